@@ -3,7 +3,6 @@
 import io
 import os
 import pickle
-import time
 
 import kaldiio
 import numpy as np
@@ -125,16 +124,12 @@ def test_posteriors_that_are_none(tmp_path, number):
         next(found)
 
 
-@given(arrays(np.float32, array_shapes(max_dims=2, max_side=4), elements=st.floats(width=32)), st.booleans())
-def test_archive_of_kaldiio_round_trip(array, text):
+@given(arrays(np.float32, array_shapes(max_dims=2, max_side=4), elements=st.floats(width=32)))
+def test_archive_of_kaldiio_round_trip(array):
     content = io.BytesIO()
     for key in ("a", "bé"):
         content.write(f"{key} ".encode())
-        if text:
-            begin, rows = (" [\n", array) if array.ndim == 2 else (" [", [array])
-            content.write((begin + "\n".join(" ".join(map(repr, row.tolist())) for row in rows) + " ]\n").encode())
-        else:
-            kaldiio.matio.write_array(content, array)
+        kaldiio.matio.write_array(content, array)
     content.seek(0)
     for key in ("a", "bé"):
         assert content.read(len(key.encode()) + 1).decode().strip() == key
@@ -148,12 +143,10 @@ def test_archive_of_double_matrices(tmp_path):
     np.testing.assert_array_equal(found["n"], np.arange(3, dtype=np.float32))
 
 
-@pytest.mark.parametrize(("text", "values"), [
-    ("[ 0 0.5 1 ]", [0, 0.5, 1]), ("[ ]", []), ("[ nan -1e-3 inf ]", [np.nan, -1e-3, np.inf])])
-def test_reader_text_vector(tmp_path, text, values):
-    (tmp_path / "x.ark").write_text(f"a  {text}\n")
-    vector = VectorReader(tmp_path / "x.scp").read(f"{tmp_path}/x.ark:2", 1)
-    np.testing.assert_array_equal(vector, np.array(values, np.float32))
+def test_reader_refuses_kaldis_text_form(tmp_path):
+    (tmp_path / "x.ark").write_text("a  [ 0 0.5 1 ]\n")
+    with pytest.raises(InputError, match=r"no float vector .*; make the archive again, as Kaldi's tools do"):
+        VectorReader(tmp_path / "x.scp").read(f"{tmp_path}/x.ark:2", 1)
 
 
 @pytest.mark.parametrize(("content", "said"), [
@@ -163,11 +156,9 @@ def test_reader_text_vector(tmp_path, text, values):
     (b"\0BFM \x04\xff\xff\xff\xff\x04\0\0\0\0", "it ends before"),
     (b"\0BFV \x04\x03\0\0\0" + bytes(8), "it ends before"),
     (b"\0BFV \x08\x01\0\0\0\0\0\0\0", "no int32"), (b"\0BFV ", "no int32"), (b"\0BCM \0\0\0\0", "not a float vector"),
-    (b"\0BXX \x04\x01\0\0\0\0\0\0\0", "not a float vector"), (b"", "text form"), (b"1 2 3\n", "text form"),
-    (b" [ 1 2", "no ']'"), (b" [ 1_0 ]", "not numbers"), (b" [ 1 x ]", "not numbers"), (b" [ X1 ]", "not numbers"),
-    (b" [ 0." + b"0" * 63 + b" 1 ]", "not numbers"), (b" [ 1e39 ]", "beyond float32"),
-    (b"\0BDV \x04\x01\0\0\0" + np.array([1e39]).tobytes(), "beyond float32"),
-    (b" [\n 1 2\n 3 ]\n", "rows of different lengths"), (b" [ 1\n 2 ]\n", "a vector of several lines")])
+    (b"\0BXX \x04\x01\0\0\0\0\0\0\0", "not a float vector"), (b"", "not a float vector"),
+    (b" [ 1 2 ]\n", "not a float vector"),
+    (b"\0BDV \x04\x01\0\0\0" + np.array([1e39]).tobytes(), "beyond float32")])
 def test_array_refuses(content, said):
     with pytest.raises(ValueError, match=said):
         read_array(io.BytesIO(content), len(content))
@@ -179,13 +170,6 @@ def test_archive_key_in_a_message(tmp_path, key):
     with pytest.raises(InputError) as error:
         list(read_archive(tmp_path / "x.ark"))
     assert f": '{key[:60].decode(errors='replace')}' at byte " in str(error.value)
-
-
-def test_array_refuses_a_number_of_30000_digits_at_once():
-    begin, content = time.process_time(), b" [ " + 30_000 * b"1" + b"x ]"
-    with pytest.raises(ValueError, match=r"."):
-        read_array(io.BytesIO(content), len(content))
-    assert time.process_time() - begin < 2
 
 
 def test_readers_do_not_wait_for_a_pipe(tmp_path):
@@ -205,12 +189,11 @@ def test_reader_offset_that_is_none(tmp_path, offset):
     assert len(str(error.value)) < 400 + len(str(index))
 
 
-@pytest.mark.parametrize("text", [False, True])
-def test_archive_of_a_larger_array_than_is_read(tmp_path, monkeypatch, text):
+def test_archive_of_a_larger_array_than_is_read(tmp_path, monkeypatch):
     """It is read as a whole, so it could fill the memory."""
-    kaldiio.save_ark(str(tmp_path / "a.ark"), {"utt": np.zeros((40, 5), np.float32)}, text=text)
+    kaldiio.save_ark(str(tmp_path / "a.ark"), {"utt": np.zeros((40, 5), np.float32)})
     assert len(list(read_archive(tmp_path / "a.ark"))) == 1
-    monkeypatch.setattr("punc.data.kaldi_io.LARGEST_TEXT" if text else "punc.data.kaldi_io.LARGEST", 300)
+    monkeypatch.setattr("punc.data.kaldi_io.LARGEST", 300)
     with pytest.raises(InputError, match="is no float vector or matrix of at most 2 GiB; make"):
         list(read_archive(tmp_path / "a.ark"))
 

@@ -176,9 +176,9 @@ def test_tree_learns_from_pauses_and_saves_language_model(exp, toy_store, tmp_pa
     assert any(0.6 < pause < 0.9 for pause in pauses)
     assert list(pauses) == sorted(pauses)
     # The first feature is UNKNOWN for an unknown pause; the posteriors are the other features.
-    assert model.features(data._replace(pauses=None))[:, 0].tolist() == [ngram_dt.UNKNOWN] * len(data.ids)
+    assert ngram_dt.features(data._replace(pauses=None), model.lm)[:, 0].tolist() == [ngram_dt.UNKNOWN] * len(data.ids)
     lm_log_probs = log_posteriors(base.load(exp), data)
-    np.testing.assert_allclose(model.features(data)[:, 1:], np.exp(lm_log_probs), atol=1e-6)
+    np.testing.assert_allclose(ngram_dt.features(data, model.lm)[:, 1:], np.exp(lm_log_probs), atol=1e-6)
 
 
 @needs_lmplz
@@ -197,7 +197,7 @@ def test_tree_with_folds_reads_posteriors_by_models_that_have_not_read_the_strea
     store = Store(toy_store)
     data = store.set("train_pause")
     halves = [ngram_dt.Folds(store, ["train_pause"], 2, 1, inside).set("train_pause") for inside in (True, False)]
-    assert list(data.streams[1::2]) == list(halves[0].streams)
+    assert list(data.streams)[1::2] == list(halves[0].streams)
     assert sorted([*halves[0].streams, *halves[1].streams]) == sorted(data.streams)
     for half in halves:
         for at, stream in enumerate(half.streams):

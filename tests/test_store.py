@@ -63,7 +63,6 @@ def test_make_store_by_hand(place):
     assert train.labels.tolist() == [0, 1, 2, 2, 0, 0]
     np.testing.assert_array_equal(train.pauses, np.float32([0.5, np.nan, 0.25, 0.5, np.nan, 0.25]))
     assert list(train.streams) == ["a", "b"]
-    assert (len(train.streams), train.streams[1]) == (2, "b")
     assert train.offsets.tolist() == [0, 4, 6]
     assert test.ids.tolist() == [5, 0, 2]
     assert test.labels is None

@@ -476,8 +476,7 @@ def test_count_in_bounded_memory_is_exact(tmp_path, monkeypatch):
         assert count_vocabulary([data], size).tokens[2:] == exact[:size]
 
 
-def test_spilled_counts_keep_few_words_in_memory(monkeypatch):
-    monkeypatch.setattr("punc.tokens.vocabulary.READ", 50)  # lines are cut anywhere
+def test_spilled_counts_keep_few_words_in_memory():
     spilled = SpilledCounts(100)
     for i in range(0, 3000, 30):
         spilled.add({b"word%d" % (j % 1000): 1 + (j == 5) for j in range(i, i + 30)})

@@ -1,7 +1,7 @@
 """Kaldi float vectors and matrices: archives (`.ark`) and their index (`.scp`), as Kaldi's tools read and write them.
 
-What is read is data that others may have made. Only Kaldi's own binary and text forms of float vectors and matrices are
-read: kaldiio would also unpickle Python objects, that is, run their code, and believe any size in a header.
+What is read is data that others may have made. Only Kaldi's binary form of float vectors and matrices is read: kaldiio
+would also unpickle Python objects, that is, run their code, and believe any size in a header.
 """
 
 import os
@@ -14,11 +14,12 @@ import numpy as np
 
 from punc.base.errors import InputError
 
-KINDS = {b"FV ": (1, "<f4"), b"DV ": (1, "<f8"), b"FM ": (2, "<f4"), b"DM ": (2, "<f8")}  # dimensions, type
-LONGEST_KEY, LONGEST_NUMBER = 4096, 64  # bytes
-LARGEST, LARGEST_TEXT = 1 << 31, 1 << 28  # bytes of a vector or matrix, which is read as a whole
+# The beginning of a binary vector or matrix: how many dimensions it has, and its type.
+KINDS = {b"\0BFV ": (1, "<f4"), b"\0BDV ": (1, "<f8"), b"\0BFM ": (2, "<f4"), b"\0BDM ": (2, "<f8")}
+LONGEST_KEY = 4096  # bytes
+LARGEST = 1 << 31  # bytes of a vector or matrix, which is read as a whole
 LOCATION = re.compile(r"([^|]+):(\d{1,18})", re.ASCII)
-NUMBER = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?|[+-]?nan", re.IGNORECASE)
+BINARY = "make the archive again, as Kaldi's tools do without `t`: it is broken or something else"
 
 
 def write_vector(ark: IO[bytes], key: str, values: np.ndarray) -> int:
@@ -45,7 +46,7 @@ def read_archive(path: str | os.PathLike) -> Iterator[tuple[str, np.ndarray]]:
                 except (ValueError, MemoryError):
                     name = key[:60].decode("utf-8", "replace")
                     raise InputError(f"'{name}' at byte {ark.tell()} is no float vector or matrix of at most 2 GiB",
-                                     "make the archive again: it is broken or something else", path) from None
+                                     BINARY, path) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", "make the archive again", path) from None
 
@@ -63,39 +64,27 @@ def _read_key(ark: IO[bytes]) -> bytes:
     key = b""
     while (byte := ark.read(1)) not in (b"", b" ") and len(key) < LONGEST_KEY:
         key += byte
-    return key.lstrip(b"\n")
+    return key
 
 
 def read_array(file: IO[bytes], size: int) -> np.ndarray:
     """The float vector (N,) or matrix (R, C) that follows in a file of `size` bytes, float32.
 
-    Raises ValueError if something else follows.
+    Raises ValueError if something else follows, or a number that is too large for float32.
     """
-    begin = file.read(2)
-    if begin == b"\0B":
-        return _read_binary(file, size)
-    file.seek(-len(begin), os.SEEK_CUR)
-    return _read_text(file)
-
-
-def _read_binary(file: IO[bytes], size: int) -> np.ndarray:
-    dimensions, kind = KINDS.get(file.read(3), (0, ""))
+    dimensions, kind = KINDS.get(file.read(5), (0, ""))
     if not dimensions:
         raise ValueError("not a float vector or matrix")
     shape = [_read_int(file) for _ in range(dimensions)]
     count = int(np.prod(shape, dtype=object)) * np.dtype(kind).itemsize
     if min(shape) < 0 or count > min(LARGEST, size - file.tell()):
         raise ValueError("it ends before its header says, or is too large")
-    return _single(np.frombuffer(file.read(count), kind)).reshape(shape)
-
-
-def _single(array: np.ndarray) -> np.ndarray:
-    """The array as float32. Raises ValueError for a number that is too large for that."""
+    array = np.frombuffer(file.read(count), kind)
     with np.errstate(over="ignore"):
         single = array.astype(np.float32)
     if (np.isinf(single) & ~np.isinf(array)).any():
         raise ValueError("a number beyond float32")
-    return single
+    return single.reshape(shape)
 
 
 def _read_int(file: IO[bytes]) -> int:
@@ -104,29 +93,6 @@ def _read_int(file: IO[bytes]) -> int:
     if len(content) < 5 or content[0] != 4:
         raise ValueError("no int32")
     return int.from_bytes(content[1:], "little", signed=True)
-
-
-def _read_text(file: IO[bytes]) -> np.ndarray:
-    """` [ 0 0.5 1 ]`, or a matrix with a line for each row; an empty matrix is an empty vector."""
-    lines, left = [file.readline(LARGEST_TEXT)], LARGEST_TEXT
-    if not lines[0].lstrip().startswith(b"["):
-        raise ValueError("not Kaldi's text form")
-    while not lines[-1].rstrip().endswith(b"]"):
-        left -= len(lines[-1])
-        lines.append(file.readline(left) if left > 0 else b"")
-        if not lines[-1]:
-            raise ValueError("no ']', or too large")
-    is_matrix = not lines[0].strip(b" \t\r\n[]") and len(lines) > 1
-    rows = [line.split() for line in b"".join(lines).strip(b" \t\r\n[]").split(b"\n")]
-    numbers = [number for row in rows for number in row]
-    if not all(map(NUMBER.fullmatch, numbers)) or max(map(len, numbers), default=0) > LONGEST_NUMBER:
-        raise ValueError("not numbers")
-    if len({len(row) for row in rows}) > 1:
-        raise ValueError("rows of different lengths")
-    array = _single(np.array(rows, dtype="S").astype(np.float64))
-    if not is_matrix and len(rows) > 1:
-        raise ValueError("a vector of several lines")
-    return array if is_matrix else array[0]
 
 
 def parse_location(location: str, index: str | os.PathLike, line: int) -> tuple[str, int]:
@@ -161,8 +127,7 @@ class VectorReader:
         except (ValueError, MemoryError):
             vector = None
         if vector is None or vector.ndim != 1:
-            raise InputError(f"no float vector at {location}", "make the archive again: it is broken or something else",
-                             self.index, line)
+            raise InputError(f"no float vector at {location}", BINARY, self.index, line)
         return vector
 
     def _open(self, name: str) -> IO[bytes]:

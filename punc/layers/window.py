@@ -67,12 +67,13 @@ class WindowInput(nn.Module):
     def forward(self, tokens: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor]]:
         """tokens (B, T), state (B, m − 1) → vectors (B, T, m, n) of the window that ends with each token, state."""
         line = torch.cat([state[0], tokens], dim=1)  # (B, m − 1 + T)
-        words = line.unfold(1, self.window, 1)  # (B, T, m)
-        # In a row, streams follow each other: words before an END belong to the previous stream.
+        return self.vectors_of(line.unfold(1, self.window, 1)), (line[:, tokens.shape[1]:],)
+
+    def vectors_of(self, words: Tensor) -> Tensor:
+        """The vectors (…, m, n) of windows (…, m). Words before an END belong to the previous stream: they are END."""
         before = words[..., :self.last + 1]
-        previous = (before == END).flip(2).cumsum(2).flip(2) > 0
-        words = torch.cat([before.masked_fill(previous, END), words[..., self.last + 1:]], dim=2)
-        return self.vectors(words), (line[:, tokens.shape[1]:],)
+        previous = (before == END).long().flip(-1).cumsum(-1).flip(-1) > 0
+        return self.vectors(torch.cat([before.masked_fill(previous, END), words[..., self.last + 1:]], dim=-1))
 
 
 class FullyConnected(nn.Module):

@@ -14,14 +14,13 @@ language model estimated as `lm_model` was, on the same sets without the streams
 
 import logging
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.runs import bounds_of
-from punc.models.base import NonGradientModel, build, read_checkpoint, submodel
+from punc.models.base import NonGradientModel, build, submodel
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
 
@@ -51,7 +50,7 @@ class Model(NonGradientModel):
         if folds and isinstance(lm_model, str):
             if self.lm.arpa:
                 raise InputError("folds with a language model from ARPA files", "train one on the store's sets")
-            self._lm_sets = read_checkpoint(Path(lm_model) / "final.pt")["conf"]["train_set"].split(",")
+            self._lm_sets = self.lm.conf["train_set"].split(",")
 
     def fit(self, store: Store, train_sets: list[str], dev_set: str, seed: int = 1) -> None:
         try:
@@ -81,9 +80,7 @@ class Model(NonGradientModel):
         shapes, kinds = {array.shape for array in nodes}, [array.dtype.kind for array in nodes]
         if shapes != {(len(counts),)} or counts.shape[1:] != (self.n_labels,) or kinds != ["i", "i", "i", "f"]:
             raise ValueError("arrays of different sizes, or of other types")
-
-    def check(self) -> None:
-        left, right, feature = (self.arrays[name] for name in ("left", "right", "feature"))
+        left, right, feature, _ = nodes
         inner = np.flatnonzero(left >= 0)
         children = np.concatenate([left[inner], right[inner]])
         # A node comes before its children, so that no node is below itself.
@@ -95,12 +92,8 @@ class Model(NonGradientModel):
             raise ValueError("not counts")
 
     def log_posteriors_of(self, data: StoreSet) -> np.ndarray:
-        found = leaves(self.arrays, self.features(data))
+        found = leaves(self.arrays, features(data, self.lm))
         return np.log(smoothed(self.arrays))[found].astype(np.float32)
-
-    def features(self, data: StoreSet) -> np.ndarray:
-        """The pause of each slot and the posteriors of the language model, float32 (N, 1 + L)."""
-        return features(data, self.lm)
 
     def thresholds(self) -> np.ndarray:
         """The pauses in seconds at which the tree splits, ascending, each with how many slots reached it, (n, 2)."""
@@ -137,8 +130,9 @@ class Folds:
         data = self._store.set(name)
         if name not in self._divided:
             return data
-        if len(data.streams) < self._folds:
-            raise InputError(f"'{name}' has {len(data.streams)} streams for {self._folds} folds", "give fewer --folds")
+        if len(data.offsets) <= self._folds:
+            raise InputError(f"'{name}' has {len(data.offsets) - 1} streams for {self._folds} folds",
+                             "give fewer --folds")
         own = [(at, stream) for at, stream in enumerate(data.streams)
                if (at % self._folds == self._fold) == self._inside]
         parts = [slice(*data.offsets[at:at + 2]) for at, _ in own]

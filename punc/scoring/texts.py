@@ -44,7 +44,7 @@ def text_reader(labels: LabelSet, characters: bool = False) -> Read:
     if characters:
         return _character_reader(labels)
     reader = TextReader(labels, lowercase=False)
-    memo = Memo(lambda token: (reader.token(token), ""))
+    memo = Memo(reader.token)
     capital = {label.name: label.capital for label in labels}
 
     def read(text: str) -> Words:

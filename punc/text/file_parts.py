@@ -10,7 +10,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from mmap import ACCESS_READ, mmap
 from typing import IO, NamedTuple
 
 from punc.base.errors import InputError
@@ -74,15 +73,6 @@ def count_lines(file: IO[bytes], end: int) -> int:
         lines += data.count(b"\n")
         end -= len(data)
     return lines
-
-
-def contains(path: str | os.PathLike[str], what: bytes) -> bool:
-    """Whether a file contains some bytes. Raises InputError for a missing file."""
-    with open_input(path) as file:
-        if not os.fstat(file.fileno()).st_size:
-            return False
-        with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-            return data.find(what) >= 0
 
 
 def decode(data: bytes, repairs: Counter[str]) -> str:

@@ -58,27 +58,27 @@ class Passage(NamedTuple):
 class Memo(dict[str, str]):
     """Remembers the analysis of items (lines or words): item → its words, empty if the item is special.
 
-    analyse        item → its parts, and the repair that was made (empty for none)
+    analyse        item → its parts
     abbreviations  say which dots of tokens may be no marks; None for items that are no tokens
 
     `labels` maps each item to its labels. `special` holds the analysis of items that need more than a look-up:
     those with a lead, with a repair, with a dot that may be no mark, or without words.
     """
 
-    def __init__(self, analyse: Callable[[str], tuple[Parts, str]], abbreviations: Abbreviations | None = None):
+    def __init__(self, analyse: Callable[[str], Parts], abbreviations: Abbreviations | None = None):
         self.analyse, self.abbreviations = analyse, abbreviations
         self.labels: dict[str, str] = {}
-        self.special: dict[str, tuple[Parts, str]] = {}
+        self.special: dict[str, Parts] = {}
         self.dots: dict[str, tuple[Dot, Parts]] = {}  # item → its dot, and what the item says without the dot
 
     def __missing__(self, item: str) -> str:
-        parts, repair = self.analyse(item)
+        parts = self.analyse(item)
         if self.abbreviations and (dot := self.abbreviations.dot(item)):
-            without = self.analyse(dot.bare)[0]
+            without = self.analyse(dot.bare)
             if without != parts:  # else the label set does not read the dot, or a stronger mark follows it
                 self.dots[item] = dot, without
-        if parts.lead or repair or not parts.words or item in self.dots:
-            self.special[item] = parts, repair
+        if parts.lead or parts.repair or not parts.words or item in self.dots:
+            self.special[item] = parts
             self[item] = self.labels[item] = ""
         else:
             self[item], self.labels[item] = parts.words, parts.labels
@@ -104,14 +104,14 @@ class Memo(dict[str, str]):
         open_dot = None
         for _ in range(words.count("")):
             last, at = at, words.index("", at + 1)
-            parts, repair = self.special[items[at]]
+            parts = self.special[items[at]]
             if at > last + 1:
                 before = at - 1
             if items[at] in self.dots:
                 label = labels[before] if before >= 0 else ""
                 parts, open_dot = self._decide(items, at, following, label, repairs)
-            if repair:
-                repairs[repair] += 1
+            if parts.repair:
+                repairs[parts.repair] += 1
             if parts.lead and before >= 0:
                 head, blank, label = labels[before].rpartition(" ")
                 labels[before] = head + blank + attach(label, parts.lead)
@@ -135,6 +135,6 @@ class Memo(dict[str, str]):
         ends = self.abbreviations.ends(dot, behind) if self.abbreviations else None
         label = (without.labels or label).rpartition(" ")[2]  # an ellipsis that stands alone has no word
         if ends is None and len(behind) < REACH and label:
-            return self.special[items[at]][0], OpenDot(dot, label)
+            return self.special[items[at]], OpenDot(dot, label)
         count_dot(dot, ends is not False, counts)
-        return without if ends is False else self.special[items[at]][0], None
+        return without if ends is False else self.special[items[at]], None

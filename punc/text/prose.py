@@ -42,14 +42,15 @@ MOST_GAPS = 10_000  # gaps between words, as marks, whose labels are remembered
 
 
 class Parts(NamedTuple):
-    """A token, read: the label for the word before it (empty for none), its words, and their labels.
+    """A token or line, read: the label for the word before it (empty for none), its words, and their labels.
 
-    Words and labels are separated by blanks.
+    Words and labels are separated by blanks. The repair that was made is empty for none.
     """
 
     lead: str
     words: str
     labels: str
+    repair: str = ""
 
 
 class TokenShape(dict[int, str]):

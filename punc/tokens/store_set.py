@@ -35,14 +35,14 @@ class StoreSet(NamedTuple):
     labels   int8 (N,), -1 if there is no slot; None if the directory has no labels
     pauses   float32 (N,) in seconds, NaN unknown; None if the directory has no pauses
     streams  the names of the streams
-    offsets  int64 (len(streams) + 1,): stream i is [offsets[i]:offsets[i + 1]] of the arrays
+    offsets  int64 (streams + 1,): stream i is [offsets[i]:offsets[i + 1]] of the arrays
     turns    bool (N,), whether another speaker says the next word; None if the directory has no turns
     """
 
     ids: np.ndarray
     labels: np.ndarray | None
     pauses: np.ndarray | None
-    streams: Sequence[str]
+    streams: Iterable[str]
     offsets: np.ndarray
     turns: np.ndarray | None = None
 
@@ -60,17 +60,11 @@ class Lazy:
         return self._make(index)
 
 
-class StreamNames(Sequence):
+class StreamNames:
     """The names of the streams of a set. They are read from its index when asked for, as they can be millions."""
 
-    def __init__(self, index: Path, size: int):
-        self._index, self._size = index, size
-
-    def __len__(self) -> int:
-        return self._size
-
-    def __getitem__(self, i: Any) -> Any:
-        return list(self)[i]
+    def __init__(self, index: Path):
+        self._index = index
 
     def __iter__(self) -> Iterator[str]:
         for block in _index_blocks(self._index):
@@ -87,7 +81,7 @@ def read_set(folder: Path) -> StoreSet:
     fit = all(len(array) == len(ids) for array in (labels, pauses, turns) if array is not None)
     if not fit or not len(starts) or starts[0] or not np.array_equal(np.diff(offsets), lengths) or lengths.min() < 0:
         raise InputError("its files do not fit together", "make the store again: punc make-store", folder)
-    return StoreSet(ids, labels, pauses, StreamNames(folder / "index", len(starts)), offsets, turns)
+    return StoreSet(ids, labels, pauses, StreamNames(folder / "index"), offsets, turns)
 
 
 def _read_index(path: Path) -> tuple[np.ndarray, np.ndarray]:

@@ -38,11 +38,8 @@ class Vocabulary:
                 raise InputError(f"no '{special}' here", "a vocabulary begins <unk>, </s>", file, i + 1)
         self._ids = dict(zip(self.tokens, range(len(self.tokens))))
         if len(self._ids) < len(self.tokens):
-            seen: set[str] = set()
-            for i, token in enumerate(self.tokens):
-                if token in seen:
-                    raise InputError(f"'{token}' occurs twice", "keep one line for each token", file, i + 1)
-                seen.add(token)
+            token = next(token for i, token in enumerate(self.tokens) if self._ids[token] != i)
+            raise InputError(f"'{token}' occurs twice", "keep one line for each token", file, self._ids[token] + 1)
 
     @classmethod
     def read(cls, path: str | os.PathLike) -> "Vocabulary":
@@ -110,51 +107,33 @@ def most_frequent(counts: dict[bytes, int], size: int, min_count: int) -> list[s
 class SpilledCounts:
     """How often each word occurs, by an external merge sort (Knuth 1998, section 5.4).
 
-    Counts are exact, and memory does not grow with the number of different words.
+    Counts are exact, and memory hardly grows with the number of different words: a file takes a few kilobytes.
 
     limit   when there are more different words in memory than this, they go to a temporary file, sorted: a run
 
-    Words are bytes without blanks and newlines. The file takes about 10 bytes for each word of a run.
+    Words are bytes without blanks and newlines.
     """
 
     def __init__(self, limit: int):
         self._limit = limit
         self._counts: Counter[bytes] = Counter()
-        self._file: IO[bytes] | None = None
-        self._runs: list[tuple[int, int]] = []  # the offsets in the file where each begins and ends
+        self._runs: list[IO[bytes]] = []
 
     def add(self, counts: Mapping[bytes, int]) -> None:
         self._counts.update(counts)
         if len(self._counts) > self._limit:
-            self._spill()
-
-    def _spill(self) -> None:
-        """Write the counts in memory to the file, as a run."""
-        if self._file is None:
-            self._file = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the counts)
-        begin = self._file.tell()
-        self._file.writelines(b"%b %d\n" % pair for pair in sorted(self._counts.items()))
-        self._file.flush()
-        self._runs.append((begin, self._file.tell()))
-        self._counts.clear()
+            run = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the counts)
+            run.writelines(b"%b %d\n" % pair for pair in sorted(self._counts.items()))
+            self._runs.append(run)
+            self._counts.clear()
 
     def items(self) -> Iterator[tuple[bytes, int]]:
         """The words in C order, each with its count."""
-        runs = [self._read(begin, end) for begin, end in self._runs]
+        for run in self._runs:
+            run.seek(0)
+        runs = [map(_parse_pair, run) for run in self._runs]
         for word, pairs in groupby(heapq.merge(*runs, sorted(self._counts.items())), itemgetter(0)):
             yield word, sum(map(itemgetter(1), pairs))
-
-    def _read(self, begin: int, end: int) -> Iterator[tuple[bytes, int]]:
-        """The pairs of a run."""
-        assert self._file is not None, "it has the run"
-        rest = b""
-        while begin < end:
-            block = os.pread(self._file.fileno(), min(READ, end - begin), begin)
-            begin += len(block)
-            *lines, rest = (rest + block).split(b"\n")
-            for line in lines:
-                word, _, count = line.partition(b" ")
-                yield word, int(count)
 
     def most_frequent(self, size: int, wanted: Callable[[bytes], bool]) -> dict[bytes, int]:
         """The `size` most frequent words that are wanted; of words with the same count the first in C order."""
@@ -169,6 +148,12 @@ class SpilledCounts:
         return _first(kept, size)
 
 
+def _parse_pair(line: bytes) -> tuple[bytes, int]:
+    """A word and its count, of a line of a run."""
+    word, _, count = line.partition(b" ")
+    return word, int(count)
+
+
 def _first(counts: dict[bytes, int], size: int) -> dict[bytes, int]:
     """The `size` most frequent words; of those with the same count, those that were added first."""
     return {word: counts[word] for word in sorted(counts, key=counts.__getitem__, reverse=True)[:size]}
@@ -177,6 +162,5 @@ def _first(counts: dict[bytes, int], size: int) -> dict[bytes, int]:
 UNK, END = 0, 1  # ids of the unknown token and the end of a stream
 SPECIALS = ("<unk>", "</s>")
 UNUSUAL = re.compile(rb"\A\n|\n\n|[^\n]\Z|[ \t\r\0]")  # in a vocabulary file: errors, or no line end at its end
-MOST_TYPES = 1 << 16  # different words that are counted in memory: about 12 MB
-READ = 1 << 12  # bytes of a run that are read at once
+MOST_TYPES = 1 << 18  # different words that are counted in memory: about 50 MB
 SPARE = 1000  # words more than wanted, at least, that are kept while the most frequent ones are found

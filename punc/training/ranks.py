@@ -142,12 +142,12 @@ class Ranks:
                 torch.distributed.all_reduce(tensor)
         return tensor
 
-    def stack(self, tensor: torch.Tensor) -> torch.Tensor:
-        """The tensors (N, …) of all ranks, by rank: (size, N, …)."""
-        result = tensor.new_empty(self.size, *tensor.shape)
+    def gather_tensors(self, tensor: torch.Tensor) -> list[torch.Tensor]:
+        """The tensors, all of one shape, of all ranks, by rank."""
+        found = [torch.empty_like(tensor) for _ in range(self.size)]
         with self._others():
-            torch.distributed.all_gather(list(result), tensor)
-        return result
+            torch.distributed.all_gather(found, tensor)
+        return found
 
     def copy_weights(self, model: torch.nn.Module) -> None:
         """Give all ranks the weights of the first one."""
@@ -233,7 +233,7 @@ def _sum_sparse(weight: torch.Tensor, own: torch.Tensor | None, counts: Sequence
     if own is not None:
         lines[:own._nnz(), 0] = own._indices()[0]
         lines[:own._nnz(), 1:] = own._values().view(torch.int32)
-    lines = torch.cat([part[:max(count - 1, 0)] for part, count in zip(ranks.stack(lines), counts)])
+    lines = torch.cat([part[:max(count - 1, 0)] for part, count in zip(ranks.gather_tensors(lines), counts)])
     # A copy: PyTorch reads a single row of values with the stride of the whole line.
     values = lines[:, 1:].clone(memory_format=torch.contiguous_format).view(torch.float32)
     return torch.sparse_coo_tensor(lines[:, 0].long()[None], values, weight.shape)

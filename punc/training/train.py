@@ -95,13 +95,12 @@ def _warn_of_text_read_twice(net: Model, store: Store, model_options: Mapping[st
                              options: TrainingOptions) -> None:
     """Warn if a first stage, which is a part of a model, was trained on what the model is trained on now."""
     own = {member for name in options.train_set.split(",") for member in store.members(name)}
-    for option in net.submodels:
-        path = Path(model_options[option]) / FINAL
-        conf = read_checkpoint(path).get("conf", {}) if path.is_file() else {}
-        first = Path(conf.get("store", ""))
-        if model_options.get("folds") or not (first / "conf").is_file():
+    for option, part in net.submodels.items():
+        store_dir = Path(part.conf.get("store", ""))
+        if model_options.get("folds") or not (store_dir / "conf").is_file():
             continue
-        theirs = {member for name in conf["train_set"].split(",") for member in Store(first).members(name)}
+        first = Store(store_dir)
+        theirs = {member for name in part.conf["train_set"].split(",") for member in first.members(name)}
         if both := sorted(own & theirs):
             logger.warning("%s was trained on '%s', too: it is better there than on other text, and this model learns "
                            "to trust it too much; train it on other text", kebab(option), "', '".join(both))

@@ -88,7 +88,7 @@ class SentenceReader:
         # A period inside a sentence is not a label, so it must not win over the comma of `the U.S., he said`.
         weakest = [labels[labels.index(name)] for name in ("O", "PERIOD")]
         reader = TextReader(LabelSet((*weakest, *(label for label in labels if label not in weakest))))
-        self._attach, self._memo = reader.attach, Memo(lambda token: (reader.token(token), ""))
+        self._attach, self._memo = reader.attach, Memo(reader.token)
 
     def sentences(self, line: str) -> Iterator[str]:
         """The sentences of a line as texts; an empty text marks a sentence that is left out."""

@@ -125,10 +125,7 @@ class WindowModel(NeuralModel):
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
         """The state: the last m − 1 tokens, less END."""
         line = torch.cat([state[0] + END, tokens], dim=1)  # (B, m)
-        before, after = line[:, :self.input.last + 1], line[:, self.input.last + 1:]
-        previous = (before == END).long().flip(1).cumsum(1).flip(1) > 0  # as WindowInput has it
-        words = torch.cat([before.masked_fill(previous, END), after], dim=1)
-        return self.logits(self.input.vectors(words).unsqueeze(1)), (line[:, 1:] - END,)
+        return self.logits(self.input.vectors_of(line).unsqueeze(1)), (line[:, 1:] - END,)
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         """Equation (1) or cross-entropy, the mean over slots."""

@@ -69,6 +69,7 @@ def load(directory: str | Path) -> Model:
         raise InputError(f"its tokens are {tokenizer.token_type}, the model's are {model.token_type}",
                          "copy vocab, token_type and pieces.model from the model's own directory", directory)
     model.vocabulary, model.tokenizer, model.labels = tokenizer.vocabulary, tokenizer, labels
+    model.conf = content.get("conf", {})
     return model.eval()
 
 

@@ -54,6 +54,7 @@ class Model(nn.Module):
     tokenizer            makes tokens of words
     labels               the label set
     spec                 what `build` rebuilds the model from
+    conf                 what it was trained with; empty for a new model
     """
 
     trained_by_gradient: bool
@@ -73,6 +74,7 @@ class Model(nn.Module):
         super().__init__()
         self.submodels: dict[str, Model] = {}
         self.kept_options: dict[str, Any] = {}
+        self.conf: dict[str, Any] = {}
 
     @property
     def device(self) -> torch.device:
@@ -226,10 +228,7 @@ class NonGradientModel(Model):
         self.arrays: dict[str, np.ndarray] = {}
 
     def prepare(self) -> None:
-        """Compute from new arrays what decoding needs. Raises KeyError or ValueError if the arrays do not fit."""
-
-    def check(self) -> None:
-        """Raise ValueError if arrays that were read have indices that decoding cannot follow."""
+        """Compute from new arrays what decoding needs. Raises KeyError or ValueError if they do not fit together."""
 
     def state_dict(self) -> dict[str, Tensor]:  # type: ignore[override]
         own = {name: torch.from_numpy(array) for name, array in self.arrays.items()}
@@ -243,4 +242,3 @@ class NonGradientModel(Model):
         prefixes = tuple(f"{option}." for option in self.submodels)
         self.arrays = {name: array.numpy() for name, array in arrays.items() if not name.startswith(prefixes)}
         self.prepare()
-        self.check()

@@ -7,7 +7,7 @@ need nothing but NumPy, and a saved model is mapped into memory instead of read.
 
 import os
 from collections.abc import Iterator, Sequence
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from typing import IO, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from punc.base.errors import InputError
 from punc.base.files import open_input
 from punc.base.runs import find_sorted
 
-READ_SIZE = 1 << 24  # bytes of an ARPA file at once
+AT_ONCE = 1 << 18  # lines of an ARPA file
 LONGEST_NUMBER = 64  # bytes
 NEVER = -99.0  # the logarithm, base 10, that ARPA files have for a probability of 0
 LN10 = np.log(10)
@@ -118,15 +118,9 @@ def _skip_to(file: IO[bytes], mark: bytes, path: str | os.PathLike) -> None:
 
 
 def _read_lines(file: IO[bytes], count: int, path: str | os.PathLike) -> Iterator[bytes]:
-    """`count` lines, by blocks of about READ_SIZE bytes."""
+    """`count` lines, AT_ONCE at a time."""
     while count > 0:
-        lines = []
-        size = 0
-        for line in file:
-            lines.append(line)
-            size += len(line)
-            if len(lines) == count or size > READ_SIZE:
-                break
+        lines = list(islice(file, min(count, AT_ONCE)))
         if not lines:
             raise InputError("it ends too early", "estimate it again", path)
         count -= len(lines)

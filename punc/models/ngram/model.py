@@ -100,15 +100,12 @@ class Model(NonGradientModel):
             while f"{number}.{len(orders) + 1}.keys" in self.arrays:
                 orders.append(Order(*(self.arrays[f"{number}.{len(orders) + 1}.{f}"] for f in Order._fields)))
             self.models.append(Backoff(self.vocab + self.n_labels + 1, orders))
+            self.models[-1].check()
             if not orders or len(orders[0].log_probs) != self.vocab + self.n_labels + 1:
                 raise ValueError("not the unigrams of this vocabulary")
         self.seen = max(len(model.orders) for model in self.models)
-
-    def check(self) -> None:
-        for model in self.models:
-            model.check()
-        if not self.models or count_histories(max(self.seen - 1, 1), self.n_labels) > MOST_STATES:
-            raise ValueError("no models, or of too high an order")
+        if count_histories(max(self.seen - 1, 1), self.n_labels) > MOST_STATES:
+            raise InputError(f"n-grams of {self.seen} tokens and {self.n_labels} labels", "train a lower --order")
 
     def log_posteriors_of(self, data: StoreSet) -> np.ndarray:
         return log_posteriors(np.asarray(data.ids), np.asarray(data.offsets), self.n_labels, self.seen, self.log_probs,

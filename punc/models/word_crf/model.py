@@ -127,8 +127,6 @@ class Model(NonGradientModel):
         if self.arrays["transitions"].shape != (self.n_labels,) * 2 or self.arrays["bias"].shape != (self.n_labels,):
             raise ValueError("not the labels of this model")
         self.finder = self._finder()
-
-    def check(self) -> None:
         integers = [*self.keys, *self.finder.triggers, *self.finder.tables.values()]
         numbers = [*self.weights, self.arrays["transitions"], self.arrays["bias"]]
         if any(array.ndim != 1 or array.dtype.kind != "i" for array in integers):

@@ -33,11 +33,11 @@ class Format(TextFormat):
         return f"\n{text}\n".find(f"\n{fault}\n")
 
 
-def read_line(line: str, labels: LabelSet) -> tuple[Parts, str]:
-    """What a line says, and its repair (empty for none). Raises Unreadable for an unknown label."""
+def read_line(line: str, labels: LabelSet) -> Parts:
+    """What a line says. Raises Unreadable for an unknown label."""
     word, tab, label = line.rpartition("\t")
     if not line.strip():
-        return Parts("", "", ""), ""
+        return Parts("", "", "")
     if not tab:
         *words, label = line.split()
         if not words or label not in labels.names:
@@ -50,7 +50,8 @@ def read_line(line: str, labels: LabelSet) -> tuple[Parts, str]:
         if label not in labels.names:
             raise Unreadable(f"label '{label}' is not in the label set", "add it to labels.txt, or fix the line", line)
     if not words:
-        return Parts(label, "", ""), "lines with a label and no word, given to the word before"
+        return Parts(label, "", "", "lines with a label and no word, given to the word before")
     if len(words) > 1 and not repair:
         repair = "lines with several words, split"
-    return Parts("", " ".join(map(legal, words)), " ".join([labels[0].name] * (len(words) - 1) + [label])), repair
+    found = [labels[0].name] * (len(words) - 1) + [label]
+    return Parts("", " ".join(map(legal, words)), " ".join(found), repair)

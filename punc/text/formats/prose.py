@@ -3,14 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
 from typing import ClassVar
 
 from punc.text.abbreviations import join_ellipses
 from punc.text.format import STREAM_OPTIONS, PrepareOptions, TextFormat
 from punc.text.not_speech import NotSpeech
 from punc.text.passages import Memo, Passage
-from punc.text.prose import Parts, TextReader
 
 
 def speaker_turns(expression: str, text: str, line_start: bool) -> Iterator[tuple[str | None, str, bool]]:
@@ -42,7 +40,7 @@ class Format(TextFormat):
 
     def __init__(self, options: PrepareOptions):
         super().__init__(options)
-        self._memo = Memo(partial(read_token, reader=self.reader), options.abbreviations)
+        self._memo = Memo(self.reader.token, options.abbreviations)
         self._not_speech = NotSpeech(options.clean, self.count_words)
 
     def passages(self, text: str, line_start: bool, repairs: Counter[str]) -> Iterator[Passage]:
@@ -78,8 +76,3 @@ class Format(TextFormat):
 
     def passage(self, text: str, repairs: Counter[str]) -> Passage:
         return self._memo.read(text.split(), self.reader.attach, repairs)
-
-
-def read_token(token: str, reader: TextReader) -> tuple[Parts, str]:
-    """What a token says, and no repair."""
-    return reader.token(token), ""

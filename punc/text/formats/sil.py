@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from punc.data.datadir import LATEST
-from punc.text.file_parts import contains
+from punc.text.file_parts import file_parts
 from punc.text.format import STREAM_OPTIONS, TextFormat
 from punc.text.passages import Passage, Unreadable
 from punc.text.prose import legal
@@ -34,7 +34,8 @@ class Format(TextFormat):
     takes = (*STREAM_OPTIONS, "lowercase")
 
     def has_pauses(self, inputs: Sequence[str | os.PathLike[str]]) -> bool:
-        return any(not os.path.isfile(path) or contains(path, b"<sil=") for path in inputs)
+        return any(not os.path.isfile(path) or any(b"<sil=" in part.data for part in file_parts([path], b">"))
+                   for path in inputs)
 
     def passages(self, text: str, line_start: bool, repairs: Counter[str]) -> Iterator[Passage]:
         for stream, part in self.streams(text, line_start):
