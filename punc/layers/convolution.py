@@ -7,16 +7,12 @@ Filters of several widths (Kim et al. 2015, "Character-Aware Neural Language Mod
 Kim et al. have min(200, 50 w) filters of width w, 1,100 of widths 1 to 7. Gale & Parthasarathy 2017 have 1,650 of
 widths 1 to 7 and do not say how many of each. Half as many again of each width gives 1,650: min(300, 75 w).
 
-Temporal max-pooling as in Gale & Parthasarathy 2017, section 2.3.4: at the edges of a text, what lies outside is filled
-with the nearest step, not with zeros. That step is in the region already, so the result is the maximum over the steps
-inside. `cnn_ngram` therefore sets steps outside the text to the lowest possible value before the pooling.
-
 Highway layers (Srivastava, Greff & Schmidhuber 2015, "Training Very Deep Networks", equation (3)):
 
     y = H(x) · T(x) + x · (1 − T(x)),    H(x) = relu(W_H x + b_H),  T(x) = σ(W_T x + b_T)
 
 The bias of the gate starts at −2, so that at first the layer passes on nearly all of x (their section 2.2). The relu
-and the place after a convolution are those of Kim et al. 2015, "Character-Aware Neural Language Models", equation (8).
+and the place after a convolution are those of Kim et al. 2015, equation (8).
 """
 
 from typing import Any

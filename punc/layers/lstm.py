@@ -7,13 +7,11 @@
     o(t) = σ(W_ox x(t) + W_oh h(t−1) + p_o c(t))
     h(t) = o(t) tanh(c(t))
 
-Tilk & Alumäe 2015 omit the paper's biases b_i, b_f, b_g and b_o, because they "brought no noticeable improvement". Here
-they are an option.
+The paper's biases are an option.
 
 torch.nn.LSTM has no peepholes. At 100 units, a loop of autograd operations spends more time on bookkeeping than on
-arithmetic. So the recurrence is one autograd function with a gradient of its own: a loop in which only what depends on
-the previous step is computed step by step. tanh(a) is computed as 2σ(2a) − 1: PyTorch's vectorized σ takes a tenth of
-the time of its tanh.
+arithmetic, so the recurrence is one autograd function with a gradient of its own. tanh(a) is computed as 2σ(2a) − 1:
+PyTorch's vectorized σ takes a tenth of the time of its tanh.
 """
 
 from typing import Any

@@ -5,12 +5,10 @@ pause is represented, as next to a word that was not aligned. Here it is 0; a se
 0 s: 1 for an unknown pause, else 0. The paper has no change of speaker: it is one more input, 1 if another speaker says
 the next word, else 0, also where no change is known.
 
-It can be a learned vector, too: one vector for each class of durations, and one for an unknown pause.
-
-A network that gets the duration itself (`PauseInput`) must bend a straight line to tell 0.1 s from 0.4 s, and 5 s
-pull as hard as ten pauses of 0.5 s. Classes have no such order, their bounds are about equal ratios, and engines whose
-word times differ by a few hundredths of a second give the same class. A class whose vector is zero says nothing, so all
-vectors begin as zeros, and that of an unknown pause stays the zero point of the others.
+It can be a learned vector, too (`PauseVectors`), one for each class of durations, and one for an unknown pause. A
+network that gets the duration itself must bend a straight line to tell 0.1 s from 0.4 s, and 5 s pull as hard as ten
+pauses of 0.5 s. Classes have no such order, their bounds are about equal ratios, and engines whose word times differ by
+a few hundredths of a second give the same class. All vectors begin as zeros, which say nothing.
 """
 
 import torch

@@ -13,8 +13,7 @@ more at the output, where a log-linear term weighs it against the words:
     y_0(t) = e(t) + a(p(t));  ŷ(t) = softmax(W y_n(t) + b + c(p(t)))
 
 a and c are tables over classes of durations (layers.pauses); an unknown pause is a class, so one model reads
-text with pauses and without. Tilk & Alumäe 2016, "Bidirectional Recurrent Neural Network with Attention Mechanism for
-Punctuation Restoration", add the pause, in seconds, in a second stage only.
+text with pauses and without.
 """
 
 import torch

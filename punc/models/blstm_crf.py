@@ -11,8 +11,7 @@ two layers reads the words of a text. Its states score the labels for a linear-c
 The paper has GloVe vectors of size 300, "all the embeddings will be fine-tuned", and dropout before and after the
 BLSTM. It gives no other size, and no rate, optimizer or batch size.
 
-Decoding takes the most probable sequence of labels, (3) and (4). The posterior of a slot is its marginal. The labels
-with the highest marginals have the most correct slots on average; the best sequence is most often correct as a whole.
+Decoding takes the most probable sequence of labels, (3) and (4). The posterior of a slot is its marginal.
 """
 
 from typing import Any
@@ -51,12 +50,10 @@ class Model(NeuralModel):
 
     `forward` returns the scores of labels, which include the CRF's scores of the first and the last label of a text.
 
-    A word outside the vocabulary has the vector of `<unk>`. The model learns it from the words that `unknown` hides and
-    from those too rare for the vocabulary. In a store of `--token-type spelled`, such words have characters too: they
-    come as tokens before `<unk>`. The network and the CRF see words alone, and characters have no slot. In a store of
-    words, the characters of a word outside the vocabulary are not known. The vocabulary can have words that
-    the training text lacks, such as all words of a file of vectors (`punc make-store --vocab`): these have a vector and
-    characters.
+    A word outside the vocabulary has the vector of `<unk>`. In a store of `--token-type spelled`, such words have
+    characters too: they come as tokens before `<unk>`. The network and the CRF see words alone, and characters have no
+    slot. The vocabulary can have words that the training text lacks, such as all words of a file of vectors
+    (`punc make-store --vocab`): these have a vector and characters.
     """
 
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = True, embedding_dim: int = 300,

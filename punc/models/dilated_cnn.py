@@ -9,16 +9,13 @@ residual_l is a convolution of two taps with a gated residual connection:
 
     y(t) = x(t) + tanh(W x' + a) · σ(V x' + b),    x' = [x(t − ⌊d/2⌋), x(t + ⌈d/2⌉)]
 
-The paper says that each layer covers twice the context of the layer below, and that gated residual connections worked
-better than a plain sum. It does not give the gate. Here it is the gated unit of van den Oord et al. 2016, "WaveNet",
-equation (2), which the paper cites, added to the layer's input (He et al. 2015, equation (1); where the sizes differ,
-to a linear projection of the input, equation (2)).
+The paper does not give the gate. Here it is the gated unit of van den Oord et al. 2016, "WaveNet", equation (2), which
+the paper cites, added to the layer's input (He et al. 2015, equation (1); where the sizes differ, to a linear
+projection of the input, equation (2)).
 
-The two taps are d steps apart, d = 1, 2, 4, …, so that n layers see 2ⁿ tokens. Each pair lies around its t: n layers
-see t − ⌊(2ⁿ − 1)/2⌋ … t + ⌈(2ⁿ − 1)/2⌉.
-
-Outside the text there is <NULL>, here END, and what the convolutions make of it. So the model sees 15 tokens before a
-slot's own, reads 16 past the slot, and can stream: the function is the same as on whole texts (see ContextModel).
+n layers, d = 1, 2, 4, …, see t − ⌊(2ⁿ − 1)/2⌋ … t + ⌈(2ⁿ − 1)/2⌉. Outside the text there is <NULL>, here END, and what
+the convolutions make of it. So the model sees 15 tokens before a slot's own, reads 16 past the slot, and can stream:
+the function is the same as on whole texts (see ContextModel).
 """
 
 import torch

@@ -11,7 +11,7 @@ and a log-linear term weighs it against the words at the output.
 
 Texts longer than `window` are read in overlapping windows: one begins `size` − 2 `overlap` tokens after the one before
 it, and the last one ends with the text. A token's output is that of the window in which it is at least `overlap` tokens
-from either end, if the text goes on there. So a text's windows do not depend on the other texts of its batch.
+from either end, if the text goes on there.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,7 @@
 """4-gram+DT-p: a decision tree on pauses and a language model's posteriors (Tilk & Alumäe 2015, section 3).
 
-The features of a slot are its pause in seconds, `UNKNOWN` if it is not known, and the posterior of each label by a
-hidden-event language model. scikit-learn grows a tree for each depth and leaf size. The tree with the lowest loss on
-the development set is saved as plain arrays, together with the language model.
+scikit-learn grows a tree for each depth and leaf size. The one with the lowest loss on the development set is saved as
+plain arrays, together with the language model.
 
 On text that the language model was trained on, its posteriors are better than elsewhere, and the tree would trust them
 too much. So train the language model on other text; or, if there is none, let `folds` make posteriors that are as good

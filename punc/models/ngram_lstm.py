@@ -5,9 +5,8 @@ Layers of LSTM over the concatenated embeddings of the n tokens around each toke
     x(t) = [e(t − ⌊(n−1)/2⌋) … e(t) … e(t + ⌈(n−1)/2⌉)]
     ŷ(t) = softmax(W LSTM(… LSTM(x(t))) + b)
 
-So the model reads ⌈(n−1)/2⌉ tokens past a slot and can stream. The paper reads whole texts; the function is the same,
-as the LSTMs wait for the first token of the text (see ContextModel). With words as tokens and n = 3, this is the Word
-N-gram RNN of section 3.3.1.
+So the model reads ⌈(n−1)/2⌉ tokens past a slot and can stream: the function is the same as on whole texts (see
+ContextModel). With words as tokens and n = 3, this is the Word N-gram RNN of section 3.3.1.
 """
 
 from torch import Tensor, nn

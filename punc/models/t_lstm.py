@@ -6,8 +6,7 @@ Section 2.3; x0(t) is the one-hot word after slot t:
     y1(t) = LSTM(y0(t))             [y0(t), p(t)] with the pause: T-LSTM-p (section 3)
     y2(t) = softmax(W2 y1(t))
 
-The LSTM has forget gates and peepholes. The paper omits its biases, as they "brought no noticeable improvement"; they
-are an option.
+The LSTM has forget gates and peepholes. The paper omits its biases, as they "brought no noticeable improvement".
 """
 
 import torch

@@ -1,11 +1,9 @@
 """Counts of a reference and a hypothesis, unit by unit: slots by pairs of labels, and word errors.
 
-A *unit* is what intervals and tests resample: a stream, that is a recording or a text; or, where a set has too few
-streams, a block of one. A unit's counts are a confusion matrix, reference × hypothesis, over the labels of the set, and
-its word errors. Every metric is a function of sums of these, so resampling units (`significance`) or adding up sets
-needs no second scoring. Utterances of one recording are not independent, so they are no units. Below MIN_STREAMS
-streams nothing can be said of how recordings differ: then the units are blocks of BLOCK words of the reference in a
-row, and the intervals are of other passages of the same recordings.
+A *unit* is what intervals and tests resample: a stream, that is a recording or a text, as utterances of one recording
+are not independent. Below MIN_STREAMS streams nothing can be said of how recordings differ: then the units are blocks
+of BLOCK words of the reference, and the intervals are of other passages of the same recordings. Every metric is a
+function of sums of the units' counts, so resampling (`significance`) or adding up sets needs no second scoring.
 
 If the words of a stream differ, as in ASR output, the reference slots are first projected onto the words of the
 hypothesis by edit distance (`timing.align`; Tilk & Alumäe 2015, section 3). The slots of the hypothesis are scored: a

@@ -1,11 +1,7 @@
 """Formats that `punc prepare` reads: each is a file of `punc/text/formats/`, found by its name.
 
 The first line of the file's docstring is its help. The file defines a class `Format`, derived from `Format` or from
-`TextFormat` here. The latter reads punctuated text in parts, in several processes, with these repairs, each counted:
-
-- Bytes that are not UTF-8 are removed.
-- Carriage returns are line ends.
-- A mark before a stream's first word is dropped.
+`TextFormat` here.
 """
 
 import importlib
@@ -118,6 +114,8 @@ STREAM_OPTIONS = ("labels", "document_prefix", "skip_prefix", "utt_words", "keep
 class TextFormat(Format):
     """A format of punctuated text; each file begins a stream. A subclass says what the text means: `passages`.
 
+    The text is read in parts, in several processes. Bytes that are not UTF-8 are removed, carriage returns are line
+    ends, and a mark before a stream's first word is dropped; each is counted.
     takes       by default, the options of a text of words without lines or segments
     delimiter   what a part of a file ends with
     has_utterances  whether the text always says where an utterance ends

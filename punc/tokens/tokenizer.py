@@ -1,7 +1,6 @@
-"""What every tokenizer is, and how one is found.
+"""What every tokenizer is, and how one is found: one file in punc/tokens/tokenizers each; nothing is registered.
 
-A tokenizer makes tokens of words, and says after which token each word's slot is.
-It is one file in punc/tokens/tokenizers; nothing is registered. A store or a model's directory holds one, as the files
+A store or a model's directory holds one, as the files
 
     vocab          one token a line
     token_type     the tokenizer's name; missing if that is `word`
@@ -50,7 +49,7 @@ class Encoding(NamedTuple):
 
 
 class Tokenizer(ABC):
-    """Words to tokens. The tokens of two words never depend on each other.
+    """Makes tokens of words, and says after which token each word's slot is. No word's tokens depend on another word.
 
     token_type     the tokenizer's name: its file's name, and the value of `--token-type`
     meaning        what a token is, for `--help`
@@ -135,10 +134,7 @@ class Tokenizer(ABC):
 
 
 class LookupTokenizer(Tokenizer):
-    """Words to tokens by a vocabulary. A subclass may have `complete`.
-
-    path   the vocabulary's file, for messages
-    """
+    """Words to tokens by a vocabulary, whose file is `path`. A subclass may have `complete`."""
 
     def __init__(self, vocabulary: Vocabulary, path: str | os.PathLike | None = None):
         self.vocabulary = vocabulary
@@ -207,12 +203,7 @@ def encode_streams(tokenizer: Tokenizer, words: Sequence[str], bounds: Sequence[
 class PieceTokenizer(Tokenizer):
     """Words cut into pieces by a trained model: one or more tokens a word. A word's slot is after its last piece.
 
-    The pieces of a word do not depend on the words around it, so those of frequent words are remembered. A subclass
-    has `load` and `cut_words`.
-
-    content   the content of the file that says how words are cut
-    path      its path, for messages
-
+    content   the content of the file that says how words are cut; `path` is its path, for messages
     unknown   the ids of tokens that stand for what has no piece
     cache     words whose pieces are remembered
     file      the name of the file, which is next to the vocabulary

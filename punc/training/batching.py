@@ -10,9 +10,8 @@ has the steps −lookahead … n − 1. Streams are cut in one of two ways:
   scored, from a fresh state. This is for models that read whole streams, for independent short texts (one that is not
   longer than a chunk is one chunk), and for decoding the parts of a long stream in parallel.
 
-A GPU computes while Python goes on to the next batch. So what Python does for a batch, to gather it and to pin its
-memory, is time in which it cannot launch the next step. A thread does that while the loop waits for the GPU. On the CPU
-there is no thread: it would take time from the arithmetic, which has the cores already.
+While Python gathers a batch and pins its memory, it cannot launch the next step on a GPU, so a thread does that ahead.
+On the CPU there is no thread: it would take time from the arithmetic, which has the cores already.
 """
 
 import logging
@@ -250,10 +249,7 @@ def at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: fl
 
 
 def prefetch(batches: Iterator[Batch], device: torch.device) -> Iterator[Batch]:
-    """The same batches in the same order. For a GPU a thread prepares them, in pinned memory, up to AHEAD of them.
-
-    They are still on the CPU, and `Batch.to` copies them to the GPU.
-    """
+    """The same batches in the same order; for a GPU in pinned memory, up to AHEAD of them prepared by a thread."""
     def prepare(batch: Batch) -> Batch:
         with torch.cuda.device(device):  # a thread begins on the first GPU, and pinning would begin to use that one
             return batch.map(pinned)
@@ -262,10 +258,9 @@ def prefetch(batches: Iterator[Batch], device: torch.device) -> Iterator[Batch]:
 
 
 def ahead(batches: Iterator[Batch], prepare: Callable[[Batch], Batch]) -> Iterator[Batch]:
-    """The batches, prepared by a thread while the caller uses those before.
+    """The batches, prepared by a thread while the caller uses those before. It ends with the last one, or when closed.
 
-    What `batches` or `prepare` raises is raised here, after the batches before it. The thread ends with the last batch,
-    and when the iterator is closed or no longer used.
+    What `batches` or `prepare` raises is raised here, after the batches before it.
     """
     def following() -> Batch | None:
         batch = next(batches, None)

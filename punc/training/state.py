@@ -175,8 +175,7 @@ class Run:
     def end_epoch(self, progress: Progress) -> None:
         """Write the state after an epoch, and the model if it is the best so far; if not, restore the best model.
 
-        Only the first rank calls it. The model is written first: a run that is killed in between repeats its last
-        epoch, with the same result.
+        The first rank calls it. The model is written first: a run that is killed in between repeats its last epoch.
         """
         if progress.last_loss == progress.best_loss:
             save(self._net, self.directory / BEST, conf=self.conf, store=self._store, epoch=progress.epoch,

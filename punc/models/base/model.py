@@ -1,18 +1,13 @@
 """What callers can ask of every model.
 
-A model maps the tokens of a stream, and the pause in each slot, to a distribution over labels in each slot. There are
-two kinds: `NeuralModel` is trained by gradient, batch by batch; `NonGradientModel`, such as a hidden-event language
-model or a decision tree, finds its arrays itself and decodes whole streams.
-
 A neural model reads tokens step by step. At step t it gets the token `lookahead` positions past slot t, and the pause
-in slot t, and returns the logits of slot t. With a look-ahead of 1, step t reads the word after the slot. A stream of n
-slots takes n + lookahead steps: the first `lookahead` steps only read the first tokens and have no slot, and past the
-stream's end the tokens are `</s>` (`END`). The state holds what came before.
+in slot t, and returns the logits of slot t. A stream of n slots takes n + lookahead steps: the first `lookahead` steps
+have no slot, and past the stream's end the tokens are `</s>` (`END`). The state holds what came before.
 
-A model with `lookahead = None` reads whole texts at once: step t reads token t, the logits are those of slot t, and the
-state is empty. A text ends with one `END`; in a padded row, every END after the first one of the END run is padding. In
-a character stream that END is the text's last token. In a word stream it follows the last token, and it is missing
-where the text fills its row: the model then reads as if it were there.
+A model with `lookahead = None` reads whole texts at once: step t reads token t, and the state is empty. A text ends
+with one `END`; in a padded row, every END after the first one of the END run is padding. In a character stream that END
+is the text's last token. In a word stream it follows the last token, and it is missing where the text fills its row:
+the model then reads as if it were there.
 """
 
 from collections.abc import Mapping
@@ -35,9 +30,9 @@ STEPS = 32  # steps with a carried state that are computed together: what they h
 
 
 class Model(nn.Module):
-    """Attributes of every model, and the methods that callers use. A kind of model has one group of the methods.
+    """The tokens of a stream and the pause in each slot to a distribution over labels in each slot.
 
-    trained_by_gradient  True: methods of the first group, by default those of a softmax; False: of the second
+    trained_by_gradient  True: it has the first group of methods, by default those of a softmax; False: the second
     token_type           what a token is; the store that the model is trained on decides
     token_types          the token types that the model can read; None: any
     lookahead            how many tokens past a slot the model reads; None: the whole stream
@@ -155,7 +150,7 @@ class Model(nn.Module):
         return torch.cat(logits, dim=1)
 
     def stepper(self) -> Any:
-        """The model for one stream, one token at a time; a packed model takes a tenth of the time."""
+        """The model for one stream, token by token; a packed model takes a tenth of the time."""
         return Stepper(self)
 
     # Other models.

@@ -10,8 +10,8 @@ outside the vocabulary is `<UNK>`. The posterior of a label in a slot is a sum o
     punc train --model ngram --train-set text1,text2 --dev-set dev data/store_word exp/4-gram
 
 KenLM's `lmplz` (built by utils/install_lmplz.sh) or SRILM's `ngram-count` estimates the models; decoding needs neither.
-Tilk & Alumäe prune "n-gram probabilities accounting for less than 10⁻⁷ training set perplexity improvement", as SRILM's
-`ngram -prune` does. `entropy_pruning` does the same without SRILM, to each model before the interpolation.
+Tilk & Alumäe prune "n-gram probabilities accounting for less than 10⁻⁷ training set perplexity improvement":
+`entropy_pruning` does so to each model before the interpolation.
 """
 
 import logging
@@ -105,7 +105,7 @@ class Model(NonGradientModel):
                 raise ValueError("not the unigrams of this vocabulary")
         self.seen = max(len(model.orders) for model in self.models)
         if count_histories(max(self.seen - 1, 1), self.n_labels) > MOST_STATES:
-            raise InputError(f"n-grams of {self.seen} tokens and {self.n_labels} labels", "train a lower --order")
+            raise InputError(f"n-grams of {self.seen} tokens: too long for {self.n_labels} labels", "lower --order")
 
     def log_posteriors_of(self, data: StoreSet) -> np.ndarray:
         return log_posteriors(np.asarray(data.ids), np.asarray(data.offsets), self.n_labels, self.seen, self.log_probs,

@@ -1,18 +1,15 @@
 """Word CRF: a linear-chain CRF on features of the words around a slot (Gale & Parthasarathy 2017, section 2.2).
 
-The baseline of that paper (after Ueffing et al. 2013) has word shape, suffixes, word n-grams, Brown clusters, the
-posteriors of a language model, and n-gram triggers. `features` defines each feature, `triggers` how triggers are
-chosen. The paper gives no window, length or number; the defaults are ours. Do not train the language model on the text
-that trains the CRF: its posteriors would be better there than on other text.
+`features` defines each feature, `triggers` how triggers are chosen. The paper gives no window, length or number; the
+defaults are ours. Do not train the language model on the text that trains the CRF: its posteriors would be better there
+than on other text.
 
 CRFsuite (Okazaki 2007; python-crfsuite, the extra `crf`) trains by L-BFGS, with OWL-QN for L1. The model is saved as
-plain arrays: the features with a weight, and the weights. Posteriors are the marginals of the chain (`log_marginals`),
-so decoding does not need CRFsuite. Long streams are trained in chunks of TRAINING_CHUNK slots, whose features see past
-the cut, and decoded in overlapping chunks.
+plain arrays, so decoding does not need CRFsuite. Long streams are trained in chunks of TRAINING_CHUNK slots, whose
+features see past the cut, and decoded in overlapping chunks.
 
-A model reads ids. In a store of words, a word outside the vocabulary is `<unk>`, without shape or suffix. A store with
---token-type form keeps them: there a new word is its form (`tokens.tokenizers.form`). Make the store with all words
-(--min-count 1): rare features are left out here.
+In a store of words, a word outside the vocabulary is `<unk>`, without shape or suffix. A store with --token-type form
+keeps them (`tokens.tokenizers.form`). Make it with all words (--min-count 1): rare features are left out here.
 
     punc make-store --token-type form --labels conf/labels.txt data/store_form data/train data/dev
     punc train --model word_crf --train-set train --dev-set dev data/store_form exp/CRF
