@@ -1,10 +1,7 @@
-"""Streams in chunks and batches, step by step; the batches of an epoch, and a thread for a GPU."""
+"""Streams in chunks and batches, step by step; the batches of an epoch."""
 
-import gc
 import subprocess
 import sys
-import threading
-import time
 from types import SimpleNamespace
 from unittest import mock
 
@@ -20,9 +17,7 @@ from punc.tokens.chunks import by_length, cut, padding
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END
 from punc.training.batching import (
-    AHEAD,
     Batch,
-    ahead,
     at_rates,
     count_slots,
     cut_streams,
@@ -239,75 +234,3 @@ def test_at_rates_rise_in_the_warmup_and_fall(fall, warmup):
     after = np.array([[4, 4, 10], [14, 14, 20]]) / 10
     warm = np.minimum(after / warmup, 1) if warmup else np.ones((2, 3))
     np.testing.assert_allclose(np.reshape(seen, (2, 3)), warm * (np.array([[0.1], [0.1 - fall]]) - fall * done))
-
-
-def batches(count, error=None):
-    for number in range(count):
-        yield Batch(torch.full((2, 3), number), None, torch.full((2, 3), -number), number == 0)
-    if error:
-        raise error
-
-
-def batching_same(batch):
-    return batch
-
-
-def numbers(found):
-    return [int(batch.tokens[0, 0]) for batch in found]
-
-
-@pytest.fixture(autouse=True)
-def no_thread_stays():
-    yield
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("prefetch")]
-
-
-@pytest.mark.parametrize("count", [0, 1, 3 * AHEAD])
-def test_ahead_keeps_the_order(count):
-    found = list(ahead(batches(count), batching_same))
-    assert numbers(found) == list(range(count))
-    assert [batch.fresh for batch in found] == [number == 0 for number in range(count)]
-
-
-@pytest.mark.parametrize("prepared", [True, False])
-@pytest.mark.parametrize("error", [KeyError("x"), KeyboardInterrupt(), SystemExit(3)])
-def test_ahead_raises_the_error_itself_after_the_batches_before(prepared, error):
-    def prepare(batch):
-        if prepared and int(batch.tokens[0, 0]) == 2:
-            raise error
-        return batch
-
-    found = []
-    with pytest.raises(type(error)) as raised:
-        found.extend(iter_into(found, ahead(batches(3 if prepared else 2, None if prepared else error), prepare)))
-    assert raised.value is error
-    assert numbers(found) == [0, 1]
-
-
-def iter_into(found, source):
-    """Append what the source yields, so that it is there after an error too."""
-    for batch in source:
-        found.append(batch)
-    return []
-
-
-def test_ahead_prepares_some_batches_and_no_more():
-    prepared = []
-    source = ahead(batches(100), lambda batch: prepared.append(batch) or batch)
-    next(source)
-    deadline = time.monotonic() + 10
-    while len(prepared) < AHEAD + 1 and time.monotonic() < deadline:
-        time.sleep(0.001)
-    assert len(prepared) == AHEAD + 1  # those that wait, and the one that was used
-    source.close()
-
-
-def test_ahead_ends_the_thread_if_the_loop_fails():
-    def loop():
-        for _ in ahead(batches(100), batching_same):
-            raise ValueError("in the loop")
-
-    with pytest.raises(ValueError, match="in the loop") as raised:
-        loop()
-    del raised
-    gc.collect()

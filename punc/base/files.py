@@ -21,11 +21,9 @@ FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 @contextlib.contextmanager
 def open_input(path: str | os.PathLike, remedy: str = "make it, or name another one") -> Iterator[IO[bytes]]:
-    """Open a user's file to read its bytes.
+    """Open a user's file to read its bytes. Raises InputError if it is missing, unreadable or a directory.
 
     remedy   what to do if it is missing
-
-    Raises InputError if it is missing, unreadable or a directory.
     """
     try:
         file = open(path, "rb")  # noqa: SIM115 (closed below; errors in the caller's block are not caught)

@@ -146,12 +146,10 @@ def count_block(path: Path, block: LineBlock) -> Counter[str]:
 
 
 def encode_block(path: Path, encoder: Encoder, labels: Mapping[str, int], block: LineBlock) -> Encoded:
-    """Encode a block of the data directory `path`.
+    """Encode a block of the data directory `path`. Raises Irregular, and InputError for a pause that cannot be read.
 
     encoder   words → their Encoding; `encode` of a tokenizer (tokens.tokenizer)
     labels    the number of each label
-
-    Raises Irregular, and InputError for a pause that cannot be read.
     """
     tables = {name: split_rows(read_span(path / name, span)) for name, span in block.spans.items()}
     keys, words, lengths = tables["text"]

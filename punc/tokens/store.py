@@ -36,14 +36,12 @@ STALE = (*TOKENIZER_FILES[1:], *(f"*/{name}" for name in SET_FILES))  # files of
 
 
 class Store:
-    """A store on disk.
+    """A store on disk. Raises InputError if the directory is not a store, or an unfinished one.
 
     token_type   the tokenizer's name
     tokenizer    makes the tokens of words; vocabulary: its tokens
     labels       the label set
     sets         the names of the sets
-
-    Raises InputError if the directory is not a store, or an unfinished one.
     """
 
     def __init__(self, path: str | os.PathLike):

@@ -9,15 +9,10 @@ has the steps −lookahead … n − 1. Streams are cut in one of two ways:
 - *chunks*: each stream is cut into chunks of some slots. A chunk is read with some context around it that is not
   scored, from a fresh state. This is for models that read whole streams, for independent short texts (one that is not
   longer than a chunk is one chunk), and for decoding the parts of a long stream in parallel.
-
-While Python gathers a batch and pins its memory, it cannot launch the next step on a GPU, so a thread does that ahead.
-On the CPU there is no thread: it would take time from the arithmetic, which has the cores already.
 """
 
 import logging
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +30,6 @@ from punc.training.ranks import ALONE, Ranks
 logger = logging.getLogger(__name__)
 GATHERED = 64  # batches of stateful training that are gathered at once
 BLOCK = 1 << 22  # labels that are counted at once
-AHEAD = 8  # batches that wait for a GPU
 
 
 class Batch(NamedTuple):
@@ -76,16 +70,11 @@ class Batch(NamedTuple):
         """The batch on a device. It is copied to a GPU from pinned memory, and the CPU does not wait for the copy."""
         if device.type != "cuda":
             return self.map(lambda tensor: tensor.to(device))
-        return self.map(pinned).map(lambda tensor: tensor.to(device, non_blocking=True))
+        return self.map(lambda tensor: tensor.contiguous().pin_memory().to(device, non_blocking=True))
 
     def share(self, number: int, of: int) -> "Batch":
         """Every `of`-th row, from row `number` on."""
         return self.map(lambda tensor: tensor[number::of].contiguous())._replace(whole=self.slots)
-
-
-def pinned(tensor: Tensor) -> Tensor:
-    """A tensor in pinned memory, from which a GPU reads it without the CPU."""
-    return tensor.contiguous().pin_memory()
 
 
 def stateful_shape(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: int) -> tuple[int, int]:
@@ -246,31 +235,3 @@ def at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: fl
         updates.set_learning_rate(warm * (rate - fall * done / slots))
         yield batch
         done += own
-
-
-def prefetch(batches: Iterator[Batch], device: torch.device) -> Iterator[Batch]:
-    """The same batches in the same order; for a GPU in pinned memory, up to AHEAD of them prepared by a thread."""
-    def prepare(batch: Batch) -> Batch:
-        with torch.cuda.device(device):  # a thread begins on the first GPU, and pinning would begin to use that one
-            return batch.map(pinned)
-
-    return ahead(batches, prepare) if device.type == "cuda" else batches
-
-
-def ahead(batches: Iterator[Batch], prepare: Callable[[Batch], Batch]) -> Iterator[Batch]:
-    """The batches, prepared by a thread while the caller uses those before. It ends with the last one, or when closed.
-
-    What `batches` or `prepare` raises is raised here, after the batches before it.
-    """
-    def following() -> Batch | None:
-        batch = next(batches, None)
-        return None if batch is None else prepare(batch)
-
-    pool = ThreadPoolExecutor(1, "prefetch")
-    try:
-        waiting = deque(pool.submit(following) for _ in range(AHEAD))
-        while (batch := waiting.popleft().result()) is not None:
-            waiting.append(pool.submit(following))
-            yield batch
-    finally:
-        pool.shutdown(cancel_futures=True)

@@ -123,8 +123,8 @@ class Epochs:
         self._run.begin_epoch(progress)
         self._draw_errors(number)
         batches = batching.epoch_batches(net, self._data, self._chunks, options, number, ranks, self._teacher)
-        batches = batching.at_rates(batching.prefetch(batches, net.device), self._updates, progress.learning_rate,
-                                    self._fall, self._slots, number, options.warmup)
+        batches = batching.at_rates(batches, self._updates, progress.learning_rate, self._fall, self._slots, number,
+                                    options.warmup)
         with tqdm(desc=f"epoch {number + 1}", total=self._tokens, unit="token", unit_scale=True, leave=False, delay=2,
                   disable=hide_progress()) as bar:
             rest = itertools.islice(_counted(batches, bar, ranks), self._run.place.batches, None)

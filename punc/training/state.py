@@ -74,12 +74,10 @@ class Place(NamedTuple):
 
 
 def advance(progress: Progress, dev_loss: float, min_improvement: float, fall: float = 0.0) -> Progress:
-    """The progress after one more epoch, with this development loss.
+    """The progress after one more epoch, with this development loss. Raises InputError if the loss is not finite.
 
     Once the loss falls by less than the fraction `min_improvement`, the rate is halved after every epoch; when the loss
     falls by less than that again, training ends. In a linear schedule the rate has fallen by `fall` instead.
-
-    Raises InputError if the loss is not finite.
     """
     if not math.isfinite(dev_loss):
         raise diverged(progress.epoch + 1, f"the development loss is {dev_loss}")

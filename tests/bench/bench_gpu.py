@@ -5,9 +5,9 @@
 It prints tables for a page. It needs punc's requirements and nothing else: no corpus, no trained model. With
 --device cpu the same runs on the CPU, without what only a GPU has. A part that fails says so, and the next one runs.
 
-speed       words or characters a second in training, batches prepared by `prefetch`; the operations a second that this
-            is, all weights of matrix products counted three times, as a share of the measured matrix rate of the same
-            type; and how many operations of a step wait for the GPU
+speed       words or characters a second in training; the operations a second that this is, all weights of matrix
+            products counted three times, as a share of the measured matrix rate of the same type; and how many
+            operations of a step wait for the GPU
 agreement   the mean loss of the first batches, the largest difference of a posterior after them, and the share of
             slots with the same label, of the GPU against the CPU
 """
@@ -27,7 +27,7 @@ from papers import MODELS, batches_of, model_of, optimizer_of
 from torch import Tensor
 
 from punc.base.processor import find_device, has_bfloat16
-from punc.training.batching import Batch, prefetch
+from punc.training.batching import Batch
 from punc.training.epochs import train_epoch
 
 TOKENS = 400_000  # of a training set for speed
@@ -98,7 +98,7 @@ def print_speed(device: torch.device, rates: dict[torch.dtype, float], size: flo
                 epoch(batches=iter(some))
                 count = waits(lambda epoch=epoch, some=some: epoch(batches=iter(some)), device) / len(some)
                 begin = time.perf_counter()
-                epoch(batches=prefetch(begin_batches(), device))
+                epoch(batches=begin_batches())
                 speed = tokens / (time.perf_counter() - begin)
                 row = f"{speed:,.0f} | {speed * operations(model) / rates[kind]:.2%} | {count:.1f}"
             except Exception as error:
