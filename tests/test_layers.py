@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from punc.base.errors import InputError
-from punc.layers.convolution import Filters, Highway, max_over_neighbours, outside
+from punc.layers.convolution import Filters, Highway, outside
 from punc.layers.dropout import Dropout
 from punc.layers.pauses import BOUNDS, CLASSES, PauseInput, PauseVectors
 from punc.layers.window import FullyConnected, WindowInput, WordVectors, squared_error
@@ -28,21 +28,6 @@ def test_filters_have_counts_of_the_papers():
 def test_filters_invalid_sizes():
     with pytest.raises(InputError, match=r"^filters=0; it is 1 or more"):
         Filters(15, 7, 0)
-
-
-@pytest.mark.parametrize("width", [1, 2, 3, 4, 7])
-def test_max_over_neighbours_gradient_is_that_of_the_steps_alone(width):
-    features, factors = torch.randn(3, 12, 5, requires_grad=True), torch.randn(3, 13 - width, 5)
-    gradient, = torch.autograd.grad((max_over_neighbours(features, width) * factors).sum(), features)
-    expected, = torch.autograd.grad((features.unfold(1, width, 1).amax(-1) * factors).sum(), features)
-    assert torch.allclose(gradient, expected, atol=1e-6)  # sums of several gradients, each in another order
-
-
-def test_max_over_neighbours_gradient_of_equal_steps_goes_to_the_first():
-    features = torch.tensor([[[1.], [5.], [5.], [3.]]], dtype=torch.bfloat16, requires_grad=True)
-    max_over_neighbours(features, 4).sum().backward()
-    assert features.grad.flatten().tolist() == [0, 1, 0, 0]
-    assert features.grad.dtype == torch.bfloat16
 
 
 def test_outside_first_end_belongs_to_text():

@@ -216,7 +216,7 @@ def test_tree_with_folds_reads_posteriors_by_models_that_have_not_read_the_strea
     ({"prune": "0,2,1"}, "prune=0,2,1; write counts that start with 0 and do not decrease: 0,0,1,1"),
     ({"prune": "0 0"}, "prune=0 0; write counts that start with 0 and do not decrease: 0,0,1,1"),
     ({"arpa": "none.arpa"}, "none.arpa: no such file; make it, or name another one"),
-    ({}, "neither lmplz nor ngram-count on PATH; build lmplz: bash utils/install_lmplz.sh"),
+    ({}, "no lmplz on PATH; build it: bash utils/install_lmplz.sh; or give --arpa"),
 ])
 def test_ngram_invalid_options(options, message, toy_store, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))

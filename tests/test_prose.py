@@ -14,7 +14,7 @@ from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import Label, LabelSet
 from punc.text.casing import Casing, read_casing
 from punc.text.characters import CharacterReader
-from punc.text.prose import Clitics, ProseWriter, TextReader, legal, written
+from punc.text.prose import Clitics, Parts, ProseWriter, TextReader, legal, written
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "utils"))
 
@@ -83,7 +83,7 @@ def clitics(tmp_path):
     ("a\u0378b", "", "a\u0378b", "O"),
 ])
 def test_token_parts(token, lead, words, labels):
-    assert TextReader(CHE).token(token) == (lead, words, labels)
+    assert TextReader(CHE).token(token) == Parts(lead, words, labels)
 
 
 @pytest.mark.parametrize(("token", "words", "labels"), [
@@ -101,7 +101,7 @@ def test_token_parts(token, lead, words, labels):
     ("“'m,", "'m", "COMMA"),
 ])
 def test_token_with_clitics(clitics, token, words, labels):
-    assert TextReader(CHE, clitics=clitics).token(token) == ("", words, labels)
+    assert TextReader(CHE, clitics=clitics).token(token) == Parts("", words, labels)
 
 
 def test_clitics_file_without_a_rule(tmp_path):
@@ -117,8 +117,8 @@ def rules(tmp_path, text):
 
 def test_clitics_of_one_letter_keep_the_word(tmp_path):
     reader = TextReader(CHE, clitics=rules(tmp_path, "s\n"))
-    assert reader.token("it’s") == ("", "it' s", "O O")
-    assert reader.token("s") == ("", "s", "O")
+    assert reader.token("it’s") == Parts("", "it' s", "O O")
+    assert reader.token("s") == Parts("", "s", "O")
 
 
 @pytest.mark.parametrize(("word", "parts"), [
@@ -151,11 +151,11 @@ def test_clitics_line_that_is_not_seen(tmp_path):
     ("It's,", False, "it 's", "CAP COMMA"),
 ])
 def test_token_capitals(clitics, token, lowercase, words, labels):
-    assert TextReader(CASED, lowercase, clitics).token(token) == ("", words, labels)
+    assert TextReader(CASED, lowercase, clitics).token(token) == Parts("", words, labels)
 
 
 def test_token_keeps_case_without_lowercase():
-    assert TextReader(CHE, lowercase=False).token("McDonald,") == ("", "McDonald", "COMMA")
+    assert TextReader(CHE, lowercase=False).token("McDonald,") == Parts("", "McDonald", "COMMA")
 
 
 def test_attach_keeps_capital():
@@ -177,7 +177,7 @@ def test_mark_that_is_a_letter_is_not_read_in_words(clitics):
     labels = LabelSet((Label("O", "w"), Label("EX", "wX", ("X",))))
     for reader in (TextReader(labels), TextReader(labels, lowercase=False), TextReader(labels, clitics=clitics)):
         for token in ("MaX", "MaX-", "-MaX", "DOXn't", "n't"):
-            lead, words, marks = reader.token(token)
+            lead, words, marks, _ = reader.token(token)
             assert (lead, set(marks.split())) == ("", {"O"})
             assert words.replace(" ", "").lower() == token.strip("-").lower()
 

@@ -24,10 +24,8 @@ class InputError(Exception):
     `str()` is one line of at most LONGEST characters, `FILE:LINE: what is wrong; what to do`. The command line prints
     it after the program's name, without a traceback.
 
-    what     what is wrong
-    remedy   what the user can do
-    file     the file at fault, if there is one
-    line     its line number, from 1
+    what, remedy   what is wrong, and what the user can do
+    file, line     the file at fault, if there is one, and its line number, from 1
     """
 
     def __init__(self, what: str, remedy: str, file: str | os.PathLike | None = None, line: int | None = None):

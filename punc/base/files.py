@@ -160,15 +160,13 @@ def name_full_disk(path: str | os.PathLike) -> Iterator[None]:
 def atomic_dir(path: str | os.PathLike, key: str, stale: Iterable[str] = ()) -> Iterator[Path]:
     """Make a directory in `path`; its files move into `path` when the block ends without an error.
 
-    This process has the lock of `path` meanwhile. Older files in `path` that are not written again stay, so that a
-    user's own files in a data directory are not lost.
+    This process has the lock of `path` meanwhile. Older files in `path` that are not written again stay: a user's own.
 
-    key     a file among those written, without which no program reads the directory. It is removed before any other
-            file is touched, and comes last: a directory that is half replaced when the process is killed has no key.
-            First all old files go, then the new ones come, so there are never some of both.
+    key     a file among those written, without which no program reads the directory. It goes before any other file, and
+            comes last: a directory that is half replaced when the process is killed has no key
     stale   patterns of older files that do not belong to the new ones, and are removed with the others
 
-    Raises InputError if `path` is a file, or if another process writes there.
+    Raises InputError if `path` is a file, if another process writes there, or if a directory is in a file's place.
     """
     path = Path(os.path.abspath(path))
     if path.exists() and not path.is_dir():
@@ -179,7 +177,11 @@ def atomic_dir(path: str | os.PathLike, key: str, stale: Iterable[str] = ()) -> 
         tmp.mkdir()
         try:
             yield tmp
-            _check_replaceable(path, tmp, key)
+            assert (tmp / key).is_file(), f"the key {key} is written"
+            for file in tmp.rglob("*"):
+                place = path / file.relative_to(tmp)
+                if place.is_dir() and not file.is_dir():
+                    raise InputError("this is a directory, in the place of a file", "remove it", place)
         except BaseException:
             shutil.rmtree(tmp, ignore_errors=True)
             raise
@@ -192,15 +194,6 @@ def is_unfinished(path: Path) -> bool:
     """Whether a directory is missing or empty, or `atomic_dir` had begun to write it when its process was killed."""
     return not path.exists() or (path / NEW).is_dir() or (
         path.is_dir() and all(file.name[0] == "." for file in path.iterdir()))
-
-
-def _check_replaceable(path: Path, tmp: Path, key: str) -> None:
-    """Raise InputError if a directory of the user is in the place of a file."""
-    assert (tmp / key).is_file(), f"the key {key} is written"
-    for file in tmp.rglob("*"):
-        place = path / file.relative_to(tmp)
-        if place.is_dir() and not file.is_dir():
-            raise InputError("this is a directory, in the place of a file", "remove it", place)
 
 
 def _replace(path: Path, tmp: Path, key: str, stale: Iterable[str]) -> None:

@@ -75,14 +75,10 @@ class Share(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A part.
+    """A part in the directory `path`, made by `command`, as `punctuate`, for the job `share`; `result` is what it says.
 
-    path     its directory
-    command  the command that made it, as `prepare`
-    share    whose part it is
     options  the options and arguments of the command; they are the same in all parts of a run
     inputs   file → [size in bytes, time of its last change in ns]; the same in all parts, and when they are joined
-    result   what the job says of its part
     """
 
     path: Path

@@ -2,11 +2,8 @@
 
 The lock is flock(2) on the file `.lock` in the directory. The system ends it with the process that holds it, however
 that ends, so a killed process blocks nobody, although the file stays. Its content, `HOST PID COMMAND`, only tells
-others who holds the lock. Programs that the process starts do not inherit the lock; forks without exec do.
-
-Over NFS the lock works as far as flock does. Linux asks the server for it, so machines see each other's locks, unless
-the file system is mounted with `nolock` or `local_lock`. If a machine crashes, the server keeps its locks until that
-machine is back or its lease ends.
+others who holds the lock. Programs that the process starts do not inherit the lock; forks without exec do. Over NFS,
+machines see each other's locks, unless the file system is mounted with `nolock` or `local_lock`.
 """
 
 import contextlib

@@ -1,8 +1,7 @@
-"""Products of matrices in float32 on AMD's processors: oneDNN computes them up to twice as fast as MKL.
+"""Products of matrices in float32 on AMD's processors: oneDNN computes them up to twice as fast as MKL (docs/speed.md).
 
-PyTorch has them computed by MKL, which on AMD's processors uses vectors of 256 bits, though they have those of 512
-(AVX-512). oneDNN, which PyTorch has too, uses these. For that it copies inputs and result, so small products stay with
-MKL. The result is the same up to rounding.
+MKL, by which PyTorch computes them, does not use vectors of 512 bits (AVX-512) there. oneDNN does, but copies inputs
+and result, so small products stay with MKL. The result is the same up to rounding.
 """
 
 import contextlib

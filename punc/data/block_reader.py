@@ -52,10 +52,8 @@ class Encoded(NamedTuple):
     labels   int8 (N,), -1 at tokens without a slot, or None
     pauses   float32 (N,), NaN at tokens without a slot, or None
     streams  (stream, number of tokens) for each run of utterances of one stream
-    first    the first utterance's id
-    last     the last utterance's id
-    words    number of words
-    lost     number of unknown tokens, or of characters left out
+    first, last   the ids of the first and the last utterance
+    words, lost   how many words, and how many tokens that are unknown, or characters left out
     turns    bool (N,), false at tokens without a slot, or None
     """
 

@@ -1,4 +1,4 @@
-"""Convolutions over the vectors of neighbouring tokens, their maximum, and highway layers.
+"""Convolutions over the vectors of neighbouring tokens, and highway layers.
 
 Filters of several widths (Kim et al. 2015, "Character-Aware Neural Language Models", section 2.2, equation (5)):
 
@@ -14,8 +14,6 @@ Highway layers (Srivastava, Greff & Schmidhuber 2015, "Training Very Deep Networ
 The bias of the gate starts at −2, so that at first the layer passes on nearly all of x (their section 2.2). The relu
 and the place after a convolution are those of Kim et al. 2015, equation (8).
 """
-
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -38,34 +36,6 @@ def outside(line: Tensor) -> Tensor:
     """
     ends = line == END
     return ends[:, 1:] & ends[:, :-1]
-
-
-def max_over_neighbours(features: Tensor, width: int) -> Tensor:
-    """The maximum of each `width` steps in a row: (B, T + width − 1, K) → (B, T, K).
-
-    Its gradient goes to the first of equal steps.
-    """
-    covered = 1
-    while covered < width:  # the maximum of two regions is that of a region up to twice as wide
-        shift = min(covered, width - covered)
-        features = _Maximum.apply(features[:, :-shift], features[:, shift:])
-        covered += shift
-    return features
-
-
-class _Maximum(torch.autograd.Function):
-    """torch.maximum, whose gradient takes a quarter of the time as it is not divided between equal elements."""
-
-    @staticmethod
-    def forward(ctx: Any, first: Tensor, second: Tensor) -> Tensor:
-        if any(ctx.needs_input_grad):
-            ctx.save_for_backward(first >= second)
-        return torch.maximum(first, second)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:
-        of_first = gradient * ctx.saved_tensors[0].to(gradient.dtype)
-        return of_first, gradient - of_first
 
 
 class Filters(nn.Module):

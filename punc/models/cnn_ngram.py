@@ -13,10 +13,10 @@ region already, so it is enough to set steps outside the text to the lowest poss
 
 from typing import Any
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from punc.base.errors import check_at_least
-from punc.layers.convolution import max_over_neighbours, outside
+from punc.layers.convolution import outside
 from punc.models import cnn_feature
 
 
@@ -41,4 +41,5 @@ class Model(cnn_feature.Model):
         convolved = self.filters(vectors)  # (B, T + n − 1, filters), from step `first` of the line on
         is_outside = outside(line[:, self.first - 1:self.first + convolved.shape[1]]).unsqueeze(2)
         convolved = convolved.masked_fill(is_outside, -1.0)  # the lower bound of tanh
-        return self.highway(max_over_neighbours(convolved, self.pool))  # (B, T, filters)
+        pooled = nn.functional.max_pool1d(convolved.transpose(1, 2), self.pool, 1)  # (B, filters, T)
+        return self.highway(pooled.transpose(1, 2))

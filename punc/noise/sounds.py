@@ -58,15 +58,14 @@ class Sounds:
 
     def _heard_as(self, word: str, near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The most probable words of those near a word, and their probabilities."""
-        weights = self._frequency[near] * np.exp([self.log_probability(word, self.words[i]) for i in near])
+        log_probs = []  # relative to that of keeping all characters
+        for other in near:
+            edits = _edits(word, self.words[other])
+            log_probs.append(sum(count * self._log_probs.get(edit, self._log_probs["", ""])
+                                 for edit, count in edits.items()))
+        weights = self._frequency[near] * np.exp(log_probs)
         best = np.argsort(-weights, kind="stable")[:MOST]
         return near[best], weights[best] / max(weights[best].sum(), 1e-300)
-
-    def log_probability(self, word: str, other: str) -> float:
-        """log P(word → other), relative to that of keeping all characters."""
-        return sum(count * self._log_probs.get(edit, self._log_probs["", ""])
-                   for edit, count in _edits(word, other).items())
-
 
 def _edits(word: str, other: str) -> Counter[tuple[str, str]]:
     """The edits of characters that make one word of another, and −1 for each character that is not kept."""

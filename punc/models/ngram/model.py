@@ -9,7 +9,7 @@ outside the vocabulary is `<UNK>`. The posterior of a label in a slot is a sum o
 
     punc train --model ngram --train-set text1,text2 --dev-set dev data/store_word exp/4-gram
 
-KenLM's `lmplz` (built by utils/install_lmplz.sh) or SRILM's `ngram-count` estimates the models; decoding needs neither.
+KenLM's `lmplz` (built by utils/install_lmplz.sh) estimates the models, or another program: `arpa`. Decoding needs none.
 Tilk & Alumäe prune "n-gram probabilities accounting for less than 10⁻⁷ training set perplexity improvement":
 `entropy_pruning` does so to each model before the interpolation.
 """
@@ -166,24 +166,16 @@ def write_text(path: Path, data: StoreSet, tokens: list[str], first_event: int) 
 
 
 def estimate(text: Path, arpa: Path, order: int, thresholds: list[int]) -> None:
-    """Estimate a Kneser-Ney model with lmplz or ngram-count. Raises InputError if both are missing, or one fails."""
-    lmplz, srilm = shutil.which("lmplz"), shutil.which("ngram-count")
-    if lmplz:
-        command: list[object] = [lmplz, "--order", order, "--text", text, "--arpa", arpa, "--prune", *thresholds,
-                   "--discount_fallback", "--memory", MEMORY, "--temp_prefix", text.parent / "lmplz"]
-    elif srilm:
-        counts = [f"-gt{n}min" for n in range(1, order + 1)]
-        least = [thresholds[min(n, len(thresholds)) - 1] + 1 for n in range(1, order + 1)]
-        smoothing = [f"-kndiscount{n}" for n in range(1, order + 1)]
-        command = [srilm, "-order", order, "-text", text, "-lm", arpa, "-interpolate", *smoothing,
-                   *(word for pair in zip(counts, least) for word in pair)]
-    else:
-        raise InputError("neither lmplz nor ngram-count on PATH", "build lmplz: bash utils/install_lmplz.sh")
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace",
-                          check=False)
+    """Estimate a Kneser-Ney model with lmplz. Raises InputError if it is missing or fails."""
+    lmplz = shutil.which("lmplz")
+    if not lmplz:
+        raise InputError("no lmplz on PATH", "build it: bash utils/install_lmplz.sh; or give --arpa")
+    command = [lmplz, "--order", order, "--text", text, "--arpa", arpa, "--prune", *thresholds, "--discount_fallback",
+               "--memory", MEMORY, "--temp_prefix", text.parent / "lmplz"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:
         said = next((line for line in reversed(done.stderr.splitlines()) if line.strip()), "no message")
-        raise InputError(f"{Path(str(command[0])).name} failed: {said}", "check memory, order and the size of the text")
+        raise InputError(f"lmplz failed: {said}", "check memory, order and the size of the text")
 
 
 def interpolation(log_probs: np.ndarray) -> np.ndarray:
