@@ -19,15 +19,10 @@ from punc.scoring.project import Projection, project_stream
 
 def corrupt(data_dir: str | os.PathLike, out_dir: str | os.PathLike, confusions: Confusions, labels: LabelSet,
             wer: float, seed: int = 1, draws: int = 1) -> tuple[Projection, int, int]:
-    """Write `out_dir`: the data directory with the errors of a recogniser.
+    """Write `out_dir`: the data directory with the errors of a recogniser, as `StoreNoise` draws them for a store.
 
-    wer    the word error rate to expect
-    seed   of the errors; the same one gives the same directory
-    draws  how often a wrong word is drawn, to take the draw that fits best into the text
-
-    Labels are those that `punc project` puts onto these words. Memory: one stream, and the different words.
-
-    Returns sums over streams: what became of the labels, and how many words were deleted and inserted.
+    Labels are those that `punc project` puts onto these words. Memory: one stream, and the different words. Returns
+    sums over streams: what became of the labels, and how many words were deleted and inserted.
 
     Raises InputError if the directory has no labels, for a label that is not in the set, and if the confusions cannot
     give so many errors.

@@ -48,12 +48,10 @@ class Words(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Counts of some units.
+    """Counts of some units, whose names are ids of streams, or STREAM:NUMBER for blocks.
 
-    units       the units' names: ids of streams, or STREAM:NUMBER for blocks
     confusion   (units, labels, labels) int64: slots, by reference and by hypothesis label
-    streams     how many streams were scored
-    aligned     how many of them have different words in reference and hypothesis
+    streams     how many streams were scored; of these, `aligned` have different words in reference and hypothesis
     words       (units, FORMS, OUTCOMES) int64: word errors, zeros for the cased form if capitals are not known; None if
                 no word error is known
     block       reference words per block; 0: the units are streams

@@ -1,7 +1,7 @@
 """Histograms of posteriors, by label and by whether the label is the reference's: what curves of precision are made of.
 
 Posteriors are counted in BINS equal bins of their log-odds, from -LIMIT to LIMIT. So a histogram does not grow with the
-data, the shares of several jobs are added up, and an area under a curve is right to four digits.
+data, and an area under a curve is right to four digits.
 """
 
 import logging

@@ -1,8 +1,7 @@
 """Bootstrap intervals of metrics, and paired tests of two systems, both from counts per unit.
 
-Both resample units. A metric is a function of the sum of the units' counts, so a resampling is a matrix of weights,
-(replicates, units), whose product with the counts, (units, numbers), has all sums.
-
+A resampling of units is a matrix of weights, (replicates, units), whose product with the counts, (units, numbers), has
+all sums.
 `compare` tests two outputs. Training a system again moves its score, too, and that test does not know it: of two
 systems that differ by their seeds alone it finds too many different. `compare_runs` tests systems that were trained
 with several seeds: run i of system k has the metric m_ki. Seeds draw runs, and the test set draws recordings, which all
@@ -20,8 +19,7 @@ t distribution with ν degrees of freedom (Satterthwaite 1946; Hillis 2007), for
 
     ν = var² / (Σ_k (s_k² / n_k)² / (n_k - 1) + max(0, c_1 + c_2 - 2 c_12)² / (units - 1))
 
-A bootstrap that also draws runs anew would have three runs speak for all: its variance is (n - 1) / n of the true one,
-and its quantiles are those of ν = ∞. A system with one run counts as it is, without training noise.
+A system with one run counts as it is, without training noise.
 """
 
 import importlib.util

@@ -56,16 +56,14 @@ def sorted_streams(names: Iterable[str]) -> list[str]:
 
 
 class Cutter:
-    """Cuts passages into utterances, with ids by `utterance_id`.
+    """Cuts passages into utterances of `size` words, with ids by `utterance_id`; 0: where a passage says so.
 
-    size         words in an utterance; 0: an utterance ends where a passage says so
-    attach       (label of a word, label found after the word) → the word's new label
-    prefix       what stream names begin with
-    independent  each utterance is a stream of its own, with the same name
-    pauses       whether the utterances keep the pauses of the passages
-    numbered     a stream's name begins with the stream's number; else it is the passage's name
+    attach         (label of a word, label found after the word) → the word's new label
+    prefix         what stream names begin with
+    independent    each utterance is a stream of its own, with the same name
+    pauses, turns  whether the utterances keep the pauses of the passages, and have flags where the speaker changes
+    numbered       a stream's name begins with the stream's number; else it is the passage's name
     abbreviations  decide on the dot of a passage's last word, when the next passage is there
-    turns        whether the utterances have flags where the speaker changes
 
     `dropped` counts the marks that have no word before them, `dots` the dots that were decided on.
     """

@@ -31,22 +31,10 @@ from punc.text.prose import Clitics, TextReader
 
 @dataclass(frozen=True)
 class PrepareOptions:
-    """How files become a data directory: the options of `punc prepare`.
+    """How files become a data directory: the options of `punc prepare`, whose help says what each is.
 
-    labels           which marks are read as which label
-    lowercase        write words in lower case
-    clitics          rules that split words; None leaves words whole
-    abbreviations    say which dots are no mark; None takes all as marks
-    remove           regular expression; text that it matches is left out
-    clean            what is taken out as no speech: names of `not_speech.KINDS`
-    document_prefix  a line that begins with it begins a stream, and the rest of the line is the stream's name
-    skip_prefix      lines that begin with it are left out
-    speaker          regular expression; what it matches at the beginning of a line names who speaks from there
-    utt_words        words in an utterance; 0: each line is an utterance
-    independent      each line or segment is a stream of its own
-    keep_names       the stream of a file has the file's name, without its ending, and no number
-    prefix           what stream names begin with
-    nj               processes; the output does not depend on it
+    Files are read: labels, clitics (None: words stay whole) and abbreviations (None: all dots are marks). `clean` has
+    names of `not_speech.KINDS`. After `document_prefix`, the rest of the line is the stream's name.
     """
 
     labels: LabelSet | None = None
@@ -116,6 +104,7 @@ class TextFormat(Format):
 
     The text is read in parts, in several processes. Bytes that are not UTF-8 are removed, carriage returns are line
     ends, and a mark before a stream's first word is dropped; each is counted.
+
     takes       by default, the options of a text of words without lines or segments
     delimiter   what a part of a file ends with
     has_utterances  whether the text always says where an utterance ends

@@ -18,13 +18,10 @@ LONG = 60  # words without a mark, in a text with marks: some are missing
 
 
 class SplitWords(NamedTuple):
-    """W words taken apart.
+    """W words taken apart: the different ones as tokens, and which of them each word is, `codes` int64 (W,).
 
-    tokens       the different words
-    codes        int64 (W,): the token of each word
-    counts       int64 (W,): how many words a model reads of it
-    streams      int64 (W,)
-    turns        bool (W,): another speaker than that of the word before begins
+    counts, streams   int64 (W,): how many words a model reads of each, and its stream
+    turns             bool (W,): another speaker than that of the word before begins
     """
 
     tokens: list[Token]

@@ -1,8 +1,7 @@
 """What stands in a text but is not said: notes in brackets, names of speakers, times, headings, addresses, markup.
 
-Each kind of it is counted, with its most frequent forms (`examples`). The option `clean` names the kinds to take out;
-entities are decoded. Their words are counted, so words in are words out and words that were counted. What only looks
-like one of a kind is counted too: people look at the forms and decide.
+Each kind of it is counted, with its most frequent forms; people look at these and decide. The option `clean` names the
+kinds to take out, whose words are counted; entities are decoded.
 """
 
 import html

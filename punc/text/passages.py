@@ -58,11 +58,10 @@ class Passage(NamedTuple):
 class Memo(dict[str, str]):
     """Remembers the analysis of items (lines or words): item → its words, empty if the item is special.
 
-    analyse        item → its parts
     abbreviations  say which dots of tokens may be no marks; None for items that are no tokens
 
-    `labels` maps each item to its labels. `special` holds the analysis of items that need more than a look-up:
-    those with a lead, with a repair, with a dot that may be no mark, or without words.
+    `labels` maps each item to its labels. `special` holds the parts of items that need more than a look-up: those with
+    a lead, with a repair, with a dot that may be no mark, or without words.
     """
 
     def __init__(self, analyse: Callable[[str], Parts], abbreviations: Abbreviations | None = None):

@@ -12,13 +12,6 @@
 - Everything else (quotes, brackets, bullets) is dropped. Typographic apostrophes and hyphens become plain ones; soft
   hyphens and zero-width spaces vanish.
 
-`ProseWriter` writes words and labels for people to read:
-
-- A word is written with its label, and then in the form that a table of casing gives (`casing`): NATO, McDonald.
-- Clitics that were split are joined: do n't → don't.
-- A label says that a quotation mark stands after a word, but not which way it faces. In a sentence the first one opens
-  and stands before the next word, the second one closes, and so on. An open one is closed after the mark that ends the
-  sentence, and at a stream's end. This holds for `"` only; other quotation marks stay where they are.
 """
 
 import os
@@ -214,9 +207,13 @@ QUOTE = '"'
 class ProseWriter:
     """Writes the utterances of streams to a file, one a line: id and text.
 
-    casing   word as its label writes it → its form
+    casing   word as its label writes it → its form: NATO, McDonald
     clitics  words to join to the word before, as n't; a clitic that ends with an apostrophe, as l', is joined to the
              word after
+
+    A label says that a quotation mark `"` stands after a word, but not which way it faces. In a sentence the first one
+    opens and stands before the next word, the second one closes, and so on. An open one is closed after the mark that
+    ends the sentence, and at a stream's end.
     """
 
     def __init__(self, file: IO[bytes], labels: LabelSet, casing: Mapping[str, str] | None = None,

@@ -17,8 +17,8 @@ Not as in the paper: a single letter is an initial unless it has a dot RARER tim
 English; an abbreviation, and a word of the orthographic heuristic, occurs MIN_COUNT times; rare abbreviations and
 collocations of initials are not looked for. Memory grows with the number of different words.
 
-NLTK's own trainer counts pairs of words, in one process. Two million words take it ten times as long and 2.5 times the
-memory, and it takes rot, ulm and hog, which end lines, for abbreviations.
+NLTK's own trainer takes ten times as long and 2.5 times the memory for two million words, and takes rot, ulm and hog,
+which end lines, for abbreviations.
 """
 
 import math

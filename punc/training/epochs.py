@@ -7,14 +7,12 @@ loss falls by less than that again, training ends (Mikolov et al. 2011, as in Ti
 epochs as one can afford (Li et al. 2020, Budgeted training). With `--warmup` it first rises from 0, batch by batch.
 
 The model with the lowest development loss is kept. After an epoch that did not lower the loss, training continues from
-that model; the paper does not say.
+that model; the paper does not say. A stopped run continues from its last complete epoch, or within a long one
+(`state`), and ends with the same model: an epoch depends only on the weights, the state of the optimiser, the seed and
+the epoch's number.
 
-A stopped run continues from its last complete epoch, or within a long one (`state`), and ends with the same model as an
-unbroken run: an epoch depends only on the weights, the state of the optimiser, the seed and the epoch's number.
-
-Several processes, the ranks, can train one model (`ranks`). Each has a share of the rows of every batch, and the sum of
-their gradients is the gradient of the whole batch, so they make the same updates as one process, up to rounding and
-dropout. The first rank scores the development set and writes the files; an epoch then begins with its weights.
+Several processes (`ranks`) make the same updates as one, up to rounding and dropout. The first rank scores the
+development set and writes the files; an epoch then begins with its weights.
 """
 
 import itertools

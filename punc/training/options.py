@@ -26,12 +26,7 @@ GROUPS = {
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """How a model is trained. Raises InputError for a value that is not allowed.
-
-    There are two ways of batching. `stateful`: all streams, end to end, are cut into as many long rows as a batch has;
-    a batch is the next steps of each row, and the model's state goes on from batch to batch. `chunks`: each stream is
-    cut into chunks; a batch is some chunks of similar length, and the model starts each chunk in a fresh state.
-
+    """How a model is trained; `batching` has the two ways of it. Raises InputError for a value that is not allowed.
     train_set        set of the store to train on; several, with commas between, for models not trained by gradient
     dev_set          set of the store that decides on the learning rate and the epoch that is kept
     batching         stateful, chunks, or auto: chunks for models that read whole streams, stateful for others

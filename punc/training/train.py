@@ -1,8 +1,4 @@
-"""Trains a model on a store, once, whatever stops the run; a finished run is left as it is.
-
-A model that is trained by gradient learns epoch by epoch (`epochs`), alone or in several processes (`ranks`). One that
-is not is fitted, by one process; a run of it that was stopped starts again.
-"""
+"""Trains a model on a store, once, whatever stops the run: by gradient, or one process fits it, from the beginning."""
 
 import contextlib
 import logging
