@@ -14,9 +14,19 @@ from scipy import stats
 
 from punc.base.errors import InputError
 from punc.data.labels import Label, LabelSet
-from punc.scoring.collapse import merge_counts, merged_labels, parse_collapse
 from punc.scoring.counts import Counts, confusion
-from punc.scoring.metrics import METRICS, column_of, columns, compute_metrics, is_summary, lower_is_better, rows_of
+from punc.scoring.metrics import (
+    METRICS,
+    column_of,
+    columns,
+    compute_metrics,
+    is_summary,
+    lower_is_better,
+    merge_counts,
+    merged_labels,
+    parse_collapse,
+    rows_of,
+)
 from punc.scoring.posteriors import BINS, bins_of
 from punc.scoring.significance import bootstrap_sums, check_pair, compare, compare_runs, intervals
 from punc.scoring.texts import score_texts

@@ -13,9 +13,8 @@ from punc.base.errors import InputError
 from punc.bin.script import run_script
 from punc.data.datadir import DataDir, label_numbers
 from punc.data.labels import LabelSet
-from punc.scoring.collapse import parse_collapse
 from punc.scoring.counts import confusion
-from punc.scoring.metrics import PARTS, compute_metrics
+from punc.scoring.metrics import PARTS, compute_metrics, parse_collapse
 from punc.timing.align import align_words
 
 

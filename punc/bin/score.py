@@ -11,9 +11,8 @@ from punc.base.files import open_input
 from punc.base.options import OptionParser
 from punc.data.datadir import DataDir, checksum
 from punc.data.labels import LabelSet, check_record
-from punc.scoring.collapse import Collapse, merge_counts, merged_labels, parse_collapse
 from punc.scoring.counts import LAST_SLOTS, Counts, join_blocks, read_counts
-from punc.scoring.metrics import compute_flat, compute_metrics
+from punc.scoring.metrics import Collapse, compute_flat, compute_metrics, merge_counts, merged_labels, parse_collapse
 from punc.scoring.posteriors import Posteriors
 from punc.scoring.report import METRICS, new_score, score_json, score_table, signature, write_score
 from punc.scoring.significance import Interval, all_flat, check_pair, compare, intervals

@@ -11,9 +11,8 @@ from punc.base.options import OptionParser, boolean
 from punc.bin.score import add_scoring
 from punc.data.datadir import checksum
 from punc.data.labels import LabelSet
-from punc.scoring.collapse import parse_collapse
 from punc.scoring.counts import Counts, join_blocks
-from punc.scoring.metrics import compute_flat
+from punc.scoring.metrics import compute_flat, parse_collapse
 from punc.scoring.report import new_score, score_table, signature, system_table, systems_json, write_score
 from punc.scoring.significance import all_flat, compare, intervals
 from punc.scoring.texts import ENGLISH, Side, count_sides, read_side, text_reader

@@ -1,8 +1,7 @@
 """Data directories at full speed: blocks of whole lines, which several processes count or encode.
 
-This is the fast counterpart of `DataDir.utterances`: the same tables, order and checks, but a block of lines at a time,
-without a Python step per token of its own. If a check fails, `explain` lets the data directory itself find the error,
-with file, line and remedy.
+This is the fast counterpart of `DataDir.utterances`, without a Python step per token. If a check fails, `explain` lets
+the data directory itself find the error, with file, line and remedy.
 """
 
 from collections import Counter, deque
@@ -22,8 +21,7 @@ from punc.data.kaldi_io import VectorReader
 from punc.data.labels import LabelSet
 from punc.data.tables import FLAGS, TURNS, fields
 
-# Bytes of text in a block. To encode, a block fits a processor's cache; to count, it is larger, as adding up the counts
-# of each block takes time.
+# Bytes of text in a block. To encode, it fits a processor's cache; to count, adding up the counts of each takes time.
 ENCODE_BYTES = 1 << 18
 COUNT_BYTES = 1 << 21
 

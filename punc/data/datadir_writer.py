@@ -1,4 +1,4 @@
-"""Writes data directories, whole or not at all; one utterance is in memory."""
+"""Writes data directories, whole or not at all."""
 
 import os
 import shutil

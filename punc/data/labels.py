@@ -12,9 +12,8 @@ The first label is the empty one: nothing is written in the slot. The second col
 label: `w` is the word as it is, `W` the word with its first letter in upper case, so `W,` is a capitalized word with a
 comma. The order is the labels' strength: if a slot has several marks, the label further down wins.
 
-A data directory records its label set in `punct.labels`. A program that gets labels and a label set compares the two,
-so that data of an older label set are noticed. A directory that others made need not have the file; then only the names
-of its labels are checked, where they are read.
+A data directory records its label set in `punct.labels`, and a program that gets labels and a label set compares the
+two. A directory that others made need not have the file; then only the names of its labels are checked.
 """
 
 import logging

@@ -2,12 +2,9 @@
 
     turns    lines `UTTERANCE 0 0 1 0 …`, a flag for each word: 1 if another speaker says the next word of the stream
 
-A stream is the utterances of one recording or document, and their ends tell a model nothing. So a change of speaker is
-not an end of an utterance, but a property of a slot, as its label and its pause are: a turn may end inside an
-utterance, and utterances may be cut anywhere. `utt2spk` cannot say it: without `segments` its speakers are the streams.
-With `segments` it can, and `punc turns` makes the table of it. Kaldi's tools leave a table alone that they do not know.
-
-A directory without `turns` knows of no change. The last word of a stream has 0.
+A change of speaker is not an end of an utterance, but a property of a slot, as its label and its pause are: utterances
+may be cut anywhere. `utt2spk` cannot say it: without `segments` its speakers are the streams. With `segments` it can,
+and `punc turns` makes the table of it. A directory without `turns` knows of no change. The last word of a stream has 0.
 """
 
 import os

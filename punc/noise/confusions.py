@@ -13,11 +13,10 @@ The file is text, a count a line, with tabs between the fields and blanks betwee
     replaced    685       's                    or none: it is deleted
     inserted    718       mark        and       words in a slot between two correct words
 
-Words are aligned by `timing.align`. Between matched words are *regions* of some reference words and some ASR words. The
-words of a region are paired by the project's rule, in order, the last words with each other: the first ASR words that
-have no pair come with the first pair, so `100,000` can become `hundred thousand`; reference words without a pair are
-deleted. A region without reference words is an insertion. In long regions the two texts are of different speech, as
-where a question of the audience was not written down. They are left out, and counted.
+Words are aligned by `timing.align`. Between matched words are *regions* of some reference words and some ASR words,
+which are paired in order, the last words with each other: the first ASR words that have no pair come with the first
+pair, so `100,000` can become `hundred thousand`; reference words without a pair are deleted. A region without reference
+words is an insertion. In long regions the two texts are of different speech: they are left out, and counted.
 """
 
 import os

@@ -126,13 +126,11 @@ def hash_runs(tokens: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 
 class StoreNoise:
-    """The errors of a set of a store.
+    """The errors of a labelled set of a store, from confusions of `punc confusions`.
 
-    data        the set, with labels
-    confusions  what `punc confusions` wrote
-    wer         the word error rate to expect
-    share       of the text that has errors, in stretches of STRETCH words drawn anew for each seed; the rest has none
-    draws       how often a wrong word is drawn, to take the draw that fits best into the text
+    wer     the word error rate to expect
+    share   of the text that has errors, in stretches of STRETCH words drawn anew for each seed; the rest has none
+    draws   how often a wrong word is drawn, to take the draw that fits best into the text
 
     Raises InputError for confusions that cannot be read, or give no such rate, and for a token type in which a word
     does not end with a token of its own.

@@ -3,8 +3,7 @@
     DIR/SET/targets.npy   uint8 (slots, L): the distribution over labels in each slot of a set, in 255ths
     DIR/SET/conf          lines: how many slots, the CRC-32 of their labels and of the streams' names, and the labels
 
-The teacher reads the set of a store of its own, in its own tokens. For every model a slot is after a word, so its
-targets fit each store of the same data directories, whatever its tokens are.
+For every model a slot is after a word, so the targets fit each store of the same data directories, whatever its tokens.
 """
 
 import contextlib

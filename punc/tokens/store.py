@@ -118,16 +118,12 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
                joins: Sequence[str] = (), clitics: str = "") -> None:
     """Make a store of data directories; each becomes a set of its name.
 
-    labels      file of the label set
-    token_type  name of the tokenizer
+    labels, clitics, vocab   files: the label set; the rules by which the words of the data directories were split; a
+                             vocabulary to use instead of making one (for subwords, pieces.model is next to it)
     vocab_size  the largest number of tokens, without the special ones; None: the tokenizer's default
     min_count   tokens that occur less often are left out; for subwords, words that the pieces are learned from
-    vocab       vocabulary file to use instead of making one; for subwords, pieces.model is next to it
     train       sets whose words make the vocabulary, with commas between; None: the first
-    nj          processes; the store does not depend on it
     joins       more sets, each NAME=SET,SET,…: those sets end to end
-    clitics     file of the rules by which the words of the data directories were split; models keep them
-
     Does nothing if the store is finished and neither the options nor the inputs (size and time of each table) have
     changed. Raises InputError for options that do not fit, and for errors in the data directories.
     """

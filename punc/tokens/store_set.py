@@ -4,7 +4,8 @@ import contextlib
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -67,8 +68,8 @@ class StreamNames:
         self._index = index
 
     def __iter__(self) -> Iterator[str]:
-        for block in _index_blocks(self._index):
-            yield from map(bytes.decode, block[0])
+        for name, _, _ in _index_rows(self._index):
+            yield name
 
 
 def read_set(folder: Path) -> StoreSet:
@@ -87,22 +88,18 @@ def read_set(folder: Path) -> StoreSet:
 def _read_index(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """The offsets and lengths of the streams, int64 (streams,). Raises InputError for a broken index."""
     try:
-        numbers = [np.array(block[1:], np.int64) for block in _index_blocks(path)]
-        starts, lengths = np.concatenate([np.zeros((2, 0), np.int64), *numbers], axis=1)
-        return starts, lengths
+        numbers = np.fromiter(chain.from_iterable(map(itemgetter(1, 2), _index_rows(path))), np.int64)
+        return numbers[::2], numbers[1::2]
     except (ValueError, OverflowError):
         raise InputError("not STREAM OFFSET LENGTH lines", "make the store again: punc make-store", path) from None
 
 
-def _index_blocks(path: Path, size: int = 1 << 12) -> Iterator[list[tuple[bytes, ...]]]:
-    """The columns of some lines of an index at a time. Raises ValueError for lines that do not have three."""
+def _index_rows(path: Path) -> Iterator[tuple[str, int, int]]:
+    """The name, offset and length of each stream of an index. Raises ValueError for a line that is something else."""
     with open_input(path) as file:
-        while lines := list(islice(file, size)):
-            block = list(zip(*(line.split(b" ") for line in lines), strict=True))  # a number may have a line end
-            if len(block) != 3:
-                raise ValueError
-            b"\n".join(block[0]).decode()  # or it is no index
-            yield block
+        for line in file:
+            name, start, length = line.split(b" ")
+            yield name.decode(), int(start), int(length)
 
 
 def _open_array(path: Path, kind: type) -> np.memmap:

@@ -137,15 +137,8 @@ class SpilledCounts:
 
     def most_frequent(self, size: int, wanted: Callable[[bytes], bool]) -> dict[bytes, int]:
         """The `size` most frequent words that are wanted; of words with the same count the first in C order."""
-        kept: dict[bytes, int] = {}
-        floor = 0  # `size` words are known that occur so often or more often
-        for word, count in self.items():
-            if count > floor and wanted(word):
-                kept[word] = count
-                if len(kept) >= size + size // 8 + SPARE:  # seldom: it takes time; and not many: it takes memory
-                    kept = _first(kept, size)
-                    floor = min(kept.values())
-        return _first(kept, size)
+        found = (pair for pair in self.items() if wanted(pair[0]))
+        return dict(heapq.nlargest(size, found, key=itemgetter(1)))
 
 
 def _parse_pair(line: bytes) -> tuple[bytes, int]:
@@ -154,13 +147,7 @@ def _parse_pair(line: bytes) -> tuple[bytes, int]:
     return word, int(count)
 
 
-def _first(counts: dict[bytes, int], size: int) -> dict[bytes, int]:
-    """The `size` most frequent words; of those with the same count, those that were added first."""
-    return {word: counts[word] for word in sorted(counts, key=counts.__getitem__, reverse=True)[:size]}
-
-
 UNK, END = 0, 1  # ids of the unknown token and the end of a stream
 SPECIALS = ("<unk>", "</s>")
 UNUSUAL = re.compile(rb"\A\n|\n\n|[^\n]\Z|[ \t\r\0]")  # in a vocabulary file: errors, or no line end at its end
 MOST_TYPES = 1 << 18  # different words that are counted in memory: about 50 MB
-SPARE = 1000  # words more than wanted, at least, that are kept while the most frequent ones are found

@@ -2,8 +2,7 @@
 
 A line is a word and its numbers, with single blanks between: `the 0.418 0.24968 …`. This is GloVe's format (Pennington
 et al. 2014). word2vec's format (Mikolov et al. 2013) also has a header line, `WORDS DIMENSIONS`, and its lines may end
-with a blank. A file has about ten times the words of a vocabulary, and parsing all numbers would take most of the time.
-For lines of other words, only the number of columns and their characters are checked.
+with a blank. For lines of other words, only the number of columns and their characters are checked: parsing takes time.
 """
 
 import contextlib

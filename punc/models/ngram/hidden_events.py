@@ -9,7 +9,7 @@ The recursion is a product of matrices. N slots are divided into √N blocks of 
 runs on all blocks at once, so that Python does not loop over slots.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -21,22 +21,14 @@ LabelHistory = tuple[int, ...]  # labels of the slots before a word, the nearest
 LogProbs = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-def label_histories(tokens: int, labels: int) -> list[LabelHistory]:
+def label_histories(tokens: int, labels: int) -> Iterator[LabelHistory]:
     """All possible labels among the last `tokens` tokens up to a word; all empty labels come first."""
-    def fill(left: int) -> list[LabelHistory]:
-        if left <= 0:
-            return [()]
-        return [(label, *rest) for label in range(labels) for rest in fill(left - (2 if label else 1))]
-
-    return fill(tokens - 1)
-
-
-def count_histories(tokens: int, labels: int) -> int:
-    """How many there are, without making them; at some point simply very many."""
-    before, count = 1, 1
-    for _ in range(min(tokens - 1, 100)):
-        before, count = count, count + (labels - 1) * before
-    return count
+    if tokens <= 1:
+        yield ()
+        return
+    for label in range(labels):
+        for rest in label_histories(tokens - (2 if label else 1), labels):
+            yield label, *rest
 
 
 def visible(labels: LabelHistory, tokens: int) -> LabelHistory:
@@ -91,7 +83,7 @@ def _edges(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_
            begin: int, end: int) -> tuple[np.ndarray, list[list[int]]]:
     """log P of label and next word in each slot and state, (N, S, L); and the next state, (S, L)."""
     seen, n = max(order - 1, 1), len(words)
-    states = label_histories(seen, labels)
+    states = list(label_histories(seen, labels))
     index = {state: i for i, state in enumerate(states)}
     follows = [[index[visible((label, *state), seen)] for label in range(labels)] for state in states]
     # The streams one after another, each after a begin token; there is no token before a begin.

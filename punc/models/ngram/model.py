@@ -18,6 +18,7 @@ import logging
 import shutil
 import subprocess
 import tempfile
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ from punc.data.labels import LabelSet
 from punc.models.base import NonGradientModel
 from punc.models.ngram import entropy_pruning
 from punc.models.ngram.backoff import Backoff, Order, read_arpa
-from punc.models.ngram.hidden_events import count_histories, log_posteriors
+from punc.models.ngram.hidden_events import label_histories, log_posteriors
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END, UNK, Vocabulary
@@ -104,7 +105,8 @@ class Model(NonGradientModel):
             if not orders or len(orders[0].log_probs) != self.vocab + self.n_labels + 1:
                 raise ValueError("not the unigrams of this vocabulary")
         self.seen = max(len(model.orders) for model in self.models)
-        if count_histories(max(self.seen - 1, 1), self.n_labels) > MOST_STATES:
+        histories = label_histories(max(self.seen - 1, 1), self.n_labels)
+        if len(list(islice(histories, MOST_STATES + 1))) > MOST_STATES:
             raise InputError(f"n-grams of {self.seen} tokens: too long for {self.n_labels} labels", "lower --order")
 
     def log_posteriors_of(self, data: StoreSet) -> np.ndarray:

@@ -121,8 +121,6 @@ def _numbered(values: list[str | None]) -> np.ndarray:
 def templates(window: int, ngram: int, tables: Sequence[str], lm_labels: int, trigger_ngram: int) -> list[Template]:
     """The templates of a model.
 
-    window         words on each side of the slot whose n-grams are features
-    ngram          length of the longest n-grams
     tables         names of the word tables
     lm_labels      number of labels of the other model; 0: no such model
     trigger_ngram  length of the longest triggers; 0: no triggers

@@ -1,7 +1,7 @@
 """Characters as tokens.
 
 A word is its characters and then a blank, which is the token `<space>`. The word's slot is after that blank. The last
-token of a stream is `</s>` instead of the blank. So a stream has as many tokens as it has characters and words.
+token of a stream is `</s>` instead of the blank.
 
 Only the tokens are normalised; words are written as they came. Each character is normalised by itself:
 

@@ -5,8 +5,7 @@ which the tokenizer's normalisation leaves nothing is the encoder's unknown piec
 one of the encoder's special pieces, such as `[SEP]`.
 
 The vocabulary is `<unk>`, `</s>`, and then the pieces of the encoder in their order, so a piece's id is that of the
-encoder plus `FIRST`. The tokenizer itself is next to it, in the file `tokenizer.json` of the package `tokenizers`. It
-is data, not code.
+encoder plus `FIRST`. The tokenizer itself is next to it, in the file `tokenizer.json` of the package `tokenizers`.
 
 Schuster & Nakajima 2012 (WordPiece); Sennrich, Haddow & Birch 2016 (BPE); Kudo 2018 (Unigram).
 """

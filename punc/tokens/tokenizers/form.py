@@ -3,8 +3,7 @@
 The form of a word is its shape, runs of letters as a or A and runs of digits as 0, and its last letters with their
 number: `blogging` has the form `<form:3:a:ing>`. The forms of all words that a vocabulary is made of are in it. A new
 word becomes its form, or the one with fewer last letters, `<form:2:a:ng>`, `<form:1:a:g>`, `<form:0:a:>`. So a model
-that reads shapes and suffixes knows those of new words (`models.word_crf`). Words of the vocabulary are their own
-tokens.
+that reads shapes and suffixes knows those of new words (`models.word_crf`).
 """
 
 import os
