@@ -75,7 +75,12 @@ def read_array(file: IO[bytes], size: int) -> np.ndarray:
     dimensions, kind = KINDS.get(file.read(5), (0, ""))
     if not dimensions:
         raise ValueError("not a float vector or matrix")
-    shape = [_read_int(file) for _ in range(dimensions)]
+    shape = []
+    for _ in range(dimensions):
+        number = file.read(5)  # an int32 after its size
+        if len(number) < 5 or number[0] != 4:
+            raise ValueError("no int32")
+        shape.append(int.from_bytes(number[1:], "little", signed=True))
     count = int(np.prod(shape, dtype=object)) * np.dtype(kind).itemsize
     if min(shape) < 0 or count > min(LARGEST, size - file.tell()):
         raise ValueError("it ends before its header says, or is too large")
@@ -85,14 +90,6 @@ def read_array(file: IO[bytes], size: int) -> np.ndarray:
     if (np.isinf(single) & ~np.isinf(array)).any():
         raise ValueError("a number beyond float32")
     return single.reshape(shape)
-
-
-def _read_int(file: IO[bytes]) -> int:
-    """An int32 as Kaldi writes it, after its size."""
-    content = file.read(5)
-    if len(content) < 5 or content[0] != 4:
-        raise ValueError("no int32")
-    return int.from_bytes(content[1:], "little", signed=True)
 
 
 def parse_location(location: str, index: str | os.PathLike, line: int) -> tuple[str, int]:

@@ -7,12 +7,10 @@ from punc.base.errors import check_probability
 
 
 class Dropout(nn.Dropout):
-    """Drops units at `rate` in training, and scales the others by 1 / (1 − rate).
+    """Drops units at `rate` in training, and scales the others by 1 / (1 − rate); errors as of `check_probability`.
 
     On a CPU, most of the time of PyTorch's dropout goes into its random numbers, one for each unit. Here one of 64 bits
     is for four units, so the rate is a multiple of 2^−16.
-
-    Raises InputError if the rate is not at least 0 and less than 1.
     """
 
     def __init__(self, rate: float):

@@ -100,9 +100,8 @@ def make_orthogonal(net: nn.Module) -> None:
         W of each gate   uniform in ±√(6 / (inputs + units)) (Glorot & Bengio 2010)
         biases           1 of the forget gate (Jozefowicz et al. 2015), 0 of the others
 
-    PyTorch's are uniform in ±1/√units, so three layers hardly pass anything on at first. Where the loss is rare, as in
-    texts of characters with a label for each word, a model then takes thousands of updates to learn more than where a
-    text ends.
+    PyTorch's are uniform in ±1/√units: three layers hardly pass anything on at first, and where the loss is rare, as in
+    texts of characters with a label for each word, a model takes thousands of updates to learn where a text ends.
     """
     layers = [module for module in net.modules() if isinstance(module, nn.LSTM)]
     if not layers:

@@ -20,10 +20,8 @@ class WordVectors(nn.Embedding):
     train_vectors   train the vectors of a file too
 
     Each dimension of a file's vectors is normalized to mean 0 and variance 1 over the words that have a vector. The
-    next layer could learn that itself, but slowly (LeCun et al. 1998, "Efficient BackProp", section 4.3).
-
-    The constructor does not read the file: a model is built before its vocabulary is known, and a trained model is
-    loaded where there may be no such file.
+    next layer could learn that itself, but slowly (LeCun et al. 1998, "Efficient BackProp", section 4.3). The
+    constructor does not read the file: a trained model is loaded where there may be none.
     """
 
     def __init__(self, vocab: int, embedding_dim: int, vectors: str = "", train_vectors: bool = False):

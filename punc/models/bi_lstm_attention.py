@@ -10,9 +10,7 @@ A layer of LSTM in both directions, and for each token the weighted average of t
     ŷ(t) = softmax(Wᵀ s(t) + b)                                          (3), (16)
 
 The paper's text calls the weights a softmax; its equation (15) divides by the sum of the scores themselves. Both are
-here. States outside the text do not count. Time and memory grow with T · l.
-
-The paper's Bi-LSTM, without attention, is the model `bi_lstm` with one layer. The model reads whole texts.
+here. States outside the text do not count. The paper's Bi-LSTM, without attention, is `bi_lstm` with one layer.
 """
 
 import torch
@@ -53,12 +51,7 @@ class Model(NeuralModel):
 
 
 class LocalAttention(nn.Module):
-    """The weighted average of the `attention_window` states around each step.
-
-    state_dim         size of a state
-    attention_dim     size of v
-    attention_window  states, an odd number; 1: each state alone
-    normalize         softmax, or sum: equation (15) as it is written
+    """The weighted average of the `attention_window` states around each step; the sizes are those of a state and of v.
 
     Raises InputError if the window is even or `normalize` is another word.
     """

@@ -12,8 +12,7 @@ more at the output:
 
     ŷ(t) = softmax(W LSTM(… LSTM(e(t + n) + a(p(t)))) + b + c(p(t)))
 
-a and c are tables over classes of durations (layers.pauses); an unknown pause is a class. In a stream the words
-after the slot come with their pauses, but the model reads the slot's own pause only, when it decides the slot.
+a and c are tables over classes of durations (layers.pauses); an unknown pause is a class.
 """
 
 from torch import Tensor, nn

@@ -7,7 +7,7 @@ A layer of LSTM over the concatenated vectors of each token and the w tokens aft
     h(t), c(t) = LSTM(context(X(t)), h(t−1), c(t−1))                     (7)
     ŷ(t) = softmax(Wᵀ h(t) + b)                                          (3), (8)
 
-Past the end of the text the tokens are END. In a stream the LSTM waits for the first w tokens (see ContextModel).
+Past the end of the text the tokens are END (see ContextModel).
 """
 
 from punc.base.errors import check_at_least

@@ -7,8 +7,7 @@ it is a tanh layer and a softmax; p(t) is the pause of slot t in seconds, x(t) t
     y(t) = tanh(W [p(t − n) … p(t + n), e(x(t − n + 1)) … e(x(t + n))] + b)
     ŷ(t) = softmax(V y(t) + c)
 
-Before and after a text the words are `</s>` and the pauses unknown. The pauses after a slot are read, so the model
-needs whole streams.
+Before and after a text the words are `</s>` and the pauses unknown. The model needs whole streams.
 """
 
 import torch

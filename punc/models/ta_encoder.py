@@ -5,9 +5,8 @@ h(t) is what the text model's output layer reads at the last piece before slot t
     LSTM       y(t) = LSTM([h(t), p(t)]);  ŷ(t) = softmax(W y(t) + b + c(p(t)))
     linear     ŷ(t) = softmax(W h(t) + b + c(p(t)))
 
-As in the paper, the text model does not change. The paper has no c, a table over classes of durations (layers.pauses),
-with which a linear stage can weigh a pause against the words. Another input of the LSTM tells an unknown pause from one
-of 0 s.
+The text model does not change. The paper has no c, a table over classes of durations (layers.pauses), with which a
+linear stage can weigh a pause against the words. Another input of the LSTM tells an unknown pause from one of 0 s.
 """
 
 from typing import Any, cast

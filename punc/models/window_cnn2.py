@@ -8,8 +8,7 @@ two fully connected layers of sigmoids, softmax:
     ŷ = softmax(W3 h2 + b3)
 
 The paper does not give the filters' sizes, the function after them, or the pooling. Here: filters of 3 × 3 pixels,
-with zeros around the image that keep its size; tanh, a sigmoid centred at 0; max-pooling over adjacent squares, cut off
-at the edge.
+with zeros around the image that keep its size; tanh; max-pooling over adjacent squares, cut off at the edge.
 """
 
 from itertools import pairwise

@@ -150,17 +150,12 @@ def write_set(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: LabelSe
     if not counts["words"]:
         raise InputError("not one word", "a set of a store has at least one", data.path / "text")
     if tokenizer.ends_with_end:
-        _end_streams(folder)
+        starts, lengths = _read_index(folder / "index")
+        ids = np.load(folder / "ids.npy", mmap_mode="r+")
+        ids[(starts + lengths - 1)[lengths > 0]] = END
+        ids.flush()
     percent = 100 * counts["lost"] / counts["tokens"]
     logger.info("%s: %s", folder.name, tokenizer.summary.format(**counts, percent=percent))
-
-
-def _end_streams(folder: Path) -> None:
-    """Replace the last token of each stream of a set by END."""
-    starts, lengths = _read_index(folder / "index")
-    ids = np.load(folder / "ids.npy", mmap_mode="r+")
-    ids[(starts + lengths - 1)[lengths > 0]] = END
-    ids.flush()
 
 
 def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> dict[str, int]:

@@ -52,7 +52,10 @@ class Backoff:
         for length in range(1, min(history.shape[1], len(self.orders) - 1) + 1):
             indices = history[:, -length]
             for order, token in zip(self.orders[1:], range(-length + 1, 0)):
-                indices = self._extend(order, indices, history[:, token])
+                possible = np.flatnonzero((indices >= 0) & (history[:, token] >= 0))
+                keys = indices[possible] * self.size + history[possible, token]
+                indices = np.full(len(history), -1, np.int64)
+                indices[possible] = find_sorted(order.keys, keys)
             found.append(indices)
         return found
 
@@ -67,13 +70,6 @@ class Backoff:
             unknown = seen[~known]
             result[unknown] += below.backoffs[context[unknown]]
         return result
-
-    def _extend(self, order: Order, indices: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-        result = np.full(len(indices), -1, np.int64)
-        possible = np.flatnonzero((indices >= 0) & (tokens >= 0))
-        result[possible] = find_sorted(order.keys, indices[possible] * self.size + tokens[possible])
-        return result
-
 
 def read_arpa(path: str | os.PathLike, tokens: Sequence[str], order: int = 0) -> Backoff:
     """Read an ARPA file, without the n-grams that have other tokens than `tokens` or are longer than `order`; 0: any.

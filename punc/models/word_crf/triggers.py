@@ -5,11 +5,9 @@ triggers of a mark p are the n-grams with the largest point-wise mutual informat
 
     P(n-gram in window, mark = p) / (P(n-gram in window) P(mark = p))
 
-with probabilities over the slots of the training text. An n-gram is in the windows of a run of slots. Adjacent and
-overlapping runs of the same n-gram are joined, so that a slot counts once even if its window has the n-gram twice. Sums
-over slots are then differences of cumulative sums, and windows are never written out.
-
-The key of an n-gram is the number whose digits are its words in base `vocab`.
+with probabilities over the slots of the training text. An n-gram is in the windows of a run of slots. Runs of the same
+n-gram that overlap are cut, so that a slot counts once even if its window has the n-gram twice. Sums over slots are
+differences of cumulative sums. The key of an n-gram is the number whose digits are its words in base `vocab`.
 """
 
 import numpy as np

@@ -87,13 +87,11 @@ class EncoderTokenizer(PieceTokenizer):
 
     def cut_words(self, words: list[bytes]) -> Sequence[Sequence[int]]:
         texts = [f" {word.decode(errors='replace')}" for word in words]
-        found = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
-        return [self._ids_of(encoding.ids) for encoding in found]
-
-    def _ids_of(self, ids: list[int]) -> list[int]:
-        if not ids or not self._special.isdisjoint(ids):
-            return [self._unknown + FIRST]
-        return [i + FIRST for i in ids]
+        found = []
+        for encoding in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False):
+            ids = encoding.ids if self._special.isdisjoint(encoding.ids) else []
+            found.append([i + FIRST for i in ids or [self._unknown]])
+        return found
 
 
 def _tokenizer(content: bytes, path: str | os.PathLike | None) -> Any:
