@@ -27,8 +27,7 @@ class Spelling(nn.Module):
     alphabet       characters with their own vector, the most frequent ones of the vocabulary; the others share one
     character_dim  size of a character's vector
 
-    Each special token counts as one character of its own. Outside of training, the vector of a word is computed once
-    and kept.
+    Each special token counts as one character of its own.
     """
 
     def __init__(self, vocab: int, alphabet: int, character_dim: int, character_hidden_dim: int):
@@ -40,7 +39,7 @@ class Spelling(nn.Module):
         self.embedding = nn.Embedding(OTHER + 1 + alphabet, character_dim)
         self.forwards = nn.LSTM(character_dim, character_hidden_dim, batch_first=True)
         self.backwards = nn.LSTM(character_dim, character_hidden_dim, batch_first=True)
-        self._kept: tuple[Tensor, Tensor] | None = None  # vectors of words, and which are known
+        self._vectors: Tensor | None = None  # of all words, for exporters
 
     def initialize_from_vocabulary(self, vocabulary: Vocabulary, characters_from: int | None = None) -> None:
         """Set the spelling of each word.
@@ -51,13 +50,7 @@ class Spelling(nn.Module):
                   for i, token in enumerate(vocabulary.tokens)]
         self.table.copy_(torch.tensor(spell(tokens, self.alphabet), dtype=torch.int32))
 
-    def train(self, mode: bool = True) -> "Spelling":
-        if mode:  # exporters set a model to evaluation once more, and training changes the weights
-            self._kept = None
-        return super().train(mode)
-
     def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
-        self._kept = None
         super()._load_from_state_dict(*args, **kwargs)
         if self.table.numel() and (self.table.min() < 0 or self.table.max() >= len(self.embedding.weight)):
             raise ValueError("spellings with characters that the model does not have")
@@ -65,17 +58,7 @@ class Spelling(nn.Module):
     def forward(self, words: Tensor) -> Tensor:
         """Words of any shape (…) → vectors (…, size). Each different word is read once."""
         different, indices = words.unique(return_inverse=True)
-        if self.training or torch.is_grad_enabled():
-            return nn.functional.embedding(indices, self.read_characters(self.table[different]))
-        if self._kept is None or self._kept[0].is_inference() != torch.is_inference_mode_enabled() \
-                or self._kept[0].device != self.table.device:
-            self._kept = (self.embedding.weight.new_zeros(len(self.table), self.size),
-                          torch.zeros(len(self.table), dtype=torch.bool, device=self.table.device))
-        vectors, known = self._kept
-        new = different[~known[different]]
-        if len(new):
-            vectors[new], known[new] = self.read_characters(self.table[new]), True
-        return nn.functional.embedding(words, vectors)
+        return nn.functional.embedding(indices, self.read_characters(self.table[different]))
 
     def traceable(self, words: Tensor) -> Tensor:
         """As `forward`, for exporters: what it makes of all words is a table, which becomes a constant.
@@ -84,10 +67,9 @@ class Spelling(nn.Module):
         """
         if not torch.jit.is_tracing():
             with torch.no_grad():
-                for part in torch.arange(len(self.table)).split(1 << 12):
-                    self(part)
-        assert self._kept, "called before"
-        return nn.functional.embedding(words, self._kept[0])
+                self._vectors = self.read_characters(self.table)
+        assert self._vectors is not None, "called before"
+        return nn.functional.embedding(words, self._vectors)
 
     def read_characters(self, characters: Tensor) -> Tensor:
         """Characters (N, MAX_LENGTH), PADDING at the end → vectors (N, size). Similar lengths are read together."""
