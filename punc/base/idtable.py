@@ -6,10 +6,10 @@ import numpy as np
 
 
 class IdTable:
-    """Rows of `width` numbers by id. A row takes 24 bytes plus 8 per number; in a dictionary, hundreds.
+    """Rows of `width` numbers by id, float64. A row takes 24 bytes plus 8 per number; in a dictionary, hundreds.
 
     Ids are stored as 64-bit hashes. Among 10 million ids, two share a hash with a probability of 3 in a million; each
-    then has the rows of both. Numbers are float64, so byte offsets are exact up to 2^53.
+    then has the rows of both.
     """
 
     def __init__(self, width: int):

@@ -73,11 +73,8 @@ def _result(future: "Future[Result]", pool: Any) -> Result:
 
 
 def _kill_processes(pool: Any) -> None:
-    """Kill the processes of a ProcessPoolExecutor, and let none of its threads wait for them.
-
-    A thread waits for room in the pipe of tasks or for the rest of a result until the last end on the other side is
-    closed, and this process has one, too.
-    """
+    """Kill the processes of a ProcessPoolExecutor, and let none of its threads wait for them: until the last end on the
+    other side of a pipe is closed, and this process has one, too."""
     for process in list((pool._processes or {}).values()):
         process.kill()
     pool._result_queue._writer.close()

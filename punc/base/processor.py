@@ -22,10 +22,8 @@ def check_device(name: str) -> None:
 def find_device(name: str) -> str:
     """The device of this name, as PyTorch calls it: cpu, cuda or cuda:N; auto is the GPU if there is one, else the CPU.
 
-    On a GPU, float32 is then float32: cuDNN no longer rounds it to the 10 bits of TF32, so that a model gives the same
-    posteriors as on the CPU.
-
-    Raises InputError if PyTorch sees no such GPU.
+    On a GPU, float32 is then float32: cuDNN no longer rounds it to the 10 bits of TF32. Raises InputError if PyTorch
+    sees no such GPU.
     """
     check_device(name)
     if name == "cpu" or (name == "auto" and built_for_cpu()):

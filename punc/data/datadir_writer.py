@@ -17,12 +17,11 @@ from punc.data.tables import TURNS, sort_table, turns_line
 
 def write_data_dir(path: str | os.PathLike, utterances: Iterable[Utterance], like: DataDir | None = None,
                    label_set: LabelSet | None = None) -> None:
-    """Write a data directory, whole or not at all; one utterance is in memory.
+    """Write a data directory, whole or not at all; one utterance is in memory. Raises InputError if there is none.
 
     Without `like`, the streams are the speakers, and ids and streams come sorted in C order. With `like`, the
     utterances are those of `like` in its order, and speakers and segments are copied from it. All utterances have
-    labels, of `label_set` if that is given, or none; the same holds for pauses and turns. Raises ValueError otherwise,
-    and InputError if there is no utterance.
+    labels, of `label_set` if that is given, or none; the same holds for pauses and turns. Raises ValueError otherwise.
     """
     with new_data_dir(path, "punct", "pauses.scp", "pauses.ark", TURNS) as tmp:
         write_utterances(tmp, Path(path), utterances, like is None or not like.has_segments)

@@ -101,11 +101,8 @@ def parse_location(location: str, index: str | os.PathLike, line: int) -> tuple[
 
 
 class VectorReader:
-    """Reads the vectors that the lines of an index name; each archive is opened once.
-
-    The reader first looks for an archive of that name next to the index, so that a data directory can be moved; then
-    where the index says. It refuses Kaldi's pipes (`cat x |`): reading data never runs a command.
-    """
+    """Reads the vectors that the lines of an index name: first next to it, as a data directory can be moved; then where
+    the index says. Refuses Kaldi's pipes (`cat x |`): reading data never runs a command."""
 
     def __init__(self, index: str | os.PathLike):
         self.index = Path(index)

@@ -159,10 +159,9 @@ RECORD = "punct.labels"
 
 
 def check_record(path: str | os.PathLike, labels: LabelSet, remedy: str = "prepare it again") -> None:
-    """Compare the label set of the data directory `path`, if it has one, with `labels`.
+    """Raise InputError if a label of the data directory `path` is missing in `labels`, or is written in another way.
 
-    Raises InputError if a label of the directory is missing there or written in another way. Says so if it has fewer
-    labels, or read them from other marks: that is meant where a corpus has no more.
+    Says so if it has fewer labels, or read them from other marks: that is meant where a corpus has no more.
     """
     record = Path(path) / RECORD
     if not record.is_file():

@@ -59,12 +59,12 @@ class Abbreviations:
     Raises InputError for a word that is given two kinds of an abbreviation.
     """
 
-    def __init__(self, words: Mapping[str, Iterable[str]]):
+    def __init__(self, words: Mapping[str, Iterable[str]], path: str | os.PathLike | None = None):
         self.kinds: dict[str, str] = {}
         for kind in KINDS:
             for word in words.get(kind, ()) if kind not in OF_WORDS else ():
                 if self.kinds.setdefault(word, kind) != kind:
-                    raise InputError(f"'{word}' is of two kinds, {self.kinds[word]} and {kind}", "remove one")
+                    raise InputError(f"'{word}' is of two kinds, {self.kinds[word]} and {kind}", "remove one", path)
         self.keep_dot = frozenset(word for word, kind in self.kinds.items() if kind in (NEVER, STARTER, CAPITAL))
         self.begins = frozenset(words.get(BEGINS, ()))
         self.ordinals = frozenset(words.get(ORDINAL, ()))
@@ -84,10 +84,7 @@ class Abbreviations:
                     raise InputError(f"'{word}' of the kind {kind}", f"write it in lower case, {form} its dot", path,
                                      number)
             words.setdefault(kind, []).extend(given)
-        try:
-            return cls(words)
-        except InputError as error:
-            raise InputError(error.what, error.remedy, path) from None
+        return cls(words, path)
 
     def dot(self, token: str) -> Dot | None:
         """The dot of a token that may be no mark; None if it has none."""

@@ -160,11 +160,11 @@ def token_types() -> list[str]:
     return [*_modules()]
 
 
-def tokenizer_class(token_type: str) -> type[Tokenizer]:
-    """The tokenizer of a name. Raises InputError if there is none."""
+def tokenizer_class(token_type: str, path: Path | None = None) -> type[Tokenizer]:
+    """The tokenizer of a name, which a file may have. Raises InputError if there is none."""
     modules = _modules()
     if token_type not in modules:
-        raise InputError(f"no token type '{token_type}'", f"choose from {', '.join(modules)}")
+        raise InputError(f"no token type '{token_type}'", f"choose from {', '.join(modules)}", path)
     return getattr(importlib.import_module(modules[token_type]), f"{token_type.capitalize()}Tokenizer")
 
 
@@ -172,10 +172,7 @@ def class_of(directory: str | os.PathLike) -> type[Tokenizer]:
     """The class of the tokenizer of a store or a model's directory. Raises InputError if there is none of its name."""
     path = Path(directory) / "token_type"
     token_type = next((line for _, line in read_lines(path)), "") if path.is_file() else DEFAULT
-    try:
-        return tokenizer_class(token_type)
-    except InputError as error:
-        raise InputError(error.what, error.remedy, path) from None
+    return tokenizer_class(token_type, path)
 
 
 def read_tokenizer(directory: str | os.PathLike) -> Tokenizer:

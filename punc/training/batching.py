@@ -159,8 +159,7 @@ def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> Stor
 def cut_streams(model: Model, data: StoreSet, options: TrainingOptions, ranks: Ranks = ALONE) -> Chunks | None:
     """The chunks that the training set is cut into; None if training is stateful, which cuts nothing.
 
-    Raises InputError if a model that reads whole streams is to be trained statefully, if there are more parts than
-    batches, or if a batch has fewer rows than there are ranks.
+    Raises InputError if the model cannot train so, if there are more parts than batches, or fewer rows than ranks.
     """
     if options.batching == "stateful" and model.lookahead is None:
         raise InputError("a model that reads whole streams cannot train statefully", "leave --batching out")

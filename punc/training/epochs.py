@@ -104,11 +104,8 @@ class Epochs:
         self._slots = batching.count_slots(self._data) / self._options.parts if by_slot else 1  # of an epoch
 
     def _draw_errors(self, epoch: int) -> None:
-        """Draw the errors of ASR noise anew for each reading of the set, which `--parts` epochs share.
-
-        They depend on the seed and the number of the reading alone, so a run that goes on after a stop, and each rank,
-        draws the same ones.
-        """
+        """Draw the errors of ASR noise anew for each reading of the set, which `--parts` epochs share. They depend on
+        the seed and the number of the reading alone."""
         reading = epoch // self._options.parts
         if self._noise and reading != self._reading:
             self._reading = reading
@@ -155,13 +152,12 @@ def train_epoch(model: Model, updates: Optimizer, batches: Iterator[batching.Bat
                 bfloat16: bool = False, ranks: Ranks = ALONE, run: Run | None = None) -> float:
     """Train on batches, on the device of the model. The state goes on from a batch to the one that follows it.
 
-    Returns the mean loss of a batch. Raises InputError if a loss is NaN or infinite.
+    teacher   has made the batches, and has the loss; None: the loss is that of the labels
+    ranks     share the batches; updates and loss are those of the whole batches
+    run       where the epoch was stopped, `batches` are those after it, and writes its state from time to time; None:
+              the epoch begins, and its state is not written
 
-    teacher    has made the batches, and has the loss; None: the loss is that of the labels
-    bfloat16   whether matrix products are in bfloat16
-    ranks      share the batches; updates and loss are those of the whole batches
-    run        where the epoch was stopped, `batches` are those after it, and writes its state from time to time; None:
-               the epoch begins, and its state is not written
+    Returns the mean loss of a batch. Raises InputError if a loss is NaN or infinite.
     """
     place, epoch = (run.place, run.progress.epoch) if run else (Place(), 0)
     state, device = place.state, model.device

@@ -28,12 +28,10 @@ INTERVAL = 100  # steps between two looks at the losses: to see a loss on a GPU,
 
 
 class Teacher:
-    """The soft targets of a training set, and the loss of a student.
+    """The soft targets of a training set, and the loss of a student, in which they have this weight.
 
-    data      the training set; `indexed` is the same set with the index of each slot's token as its label: so batches
-              say which targets they need, however they are cut
-    targets   the posteriors of the teacher
-    weight    of the targets in the loss
+    `indexed` is the set with the index of each slot's token as its label: so batches say which targets they need,
+    however they are cut.
     """
 
     def __init__(self, data: StoreSet, targets: SoftTargets, weight: float):
@@ -66,11 +64,8 @@ class Teacher:
 
 
 class EpochLoss:
-    """The mean loss of the batches of an epoch.
+    """The mean loss of the batches of an epoch, from 1, on a device. All ranks call `add` for the same steps.
 
-    epoch    its number, from 1, for errors
-    device   where the losses are
-    ranks    share the batches; all call `add` for the same steps
     steps    that are done, with the sum of their losses, `total` (); None for 0
     """
 
@@ -107,10 +102,7 @@ class EpochLoss:
 
 
 def check_weights(model: Model, epoch: int) -> None:
-    """Raise InputError if a weight is NaN or infinite after epoch `epoch`, from 1.
-
-    A gradient can be so although the loss is not, and an embedding's row may not be read again.
-    """
+    """Raise InputError if a weight is NaN or infinite after an epoch: a gradient can be so although the loss is not."""
     if name := not_finite(model.state_dict()):
         raise diverged(epoch, f"{name} has weights that are NaN or infinite")
 

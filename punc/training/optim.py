@@ -14,7 +14,6 @@ OPTIMIZERS = ("adagrad", "adam", "adamw", "sgd")
 class Optimizer:
     """One or two optimisers of PyTorch. Of an embedding with sparse gradients, only the rows of a batch are updated.
 
-    name           adagrad (Duchi et al. 2011), adam, adamw or sgd
     learning_rate  of all weights, times what `rate_of` of the model says of each
     epsilon        added to the denominators of AdaGrad and Adam; gradients are those of a batch's mean loss
     weight_decay   of dense weights only; for an embedding it would change every row at every step

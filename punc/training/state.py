@@ -76,8 +76,7 @@ class Place(NamedTuple):
 def advance(progress: Progress, dev_loss: float, min_improvement: float, fall: float = 0.0) -> Progress:
     """The progress after one more epoch, with this development loss. Raises InputError if the loss is not finite.
 
-    Once the loss falls by less than the fraction `min_improvement`, the rate is halved after every epoch; when the loss
-    falls by less than that again, training ends. In a linear schedule the rate has fallen by `fall` instead.
+    `epochs` says how the rate falls by halving; in a linear schedule it has fallen by `fall` instead.
     """
     if not math.isfinite(dev_loss):
         raise diverged(progress.epoch + 1, f"the development loss is {dev_loss}")
@@ -93,10 +92,8 @@ def advance(progress: Progress, dev_loss: float, min_improvement: float, fall: f
 
 
 class Run:
-    """A training in a directory, of the model `net` with the optimiser `updates`.
-
-    conf    what the model depends on (`options.run_conf`)
-    store   the checksums of the files that it depends on (`checksums`)
+    """A training in a directory, of the model `net` with the optimiser `updates`, which depends on `conf`
+    (`options.run_conf`) and on files with the checksums `store`.
 
     `place` is how far this rank is in the epoch under way. All ranks call the methods, which wait for each other. They
     raise InputError, in the first rank, if what is on disk is of another conf or store, or is broken.
