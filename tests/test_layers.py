@@ -198,7 +198,7 @@ def test_pause_input_flag_tells_unknown_from_zero():
 
 @pytest.mark.parametrize("tell", [False, True])
 def test_pause_input_none_is_unknown(tell):
-    layer = PauseInput(tell)
+    layer = PauseInput(unknown_flag=tell)
     assert torch.equal(layer(None, PAUSES), layer(torch.full((2, 3), torch.nan), PAUSES))
     assert layer(PAUSES, PAUSES).shape == (3, 2, layer.size)
 

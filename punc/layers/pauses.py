@@ -19,19 +19,11 @@ CLASSES = len(BOUNDS) + 2  # 0: unknown; 1: below the first bound; …; the last
 
 
 class PauseInput:
-    """`size` inputs: seconds; with `unknown_flag`, whether the pause is unknown; with `turns`, whether a turn ends.
+    """`size` inputs, as asked for: seconds, whether a turn ends, whether the pause is unknown."""
 
-    Without `seconds`, the pause is none of them.
-    """
-
-    def __init__(self, unknown_flag: bool = False, turns: bool = False, seconds: bool = True):
-        self.unknown_flag, self.turns, self.seconds = unknown_flag and seconds, turns, seconds
-        self.size = seconds + self.unknown_flag + turns
-
-    @classmethod
-    def of_options(cls, pauses: bool, speaker_changes: bool) -> "PauseInput | None":
-        """The inputs that a model's options ask for; None if they ask for none."""
-        return cls(turns=speaker_changes, seconds=pauses) if pauses or speaker_changes else None
+    def __init__(self, seconds: bool = True, turns: bool = False, unknown_flag: bool = False):
+        self.seconds, self.turns, self.unknown_flag = seconds, turns, unknown_flag
+        self.size = seconds + turns + unknown_flag
 
     def __call__(self, pauses: Tensor | None, tokens: Tensor) -> Tensor:
         """Pauses (B, T) in seconds, NaN unknown, or None if all are unknown; tokens (B, T) → (T, B, size).

@@ -35,7 +35,7 @@ class Model(NeuralModel):
         super().__init__()
         self.text = cast(Any, submodel("text_model", text_model, "t_lstm"))
         self.submodels = {"text_model": self.text}
-        self.pauses = PauseInput.of_options(pauses, speaker_changes)
+        self.pauses = PauseInput(pauses, speaker_changes) if pauses or speaker_changes else None
         self.reads_pauses = pauses
         self.reads_turns = speaker_changes or self.text.reads_turns
         inputs = self.text.lstm.hidden_dim + (self.pauses.size if self.pauses else 0)

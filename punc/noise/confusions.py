@@ -170,12 +170,7 @@ def learn(pairs: Sequence[tuple[str | os.PathLike, str | os.PathLike]], labels: 
 
 
 def add_stream(found: Confusions, spoken: Sequence[str], heard: Sequence[str], marks: np.ndarray) -> int:
-    """Count a stream.
-
-    marks   bool (reference words,): whether a mark follows
-
-    Returns how many reference words were left out.
-    """
+    """Count a stream; `marks`, bool (reference words,), says where a mark follows. Returns how many were left out."""
     alignment = align_words(spoken, heard)
     pairs = alignment.ref_to_hyp.tolist()
     matches = [(-1, -1), *((i, j) for i, j in enumerate(pairs) if j >= 0 and spoken[i] == heard[j]),

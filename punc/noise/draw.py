@@ -44,20 +44,13 @@ class Drawn(NamedTuple):
 
 
 class Fluency:
-    """The pairs of words that follow each other in a text, by their hashes; memory does not grow with the text.
-
-    draws   how often a wrong word is drawn, at least 1
-    """
+    """The pairs of words that follow each other in a text, by their hashes; a wrong word is drawn `draws` times."""
 
     def __init__(self, draws: int):
         self._draws, self._bits = draws, np.zeros(BITS // 8, np.uint8)
 
     def add(self, words: np.ndarray, first: np.ndarray) -> None:
-        """Add the pairs of a text.
-
-        words   int64 (n,): types; 0, an unknown word, makes no pairs
-        first   bool (n,): whether a stream begins here
-        """
+        """Add the pairs of a text: types int64 (n,), 0 unknown, and whether a stream begins at each, bool (n,)."""
         left, right = words[:-1], words[1:]
         pairs = (left > 0) & (right > 0) & ~first[1:]
         places = _places(left[pairs], right[pairs])
@@ -70,11 +63,7 @@ class Fluency:
 
     def draw(self, table: NoiseTable, words: np.ndarray, first: np.ndarray, wrong: np.ndarray,
              rng: np.random.Generator) -> np.ndarray:
-        """What stands in the place of the words `wrong`, int64: sequences of the table.
-
-        words, first   the text, as in `add`
-        wrong          int64: indices of words
-        """
+        """What stands in the place of words of a text (`add`), which have the indices `wrong`: sequences, int64."""
         n, deletion = len(words), len(table.errors)
         left = np.where(first[wrong], 0, words[wrong - 1])
         after = np.minimum(wrong + 1, n - 1)

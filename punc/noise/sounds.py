@@ -25,10 +25,7 @@ UNSEEN = 0.1  # added to the count of each edit
 
 
 class Sounds:
-    """Words that are heard for others.
-
-    words   the words of the ASR output, in C order
-    """
+    """Words that are heard for others; `words` are those of the ASR output, in C order."""
 
     def __init__(self, confusions: Confusions):
         self.words = sorted(confusions.heard, key=str.encode)

@@ -95,11 +95,7 @@ class NoiseTable:
         return found
 
     def expected_wer(self, counts: np.ndarray, marks: float) -> float:
-        """The word error rate that is to be expected in a text.
-
-        counts   (types,): the words of the text
-        marks    the share of slots with a mark
-        """
+        """The word error rate to expect in a text with these words (types,), and marks in this share of its slots."""
         lengths = self.lengths
         edits = self.replacements.mean(np.append(np.maximum(lengths, 1), 0))  # SAME_AS_UNKNOWN is the last, or −1
         edits += self.replacements.mean(np.append(np.zeros(len(lengths)), 1)) * edits[0]
@@ -153,11 +149,7 @@ class Sequences:
 
 
 def make_table(confusions: Confusions, types: dict[str, int], words: Container[str]) -> NoiseTable:
-    """The table of a text.
-
-    types   the type of each word that is known; others are unknown, type 0. Several words may have one
-    words   those of them that the text can have
-    """
+    """The table of a text that can have these words, which are some of those with a type; others have type 0."""
     size = max(types.values(), default=0) + 1
     seen, wrong = np.zeros(size), np.zeros(size)
     for word, count in confusions.seen.items():

@@ -46,11 +46,9 @@ class Posteriors:
         return cls(archive, labels)
 
     def add(self, utterances: Sequence[Utterance], reference: np.ndarray, counted: np.ndarray) -> None:
-        """Count some utterances. Raises InputError if the archive lacks an utterance, or has it with other slots.
+        """Count some utterances, in the order of the archive: the reference label of each slot, and whether it counts.
 
-        utterances   in the order of the archive
-        reference    the reference label of each slot, (slots,)
-        counted      whether a slot counts, (slots,) bool
+        Raises InputError if the archive lacks an utterance, or has it with other slots.
         """
         found = np.concatenate([self._read(utterance) for utterance in utterances])[counted]
         for label in range(len(self.labels)):

@@ -1,7 +1,5 @@
 """Files in parts, as text, and counts of what was found in them.
 
-A part is large enough to give to another process, and small enough for memory.
-
 A count has the key `WHAT` or `WHAT<TAB>EXAMPLE`, so that the counts of several processes add up. There can be as many
 examples as there is text: beyond MOST of them, the rarest are counted together.
 """

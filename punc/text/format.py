@@ -150,10 +150,8 @@ class TextFormat(Format):
             yield name.strip(), part
 
     def read(self, data: bytes, line_start: bool = True) -> tuple[list[Passage], Counter[str]]:
-        """The passages of a part of a file, and the repairs; `line_start` as in `passages`.
-
-        Raises InputError, with a line that counts from the part's first, for text that cannot be repaired.
-        """
+        """The passages of a part of a file, and the repairs. Raises InputError, with a line that counts from the part's
+        first, for text that cannot be repaired."""
         repairs: Counter[str] = Counter()
         text = decode(data, repairs)
         try:
@@ -178,10 +176,7 @@ class TextFormat(Format):
         return passages, repairs
 
     def prepare(self, inputs: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str]) -> Counter[str]:
-        """Write the data directory, as `Format.prepare` says.
-
-        Streams are in the order of the files; with the option `keep_names`, in the order of the files' names.
-        """
+        """As `Format.prepare`. Streams are in the order of the files; with `keep_names`, of the files' names."""
         counts = Counter[str]()
         repairs = Counter[str]()
         options = self.options
