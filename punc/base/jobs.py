@@ -152,11 +152,8 @@ def read_part(path: Path) -> Part:
 
 
 def read_parts(paths: Sequence[Path]) -> list[Part]:
-    """The parts of all jobs of one command line, in order.
-
-    Raises InputError if one is missing, is of other jobs or was made with other options or inputs, or if an input has
-    changed since.
-    """
+    """The parts of all jobs of one command line, in order. Raises InputError if one is missing, is of other jobs or was
+    made with other options or inputs, or if an input has changed since."""
     parts: list[Part] = []
     for number, path in enumerate(paths, 1):
         if not (path / FILE).is_file():

@@ -70,8 +70,7 @@ def has_bfloat16(device: str = "cpu") -> bool:
 def keep_freed_memory() -> bool:
     """Let malloc keep freed blocks of up to 2 GB. Returns False if the C library cannot; that costs only speed.
 
-    For each array above 32 MB, glibc asks the system for memory and gives it back at once; the system hands out pages
-    one by one and clears each. In training with some million weights this takes a fifth of the time.
+    Else glibc asks the system for each array above 32 MB, and the system clears each page: a fifth of training's time.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt

@@ -50,10 +50,7 @@ def complete_tables(tmp: Path, like: DataDir) -> None:
 
 
 def write_utterances(tmp: Path, path: Path, utterances: Iterable[Utterance], ordered: bool = True) -> None:
-    """Write utterances to tables of the data directory `path`, into `tmp`, which will replace it.
-
-    ordered   require that utterances and streams are sorted and unique under LC_ALL=C
-    """
+    """Write utterances, which are `ordered` under LC_ALL=C, to tables of `path`, into `tmp`, which will replace it."""
     last: Utterance | None = None
     with ExitStack() as stack:
         files: dict[str, IO[bytes]] = {}

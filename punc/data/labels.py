@@ -62,11 +62,8 @@ class Label:
 
 @dataclass(frozen=True)
 class LabelSet:
-    """The labels of a system, weakest first; label 0 is the empty one.
-
-    Raises InputError if label 0 is not empty, two labels have the same name, or two labels of the same case have the
-    same mark.
-    """
+    """The labels of a system, weakest first. Raises InputError if label 0 is not empty, if two labels have the same
+    name, or if two labels of the same case have the same mark."""
 
     labels: tuple[Label, ...]
     _index: dict[str, int] = field(init=False, repr=False, compare=False)

@@ -105,10 +105,8 @@ def turns_line(id: str, turns: np.ndarray) -> bytes:
 
 
 def ends_of_turns(speakers: Sequence[Any]) -> np.ndarray:
-    """Whether another speaker says the next word, bool (words,), from the speaker of each word of a stream.
-
-    speakers   None: not known; such words count as those of the speaker before
-    """
+    """Whether another speaker says the next word, bool (words,), from the speaker of each word of a stream. None: as
+    before, or not known."""
     known = np.array([i for i, speaker in enumerate(speakers) if speaker is not None], np.int64)
     ends = np.zeros(len(speakers), bool)
     ends[[after - 1 for before, after in pairwise(known.tolist()) if speakers[before] != speakers[after]]] = True

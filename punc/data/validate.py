@@ -23,9 +23,7 @@ BLANKS = re.compile(r"[^\S \t]")
 
 
 def validate(path: str | os.PathLike, labels: LabelSet | None = None) -> Counter:
-    """Check a data directory. Memory is constant, but for one speaker's list of utterances.
-
-    labels  the label set that the labels in `punct` must be of
+    """Check a data directory, and that its labels are of a set. Memory is constant, but for one speaker's utterances.
 
     Returns counts: streams, utterances, words, empty utterances. Raises InputError for the first mistake.
     """

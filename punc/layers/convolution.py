@@ -39,12 +39,8 @@ def outside(line: Tensor) -> Tensor:
 
 
 class Filters(nn.Module):
-    """min(4 filters, w · filters) filters of each width w = 1 … `widths`; `size` in all.
-
-    before, ahead   how many vectors before and after a step the widest filters read
-
-    There is no padding: the output has before + ahead steps less than the input. Weights are (filters, w, dimensions).
-    """
+    """min(4 filters, w · filters) filters of each width w = 1 … `widths`; `size` in all. The widest read `before` and
+    `ahead` vectors around a step, and there is no padding. Weights are (filters, w, dimensions)."""
 
     def __init__(self, dimensions: int, widths: int, filters: int):
         super().__init__()

@@ -42,8 +42,7 @@ class LinearChain(nn.Module):
     def loss(self, scores: Tensor, labels: Tensor) -> Tensor:
         """−log P(y) of all chains per slot: result of `scores` (B, T, L), labels (B, T).
 
-        Steps with label −1, before or after the slots of a text, have no slot: the chain has the slots alone. So b
-        counts if the slots begin at step 0, and e if they end with the text.
+        Steps with label −1 have no slot: b counts if the slots begin at step 0, and e if they end with the text.
         """
         indices, is_slot, lengths = _slots(labels)
         scores = scores.gather(1, indices.unsqueeze(2).expand(-1, -1, scores.shape[2]))

@@ -23,12 +23,7 @@ State = tuple[Tensor, Tensor]  # h, c: (B, H) each
 
 
 class PeepholeLSTM(nn.Module):
-    """A layer of `hidden_dim` peephole LSTM blocks.
-
-    The columns of the weights are the gates, in the order i, f, g, o.
-
-    biases   add a learned bias to each gate
-    """
+    """A layer of `hidden_dim` peephole LSTM blocks; columns of the weights are the gates, in the order i, f, g, o."""
 
     def __init__(self, input_dim: int, hidden_dim: int, biases: bool = False):
         super().__init__()

@@ -1,7 +1,6 @@
 """Pre-trained encoders of the package `transformers`, from a local Hugging Face directory.
 
-Only files with data are read: config.json, model.safetensors and the tokenizer's. Nothing is downloaded, and no code of
-the directory runs. A trained model keeps the encoder's configuration and weights, so it needs the directory no more.
+Nothing is downloaded, and no code of the directory runs. A trained model keeps the encoder's configuration and weights.
 """
 
 import logging
@@ -30,14 +29,11 @@ FULL = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # positions that a kind doe
 
 
 class PretrainedEncoder(nn.Module):
-    """An encoder, from its directory or, as a part of a trained model, from its spec.
+    """An encoder, from its directory or, as a part of a trained model, from its spec: its config, start and end.
 
-    source                       the directory; or the spec: its config, start and end
-    start, end                   the encoder's ids of the special pieces before and after a text
-    dropout, attention_dropout   dropout rates in training
-
-    Attributes: `spec`; `size`, numbers of a token's vector; `most`, the longest text in pieces, the special ones
-    included.
+    start, end   the encoder's ids of the special pieces before and after a text
+    size         numbers of a token's vector
+    most         the longest text in pieces, the special ones included
 
     Raises InputError if the directory has no encoder of KINDS, and if `transformers` is missing.
     """

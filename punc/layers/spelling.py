@@ -21,13 +21,10 @@ BATCH_SIZE = 256  # words of similar length that are read side by side
 
 
 class Spelling(nn.Module):
-    """Vectors, size 2 · character_hidden_dim, of the words of a vocabulary.
+    """Vectors, size 2 · character_hidden_dim, of the words of a vocabulary; a special token is a character of its own.
 
-    vocab          number of words
     alphabet       characters with their own vector, the most frequent ones of the vocabulary; the others share one
     character_dim  size of a character's vector
-
-    Each special token counts as one character of its own.
     """
 
     def __init__(self, vocab: int, alphabet: int, character_dim: int, character_hidden_dim: int):

@@ -6,8 +6,7 @@ A convolution with filters of widths 1 to 7, a highway layer, layers of LSTM; e(
     z(t) = highway(f(t))
     ŷ(t) = softmax(W LSTM(LSTM(z(t))) + b)
 
-A filter of width w reads t − ⌊(w−1)/2⌋ … t + ⌈(w−1)/2⌉; outside the text it reads <NULL>, here END. So the model reads
-3 tokens past a slot and can stream: the function is the same as on whole texts (see ContextModel).
+A filter of width w reads t − ⌊(w−1)/2⌋ … t + ⌈(w−1)/2⌉, so the model reads 3 tokens past a slot (see ContextModel).
 """
 
 from torch import Tensor, nn

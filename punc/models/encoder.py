@@ -107,11 +107,8 @@ class Model(NeuralModel):
 
 def in_windows(read: Callable[[Tensor, Tensor | None], Tensor], tokens: Tensor, more: Tensor | None, size: int,
                overlap: int, at_once: int = AT_ONCE) -> Tensor:
-    """The outputs (B, T, D) of `read` for tokens (B, T) and values (B, T, …) of any length.
-
-    read     maps tokens (N, size) and values (N, size, …) or None to outputs (N, size, D)
-    at_once  how many windows it reads together
-    """
+    """The outputs (B, T, D) for tokens (B, T) and values (B, T, …) or None of any length of a function that `read`s
+    `at_once` windows together: tokens (N, size) and values (N, size, …) or None → outputs (N, size, D)."""
     rows, width = tokens.shape
     if width <= size:
         return read(tokens, more)

@@ -33,12 +33,9 @@ STRETCH = 1024  # words that have errors, or have none
 
 
 class Block(NamedTuple):
-    """Some whole words of a set, n of them.
+    """Some whole words of a set, n of them: tokens int32, labels int8 (n,), and pauses float32 (n,), if it has some.
 
-    ids      int32 (tokens,)
     ends     int64 (n,): where each word ends, in `ids`
-    labels   int8 (n,)
-    pauses   float32 (n,); None if the set has none
     streams  int64: the words with which streams begin; streams without words begin with those after them
     """
 

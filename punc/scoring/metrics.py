@@ -31,8 +31,6 @@ class Metric(NamedTuple):
 
     name       its row, as `Err`, or the column of its P, R and F1, as `overall`; LABEL stands for any label's name
     single     whether it is one row
-    meaning    what it is, for a reader
-    source     where it is defined
     lowest     whether the best system has the lowest value
     """
 

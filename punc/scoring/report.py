@@ -73,10 +73,8 @@ def write_score(directory: Path, counts: Counts, labels: LabelSet, measured: Map
 
 def score_json(measured: Mapping[str, Interval], signed: str,
                comparison: Mapping[str, Comparison] | None = None) -> str:
-    """The metrics as JSON: {"signature", "metrics": {name: {"value", "low", "high"}}, "against": {name: {…}}}.
-
-    Numbers are in percent, p apart; null is undefined, or an interval that cannot be had.
-    """
+    """The metrics as JSON: {"signature", "metrics": {name: {"value", "low", "high"}}, "against": {name: {…}}}; numbers
+    are in percent, p apart; null is undefined, or an interval that cannot be had."""
     content: dict[str, object] = {"signature": signed, "metrics": _plain(measured)}
     if comparison is not None:
         content["against"] = _plain(comparison)

@@ -159,10 +159,7 @@ def all_flat(counts: Sequence[Counts]) -> list[np.ndarray]:
 
 
 def check_pair(this: Counts, other: Counts, where: str, same_words: bool = True) -> None:
-    """Raise InputError about `where` unless both count the same: the same units and, with the same words, slots.
-
-    same_words   whether both have the same words, so that the reference labels of their slots are the same
-    """
+    """Raise InputError about `where` unless both count the same units and, with `same_words`, the same slots."""
     if this.units != other.units:
         unit = next((a for a, b in zip(this.units, other.units) if a != b), "the last one")
         raise InputError(f"other units than the score it is compared with, from {unit} on",

@@ -100,11 +100,9 @@ def side_of(utterances: Sequence[Utterance], labels: LabelSet, path: Path) -> Wo
 
 def count(reference: DataDir, hypothesis: DataDir, labels: LabelSet, block: int = BLOCK, last_slot: str = "true",
           match: str = "utterances", posteriors: Posteriors | None = None) -> Counts:
-    """Count slots by reference and hypothesis label, and word errors, in blocks; a batch of streams at a time.
+    """Count slots and word errors in blocks, as `count_streams`, a batch of streams at a time; and posteriors.
 
-    block, last_slot   as in `count_streams`
-    match              what both must have: the same "utterances", or only the same "streams", cut in any way
-    posteriors         of the hypothesis; they are counted too
+    match   what both must have: the same "utterances", or only the same "streams", cut in any way
 
     Both have labels. Raises InputError if ids differ, if a label is not in the set, or if no slot is left.
     """
@@ -144,13 +142,8 @@ def _streams_of_both(reference: DataDir, hypothesis: DataDir, match: str) -> Ite
 
 
 class Side(NamedTuple):
-    """The texts of a file, or of a data directory.
-
-    path     the file or directory
-    names    the streams' names; of a file, their numbers from 1 without empty lines at its end
-    streams  the streams
-    named    whether the names are those of a data directory
-    """
+    """The streams of a file or data directory, with their names; of a file, numbers from 1 without empty lines at its
+    end. `named` says whether they are those of a data directory."""
 
     path: Path
     names: list[str]

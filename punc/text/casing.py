@@ -35,9 +35,8 @@ def read_casing(path: str | os.PathLike) -> dict[str, str]:
 
 
 class Casing:
-    """Writes words with their labels, and with the capitals of a table; fast for long lists.
+    """Writes words with their labels, and with the capitals of a table (word as its label writes it → its form).
 
-    table      word as its label writes it → its form
     sentences  also write a capital at the start of a stream and after the end of a sentence, whatever the label
     """
 

@@ -8,10 +8,7 @@
 - Any other character is a token, with all that belongs to it: combining marks, variation selectors, the half-width
   marks of voiced kana, an emoji's skin tone, what a zero-width joiner joins to it. Two regional indicators are a flag.
 - Marks are the characters that the label set reads as marks. They belong to the token before, and the strongest wins.
-- Blanks of any kind and control characters stand between tokens; no model sees them.
-
-Tokens, and the text between them, keep their characters. So a text that is written again with new labels differs from
-the old one in its marks only.
+- Blanks of any kind and control characters stand between tokens; no model sees them, and they are written again.
 """
 
 import re

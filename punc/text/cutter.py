@@ -169,9 +169,6 @@ class Cutter:
         self._pauses = None if pauses is None or not words else pauses[at:]
 
     def _changes(self, begin: int, end: int) -> np.ndarray:
-        """Whether another speaker says the next word, of the words that wait from `begin` to `end`, bool (words,).
-
-        The first speaker of a stream may not be known; then no change is.
-        """
+        """Whether another speaker says the next word, of the words that wait from `begin` to `end`, bool (words,)."""
         speakers = [*self._speakers[begin:end + 1], self._next][:end - begin + 1]
         return np.array([one is not None and one != other for one, other in pairwise(speakers)], bool)

@@ -95,10 +95,8 @@ def unmarked(words: SplitWords) -> np.ndarray:
 
 
 class MarkedWords:
-    """Writes words with their labels.
+    """Writes words with their labels; `marks` says what happens to marks that are there, as in `keeps`.
 
-    casing      writes words with capitals after the first letter
-    marks       what happens to marks that are there, as in `keeps`
     sentences   a word that begins a stream or a sentence gets a capital, whatever its label
     """
 
@@ -199,13 +197,8 @@ class MarkedWords:
         return list(map(text, words.codes.tolist(), labels.tolist(), *flags.tolist()))
 
     def text(self, token: Token, label: Label, cased: bool, start: bool, alone: bool, keep: bool = False) -> str:
-        """A word with its label.
-
-        cased  it keeps its case
-        start  it begins a sentence
-        alone  a mark that stands alone follows
-        keep   marks that are there stay
-        """
+        """A word with its label: whether it keeps its case, begins a sentence, a mark that stands alone follows, and
+        marks that are there stay."""
         lead, core, before, marks, after = token[1:6]
         if token.kind not in (WORD, NUMBER, URL):
             return lead + core + before + marks + after

@@ -34,8 +34,7 @@ class Passage(NamedTuple):
 
     words, labels  separated by blanks; as many labels as words
     pauses         float32 (words,), seconds; None if the format has none
-    lead           name of the label for the word before the passage; empty for none
-    lead_pause     pause after the word before the passage; None for none
+    lead, lead_pause  the label (empty for none) and the pause (None for none) of the word before the passage
     stream         name of the stream that begins with this passage, possibly empty; None if no stream begins
     end            whether an utterance ends with this passage
     dot            the dot of the last word, whose label is that of a sentence's end; None if it is decided
@@ -91,10 +90,8 @@ class Memo(dict[str, str]):
 
     def read(self, items: Sequence[str], attach: Callable[[str, str], str], repairs: Counter[str],
              following: Sequence[str] = ()) -> Passage:
-        """The passage that the items make; `attach(label, lead)` gives a lead to the word before it.
-
-        following  items of the next passage, if they are known; else a dot at the end may stay open
-        """
+        """The passage that the items make; `attach(label, lead)` gives a lead to the word before it. If the items that
+        are `following` are not known, a dot at the end may stay open."""
         words = list(map(self.__getitem__, items))
         lead = ""
         at = -1

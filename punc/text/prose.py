@@ -114,10 +114,9 @@ class Clitics:
 
 
 class TextReader:
-    """Reads punctuated prose, token by token, with a label set.
+    """Reads punctuated prose, token by token, with a label set; clitics are rules that split words.
 
     lowercase  write words in lower case; if the label set has capitals, the label keeps that of the first letter
-    clitics    rules that split words; None leaves words whole
     """
 
     def __init__(self, labels: LabelSet, lowercase: bool = True, clitics: Clitics | None = None):

@@ -41,10 +41,7 @@ PLACES = FIRST, CAPITAL_FIRST, INSIDE, SMALL, NUMBERED, LAST = (
 
 
 class Token(NamedTuple):
-    """A token: its word in lower case, and whether it has a dot, an end mark, an ellipsis, a capital.
-
-    The word of all numbers is NUMBER. A token without letters and digits has none.
-    """
+    """A token: its word in lower case, or NUMBER, and whether it has a dot, an end mark, an ellipsis, a capital."""
 
     word: str
     dot: bool
@@ -97,9 +94,8 @@ class Types:
 def count_contexts(text: str, abbreviations: frozenset[str]) -> Counter[tuple[str, str]]:
     """How often each word stands at a place, given the abbreviations, without dots. Counts of texts add up.
 
-    A place is FIRST, of words that begin sentences; CAPITAL_FIRST, INSIDE, of words with a capital that do and that do
-    not; SMALL, of words without one; NUMBERED, of words that follow a number and its dot; LAST, of words that end
-    sentences.
+    FIRST, LAST: it begins or ends a sentence; CAPITAL_FIRST, INSIDE: it has a capital, and does or does not begin one;
+    SMALL: it has none; NUMBERED: it follows a number and its dot.
     """
     counts = Counter[tuple[str, str]]()
     tokens = [token for token in map(read, text.split()) if token.word]

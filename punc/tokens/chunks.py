@@ -86,8 +86,7 @@ def empty_arrays(data: StoreSet, batch_size: int, size: int) -> Arrays:
 def with_turns(data: StoreSet) -> StoreSet:
     """The set with its pauses and turns, float32 (N, 2), for its pauses (N,), as models with `reads_turns` get them.
 
-    Column 0 is the pause in seconds, NaN unknown. Column 1 is 1 if another speaker says the next word. If the set has
-    no turns, no change is known, and it is 0.
+    Column 0 is the pause in seconds, NaN unknown. Column 1 is 1 if it is known that another speaker says the next word.
     """
     def both(tokens: slice) -> np.ndarray:
         values = np.zeros((len(data.ids[tokens]), 2), np.float32)

@@ -189,9 +189,8 @@ def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> dict[
 def join_sets(store: Path, name: str, members: Sequence[str]) -> None:
     """Write sets of a store end to end as one more set. A set that is named twice is there twice.
 
-    Training reads one set. Texts of many sources are one set when they are joined, and chunks of it come in random
-    order, so each batch has all sources. Where a member has no pauses, those of the joined set are unknown; where it
-    has no turns, no change of speaker is known. Raises InputError if only some members have labels.
+    Where a member has no pauses, those of the joined set are unknown; where it has no turns, no change of speaker is
+    known. Raises InputError if only some members have labels.
     """
     sets = [read_set(store / member) for member in members]
     labelled = [data.labels is not None for data in sets]

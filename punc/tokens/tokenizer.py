@@ -184,9 +184,7 @@ def read_tokenizer(directory: str | os.PathLike) -> Tokenizer:
 
 
 def encode_streams(tokenizer: Tokenizer, words: Sequence[str], bounds: Sequence[int]) -> tuple[Encoding, np.ndarray]:
-    """The tokens of whole streams, and the bounds of the streams in them.
-
-    bounds   stream i has the words [bounds[i]:bounds[i + 1]]; no stream is empty
+    """The tokens of whole streams, of which stream i has the words [bounds[i]:bounds[i + 1]]; none is empty.
 
     Returns an Encoding, and int64 offsets: stream i has the tokens [offsets[i]:offsets[i + 1]].
     """

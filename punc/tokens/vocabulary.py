@@ -79,8 +79,7 @@ def count_words(sets: Sequence[DataDir], size: int, nj: int = 1,
 
     is_token   whether a word counts; by default, all do
 
-    Of words that occur equally often, the first in C order are taken. Counts are exact; memory does not grow with the
-    number of different words, as MOST_TYPES at a time are in memory, and others in a temporary file.
+    Of words that occur equally often, the first in C order are taken.
     """
     counts = SpilledCounts(MOST_TYPES)
     for of_block in map_blocks(count_block, sets, nj):

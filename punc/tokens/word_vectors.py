@@ -105,10 +105,7 @@ def _read(path: str | os.PathLike, wanted: Set[bytes], dimensions: int) -> tuple
 
 
 def _misfit(line: bytes, dimensions: int, path: str | os.PathLike, number: int, first: bool) -> InputError:
-    """What is wrong with a line that is not a word and `dimensions` finite numbers.
-
-    first   whether it is the first line after the header
-    """
+    """What is wrong with a line, maybe the first one, that is not a word and `dimensions` finite numbers."""
     numbers = line.split(b" ")[1:]
     with contextlib.suppress(ValueError):
         if first and len(numbers) not in (1, dimensions) and list(map(float, numbers)):

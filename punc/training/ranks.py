@@ -45,9 +45,8 @@ class Ranks:
         """Connect to the other ranks while the block runs. Only the first rank logs in it.
 
         At the end of the block, gloo's threads end, too: one that still lived when the interpreter ends could abort the
-        process (`terminate called without an active exception`), as it drops a tensor and needs the interpreter for it.
-        They live as long as anything has the group. What an optimizer imports from PyTorch brings torch.distributed.nn,
-        whose functions take the group that there is then as their default; hence its import above.
+        process. They live as long as anything has the group, as the functions of torch.distributed.nn, which optimizers
+        bring, have that of the time of the import; hence the import above.
         """
         if self.size == 1:
             yield

@@ -49,10 +49,9 @@ def option_defaults(name: str) -> dict[str, Any]:
 
 
 def build(spec: dict[str, Any]) -> Model:
-    """A model with random weights, from its spec.
+    """A model with random weights, from a spec with its name, options, sizes of vocabulary and labels, and token_type.
 
-    A spec has the keys model (its name), options, vocabulary and labels (their sizes), and token_type. An option that
-    is itself a spec is a submodel. Raises InputError for an option of another type than its default.
+    An option that is itself a spec is a submodel. Raises InputError for an option of another type than its default.
     """
     constructor: Callable[..., Model] = model_class(spec["model"])
     known = option_names(spec["model"])

@@ -1,9 +1,8 @@
 """Models with layers of LSTM, among them those that see the tokens around each step; models that see these alone.
 
-Streaming: at step t a `ContextModel` needs the tokens t − before … t + ahead. Its look-ahead is `ahead`, and its state
-is the last before + ahead tokens and the LSTMs' state. Outside the text there is END, which is also the <NULL> of Gale
-& Parthasarathy 2017. The first `ahead` steps of a stream only read tokens, and the LSTMs stand still: they start with
-the first token of the text, as if the whole text were there at once.
+At step t a `ContextModel` needs the tokens t − before … t + ahead. Its look-ahead is `ahead`, and its state is the last
+before + ahead tokens and the LSTMs' state. Outside the text there is END, the <NULL> of Gale & Parthasarathy 2017. The
+first `ahead` steps only read tokens, and the LSTMs stand still: they start with the first token, as on a whole text.
 """
 
 import torch

@@ -1,8 +1,7 @@
 """Back-off n-gram models as sorted arrays, read from ARPA files.
 
 The key of an n-gram is the index of its first n − 1 tokens among the n-grams of the order below, times the number of
-tokens, plus its last token. Keys are sorted, so bisection finds an n-gram. A model is plain arrays: its probabilities
-need nothing but NumPy, and a saved model is mapped into memory instead of read.
+tokens, plus its last token. Keys are sorted, so bisection finds an n-gram. A saved model is mapped into memory.
 """
 
 import os

@@ -6,10 +6,9 @@ Without its n-gram h w, a model p becomes p', where w after h is backed off to, 
     D(p || p') = −P(h) { p(w | h) [log p(w | h') + log α'(h) − log p(w | h)]
                          + [log α'(h) − log α(h)] (1 − Σ_{v: h v explicit} p(v | h)) }
 
-h' is h without its first word. An n-gram is left out if the perplexity on the training text, as the model sees it,
-rises by a smaller share than a threshold: exp(D) − 1 < θ. From the highest order down, each n-gram is judged by the
-original model; one that begins a longer n-gram is kept. At the end, all back-off weights are computed anew. P(h) is
-that of the model itself, that of `<s>` is P(</s>).
+h' is h without its first word. An n-gram is left out if the perplexity rises by a smaller share than a threshold:
+exp(D) − 1 < θ. From the highest order down, each n-gram is judged by the original model; one that begins a longer
+n-gram is kept. At the end, all back-off weights are computed anew. P(h) is the model's, that of `<s>` is P(</s>).
 """
 
 import numpy as np
@@ -21,10 +20,8 @@ LEAST = 1e-7  # a context whose explicit probabilities leave less than that to o
 
 
 def prune(model: Backoff, threshold: float, begin: int, end: int) -> Backoff:
-    """A model without the n-grams that raise the perplexity by a share below `threshold`; unigrams are kept.
-
-    begin, end   the tokens before and after a text
-    """
+    """A model without the n-grams that raise the perplexity by a share below `threshold`; unigrams are kept. The tokens
+    before and after a text are `begin` and `end`."""
     grams, prefixes = _grams(model), [order.keys // model.size for order in model.orders]
     context_log_probs = _context_log_probs(model, prefixes, begin, end)
     kept = [np.ones(len(order.keys), bool) for order in model.orders]

@@ -29,10 +29,7 @@ class Format(BaseFormat):
     takes = ("lowercase", "utt_words")
 
     def prepare(self, inputs: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str]) -> Counter[str]:
-        """Write the data directory, as `Format.prepare` says; repairs are those of `timing.ctm`. Memory: one stream.
-
-        An id whose lines are all silences is left out.
-        """
+        """As `Format.prepare`. An id whose lines are all silences is left out. Memory: one stream."""
         if len(inputs) > 1:
             raise InputError(f"{len(inputs)} inputs", "give one CTM, or a directory of CTMs")
         counts, repairs = Counter[str](), Counter[str]()

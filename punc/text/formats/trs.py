@@ -1,8 +1,8 @@
 """Transcriber's transcripts (.trs), with times: the data directory has `segments`.
 
 The recording has the file's name. An utterance is the text between one `<Sync>` and the next, or the turn's end; its
-speaker is the recording with the turn's speaker. Non-speech events, comments and backgrounds are left out. Kaldi wants
-`wav.scp` with `segments`: it names the `.wav` of the same name next to the transcript, even if there is none.
+speaker is the recording with the turn's speaker. Events, comments and backgrounds are left out. `wav.scp`, which Kaldi
+wants with `segments`, names the `.wav` of the same name next to the transcript, even if there is none.
 
 Repairs, each counted:
 
@@ -11,10 +11,7 @@ Repairs, each counted:
 - Overlapping speech (`<Who>`): words said at the same time have no order, so only those of the turn's first speaker
   are kept.
 - The speaker of a turn with words and no speaker is `unknown`.
-- A mark before a turn's first word is dropped.
-- Text outside of turns has no time, and is left out.
-
-A dot of an abbreviation at the end of an utterance is a mark if the utterance's words do not say that it is none.
+- A mark before a turn's first word is dropped. Text outside of turns has no time, and is left out.
 """
 
 import html
@@ -143,11 +140,7 @@ class Turn:
 
 
 def read_turns(path: str | os.PathLike[str], repairs: Counter[str]) -> Iterator[list[TurnPart]]:
-    """The parts with text of each turn of a file.
-
-    Raises InputError if the file is not Transcriber's, for a turn or `<Sync>` without its time, for a turn that ends
-    before it begins, and for one inside another.
-    """
+    """The parts with text of each turn of a file. Raises InputError for a file or turn that is none."""
     turn: Turn | None = None
     for event in read_events(path):
         if event.name == "Turn":
@@ -179,10 +172,7 @@ class Format(BaseFormat):
         self._text = prose.Format(options)
 
     def prepare(self, inputs: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str]) -> Counter[str]:
-        """Write the data directory, as `Format.prepare` says.
-
-        Raises InputError also for two files of one name, and two utterances of one speaker at one time.
-        """
+        """As `Format.prepare`, with errors for two files of one name, and two utterances of one speaker at one time."""
         counts, repairs, files = Counter[str](), Counter[str](), dict[str, str | os.PathLike[str]]()
         found: dict[str, tuple[Utterance, str]] = {}  # id → utterance, and the rest of its line in `segments`
         for path in inputs:
