@@ -9,12 +9,21 @@ from conftest import streaming_logits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import Label, LabelSet
+from punc.data.transitions import (
+    SEARCH_BATCH,
+    Transitions,
+    best_sequences,
+    case_rules,
+    learned,
+    read_transitions,
+    write_transitions,
+)
 from punc.decoding import spans
-from punc.decoding.constraints import SEARCH_BATCH, case_rules, constrained
 from punc.decoding.decode import log_posteriors
 from punc.decoding.part_labels import PartLabels
 from punc.live.stream import decode_words
@@ -207,44 +216,54 @@ def drawn(n, labels, seed=0):
     return log_probs - np.log(np.exp(log_probs).sum(1, keepdims=True))
 
 
-def searched(log_probs, allowed, begin, free):
+def searched(log_probs, transitions, free):
     """The best of all sequences of one stream."""
     best, at = -np.inf, None
     for path in product(range(log_probs.shape[1]), repeat=len(log_probs)):
-        if (free[0] or begin[path[0]]) and all(free[t] or allowed[p] for t, p in enumerate(pairwise(path), 1)):
-            value = sum(log_probs[t, y] for t, y in enumerate(path))
-            if value > best:
-                best, at = value, path
+        befores = [transitions.begin[path[0]], *(transitions.follow[p] for p in pairwise(path))]
+        value = sum(row[y] for row, y in zip(log_probs, path)) + sum(w for w, f in zip(befores, free) if not f)
+        if value > best:
+            best, at = value, path
     return at
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_constrained_is_the_best_allowed_sequence(seed):
+def drawn_transitions(labels, seed):
+    counts = np.random.default_rng(seed).integers(0, 40, (labels + 1, labels)) ** 2
+    return learned(counts, 0.5)
+
+
+RULES = [case_rules(CASED), drawn_transitions(len(CASED), 1), drawn_transitions(len(CASED), 2)]
+
+
+@pytest.mark.parametrize("transitions", RULES)
+@pytest.mark.parametrize("seed", range(3))
+def test_best_sequences_are_the_best_of_all(transitions, seed):
     offsets = np.array([0, 6, 6, 7, 13, 16])
-    log_probs, (allowed, begin) = drawn(16, len(CASED), seed), case_rules(CASED)
-    free = np.random.default_rng(seed).random(16) < (seed % 3) / 4
-    found = constrained(log_probs, offsets, allowed, begin, free)
+    log_probs = drawn(16, len(CASED), seed) * (1 + 2 * seed)
+    free = np.random.default_rng(seed).random(16) < seed / 4
+    found = best_sequences(log_probs, offsets, transitions, free)
     for b, e in pairwise(offsets.tolist()):
         if e > b:
-            assert tuple(found[b:e]) == searched(log_probs[b:e], allowed, begin, free[b:e])
+            assert tuple(found[b:e]) == searched(log_probs[b:e], transitions, free[b:e])
     assert seed or (found != log_probs.argmax(1)).any()
 
 
-def test_constrained_rules_without_a_label_allowed_everywhere():
+def test_best_sequences_without_a_label_that_all_may_follow():
     """No label twice in a row: every stream is one stretch."""
-    allowed, begin, offsets = ~np.eye(3, dtype=bool), np.array([False, True, True]), np.array([0, 7, 15])
-    log_probs = drawn(15, 3)
-    found = constrained(log_probs, offsets, allowed, begin)
+    transitions = Transitions(np.where(np.eye(3), -np.inf, 0), np.array([-np.inf, 0, 0]))
+    offsets, log_probs = np.array([0, 7, 15]), drawn(15, 3)
+    found = best_sequences(log_probs, offsets, transitions)
     for b, e in pairwise(offsets.tolist()):
-        assert tuple(found[b:e]) == searched(log_probs[b:e], allowed, begin, np.zeros(e - b, bool))
+        assert tuple(found[b:e]) == searched(log_probs[b:e], transitions, np.zeros(e - b, bool))
 
 
-def test_constrained_long_stream_of_many_stretches_agrees_with_one_search():
-    log_probs, (allowed, begin) = drawn(30_000, len(CASED)), case_rules(CASED)
-    found = constrained(log_probs, np.array([0, 30_000]), allowed, begin)
-    best, back = np.where(begin, log_probs[0], -np.inf), []
+@pytest.mark.parametrize("transitions", RULES[:2])
+def test_best_sequence_of_a_long_stream_of_many_stretches_agrees_with_one_search(transitions):
+    log_probs = drawn(30_000, len(CASED)) * 3
+    found = best_sequences(log_probs, np.array([0, 30_000]), transitions)
+    best, back = log_probs[0] + transitions.begin, []
     for t in range(1, len(log_probs)):
-        step = best[:, None] + np.where(allowed, 0, -np.inf)
+        step = best[:, None] + transitions.follow
         back.append(step.argmax(0))
         best = step.max(0) + log_probs[t]
     path = [int(best.argmax())]
@@ -254,31 +273,54 @@ def test_constrained_long_stream_of_many_stretches_agrees_with_one_search():
     assert (found != log_probs.argmax(1)).sum() > 2 * SEARCH_BATCH
 
 
-def test_constrained_keeps_allowed_labels_and_changes_the_least_probable():
-    allowed, begin = case_rules(CASED)
+def test_case_rules_keep_allowed_labels_and_change_the_least_probable():
+    rules = case_rules(CASED)
     sure = np.log(np.full((4, 6), 0.02) + 0.88 * np.eye(6)[[1, 4, 1, 0]])
-    assert constrained(sure, np.array([0, 4]), allowed, begin).tolist() == [1, 4, 1, 0]
+    assert best_sequences(sure, np.array([0, 4]), rules).tolist() == [1, 4, 1, 0]
     sure[2] = np.log([0.5, 0.3, 0.05, 0.05, 0.05, 0.05])  # a word after a period, probably without a capital
-    assert constrained(sure, np.array([0, 4]), allowed, begin).tolist() == [1, 4, 1, 0]
+    assert best_sequences(sure, np.array([0, 4]), rules).tolist() == [1, 4, 1, 0]
     sure[1] = np.log([0.4, 0.05, 0.02, 0.02, 0.49, 0.02])  # and now the period is not sure either
-    assert constrained(sure, np.array([0, 4]), allowed, begin).tolist() == [1, 0, 0, 0]
-    assert constrained(sure, np.array([0, 4]), allowed, begin, np.array([0, 0, 1, 0], bool)).tolist() == [1, 4, 0, 0]
+    assert best_sequences(sure, np.array([0, 4]), rules).tolist() == [1, 0, 0, 0]
+    assert best_sequences(sure, np.array([0, 4]), rules, np.array([0, 0, 1, 0], bool)).tolist() == [1, 4, 0, 0]
 
 
 def test_case_rules_with_and_without_capitals():
-    allowed, begin = case_rules(CASED)
+    follow, begin = case_rules(CASED)
     capital = [False, True] * 3
-    assert begin.tolist() == capital
-    assert allowed[CASED.index("PERIOD")].tolist() == allowed[CASED.index("CAP_PERIOD")].tolist() == capital
-    assert allowed[:4].all()
-    allowed, begin = case_rules(PLAIN)
-    assert allowed.all()
-    assert begin.all()
+    assert (begin == 0).tolist() == capital
+    assert (follow[CASED.index("PERIOD")] == 0).tolist() == (follow[CASED.index("CAP_PERIOD")] == 0).tolist() == capital
+    assert not follow[:4].any()
+    follow, begin = case_rules(PLAIN)
+    assert not follow.any()
+    assert not begin.any()
 
 
-def test_constrained_impossible_rules_are_an_error():
+def test_transitions_written_and_read(tmp_path):
+    transitions = drawn_transitions(len(CASED), 3)
+    write_transitions(tmp_path / "t", transitions, CASED)
+    found = read_transitions(tmp_path / "t", CASED)
+    for was, now in zip(transitions, found):
+        np.testing.assert_allclose(now, was, atol=6e-4)
+    assert read_transitions(tmp_path / "missing", CASED) is None
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    (lambda lines: lines[:-1], "not one weight for each two labels"),
+    (lambda lines: [*lines, "O NONE 1.0"], "not one weight for each two labels"),
+    (lambda lines: ["<s> O much", *lines[1:]], "t:1: not two labels and a weight"),
+    (lambda lines: ["<s> O inf", *lines[1:]], "t:1: not two labels and a weight")])
+def test_broken_transitions(tmp_path, change, said):
+    write_transitions(tmp_path / "t", drawn_transitions(len(CASED), 3), CASED)
+    lines = change((tmp_path / "t").read_text().splitlines())
+    (tmp_path / "t").write_text("".join(f"{line}\n" for line in lines))
+    with pytest.raises(InputError, match=said):
+        read_transitions(tmp_path / "t", CASED)
+
+
+def test_impossible_rules_are_an_error():
+    barred = Transitions(np.array([[0, 0], [-np.inf, -np.inf]]), np.zeros(2))
     with pytest.raises(ValueError, match="no label may follow"):
-        constrained(np.zeros((1, 2)), np.array([0, 1]), np.array([[True, True], [False, False]]), np.ones(2, bool))
+        best_sequences(np.zeros((1, 2)), np.array([0, 1]), barred)
 
 
 RULES = "# how the text was split\nwon't will not\nl'\nn't\n's\n"

@@ -19,8 +19,8 @@ from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
+from punc.data.transitions import best_sequences, case_rules
 from punc.decoding import spans, worker
-from punc.decoding.constraints import case_rules, constrained
 from punc.decoding.decode import choose, log_posteriors
 from punc.decoding.options import DecodingOptions
 from punc.live.streaming import punctuate_streaming
@@ -263,7 +263,7 @@ def test_punctuate_case_rule_marks_and_capitals_agree(tmp_path, data, scale):
     for stream, of_stream in DataDir(data).streams():
         own = np.concatenate([posteriors[u.id].reshape(-1, 4) for u in of_stream])
         log_probs = np.log(own) + np.log([scale, 1, 1, 1])
-        best = constrained(log_probs, np.array([0, len(log_probs)]), *case_rules(labels))
+        best = best_sequences(log_probs, np.array([0, len(log_probs)]), case_rules(labels))
         assert labels_of(tmp_path / "out")[stream] == [labels.names[i] for i in best]
         assert disagreeing(labels_of(tmp_path / "free")[stream])
         assert not disagreeing(labels_of(tmp_path / "out")[stream])

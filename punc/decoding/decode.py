@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, Union
 
 import numpy as np
 
+from punc.data.transitions import TRANSITIONS, read_transitions
 from punc.decoding.options import BATCH_SIZE, CHUNK_SIZE, UNCUT
 from punc.decoding.packed import PackedModel, load_packed
 from punc.decoding.shipped import is_packed
@@ -33,7 +34,9 @@ def load_model(directory: Path, device: str = "cpu", threads: int | None = 1) ->
     if threads:
         torch.set_num_threads(threads)
         keep_freed_memory()
-    return load(directory).to(device)
+    model = load(directory).to(device)
+    model.transitions = read_transitions(directory / TRANSITIONS, model.labels)
+    return model
 
 
 def log_posteriors(model: AnyModel, data: StoreSet, chunk_size: int = CHUNK_SIZE, context: int | None = None,

@@ -30,6 +30,7 @@ from torch import Tensor, nn
 import punc
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir, read_blocks
+from punc.data.transitions import TRANSITIONS, read_transitions
 from punc.decoding.packed import FORMAT, WEIGHTS, checksum, load_packed, new_session
 from punc.decoding.shipped import CASING, SPEC
 from punc.models.base import Model, NeuralModel, load, rebuild
@@ -64,7 +65,7 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
         _multiply(model, factors, directory)
     if (out / "final.pt").is_file():
         raise InputError("OUT-DIR has a trained model", "name another OUT-DIR; that model would be lost", out)
-    with atomic_dir(out, SPEC, [CASING, "conf", "README.md", *TOKENIZER_FILES[1:]]) as tmp:
+    with atomic_dir(out, SPEC, [CASING, TRANSITIONS, "conf", "README.md", *TOKENIZER_FILES[1:]]) as tmp:
         graph = Graph(model).eval()
         _export(graph, tmp / WEIGHTS, folded=int8)
         _check(graph, tmp / WEIGHTS)
@@ -74,8 +75,8 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
         _store_int8(file.graph)
         onnx.helper.set_model_props(file, _facts(model))
         onnx.save(file, str(tmp / WEIGHTS))
-        conf = directory / "conf"
-        _write_around(tmp, model, {"conf": conf if conf.is_file() else "", CASING: casing, "README.md": card})
+        own = {name: directory / name for name in ("conf", TRANSITIONS) if (directory / name).is_file()}
+        _write_around(tmp, model, {**own, CASING: casing, "README.md": card})
         size = sum(path.stat().st_size for path in tmp.iterdir())
     logger.info("%s: %s, %d weights, %d words, %.2f MB; ONNX Runtime gives the same labels%s", out, model.spec["model"],
                 sum(weight.numel() for weight in model.parameters()), len(model.vocabulary), size / 1e6,
@@ -88,6 +89,8 @@ def _write_around(tmp: Path, model: NeuralModel, copied: dict[str, str | Path]) 
     model.labels.write(tmp / "labels.txt")
     if copied[CASING]:
         read_casing(copied[CASING])  # raises an error for a bad one
+    if TRANSITIONS in copied:
+        read_transitions(copied[TRANSITIONS], model.labels)
     for name, source in copied.items():
         if source:
             (tmp / name).write_bytes(b"".join(read_blocks(source)))

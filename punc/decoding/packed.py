@@ -21,6 +21,7 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.base.files import open_input, read_blocks
 from punc.data.labels import LabelSet
+from punc.data.transitions import TRANSITIONS, Transitions, read_transitions
 from punc.decoding.shipped import SPEC
 from punc.tokens.tokenizer import Tokenizer, read_tokenizer
 
@@ -40,11 +41,13 @@ class PackedModel:
     tokenizer   makes tokens of words
     lookahead   how many tokens past a slot the model reads; None: the whole stream
     sequential  it chooses sequences of labels, and has no posteriors
+    transitions what is added to log-posteriors of neighbouring slots; None: nothing
 
     Raises ValueError if these do not fit together.
     """
 
     reads_turns = False
+    transitions: Transitions | None = None
 
     def __init__(self, spec: dict[str, Any], session: Any, labels: LabelSet, tokenizer: Tokenizer):
         self.spec, self.labels, self.tokenizer = spec, labels, tokenizer
@@ -161,10 +164,13 @@ def load_packed(directory: Path) -> PackedModel:
     labels, tokenizer = LabelSet.read(directory / "labels.txt"), read_tokenizer(directory)
     with open_input(directory / WEIGHTS, AGAIN):  # says what is wrong if it cannot be read
         pass
+    transitions = read_transitions(directory / TRANSITIONS, labels)
     try:
-        return PackedModel(spec, new_session(directory / WEIGHTS), labels, tokenizer)
+        model = PackedModel(spec, new_session(directory / WEIGHTS), labels, tokenizer)
     except Exception:  # ONNX Runtime raises its own kinds; a wrong name, number or type anywhere fails in its own way
         raise InputError("its weights are not those of its model", AGAIN, directory / WEIGHTS) from None
+    model.transitions = transitions
+    return model
 
 
 def new_session(path: Path) -> Any:

@@ -15,6 +15,7 @@ from punc.base.errors import InputError
 from punc.base.processor import find_device
 from punc.base.runs import bounds_of
 from punc.data.labels import LabelSet
+from punc.data.transitions import best_sequences, case_rules, has_case
 from punc.decoding.decode import AnyModel, decode, load_model, scaled
 from punc.decoding.options import PACKED_CONTEXT, DecodingOptions
 from punc.decoding.packed import longest_text
@@ -86,18 +87,20 @@ class Decoder:
         if self._model is None:
             self._model = self._load()
         streams = StoreSet(task.ids, None, task.pauses, [""] * (len(task.offsets) - 1), task.offsets, task.turns)
-        options, case_rule = self.options, self.options.case_rule
-        joins = joins_parts(self._model)
-        chosen, log_probs = decode(self._model, streams, self.scale, viterbi=options.viterbi and not case_rule,
-                                   posteriors=self.posteriors or case_rule or joins or len(self._ends) > 0,
+        options, model = self.options, self._model
+        transitions = case_rules(model.labels) if options.case_rule else model.transitions
+        joins = joins_parts(model)
+        chosen, log_probs = decode(model, streams, self.scale, viterbi=options.viterbi and not transitions,
+                                   posteriors=bool(self.posteriors or transitions or joins or len(self._ends)),
                                    chunk_size=options.chunk_size,
                                    context=self.context)
         if len(task.slots) < len(chosen):
             firsts = first_parts(task.slots, task.offsets, task.begins) if joins else task.slots
-            chosen, log_probs = of_words(self._model, chosen, log_probs, task.slots, firsts, self.scale,
+            chosen, log_probs = of_words(model, chosen, log_probs, task.slots, firsts, self.scale,
                                          options.viterbi)
-        if case_rule and log_probs is not None:
-            chosen = self._with_case_rule(self._model, log_probs, task)
+        if transitions and log_probs is not None:
+            bounds = np.searchsorted(task.slots, task.offsets)
+            chosen = best_sequences(scaled(log_probs, self.scale), bounds, transitions, self._free(model, task, bounds))
         if len(self._ends) and log_probs is not None:
             chosen = np.stack([chosen, self._ends[scaled(log_probs, self.scale)[:, self._ends].argmax(1)]], axis=1)
         return chosen.astype(np.int8), np.exp(log_probs) if self.posteriors and log_probs is not None else None
@@ -110,15 +113,18 @@ class Decoder:
                              "give that many or more")
         return model
 
-    def _with_case_rule(self, model: AnyModel, log_probs: np.ndarray, task: Task) -> np.ndarray:
-        """The labels whose marks and capitals agree; the first slot of a span that continues another is free."""
-        from punc.decoding.constraints import case_rules, constrained, has_case
-        if self._uncased is None:
-            self._uncased = ~has_case(model.tokenizer.vocabulary.tokens)
-        free = self._uncased[task.ids[task.slots]]
-        bounds = np.searchsorted(task.slots, task.offsets)
+    def _free(self, model: AnyModel, task: Task, bounds: np.ndarray) -> np.ndarray:
+        """The slots that nothing before decides: the first of a span that continues another, and words without case.
+
+        bounds   where each span's slots begin and end, and 0 before the first
+        """
+        free = np.zeros(len(task.slots), bool)
+        if self.options.case_rule:
+            if self._uncased is None:
+                self._uncased = ~has_case(model.tokenizer.vocabulary.tokens)
+            free = self._uncased[task.ids[task.slots]]
         free[bounds[:-1][(np.diff(bounds) > 0) & ~task.begins]] = True
-        return constrained(scaled(log_probs, self.scale), bounds, *case_rules(model.labels), free)
+        return free
 
 
 def _device(directory: Path, name: str) -> str:

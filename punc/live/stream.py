@@ -14,7 +14,8 @@ import numpy as np
 
 from punc.base.runs import next_of
 from punc.data.block_reader import at_slots
-from punc.decoding.decode import AnyModel, decode
+from punc.data.transitions import best_sequences
+from punc.decoding.decode import AnyModel, decode, scaled
 from punc.decoding.part_labels import LivePartLabels, first_parts, joins_parts, of_words
 from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import encode_streams
@@ -89,7 +90,8 @@ class LiveStream:
     """
 
     def __init__(self, model: AnyModel, scale: np.ndarray | None = None):
-        self._scale = None if scale is None else np.log(scale)
+        self._scale, self._transitions = None if scale is None else np.log(scale), model.transitions
+        self._before = -1  # the label of the word before; -1: there is none
         self._slots, self._encode = SlotStream(model), model.tokenizer.word_encoder()
         self._parts = LivePartLabels(model)
         self._waiting: deque[bool] = deque()  # of each token that waits for its slot, whether it ends a word
@@ -154,12 +156,23 @@ class LiveStream:
         for logits in slots:
             ends_word = self._waiting.popleft()
             logits = self._parts.push(logits, ends_word)
-            if ends_word and self._out:
+            if not ends_word:
+                continue
+            self._before = self._choice(logits)
+            if self._out:
                 self._out -= 1
-            elif ends_word:
-                scaled = logits if self._scale is None else logits + self._scale
-                found.append(Labelled(int(scaled.argmax()), logits))
+            else:
+                found.append(Labelled(self._before, logits))
         return found
+
+    def _choice(self, logits: np.ndarray) -> int:
+        """The best label of a word after that of the word before: what comes after it is not known."""
+        if self._scale is not None:
+            logits = logits + self._scale
+        if self._transitions:
+            follow, begin = self._transitions
+            logits = logits + (begin if self._before < 0 else follow[self._before])
+        return int(logits.argmax())
 
 
 def ways(model: AnyModel) -> list[list[int]]:
@@ -216,7 +229,9 @@ def decode_words(model: AnyModel, words: Sequence[str], pauses: np.ndarray | Non
     (ids, slots, _), offsets = encode_streams(model.tokenizer, words, [0, len(words)])
     data = StoreSet(ids, None, at_slots(pauses, slots, len(ids), np.nan), [""], offsets)
     joins = joins_parts(model)  # whose labels are products of posteriors
-    labels, rows = decode(model, data, scale, posteriors=posteriors or joins)
+    labels, rows = decode(model, data, scale, posteriors=bool(posteriors or joins or model.transitions))
     firsts = first_parts(slots, np.array([0, len(ids)]), np.ones(1, bool)) if joins else slots
     numbers, rows = of_words(model, labels, rows, slots, firsts, scale)
+    if model.transitions and rows is not None:
+        numbers = best_sequences(scaled(rows, scale), np.array([0, len(rows)]), model.transitions)
     return numbers, nothing if rows is None or not posteriors else rows

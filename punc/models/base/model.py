@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from punc.base.products import fast_products
 from punc.data.labels import LabelSet
+from punc.data.transitions import Transitions
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import Tokenizer
@@ -50,6 +51,8 @@ class Model(nn.Module):
     labels               the label set
     spec                 what `build` rebuilds the model from
     conf                 what it was trained with; empty for a new model
+
+    transitions          what decoding adds to log-posteriors of neighbouring slots; None: nothing
     """
 
     trained_by_gradient: bool
@@ -64,6 +67,7 @@ class Model(nn.Module):
     tokenizer: Tokenizer
     labels: LabelSet
     spec: dict[str, Any]
+    transitions: Transitions | None = None
 
     def __init__(self) -> None:
         super().__init__()

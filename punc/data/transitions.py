@@ -1,0 +1,165 @@
+"""Labels of neighbouring slots that fit together: the most probable sequence, given what may follow what.
+
+Posteriors of each slot alone can contradict each other, as in `end. next` or `Hello, How are you`: either the mark is
+wrong or the case. A model may have weights for each two labels in a row, learned from text, or a rule: a word after a
+mark that ends a sentence, and the first word of a text, has a capital.
+
+Weights change a label only where its neighbours could make another one better. All other labels are settled, and only
+the stretches between them are searched, many at a time.
+"""
+
+import math
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.base.files import atomic_file, read_lines
+from punc.data.labels import LabelSet
+
+SEARCH_BATCH = 1024  # stretches that are searched together
+TRANSITIONS = "transitions.txt"  # the file of a model directory that may have weights
+BEGIN = "<s>"  # in a file: what stands before the first label of a text
+
+
+class Transitions(NamedTuple):
+    """What is added to log-posteriors (L,) of a slot; −∞ bars a label.
+
+    follow   float64 (L, L): for a label (column) after another one (row)
+    begin    float64 (L,): for the first label of a text
+    """
+
+    follow: np.ndarray
+    begin: np.ndarray
+
+
+def case_rules(labels: LabelSet) -> Transitions:
+    """Bars words without a capital after the end of a sentence, if the label set has capitals."""
+    ends = np.array([name in labels.sentence_ends for name in labels.names])
+    barred = np.where([label.capital or not labels.cased for label in labels], 0.0, -np.inf)
+    return Transitions(np.where(ends[:, None], barred, 0.0), barred)
+
+
+def learned(counts: np.ndarray, weight: float) -> Transitions:
+    """Weights from a text: `weight` times log(P(label | label before) / P(label)).
+
+    counts   (L + 1, L): how often a label (column) came after another one (row); last row: how often it was the first
+    """
+    counts = counts + 1.0  # no pair is impossible
+    after, alone = counts / counts.sum(1, keepdims=True), counts.sum(0) / counts.sum()
+    weights = weight * np.log(after / alone)
+    return Transitions(weights[:-1], weights[-1])
+
+
+def write_transitions(path: str | os.PathLike[str], transitions: Transitions, labels: LabelSet) -> None:
+    """Write a line for each two labels: the first, the second, and the weight."""
+    with atomic_file(path) as file:
+        for before, row in zip((BEGIN, *labels.names), (transitions.begin, *transitions.follow)):
+            file.writelines(f"{before} {after} {weight:.3f}\n" for after, weight in zip(labels.names, row.tolist()))
+
+
+def read_transitions(path: str | os.PathLike[str], labels: LabelSet) -> Transitions | None:
+    """Read a file of weights; None if there is none. Raises InputError if it has not one for each two labels."""
+    if not os.path.isfile(path):
+        return None
+    found: dict[tuple[str, ...], float] = {}
+    for number, line in read_lines(path):
+        *pair, weight = line.split(" ")
+        try:
+            found[tuple(pair)] = float(weight)
+        except ValueError:
+            found[tuple(pair)] = math.nan
+        if not abs(found[tuple(pair)]) < 100:
+            raise InputError("not two labels and a weight", "write, for example, COMMA CAP -0.25", path, number)
+    names = labels.names
+    pairs = [(before, after) for before in (BEGIN, *names) for after in names]
+    if set(pairs) != set(found):
+        raise InputError("not one weight for each two labels", "make it again: utils/learn_transitions.py", path)
+    weights = np.array([found[pair] for pair in pairs]).reshape(len(names) + 1, len(names))
+    return Transitions(weights[1:], weights[0])
+
+
+def has_case(tokens: Sequence[str]) -> np.ndarray:
+    """Whether a token's first letter has an upper case, bool (V,): that of `1996` has none.
+
+    tokens   a vocabulary, whose first two tokens are special; `<unk>` counts as having case
+    """
+    return np.array([i == 0 or (i > 1 and token[:1] != token[:1].title()) for i, token in enumerate(tokens)], bool)
+
+
+def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Transitions,
+                   free: np.ndarray | None = None) -> np.ndarray:
+    """The most probable labels, int64 (N,), of streams.
+
+    log_probs  (N, L) log-posteriors, scaled or not
+    offsets    stream i has the slots [offsets[i], offsets[i + 1])
+    free       bool (N,): slots to which what is before them adds nothing, as words without case; None: no slot
+
+    Raises ValueError if no label may follow some label, or begin a stream.
+    """
+    follow, begin = transitions
+    if np.isneginf(follow).all(1).any() or np.isneginf(begin).all():
+        raise ValueError("no label may follow some label, or begin a stream")
+    chosen = log_probs.argmax(1)
+    if not len(chosen):
+        return chosen
+    free = np.zeros(len(chosen), bool) if free is None else free
+    first = np.zeros(len(chosen), bool)
+    first[offsets[:-1][np.diff(offsets) > 0]] = True
+    # A stretch begins at the first slot of a stream, and after a slot whose label is settled.
+    bounds = np.append(np.flatnonzero(first | np.roll(_settled(log_probs, chosen, transitions), 1)), len(chosen))
+    lengths = np.diff(bounds)
+    order = np.argsort(lengths, kind="stable")
+    order = order[np.searchsorted(lengths[order], 1, "right"):]  # one slot that is settled is what it is
+    single = np.flatnonzero((lengths == 1) & first[bounds[:-1]])
+    order = np.concatenate([single, order])
+    for group in np.split(order, range(SEARCH_BATCH, len(order), SEARCH_BATCH)):
+        if len(group):
+            _search(log_probs, bounds[group], bounds[group + 1], first, free, transitions, chosen)
+    return chosen
+
+
+def _settled(log_probs: np.ndarray, chosen: np.ndarray, transitions: Transitions) -> np.ndarray:
+    """Whether no neighbours of a slot can make another label better than the best one, bool (N,)."""
+    before = np.vstack([transitions.follow, transitions.begin, np.zeros(len(transitions.begin))])
+    gains = _most_gained(before) + _most_gained(transitions.follow.T)
+    best = np.take_along_axis(log_probs, chosen[:, None], 1)
+    return (best - log_probs >= gains[chosen]).all(1)
+
+
+def _most_gained(weights: np.ndarray) -> np.ndarray:
+    """The most that label l gains over label b from one neighbour, (L, L) at [b, l]; weights (neighbours, L)."""
+    size = weights.shape[1]
+    gains = np.zeros((size, size))
+    for b in range(size):
+        for other in range(size):
+            both = ~np.isneginf(weights[:, [b, other]]).all(1)
+            gains[b, other] = (weights[both, other] - weights[both, b]).max(initial=0.0) if b != other else 0.0
+    return gains
+
+
+def _search(log_probs: np.ndarray, begins: np.ndarray, ends: np.ndarray, first: np.ndarray, free: np.ndarray,
+            transitions: Transitions, chosen: np.ndarray) -> None:
+    """Write the best labels of stretches [begins, ends) into `chosen`; the stretches are in order of length.
+
+    Before a stretch is the start of a stream or a slot that is settled; it ends with such a slot, or with a stream.
+    """
+    follow, begin = transitions
+    lengths = ends - begins
+    rows, back = np.arange(len(begins)), np.empty((int(lengths[-1]), len(begins), log_probs.shape[1]), np.int8)
+    starts = np.where(first[begins, None], begin, follow[chosen[begins - 1]])
+    best = log_probs[begins] + np.where(free[begins, None], 0.0, starts)
+    for t in range(1, len(back)):
+        longer = np.searchsorted(lengths, t, "right")  # stretches from here on are longer than t
+        slots = begins[longer:] + t
+        step = best[longer:, :, None] + np.where(free[slots, None, None], 0.0, follow)
+        back[t, longer:] = step.argmax(1)
+        best[longer:] = step.max(1) + log_probs[slots]
+    label = best.argmax(1)
+    for t in range(len(back) - 1, -1, -1):
+        inside = rows[np.searchsorted(lengths, t, "right"):]
+        chosen[begins[inside] + t] = label[inside]
+        if t:
+            label[inside] = back[t, inside, label[inside]]
