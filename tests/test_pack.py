@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,13 @@ import torch
 from conftest import random_model, streaming_logits
 from test_models import NAMES, data_of, make, write
 
+import punc
 from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
+from punc.data.labels import LabelSet
+from punc.data.transitions import TRANSITIONS, Transitions, write_transitions
 from punc.decoding import shipped
 from punc.decoding.decode import decode
 from punc.decoding.pack import pack, unpack
@@ -130,6 +134,28 @@ def test_punctuate_posteriors_and_case_rule_of_a_packed_model(packed, data, tmp_
     assert main(["punctuate", "--nj=1", "--case-rule=true", str(packed / "en"), str(data), str(tmp_path / "out")]) == 0
     assert (tmp_path / "out/post.ark").stat().st_size > 300 * 6 * 4
     assert all(text[0].isupper() or text.startswith("iPhone") for text in texts(tmp_path / "out/text_punct"))
+
+
+@pytest.mark.parametrize(("model", "options"), [("bi_lstm", {}), ("delay", {"delay": 2})])
+def test_transitions_of_a_model_decide_in_files_in_python_and_live(model, options, data, tmp_path):
+    """Here they forbid a label twice in a row."""
+    size = {"embedding_dim": 8, "hidden_dim": 12, "layers": 1, "dropout": 0.0}
+    exp = make_model(tmp_path / "exp", model, size | options)
+    labels = LabelSet.read(exp / "labels.txt")
+    write_transitions(exp / TRANSITIONS, Transitions(-50 * np.eye(len(labels)), np.zeros(len(labels))), labels)
+    assert main(["pack", str(exp), str(tmp_path / "packed")]) == 0
+    words = [word for text in texts(data / "text") for word in text.split()][:200]
+    stream = punc.load(tmp_path / "packed").stream()
+    live = [marked.label for word in words for marked in stream.push(word)] + [m.label for m in stream.close()]
+    in_python = punc.load(tmp_path / "packed").labels(words).names.tolist()
+    for name in ("exp", "packed"):
+        assert main(["punctuate", "--nj=1", str(tmp_path / name), str(data), str(tmp_path / f"out_{name}")]) == 0
+    in_files = [text.split() for text in texts(tmp_path / "out_packed/punct")]
+    assert in_files == [text.split() for text in texts(tmp_path / "out_exp/punct")]
+    assert in_files[0] == in_python
+    for found in (live, in_python, *in_files):
+        assert len(set(found)) > 1
+        assert all(label != after for label, after in pairwise(found))
 
 
 def test_punctuate_packed_model_on_a_gpu_is_an_error(packed, data, tmp_path, capsys):
