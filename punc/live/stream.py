@@ -92,6 +92,7 @@ class LiveStream:
     def __init__(self, model: AnyModel, scale: np.ndarray | None = None):
         self._scale, self._transitions = None if scale is None else np.log(scale), model.transitions
         self._before = -1  # the label of the word before; -1: there is none
+        self._no_end = no_end(model)
         self._slots, self._encode = SlotStream(model), model.tokenizer.word_encoder()
         self._parts = LivePartLabels(model)
         self._waiting: deque[bool] = deque()  # of each token that waits for its slot, whether it ends a word
@@ -132,7 +133,7 @@ class LiveStream:
 
     def close(self) -> list[Labelled]:
         """The end of the stream → all other words. Nothing can be pushed after it."""
-        return self._end(np.nan)
+        return self._end(np.nan, self._no_end)
 
     def copy(self) -> "LiveStream":
         """Another stream in the same state, with the same weights; what is pushed to one is not in the other."""
@@ -140,25 +141,27 @@ class LiveStream:
         other._slots, other._waiting, other._parts = self._slots.copy(), self._waiting.copy(), copy(self._parts)
         return other
 
-    def _end(self, pause: float) -> list[Labelled]:
+    def _end(self, pause: float, barred: np.ndarray | None = None) -> list[Labelled]:
+        """All words that wait; `barred`, (L,), is added to the log-posteriors of the last one."""
         decided = self._push(END, self._held[1], True) if self._held else []
         self._held = None
-        return decided + self._decided(self._slots.close(pause))
+        return decided + self._decided(self._slots.close(pause), barred)
 
     def _push(self, token: int, pause: float, ends_word: bool) -> list[Labelled]:
         self._waiting.append(ends_word)
         logits = self._slots.push(token, pause)
         return [] if logits is None else self._decided([logits])
 
-    def _decided(self, slots: Iterable[np.ndarray]) -> list[Labelled]:
-        """The words that end with these slots and are not out."""
+    def _decided(self, slots: Iterable[np.ndarray], barred: np.ndarray | None = None) -> list[Labelled]:
+        """The words that end with these slots and are not out; `barred`, (L,), is for the last token that waits."""
         found = []
         for logits in slots:
             ends_word = self._waiting.popleft()
             logits = self._parts.push(logits, ends_word)
             if not ends_word:
                 continue
-            self._before = self._choice(logits)
+            last = barred is not None and not self._waiting
+            self._before = self._choice(logits + barred if last else logits)
             if self._out:
                 self._out -= 1
             else:
@@ -173,6 +176,14 @@ class LiveStream:
             follow, begin = self._transitions
             logits = logits + (begin if self._before < 0 else follow[self._before])
         return int(logits.argmax())
+
+
+def no_end(model: AnyModel) -> np.ndarray | None:
+    """−∞ for the labels that cannot stand at the end of a text, float64 (L,); None: a model without transitions."""
+    ends = model.labels.sentence_ends
+    if not model.transitions or not ends:
+        return None
+    return np.array([0.0 if name in ends else -np.inf for name in model.labels.names])
 
 
 def ways(model: AnyModel) -> list[list[int]]:
@@ -233,5 +244,9 @@ def decode_words(model: AnyModel, words: Sequence[str], pauses: np.ndarray | Non
     firsts = first_parts(slots, np.array([0, len(ids)]), np.ones(1, bool)) if joins else slots
     numbers, rows = of_words(model, labels, rows, slots, firsts, scale)
     if model.transitions and rows is not None:
-        numbers = best_sequences(scaled(rows, scale), np.array([0, len(rows)]), model.transitions)
+        weighted = scaled(rows, scale).astype(float)
+        barred = no_end(model)
+        if barred is not None:
+            weighted[-1] += barred
+        numbers = best_sequences(weighted, np.array([0, len(rows)]), model.transitions)
     return numbers, nothing if rows is None or not posteriors else rows
