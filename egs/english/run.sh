@@ -47,6 +47,7 @@ if runs 2; then
   project earnings_ref kaldi_words earnings_asr
   for engine in $engines; do project earnings_ref ${engine}_words earnings_$engine; done
   [ -s data/casing.txt ] || learn_casing.py conf/labels.txt data/written data/casing.txt conf/caps.txt
+  [ -s data/transitions.txt ] || learn_transitions.py conf/labels.txt data/text 0.1 data/transitions.txt
 fi
 
 # Stage 3: make the vocabulary, and write all sets as numbers. A set that is joined is sets end to end, some twice or
@@ -104,9 +105,14 @@ score_both() {
   case $1 in */iwslt_*) ;; *) score_name=score_case score "$@" --match streams --merge $case ;; esac
 }
 
-# Stage 6: punctuate the test sets and score them; score the engines' output. The scale is the best on dev.
+# Stage 6: punctuate the test sets and score them; score the engines' output. The scale is the best on dev. Labels of
+# neighbouring words fit together (transitions.txt); a model that ships has its own.
 if runs 6; then
   for system in $systems; do
+    for seed in $seeds; do
+      model=$(dir_of_seed $seed exp/$system)
+      [ ! -d $model ] || [ -f $model/model.json ] || cp data/transitions.txt $model/transitions.txt
+    done
     dev="dev_podcasts dev_europarl dev_calls dev_calls_clean" sets=$tests
     case $system in *-TED) dev=$(cd data && echo dev_ted*) sets="iwslt_ref iwslt_asr" ;; esac
     tune_scale exp/$system $dev
