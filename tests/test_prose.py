@@ -317,14 +317,14 @@ def data(path, *texts):
 
 @pytest.mark.parametrize(("texts", "table"), [
     (["NATO and NATO met McDonald. McDonald left."], {"Mcdonald": "McDonald", "Nato": "NATO"}),
-    (["The US let us go. Us US, US", "us us us us"], {"Us": "US"}),
+    (["The US let us go. Us US, US", "us us us us"], {}),  # another word that is more frequent
     (["my iPhone, an iPhone an iphone"], {"iphone": "iPhone"}),
     (["a McX here"], {}),  # once
     (["THE the The THE The x"], {}),  # as often as the plain form
     (["I see a B here. A b I"], {}),  # words of one letter
     (["no capital in this text", "none in this one"], {}),
     (["ALL ARE CAPITALS HERE", "ALL ARE CAPITALS HERE", "1996 2.5 ALL ALL"], {}),
-    (["don't Don't DON'T DON'T DON'T O'Neill O'Neill"], {"Don't": "DON'T", "O'neill": "O'Neill"}),
+    (["don't Don't DON'T DON'T DON'T DON'T O'Neill O'Neill"], {"Don't": "DON'T", "O'neill": "O'Neill"}),
     (["x" + "A" * 500 + " and x" + "A" * 500], {"x" + "a" * 500: "x" + "A" * 500}),
 ])
 def test_learn_table(texts, table, tmp_path):

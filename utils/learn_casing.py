@@ -24,9 +24,10 @@ def learn(sets: Iterable[DataDir], labels: LabelSet, min_count: int = 2) -> dict
 
     min_count  occurrences of a form below which it is ignored
 
-    Among equally frequent forms, the one without more capitals wins. Utterances without a lower-case letter are
-    skipped. Memory grows with the number of distinct words. Raises InputError for a directory without labels, or with
-    labels that are not in the set.
+    A form is that of two thirds of all uses of the word or more, whatever their case: CAT is not how `cat` is written,
+    though it is how most cats with a capital are. Utterances without a lower-case letter are skipped. Memory grows with
+    the number of distinct words. Raises InputError for a directory without labels, or with labels that are not in the
+    set.
     """
     counts: Counter[tuple[str, str]] = Counter()
     for data in sets:
@@ -36,15 +37,17 @@ def learn(sets: Iterable[DataDir], labels: LabelSet, min_count: int = 2) -> dict
             if any(map(str.islower, utterance.words)):
                 counts.update(zip(utterance.words, utterance.labels or ()))
     forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    uses: Counter[str] = Counter()
     for (word, name), count in counts.items():
         if name not in labels.names:
             raise InputError(f"label '{name}' is not in the label set", "give the one that the text was made with")
         capital = labels[labels.index(name)].capital
         forms[first(word.lower(), capital)][first(word, capital)] += count
+        uses[word.lower()] += count
     table = {}
     for plain, found in sorted(forms.items()):
-        form = max(found, key=lambda form: (found[form], form == plain, form))
-        if form != plain and found[form] >= min_count:
+        form, count = found.most_common(1)[0]
+        if form != plain and count >= min_count and 3 * count >= 2 * uses[plain.lower()]:
             table[plain] = form
     return table
 

@@ -110,7 +110,7 @@ def read_data(folder: Path, rng: random.Random) -> None:
 def make_archive(folder: Path, rng: random.Random) -> None:
     arrays = {f"u{i}": np.random.default_rng(rng.randrange(99)).random(rng.choice([(3,), (2, 4), (0,)]),
                                                                       dtype=np.float32) for i in range(3)}
-    kaldiio.save_ark(str(folder / "post.ark"), arrays, text=bool(rng.randrange(2)))
+    kaldiio.save_ark(str(folder / "post.ark"), arrays)
 
 
 def alter_archive(folder: Path, rng: random.Random) -> None:

@@ -67,7 +67,7 @@ if runs 2; then
   # shellcheck disable=SC2086
   validate $sets
   newer exp/results/labels.png data/{train,dev,test_ref}/punct ||
-    punc plot-labels --labels conf/labels.txt --title "@NAME@: labels" data/{train,dev,test_ref} exp/results/labels.png
+    punc plot-labels --labels conf/labels.txt data/{train,dev,test_ref} exp/results/labels.png
   [ -z "$times" ] || newer exp/results/pauses.png data/train/pauses.scp ||
     punc plot-pauses --title "@NAME@: pauses by label" data/train exp/results/pauses.png
   [ -z "$asr" ] || prepare_asr "$asr"
