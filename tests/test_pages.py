@@ -332,35 +332,93 @@ def test_committed_page_has_no_targets_and_no_diary(page):
         assert not found, f"{path}: {found[0]}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=IDS)
-def test_committed_findings_follow_their_cells(page, monkeypatch):
-    """A figure of the page that changes changes its sentence; a typed figure and a reference to nothing are errors."""
-    monkeypatch.chdir(recipe_of(page))
+def page_of(page):
+    """The options of a committed page, its data and its published figures."""
     options = results.parser().parse(["--config", str(conf_of(page)), "--render", "true", str(page.parent)])
-    text = Path(options.findings).read_text(encoding="utf-8")
-    published = read_published(options.published) if options.published else []
+    published = read_published(recipe_of(page) / options.published) if options.published else []
+    return options, read_page_data(page.parent), published
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_committed_findings_follow_their_cells(page):
+    """A cell that changes changes the findings; a typed figure and a reference to nothing are errors."""
+    options, data, published = page_of(page)
+    text = (recipe_of(page) / options.findings).read_text(encoding="utf-8")
     declared = {*options.systems.split(), *options.sets.split()}
 
-    def findings(text, data):
+    def findings(text):
         return filled(text, data, published, declared, options.findings)
 
-    data = read_page_data(page.parent)
-    before = findings(text, data)
+    before = findings(text)
     assert before.strip() in page.read_text(encoding="utf-8")
+    cells = [cell for cell in re.findall(r"\{([^{} ]+) ([^{} ]+) ([^{} ]+)\}", text) if cell[:2] in data.metrics]
+    for system, name, metric in dict.fromkeys(cells):
+        value = data.metrics[system, name][metric]
+        data.metrics[system, name][metric] = value._replace(value=value.value + 0.7)
+        assert findings(text) != before, (system, name, metric)
+        data.metrics[system, name][metric] = value
     references = list(re.finditer(r"\{([^{}]*)\}", text))
     assert len(references) > 3
-    quoted = {word for found in references for word in found[1].replace('"', " ").split()}
-    for (system, name), metrics in read_page_data(page.parent).metrics.items():
-        for metric, value in metrics.items():
-            if f"{{{system} {name} {metric}}}" in text:
-                data.metrics[system, name][metric] = value._replace(value=value.value + 0.7)
-                assert findings(text, data) != before, (system, name, metric)
-                data.metrics[system, name][metric] = value
-    assert quoted & set(data.systems)
-    first = references[0]
-    for wrong in ("57.0", f"{{x{first[1]}}}", f"{{{first[1]}x}}"):
-        with pytest.raises(InputError, match=re.escape(options.findings)):
-            findings(text[:first.start()] + wrong + text[first.end():], data)
+    for found in references:
+        for wrong in ("57.0", f"{{{found[1]}x}}"):
+            with pytest.raises(InputError, match=re.escape(options.findings)):
+                findings(text[:found.start()] + wrong + text[found.end():])
+
+
+def readme_rows():
+    """The rows of the table of results in README.md: path of the page, metric, sets, and four columns of figures."""
+    table = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Results\n")[2].partition("\n## ")[0]
+    for line in table.splitlines():
+        if line.startswith("| ["):
+            recipe, _, measured, *figures = (cell.strip() for cell in line.strip("|").split("|"))
+            metric, sets = measured.split(", ")
+            yield ROOT / re.search(r"\((.*)\)", recipe)[1], metric, sets.split(" / "), figures
+
+
+def expected(entry, kind, metric, sets, data, published):
+    """An entry of that table, `NAME FIGURE / FIGURE`, as the cells have it; – if a paper has no such figure."""
+    name = re.fullmatch(r"(.+?) [\d.]+(?: .*)?", entry)[1]
+    figures = []
+    for one in sets:
+        if kind == "published " and not any((row.system, row.set, row.metric) == (name, one, metric)
+                                            for row in published):
+            figures.append("–")
+        else:
+            figures.append(filled(f'{name}{{{kind}"{name}" {one} {metric}}}', data, published, (), entry)[len(name):])
+    runs = " (one run)" * all(text.endswith(" (one run)") for text in figures)
+    return f"{name} " + " / ".join(text.removesuffix(" (one run)") for text in figures) + runs
+
+
+def test_readme_table_has_the_figures_of_the_pages():
+    rows = list(readme_rows())
+    recipes = {path.parents[1] for path in ROOT.glob("egs/*/conf/findings*.md")} - {ROOT / "egs/mini"}
+    assert {recipe_of(path) for path, *_ in rows} == recipes
+    for path, metric, sets, columns in rows:
+        _, data, published = page_of(path)
+        for kind, column in zip(("± ", "", "published ", "published "), columns, strict=True):
+            for entry in filter(None, column.split("; ")):
+                assert entry == expected(entry, kind, metric, sets, data, published), path
+
+
+def test_readme_quotes_the_engines_from_their_page():
+    _, data, published = page_of(ROOT / "egs/earnings/results/4-europarl/RESULTS.md")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    quoted = re.search(r"MiniLM-p-podcasts-clean of(?s:.*?)\(p = [\d.]+\)\.\n", text)[0]
+    a, b = "MiniLM-p-podcasts-clean", "speechmatics"
+    for reference in (f"{a} > {b} test_{b} overall.F1", f"p {a} {b} test_{b} QUESTION.F1"):
+        shown = filled(f"{a} {b} {{{reference}}}", data, published, (), "README.md").removeprefix(f"{a} {b} ")
+        assert shown in quoted
+        quoted = quoted.replace(shown, "")
+    assert not re.search(r"\d\.\d", quoted)
+
+
+def test_readme_output_of_mini_is_that_of_its_page():
+    page = (ROOT / "egs/mini/RESULTS.md").read_text(encoding="utf-8")
+    shown = (ROOT / "README.md").read_text(encoding="utf-8").partition("```\n\nWithout KenLM")[0].rpartition("```\n")[2]
+    rows = [line for line in shown.splitlines() if line.startswith("| ")]
+    assert len(rows) == 3
+    for row in rows:
+        assert row in page
 
 
 def test_committed_pages_of_mini_say_that_its_speech_is_synthetic():

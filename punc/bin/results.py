@@ -47,8 +47,8 @@ def parser() -> OptionParser:
     options.add_argument("--tested", default="", metavar="NAMES",
                          help="metrics of the paired tests, as 'overall.F1 Err'; default: those of --columns")
     options.add_argument("--findings", metavar="FILE",
-                         help="Markdown for 'What we found', whose figures are references that are filled in, as {SYSTEM "
-                              "SET METRIC}; punc/results/findings.py lists their kinds")
+                         help="Markdown for 'What we found'; its figures are references to fill in, as {SYSTEM SET "
+                              "METRIC}: punc/results/findings.py lists their kinds")
     options.add_argument("--link", action="append", default=[], metavar="'PATH TEXT'",
                          help="another page to link, relative to RESULTS.md; can be given again")
     options.add_argument("--keep", metavar="DIR",
