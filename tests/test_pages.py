@@ -254,7 +254,7 @@ def test_findings_are_filled_in(text, shown):
     ("{T-X ref Err}", "{T-X ref Err}: the finding does not name T-X; say whose figure it is"),
     ("T-X-2: {T-X ref Err}", "the finding does not name T-X"),
     ("{published Y ref SER}", "published Y has no SER on ref"),
-    ("T-X {p T-X Y ref COMMA.F1}", "the page does not test this; add --compare=T-X,Y"),
+    ("T-X {p T-X Y ref COMMA}", "T-X has no COMMA on ref; did you mean COMMA.F1?"),
 ])
 def test_findings_that_are_wrong_raise_with_file_and_line(wrong, message):
     with pytest.raises(InputError) as error:
@@ -270,6 +270,8 @@ def test_findings_that_are_wrong_raise_with_file_and_line(wrong, message):
     ("4-gram has {4-gram ref Err}", "the page has no row of 4-gram on ref"),
     ("T-X has {T-X asr Err}", "the page has no row of T-X on asr"),
     ("Y has {Y test2011 Err}", "the page has no row of Y on test2011"),
+    ("T-X and Y: {p T-X Y ref COMMA.F1}", "the page does not test T-X and Y on ref: --compare=T-X,Y"),
+    ("T-X.seed2 and Y: {tests T-X.seed2 Y ref}", "the page does not test T-X.seed2 and Y on ref"),
     ("Y has {Y ref COMMA.F1}", "COMMA.F1 of Y on ref is undefined"),
 ])
 def test_finding_that_the_page_does_not_bear_out_is_left_out(finding, why, caplog):

@@ -45,9 +45,9 @@ class NotBorneOutError(Exception):
 def filled(text: str, data: PageData, published: Sequence[Published], declared: Collection[str], path: str) -> str:
     """The findings in `text`, read from `path`, with their figures.
 
-    A finding is left out, with a warning, if it is about a system or set in `declared` of which the page has no row, or
-    if its `<` or `>` does not hold: the figures shown are in another order, or the page has a test, and p is not below
-    LEVEL.
+    A finding is left out, with a warning, if it is about a system or set in `declared` of which the page has no row, if
+    it quotes a test that the page does not have, or if its `<` or `>` does not hold: the figures shown are in another
+    order, or the page has a test, and p is not below LEVEL.
 
     Raises InputError for a typed figure, and for a reference that names nothing on the page.
     """
@@ -143,10 +143,12 @@ class Figures:
     def _paired(self, this: str, other: str, name: str, metric: str = "") -> list[PairedTest]:
         """The paired tests of `this` − `other` on a set, of one metric if it is given."""
         for system in (this, other):
-            self._row(system, name)
+            row = self._row(system, name)
+            if metric and metric not in row:
+                raise InputError(f"{system} has no {metric} on {name}", nearest(metric, row))
         tests = self._tests_of(this, other, name, metric)
-        if not tests:
-            raise InputError("the page does not test this", f"add --compare={this},{other}")
+        if not tests:  # rows of --keep are not tested against new ones
+            raise NotBorneOutError(f"the page does not test {this} and {other} on {name}: --compare={this},{other}")
         return tests
 
     def _tests_of(self, this: str, other: str, name: str, metric: str = "") -> list[PairedTest]:
