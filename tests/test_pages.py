@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from punc.base.errors import InputError
+from punc.bin import results
 from punc.bin.main import main
+from punc.results.findings import filled
 from punc.results.page_data import (
     Cost,
     PageData,
@@ -18,7 +20,7 @@ from punc.results.page_data import (
     read_published,
     write_page_data,
 )
-from punc.results.pages import MOST_COLUMNS, MOST_ROWS, Settings, render, unknown_figures
+from punc.results.pages import MOST_COLUMNS, MOST_ROWS, Settings, render
 from punc.scoring.significance import Interval
 
 NAN = float("nan")
@@ -148,7 +150,7 @@ def test_render_main_page():
     assert text.startswith("# Toys\n\nTwo sets.\n\nMade by\n\n```sh\n./run.sh\n```\n\n| system |")
     assert cells(text, "system") == ["system", "overall F1, ref", "published", "Err, asr", "training"]
     assert cells(text, "A") == ["A", "**61.3** (1.0–99.0)", "58.0", "**44.2** (2.0–98.0)",
-                                "7 epochs, 6 min, 14,321 tokens/s"]
+                                "7 epochs, 6 min"]
     assert cells(text, "B") == ["B", "40.0 (1.0–99.0)", "", "**44.2** (2.0–98.0)", "2 h 5 min"]
     assert cells(text, "D") == ["D", "", "70.5", "", ""]
     assert "Each row is one run" in text
@@ -197,18 +199,85 @@ def test_render_wrong_settings_raises(settings, message):
         render(page_data(), settings)
 
 
-DATA = PageData({("A", "ref"): {"Err": Interval(6.346, 1, 2)}}, {},
-                [PairedTest("A", "B", "ref", "Err", -1.1246, -1.2, -1.1, 0.0005)])
+def findings_data():
+    """T-X with three seeds, and Y; Y is also on asr. Tests of T-X − Y."""
+    values = {("T-X", "ref"): 60.0, ("T-X.seed2", "ref"): 62.0, ("T-X.seed3", "ref"): 61.0, ("Y", "ref"): 59.2,
+              ("Y", "asr"): 4.26}
+    metrics = {key: {"COMMA.F1": Interval(NAN, NAN, NAN), "overall.F1": Interval(value, 0, 0),
+                     "Err": Interval(value / 10, 0, 0)} for key, value in values.items()}
+    return PageData(metrics, {}, [PairedTest("T-X", "Y", "ref", "overall.F1", 1.5, 0.1, 2, 0.00001),
+                                  PairedTest("T-X", "Y", "ref", "Err", 0.15, -0.1, 2, 0.2089),
+                                  PairedTest("T-X", "Y", "ref", "SER", 1.1, -0.1, 2, 0.2089)])
 
 
-@pytest.mark.parametrize(("text", "unknown"), [
-    ("Err is 6.3, or 6.35 (p = 0.0005), 1.1 less than B. The paper has 8.2.", []),
-    ("Err is 6.4, 6.34 or 6.3; B has 7.5, 7.5.", ["6.4", "6.34", "7.5"]),
-    ("1,760 words in 2015, 99 %, section 2.1.3, 1,760.5", []),
-    ("0.000500", ["0.000500"]),
+def fill(text, declared=("4-gram", "test2011")):
+    quoted = [Published("Y", "ref", "Err", 9.67, "Z 2001"), Published("W (our marks)", "ref", "Err", 5, "Z 2001")]
+    return filled(text, findings_data(), quoted, declared, "findings.md")
+
+
+@pytest.mark.parametrize(("text", "shown"), [
+    ("T-X has {T-X ref overall.F1}, Y {Y asr Err}.", "T-X has 61.0, Y 0.4."),
+    ("T-X: {± T-X ref overall.F1}, Y: {± Y ref overall.F1}", "T-X: 61.0 ± 1.0, Y: 59.2 (one run)"),
+    ('Y has {published Y ref Err}, W (our marks) {published "W (our marks)" ref Err}',
+     "Y has 9.7, W (our marks) 5.0"),
+    ("T-X, Y: {T-X - Y ref overall.F1}, {Y - T-X ref overall.F1}, {Y - published Y ref Err}",
+     "T-X, Y: +1.8, −1.8, −3.8"),
+    ("T-X, Y: {T-X > Y ref overall.F1}, {Y < published Y ref Err}",
+     "T-X, Y: 61.0 against 59.2 (p < 0.0001), 5.9 against 9.7"),
+    ('T-X, Y, W (our marks): {T-X > Y published "W (our marks)" ref Err}', ""),  # not significant, and left out
+    ("T-X, Y: {Y < T-X published Y ref overall.F1}", None),  # nothing published
+    ("T-X, Y: {p Y T-X ref Err}", "T-X, Y: p = 0.2089"),
+    ("T-X, Y: {tests Y T-X ref}", "T-X, Y: overall F1 −1.5 (p < 0.0001), Err −0.1 (p = 0.2089)"),
+    ("T-X has F1s of 2001 on `1,760 words` of test2011, as 4-gram, Earnings-21 and `--rate 3`.",
+     "T-X has F1s of 2001 on `1,760 words` of test2011, as 4-gram, Earnings-21 and `--rate 3`."),
 ])
-def test_unknown_figures(text, unknown):
-    assert unknown_figures(text, DATA, [Published("A", "ref", "Err", 8.22, "X 2001")]) == unknown
+def test_findings_are_filled_in(text, shown):
+    if shown is None:
+        with pytest.raises(InputError, match=r"findings\.md:1: "):
+            fill(text)
+    else:
+        assert fill(text) == shown
+
+
+@pytest.mark.parametrize(("wrong", "message"), [
+    ("57.0", "57.0: a typed figure; name its cell: {SYSTEM SET METRIC}"),
+    ("57", "57: a typed figure"),
+    ("`57.0 points`", "57.0: a typed figure"),
+    ("`57`", "57: a typed figure"),
+    ("5-fold", "5-fold: a typed figure"),
+    ("half a point", "half a point: a typed figure"),
+    ("{Y ref Err", "{: a typed figure"),
+    ("{Y ref}", "{Y ref}: not a reference"),
+    ("{Z ref Err}", "{Z ref Err}: the page has no Z; choose from"),
+    ("{Y reff Err}", "{Y reff Err}: the page has no reff; did you mean ref?"),
+    ("{Y ref Er}", "Y has no Er on ref; did you mean Err?"),
+    ("{T-X ref Err}", "{T-X ref Err}: the finding does not name T-X; say whose figure it is"),
+    ("T-X-2: {T-X ref Err}", "the finding does not name T-X"),
+    ("{published Y ref SER}", "published Y has no SER on ref"),
+    ("T-X {p T-X Y ref COMMA}", "T-X has no COMMA on ref; did you mean COMMA.F1?"),
+])
+def test_findings_that_are_wrong_raise_with_file_and_line(wrong, message):
+    with pytest.raises(InputError) as error:
+        fill(f"Text.\n\n- Y has\n  {wrong}.\n")
+    assert str(error.value).startswith("findings.md:4: ")
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(("finding", "why"), [
+    ("Y and T-X: {Y > T-X ref overall.F1}", "overall.F1 on ref is 59.2 of Y, 61.0 (p < 0.0001) of T-X"),
+    ("Y and T-X: {Y > T-X ref Err}", "Err on ref is 5.9 of Y, 6.1 (p = 0.2089) of T-X"),
+    ("Y and T-X: {T-X > Y ref Err}", "Err on ref is 6.1 of T-X, 5.9 (p = 0.2089) of Y"),
+    ("4-gram has {4-gram ref Err}", "the page has no row of 4-gram on ref"),
+    ("T-X has {T-X asr Err}", "the page has no row of T-X on asr"),
+    ("Y has {Y test2011 Err}", "the page has no row of Y on test2011"),
+    ("T-X and Y: {p T-X Y ref COMMA.F1}", "the page does not test T-X and Y on ref: --compare=T-X,Y"),
+    ("T-X.seed2 and Y: {tests T-X.seed2 Y ref}", "the page does not test T-X.seed2 and Y on ref"),
+    ("Y has {Y ref COMMA.F1}", "COMMA.F1 of Y on ref is undefined"),
+])
+def test_finding_that_the_page_does_not_bear_out_is_left_out(finding, why, caplog):
+    assert fill(f"Text.\n\n- Y has {{Y ref Err}}.\n- {finding}\n  or so.\n- Last.\n") == (
+        "Text.\n\n- Y has 5.9.\n- Last.\n")
+    assert f"findings.md:4: this finding is left out: {why}" in caplog.text
 
 
 def conf_of(page):
@@ -235,13 +304,14 @@ def test_committed_pages_of_every_recipe():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
-def test_committed_page_is_rendered_from_its_tables(page, tmp_path, monkeypatch):
+def test_committed_page_is_rendered_from_its_tables(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(recipe_of(page))
     shutil.copyfile(page.with_name("RESULTS.tsv"), tmp_path / "RESULTS.tsv")
     shutil.copytree(page.parent / "results", tmp_path / "results",
                     ignore=lambda folder, names: [name for name in names if name.endswith(".md") or "." not in name
                                                   or Path(folder, name).is_dir()])
     assert main(["results", "--config", str(conf_of(page)), "--render", "true", str(tmp_path)]) == 0
+    assert "this finding is left out" not in capsys.readouterr().err
     made = {path.relative_to(tmp_path): path.read_bytes() for path in [*tmp_path.glob("*.md"),
                                                                        *tmp_path.glob("results/*.md")]}
     there = {path.relative_to(page.parent): path.read_bytes() for path in [page, *page.parent.glob("results/*.md")]}
@@ -264,13 +334,93 @@ def test_committed_page_has_no_targets_and_no_diary(page):
         assert not found, f"{path}: {found[0]}"
 
 
+def page_of(page):
+    """The options of a committed page, its data and its published figures."""
+    options = results.parser().parse(["--config", str(conf_of(page)), "--render", "true", str(page.parent)])
+    published = read_published(recipe_of(page) / options.published) if options.published else []
+    return options, read_page_data(page.parent), published
+
+
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
-def test_committed_findings_quote_figures_of_the_tables(page):
-    published = recipe_of(page) / "conf" / "published.tsv"
-    findings = page.read_text(encoding="utf-8").partition("## What we found")[2].partition("## More")[0]
-    assert len(re.findall(r"\d\.\d", findings)) > 5
-    rows = read_published(published) if published.exists() else []
-    assert not unknown_figures(findings, read_page_data(page.parent), rows)
+def test_committed_findings_follow_their_cells(page):
+    """A cell that changes changes the findings; a typed figure and a reference to nothing are errors."""
+    options, data, published = page_of(page)
+    text = (recipe_of(page) / options.findings).read_text(encoding="utf-8")
+    declared = {*options.systems.split(), *options.sets.split()}
+
+    def findings(text):
+        return filled(text, data, published, declared, options.findings)
+
+    before = findings(text)
+    assert before.strip() in page.read_text(encoding="utf-8")
+    cells = [cell for cell in re.findall(r"\{([^{} ]+) ([^{} ]+) ([^{} ]+)\}", text) if cell[:2] in data.metrics]
+    for system, name, metric in dict.fromkeys(cells):
+        value = data.metrics[system, name][metric]
+        data.metrics[system, name][metric] = value._replace(value=value.value + 0.7)
+        assert findings(text) != before, (system, name, metric)
+        data.metrics[system, name][metric] = value
+    references = list(re.finditer(r"\{([^{}]*)\}", text))
+    assert len(references) > 3
+    for found in references:
+        for wrong in ("57.0", f"{{{found[1]}x}}"):
+            with pytest.raises(InputError, match=re.escape(options.findings)):
+                findings(text[:found.start()] + wrong + text[found.end():])
+
+
+def readme_rows():
+    """The rows of the table of results in README.md: path of the page, metric, sets, and four columns of figures."""
+    table = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Results\n")[2].partition("\n## ")[0]
+    for line in table.splitlines():
+        if line.startswith("| ["):
+            recipe, _, measured, *figures = (cell.strip() for cell in line.strip("|").split("|"))
+            metric, sets = measured.split(", ")
+            yield ROOT / re.search(r"\((.*)\)", recipe)[1], metric, sets.split(" / "), figures
+
+
+def expected(entry, kind, metric, sets, data, published):
+    """An entry of that table, `NAME FIGURE / FIGURE`, as the cells have it; – if a paper has no such figure."""
+    name = re.fullmatch(r"(.+?) [\d.]+(?: .*)?", entry)[1]
+    figures = []
+    for one in sets:
+        if kind == "published " and not any((row.system, row.set, row.metric) == (name, one, metric)
+                                            for row in published):
+            figures.append("–")
+        else:
+            figures.append(filled(f'{name}{{{kind}"{name}" {one} {metric}}}', data, published, (), entry)[len(name):])
+    runs = " (one run)" * all(text.endswith(" (one run)") for text in figures)
+    return f"{name} " + " / ".join(text.removesuffix(" (one run)") for text in figures) + runs
+
+
+def test_readme_table_has_the_figures_of_the_pages():
+    rows = list(readme_rows())
+    recipes = {path.parents[1] for path in ROOT.glob("egs/*/conf/findings*.md")} - {ROOT / "egs/mini"}
+    assert {recipe_of(path) for path, *_ in rows} == recipes
+    for path, metric, sets, columns in rows:
+        _, data, published = page_of(path)
+        for kind, column in zip(("± ", "", "published ", "published "), columns, strict=True):
+            for entry in filter(None, column.split("; ")):
+                assert entry == expected(entry, kind, metric, sets, data, published), path
+
+
+def test_readme_quotes_the_engines_from_their_page():
+    _, data, published = page_of(ROOT / "egs/earnings/results/4-europarl/RESULTS.md")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    quoted = re.search(r"MiniLM-p-podcasts-clean of(?s:.*?)\(p = [\d.]+\)\.\n", text)[0]
+    a, b = "MiniLM-p-podcasts-clean", "speechmatics"
+    for reference in (f"{a} > {b} test_{b} overall.F1", f"p {a} {b} test_{b} QUESTION.F1"):
+        shown = filled(f"{a} {b} {{{reference}}}", data, published, (), "README.md").removeprefix(f"{a} {b} ")
+        assert shown in quoted
+        quoted = quoted.replace(shown, "")
+    assert not re.search(r"\d\.\d", quoted)
+
+
+def test_readme_output_of_mini_is_that_of_its_page():
+    page = (ROOT / "egs/mini/RESULTS.md").read_text(encoding="utf-8")
+    shown = (ROOT / "README.md").read_text(encoding="utf-8").partition("```\n\nWithout KenLM")[0].rpartition("```\n")[2]
+    rows = [line for line in shown.splitlines() if line.startswith("| ")]
+    assert len(rows) == 3
+    for row in rows:
+        assert row in page
 
 
 def test_committed_pages_of_mini_say_that_its_speech_is_synthetic():

@@ -216,14 +216,22 @@ def test_results_set_page(toys):
     assert f"- good, always, bad: `{signed}`" in test
 
 
-def test_results_findings_with_other_figures_are_left_out(toys, capsys):
-    (toys / "findings.md").write_text("good has an Err of 6.25, bad 50.1 and always 25.0.\n")
-    assert results("--findings", "findings.md") == 0
-    assert "findings.md quotes 50.1, which no table has: it is left out" in capsys.readouterr().err
-    assert "What we found" not in (toys / "exp/RESULTS.md").read_text()
-    (toys / "findings.md").write_text("good has an Err of 6.25, bad 50.0 and always 25.0.\n")
-    assert results("--findings", "findings.md") == 0
-    assert "What we found\n\ngood has" in (toys / "exp/RESULTS.md").read_text()
+def test_results_findings_are_filled_in(toys, capsys):
+    (toys / "findings.md").write_text("- good: {good test Err}\n- bad: {bad test Err}\n- none: {none test Err}\n")
+    assert results("--findings", "findings.md", "--systems", "good none") == 0
+    assert "What we found\n\n- good: 6.2\n- bad: 50.0\n\n" in (toys / "exp/RESULTS.md").read_text()
+    assert capsys.readouterr().err.splitlines()[0] == (
+        "punc results: findings.md:3: this finding is left out: the page has no row of none on test")
+
+
+def test_results_findings_with_a_typed_figure_keep_the_page(toys, capsys):
+    results()
+    before = files()
+    (toys / "findings.md").write_text("Err is\n50.1 here.\n")
+    assert results("--findings", "findings.md") == 1
+    assert "findings.md:2: 50.1: a typed figure; name its cell" in capsys.readouterr().err
+    (toys / "findings.md").unlink()
+    assert files() == before
 
 
 def test_results_render_writes_pages_from_tables(toys):

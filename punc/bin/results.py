@@ -11,8 +11,9 @@ from punc.base.errors import InputError
 from punc.base.files import atomic_dir, decode_line, open_input
 from punc.base.options import OptionParser, boolean
 from punc.results.collect import collect_scores, paired_tests, read_cost
+from punc.results.findings import filled
 from punc.results.page_data import KEY, PageData, pictures, read_page_data, read_published, write_page_data
-from punc.results.pages import Settings, render, unknown_figures
+from punc.results.pages import Settings, render
 from punc.results.rows import dropped_rows, keep_rows
 from punc.scoring.report import METRICS
 
@@ -46,7 +47,8 @@ def parser() -> OptionParser:
     options.add_argument("--tested", default="", metavar="NAMES",
                          help="metrics of the paired tests, as 'overall.F1 Err'; default: those of --columns")
     options.add_argument("--findings", metavar="FILE",
-                         help="Markdown for 'What we found'; left out if it quotes a figure that no table has")
+                         help="Markdown for 'What we found'; its figures are references to fill in, as {SYSTEM SET "
+                              "METRIC}: punc/results/findings.py lists their kinds")
     options.add_argument("--link", action="append", default=[], metavar="'PATH TEXT'",
                          help="another page to link, relative to RESULTS.md; can be given again")
     options.add_argument("--keep", metavar="DIR",
@@ -62,7 +64,7 @@ def main(arguments: Sequence[str]) -> None:
     options = parser().parse(arguments)
     settings = Settings(options.title, options.about, options.columns.split(), _names(options.main),
                         options.main_columns.split(), read_published(options.published) if options.published else [],
-                        _text(options.findings), options.link)
+                        links=options.link)
     if options.keep and options.render:
         raise InputError("--keep with --render", "leave one out")
     pairs = _pairs(options.compare)
@@ -79,10 +81,9 @@ def main(arguments: Sequence[str]) -> None:
         for pair in dict.fromkeys(pairs):
             if not any((test.this, test.other) == pair for test in data.tests):
                 logger.info("punc results: no set has scores of both %s and %s: their test is left out", *pair)
-    if unknown := unknown_figures(settings.findings, data, settings.published):
-        logger.warning("punc results: %s quotes %s, which no table has: it is left out; correct it", options.findings,
-                       ", ".join(unknown))
-        settings.findings = ""
+    if options.findings:
+        declared = {*options.systems.split(), *options.sets.split()}
+        settings.findings = filled(_text(options.findings), data, settings.published, declared, options.findings)
     pages = render(data, settings)
     # Pages without RESULTS.md are not published. The tables stay, so a killed run can be started again.
     key, stale = "RESULTS.md", ["results/*.md"]
@@ -132,8 +133,6 @@ def _names(text: str) -> list[str]:
         raise InputError(f"--main '{text}': {error}", "put quotes around a name with blanks") from None
 
 
-def _text(path: str | None) -> str:
-    if path is None:
-        return ""
+def _text(path: str) -> str:
     with open_input(path) as file:
         return "\n".join(decode_line(line, path, number) for number, line in enumerate(file, 1))

@@ -1,6 +1,5 @@
 """Result pages in Markdown: RESULTS.md, one screen, and results/SET.md with all rows, paired tests and signatures."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -15,7 +14,6 @@ from punc.scoring.tables import chance, duration, figure, markdown_table
 
 MOST_ROWS, MOST_COLUMNS = 10, 7  # of the table of RESULTS.md
 UNKNOWN = Interval(np.nan, np.nan, np.nan)
-NUMBER = re.compile(r"(?<![\d,.])\d+\.\d+(?![\d.])")
 
 MAIN_LEGEND = "In percent, with the 95 % confidence interval; **bold**: the best of our rows."
 SET_LEGEND = ("All figures in percent, P / R / F1 where there are three; in brackets the 95 % confidence interval (of "
@@ -26,6 +24,8 @@ SEEDS = (" ±: mean and standard deviation of trainings with several seeds, whic
 UNITS = (" Intervals and tests resample the `units` of a signature: streams (recordings, or texts), or blocks of 100 "
          "words if a set has fewer than ten streams. Blocks are other passages of the same recordings, not other "
          "recordings.")
+TRAINING = (" Training: the time that passed, with whatever else the machine did; an epoch may be a part of the text "
+            "(`--parts`).")
 PUBLISHED = " Published figures are the system's own; the pages below name their sources."
 TESTED = "p is two-sided, by approximate randomisation; the 95 % interval of the difference is by the paired bootstrap."
 TESTED_RUNS = (" Of a system with several seeds the mean is tested; then both are by a t-test that knows the noise of "
@@ -62,23 +62,6 @@ def render(data: PageData, settings: Settings) -> dict[str, str]:
     return pages | {f"results/{name}.md": _set_page(name, data, settings) for name in data.sets}
 
 
-def unknown_figures(text: str, data: PageData, published: Iterable[Published] = ()) -> list[str]:
-    """The numbers with a decimal point in a text that are no figure of the tables, rounded to as many digits.
-
-    Figures are metrics, published ones too, the means and deviations of several seeds, and the differences and p of
-    paired tests.
-    """
-    figures = [row.value for row in published]
-    for metrics in [*data.metrics.values(), *join_seeds(data.metrics).values()]:
-        figures += [value.value for value in metrics.values()]
-        figures += [value.deviation for value in metrics.values() if isinstance(value, Spread)]
-    for test in data.tests:
-        figures += [abs(test.difference), test.p]
-    shown = {digits: {f"{figure:.{digits}f}" for figure in figures} for digits in range(1, 5)}
-    return [number for number in dict.fromkeys(NUMBER.findall(text))
-            if number not in shown.get(len(number.partition(".")[2]), ())]
-
-
 def _several(rows: Iterable[Metrics]) -> bool:
     """Whether a row is the mean of several seeds."""
     return any(isinstance(value, Spread) for row in rows for value in row.values())
@@ -94,6 +77,8 @@ def _main_page(data: PageData, settings: Settings) -> str:
     legend = MAIN_LEGEND + (SEEDS if _several(join_seeds(data.metrics).values()) else ONE_RUN) + UNITS
     if "published" in rows[0]:
         legend += PUBLISHED
+    if "training" in rows[0]:
+        legend += TRAINING
     parts += [markdown_table(rows), legend]
     if settings.findings.strip():
         parts.append(f"## What we found\n\n{settings.findings.strip()}")
@@ -160,8 +145,7 @@ def _bounds(value: Interval | Spread) -> str:
 def _cost(cost: Cost) -> str:
     if np.isnan(cost.epochs):
         return duration(cost.seconds)
-    epochs = f"{cost.epochs:.0f} epoch{'s' if cost.epochs != 1 else ''}"
-    return f"{epochs}, {duration(cost.seconds)}, {cost.tokens_per_second:,.0f} tokens/s"
+    return f"{cost.epochs:.0f} epoch{'s' if cost.epochs != 1 else ''}, {duration(cost.seconds)}"
 
 
 def _set_page(name: str, data: PageData, settings: Settings) -> str:
