@@ -23,7 +23,7 @@ from punc.text.casing import Casing
 from punc.text.marked_words import MarkedWords
 from punc.text.word_parts import MARK, MARKS, NUMBER, TAG, URL, WORD, Token, TokenReader, is_plain
 
-CACHED = 1 << 16  # words
+CACHED = 1 << 13  # words; more make the memory of a stream grow for hours
 MOST_UNKNOWN = 12  # unknown words in a row whose marks the word before them gets
 NEVER, INSIDE, ALWAYS = range(3)  # when a word keeps its capitals: inside a sentence
 NO_LOGITS = np.zeros(0, np.float32)
