@@ -377,6 +377,11 @@ def readme_rows():
             yield ROOT / re.search(r"\((.*)\)", recipe)[1], metric, sets.split(" / "), figures
 
 
+def test_readme_table_has_every_published_recipe():
+    shown = {path.relative_to(ROOT / "egs").parts[0] for path, *_ in readme_rows()}
+    assert shown == {path.parent.name for path in ROOT.glob("egs/*/RESULTS.tsv")} - {"mini"}
+
+
 def expected(entry, kind, metric, sets, data, published):
     """An entry of that table, `NAME FIGURE / FIGURE`, as the cells have it; – if a paper has no such figure."""
     name = re.fullmatch(r"(.+?) [\d.]+(?: .*)?", entry)[1]

@@ -7,6 +7,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
+from typing import TextIO
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,7 +44,7 @@ def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is
         finally:
             sys.stdout.flush()
     except BrokenPipeError:  # nobody reads the output any more, as with `| head`
-        _drop_output()
+        _drop_output(sys.stdout)
         return 0
     except KeyboardInterrupt as error:
         return _stopped(name, error)
@@ -51,12 +52,13 @@ def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is
         if stopped := stop.received():  # a library has made another error of it
             return _stopped(name, stopped)
         from punc.bin._explain import explain, say
-        _drop_output()
+        _drop_output(sys.stdout)
         say(f"{name}: {explain(error, [name, *arguments], closed)}")
         return 1
     finally:
-        if is_process:  # or the interpreter, when it ends, looks for cycles in all objects of PyTorch: half a second
-            gc.freeze()
+        if is_process:
+            _drop_output(sys.stderr)
+            gc.freeze()  # or the interpreter, when it ends, looks for cycles in all objects of PyTorch: half a second
 
 
 def _names_subcommand(arguments: Sequence[str]) -> bool:
@@ -69,7 +71,7 @@ def _names_subcommand(arguments: Sequence[str]) -> bool:
 def _stopped(name: str, error: KeyboardInterrupt) -> int:
     from punc.base import stop
     error = error if isinstance(error, stop.Stopped) else stop.Stopped(2)
-    _drop_output()
+    _drop_output(sys.stdout)
     stop.say(name, error)
     return error.status
 
@@ -90,9 +92,9 @@ def _open_closed() -> list[str]:
     return closed
 
 
-def _drop_output() -> None:
-    """Write what waits for standard output, if that can be; if not, Python would fail again when it ends."""
+def _drop_output(stream: TextIO) -> None:
+    """Write what waits for standard output or error, if that can be; if not, Python would fail again when it ends."""
     try:
-        sys.stdout.flush()
+        stream.flush()
     except (OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
