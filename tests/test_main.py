@@ -130,7 +130,8 @@ def shell(line, **options):
     """Run a line of bash with the PYTHON of the tests."""
     env = {**os.environ, "PYTHON": sys.executable}
     env.pop("PYTHONUNBUFFERED", None)  # as most users have it
-    return subprocess.run(["bash", "-c", line], env=env, timeout=60, capture_output=True, text=True, check=False, **options)
+    return subprocess.run(["bash", "-c", line], env=env, timeout=60, capture_output=True, text=True, check=False,
+                          **options)
 
 
 PUNC = '"$PYTHON" -c "import sys; from punc.bin.main import main; sys.exit(main())"'
