@@ -1,6 +1,7 @@
 """`punc pack`: ONNX Runtime gives the labels of every neural model, in batches, chunks and streams, without torch."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -158,6 +159,16 @@ def test_transitions_of_a_model_decide_in_files_in_python_and_live(model, option
     for found in (live, in_python, *in_files):
         assert len(set(found)) > 1
         assert all(label != after for label, after in pairwise(found))
+
+
+def test_punctuate_leaves_nothing_in_the_home_of_a_user(packed, tmp_path):
+    """ONNX Runtime would write down a number of the machine there, for what it sends its makers."""
+    env = os.environ | {"HOME": str(tmp_path)}
+    env.pop("ORT_DISABLE_TELEMETRY", None)
+    done = subprocess.run([*PUNC, "punctuate", str(packed / "en-live"), "-"], input=b"w1 w2\n", env=env, check=True,
+                          capture_output=True)
+    assert done.stdout
+    assert not list(tmp_path.iterdir())
 
 
 def test_punctuate_packed_model_on_a_gpu_is_an_error(packed, data, tmp_path, capsys):

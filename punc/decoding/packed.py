@@ -167,14 +167,20 @@ def load_packed(directory: Path) -> PackedModel:
     transitions = read_transitions(directory / TRANSITIONS, labels)
     try:
         model = PackedModel(spec, new_session(directory / WEIGHTS), labels, tokenizer)
-    except Exception:  # ONNX Runtime raises its own kinds; a wrong name, number or type anywhere fails in its own way
+    except Exception as error:  # ONNX Runtime's own kinds; a wrong name, number or type anywhere fails in its own way
+        if "alloc" in str(error):
+            raise MemoryError from None
         raise InputError("its weights are not those of its model", AGAIN, directory / WEIGHTS) from None
     model.transitions = transitions
     return model
 
 
 def new_session(path: Path) -> Any:
-    """An ONNX Runtime session of a file, with one thread: processes share the cores."""
+    """An ONNX Runtime session of a file, with one thread: processes share the cores.
+
+    ONNX Runtime is told to keep no number of the machine in the user's home, and to send its makers nothing.
+    """
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
