@@ -168,7 +168,7 @@ def load_packed(directory: Path) -> PackedModel:
     try:
         model = PackedModel(spec, new_session(directory / WEIGHTS), labels, tokenizer)
     except Exception as error:  # ONNX Runtime's own kinds; a wrong name, number or type anywhere fails in its own way
-        if "alloc" in str(error):
+        if "alloc" in str(error) or "failed to map" in str(error):  # its weights, or its library
             raise MemoryError from None
         raise InputError("its weights are not those of its model", AGAIN, directory / WEIGHTS) from None
     model.transitions = transitions
