@@ -248,6 +248,13 @@ def test_best_sequences_are_the_best_of_all(transitions, seed):
     assert seed or (found != log_probs.argmax(1)).any()
 
 
+def test_last_slot_after_a_settled_one():
+    """A label that is sure says what follows it, also where only one slot does."""
+    transitions = Transitions(np.array([[0.0, 1.0], [0.0, 0.0]]), np.zeros(2))
+    log_probs = np.log([[0.999, 0.001], [0.6, 0.4]])
+    assert best_sequences(log_probs, np.array([0, 2]), transitions).tolist() == [0, 1]
+
+
 def test_best_sequences_without_a_label_that_all_may_follow():
     """No label twice in a row: every stream is one stretch."""
     transitions = Transitions(np.where(np.eye(3), -np.inf, 0), np.array([-np.inf, 0, 0]))

@@ -105,14 +105,20 @@ score_both() {
   case $1 in */iwslt_*) ;; *) score_name=score_case score "$@" --match streams --merge $case ;; esac
 }
 
-# Stage 6: punctuate the test sets and score them; score the engines' output. The scale is the best on dev. Labels of
-# neighbouring words fit together (transitions.txt); a model that ships has its own.
+# fit_labels MODEL-DIR: its models, of all seeds, choose labels of neighbouring words that fit together; one that ships
+# has its own weights.
+fit_labels() {
+  local seed model
+  for seed in $seeds; do
+    model=$(dir_of_seed $seed "$1")
+    [ ! -d $model ] || [ -f $model/model.json ] || cp data/transitions.txt $model/transitions.txt
+  done
+}
+
+# Stage 6: punctuate the test sets and score them; score the engines' output. The scale is the best on dev.
 if runs 6; then
   for system in $systems; do
-    for seed in $seeds; do
-      model=$(dir_of_seed $seed exp/$system)
-      [ ! -d $model ] || [ -f $model/model.json ] || cp data/transitions.txt $model/transitions.txt
-    done
+    fit_labels exp/$system
     dev="dev_podcasts dev_europarl dev_calls dev_calls_clean" sets=$tests
     case $system in *-TED) dev=$(cd data && echo dev_ted*) sets="iwslt_ref iwslt_asr" ;; esac
     tune_scale exp/$system $dev

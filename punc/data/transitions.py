@@ -109,13 +109,11 @@ def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Tran
     first = np.zeros(len(chosen), bool)
     first[offsets[:-1][np.diff(offsets) > 0]] = True
     # A stretch begins at the first slot of a stream, and after a slot whose label is settled.
-    bounds = np.append(np.flatnonzero(first | np.roll(_settled(log_probs, chosen, transitions), 1)), len(chosen))
-    lengths = np.diff(bounds)
-    order = np.argsort(lengths, kind="stable")
-    order = order[np.searchsorted(lengths[order], 1, "right"):]  # one slot that is settled is what it is
-    single = np.flatnonzero((lengths == 1) & first[bounds[:-1]])
-    order = np.concatenate([single, order])
-    for group in np.split(order, range(SEARCH_BATCH, len(order), SEARCH_BATCH)):
+    settled = _settled(log_probs, chosen, transitions)
+    bounds = np.append(np.flatnonzero(first | np.roll(settled, 1)), len(chosen))
+    searched = np.flatnonzero(~settled[bounds[:-1]])  # a stretch that begins with a settled slot is that slot
+    searched = searched[np.argsort(np.diff(bounds)[searched], kind="stable")]
+    for group in np.split(searched, range(SEARCH_BATCH, len(searched), SEARCH_BATCH)):
         if len(group):
             _search(log_probs, bounds[group], bounds[group + 1], first, free, transitions, chosen)
     return chosen
@@ -131,13 +129,8 @@ def _settled(log_probs: np.ndarray, chosen: np.ndarray, transitions: Transitions
 
 def _most_gained(weights: np.ndarray) -> np.ndarray:
     """The most that label l gains over label b from one neighbour, (L, L) at [b, l]; weights (neighbours, L)."""
-    size = weights.shape[1]
-    gains = np.zeros((size, size))
-    for b in range(size):
-        for other in range(size):
-            both = ~np.isneginf(weights[:, [b, other]]).all(1)
-            gains[b, other] = (weights[both, other] - weights[both, b]).max(initial=0.0) if b != other else 0.0
-    return gains
+    with np.errstate(invalid="ignore"):  # −∞ − −∞: two labels that are barred gain nothing
+        return np.nanmax(weights[:, None, :] - weights[:, :, None], axis=0, initial=0.0)
 
 
 def _search(log_probs: np.ndarray, begins: np.ndarray, ends: np.ndarray, first: np.ndarray, free: np.ndarray,
