@@ -84,9 +84,8 @@ class Figures:
     def __init__(self, data: PageData, published: Sequence[Published], declared: Collection[str]):
         self._rows: dict[tuple[str, str], Metrics] = {**data.metrics, **join_seeds(data.metrics)}
         for one in published:
-            row = self._rows.setdefault((f"published {one.system}", one.set), {})
-            self._rows[f"published {one.system}", one.set] = {
-                **row, one.metric: Interval(one.value, math.nan, math.nan)}
+            key = f"published {one.system}", one.set
+            self._rows[key] = {**self._rows.get(key, {}), one.metric: Interval(one.value, math.nan, math.nan)}
         self._tests = data.tests
         self._systems = {system.removeprefix("published ") for system, _ in self._rows}
         self._known = self._systems.union(declared, *self._rows)
