@@ -2,8 +2,6 @@
 # Installs what some tests need and set-up does not install: Slurm, sclite, flite, sox and Chromium (as root on Debian or
 # Ubuntu), the extras of setup.py, and KenLM's lmplz. If something cannot be installed, it says so, and those tests are
 # skipped.
-#
-#   tests/install_tools.sh [COMMAND …]    runs the command, too, while lmplz compiles; its status is that of this script
 set -u
 cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)" || exit 1
 
@@ -42,7 +40,4 @@ PUNC_EXTRAS=$extras bash utils/setup.sh || bash utils/setup.sh || exit 1
 .venv/bin/python -c "from importlib.util import find_spec; assert all(map(find_spec, '$modules'.split()))" 2>/dev/null ||
   timeout 300 .venv/bin/python -m pip install -qq --constraint constraints.txt --editable ".[$extras]" ||
   lacking "pip could not install the extras ${extras//,/, }"
-status=0
-[ $# = 0 ] || "$@" || status=$?
 wait
-exit $status

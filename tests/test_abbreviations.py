@@ -208,7 +208,7 @@ def seconds(labels, text):
     return time.process_time() - begin
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(st.sampled_from(["", "a", "a "]), st.text("..--…a ([\"!", min_size=1, max_size=4), st.sampled_from(["", "a"]))
 @example("", ".", "").via("once quadratic")
 @example("", "-", "").via("once quadratic")

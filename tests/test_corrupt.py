@@ -123,13 +123,13 @@ def test_corrupt_draws_wrong_words_that_fit(tmp_path, draws, share):
     confusions = Confusions(runs=100, seen=Counter(red=1000, the=100000, book=100000), heard=Counter(read=1, rat=1),
                             replaced=Counter({("red", ("read",)): 200, ("red", ("rat",)): 200}))
     confusions.write(tmp_path / "confusions.txt")
-    text = ["the red book"] * 2000 + ["rat", "the read book"]
+    text = ["the red book"] * 1000 + ["rat", "the read book"]
     write_data_dir(tmp_path / "in", [Utterance(f"u{i:04}", f"s{i:04}", line.split(), ["O"] * len(line.split()), None)
                                      for i, line in enumerate(text)])
     assert run(tmp_path, "--wer=0.1", f"--draws={draws}") == 0
     heard = Counter(words(tmp_path / "out"))
-    assert heard["read"] + heard["rat"] > 100
-    assert heard["read"] / (heard["read"] + heard["rat"]) == pytest.approx(share, abs=0.07)
+    assert heard["read"] + heard["rat"] > 40
+    assert heard["read"] / (heard["read"] + heard["rat"]) == pytest.approx(share, abs=0.1)
 
 
 WORDS = ["one", "two", "three", "four", "five", "rare"]

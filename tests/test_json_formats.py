@@ -402,7 +402,7 @@ HOSTILE = {
     "recordings": [{"text": "a", "chunks": [], "id": n} for n in range(N)],
     "channels": {"results": {"channels": [{"alternatives": [{"transcript": "a"}]}] * N}},
     "repeats": {"text": " ".join(f"a{n}" for n in range(N)), "segments": [{"text": f"b{n}"} for n in range(N)]},
-    "repeats in segments": {"segments": [{"text": "a. b", "words": [{"word": "a"}, {"word": "c"}]}] * 5000},
+    "repeats in segments": {"segments": [{"text": "a. b", "words": [{"word": "a"}, {"word": "c"}]}] * 2000},
     "again": {"results": [{"alternatives": [{"words": [{"word": "a", "speakerTag": 1}]}]}] * N},
     "again and again": {"results": [{"alternatives": [{"words": timed("word", *"ab" * (n % 3), speakerTag=1)}]}
                                     for n in range(N)]},

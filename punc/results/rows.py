@@ -70,11 +70,9 @@ def join_seeds(metrics: Mapping[Row, Mapping[str, Interval]]) -> dict[Row, Metri
             joined[keys[0]] = found[0]
         else:
             common = [metric for metric in found[0] if all(metric in one for one in found)]
-            spreads = {}
-            for metric in common:
-                values = [one[metric].value for one in found]
-                spreads[metric] = Spread(float(np.mean(values)), float(np.std(values, ddof=1)), len(values))
-            joined[row] = spreads
+            values = np.array([[one[metric].value for metric in common] for one in found])  # (runs, metrics)
+            spreads = zip(values.mean(axis=0).tolist(), values.std(axis=0, ddof=1).tolist())
+            joined[row] = {metric: Spread(*spread, len(found)) for metric, spread in zip(common, spreads)}
     return joined
 
 
