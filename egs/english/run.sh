@@ -67,11 +67,11 @@ if runs 3; then
     make_store --token-type encoder --vocab "$mpnet" "${join_ted[@]}" data/store_ted_mpnet "${ted[@]}" data/dev_ted
 fi
 
-# train_system SYSTEM: trains it, unless it is a model that ships or its first stage.
+# train_system SYSTEM: trains it, unless it is a model that ships.
 train_system() {
   local options=(--threads "$threads")
   case ${store_of[$1]} in *_mpnet) options+=(--encoder "$mpnet") ;; *_minilm) options+=(--encoder "$minilm") ;; esac
-  [ -f exp/${1%-text}/model.json ] || train conf/$1.conf data/${store_of[$1]} exp/$1 "${options[@]}"
+  [ -f exp/$1/model.json ] || train conf/$1.conf data/${store_of[$1]} exp/$1 "${options[@]}"
 }
 
 # targets TEACHER STORE SET …: the teacher's posteriors for sets, which its students learn.
@@ -92,7 +92,7 @@ if runs 4; then
   two_at_a_time train_system $(in_stage 4b)
 fi
 
-# Stage 5: go on with fewer texts and more calls, or with TED.
+# Stage 5: go on with TED.
 if runs 5; then
   for system in $(in_stage 5a); do [ -z "$mpnet" ] || train_system $system; done
   [ ! -f exp/en-MPNet-TED/final.pt ] || targets en-MPNet-TED store_ted_mpnet "${ted[@]#data/}"
