@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2046,SC2086  # lists of names
-# English speech: the models that ship, `en` (reads both ways) and `en-live` (four words of look-ahead), from free text.
+# English speech: the models that ship, `en` and `en-large` (read both ways) and `en-live` (four words of look-ahead), from
+# free text.
 #   ./run.sh --corpus DIR            # DIR: see README.md; with --pretrained true, score the models that ship, in minutes
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -9,7 +10,7 @@ stage=0
 stop_stage=100
 corpus=corpus         # where the corpora are
 systems=              # names with blanks between; all if empty
-pretrained=false      # true: en and en-live are the models that ship, and are not trained
+pretrained=false      # true: en, en-live and en-large are the models that ship, and are not trained
 mpnet=                # directory of all-mpnet-base-v2, the teacher (README.md); without it no en-MPNet, and no student of it
 minilm=               # directory of all-MiniLM-L6-v2, of which en-large is made
 teacher=false         # true: also train the systems of en-fifth (README.md)
@@ -25,8 +26,9 @@ absolute corpus mpnet minilm
 export PYTHONPATH=$PUNC_ROOT/utils/calls${PYTHONPATH:+:$PYTHONPATH}  # for the scripts in local/
 choose_systems
 $teacher || leave_out teacher "--teacher false"
-for need in mpnet minilm; do [ -n "${!need}" ] || leave_out $need "no --$need (README.md)"; done
+[ -n "$mpnet" ] || leave_out mpnet "no --mpnet (README.md)"
 $pretrained || [ -n "$mpnet" ] || leave_out taught "no --mpnet (README.md)"
+$pretrained || [ -n "$minilm" ] || leave_out minilm "no --minilm (README.md)"
 [ -f "$corpus/iwslt_ted/train_extra" ] || leave_out ted "no text of TED (README.md)"
 ted=(data/ted*)
 engines="amazon google microsoft speechmatics"
@@ -62,7 +64,7 @@ if runs 3; then
   join_ted=(--join train="${names// /,}")
   ! asked store_ted || make_store --vocab data/store/vocab "${join_ted[@]}" data/store_ted "${ted[@]}" data/dev_ted
   ! asked store_mpnet || local/make_pieces.sh "$mpnet" data/store_mpnet
-  ! asked store_minilm || local/make_pieces.sh "$minilm" data/store_minilm
+  [ -z "$minilm" ] || ! asked store_minilm || local/make_pieces.sh "$minilm" data/store_minilm
   ! asked store_ted_mpnet ||
     make_store --token-type encoder --vocab "$mpnet" "${join_ted[@]}" data/store_ted_mpnet "${ted[@]}" data/dev_ted
 fi
@@ -80,7 +82,7 @@ targets() { punc soft-targets --context 64 exp/$1 data/$2 exp/$1/targets "${@:3}
 # Stage 4: take the models that ship; train teachers to their end, and make their targets; train the others on all texts.
 texts="text calls_text calls calls_clean"
 if runs 4; then
-  local/take_pretrained.sh "$pretrained" en en-live
+  local/take_pretrained.sh "$pretrained" en en-live en-large
   for system in $(in_stage 4a); do
     case $system in
       en-fifth-*) seeds=1 train_system $system ;;
