@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from punc.base.errors import InputError
 from punc.bin import main as command
 from punc.data.labels import Label, LabelSet, check_record
+from punc.text.prose import written
 
 CHE = """\
 # label   written  marks
@@ -229,3 +230,37 @@ def test_check_record_broken_file_is_an_error(tmp_path):
     (tmp_path / "punct.labels").write_text("nonsense\n")
     with pytest.raises(InputError, match=r"punct\.labels:1: not a label"):
         check_record(tmp_path, labels_of(tmp_path, OLD))
+
+
+SPANISH = """\
+O w
+CAP W
+COMMA w, ,
+CAP_COMMA W, ,
+QUESTION w? ?
+CAP_QUESTION W? ?
+OPEN ¿w
+CAP_OPEN ¿W
+CAP_OPEN_QUESTION ¿W? ?
+"""
+
+
+def test_marks_before_a_word_are_read_and_written(place, capsys):
+    (place / "labels.txt").write_text(SPANISH)
+    (place / "text.txt").write_text("Hola, ¿cómo está, Ana? ¿Qué? ¿No... «¿Y tú?, dijo?\n")
+    assert run(place, "prepare", "--format", "prose", "--labels", "labels.txt", "text.txt", "dev") == 0
+    assert (place / "dev/text").read_text().split()[1:] == "hola cómo está ana qué no y tú dijo".split()
+    found = (place / "dev/punct").read_text().split()[1:]
+    # No label opens a word with a comma: the mark behind it counts.
+    assert found == "CAP_COMMA OPEN COMMA CAP_QUESTION CAP_OPEN_QUESTION CAP_OPEN CAP_OPEN QUESTION QUESTION".split()
+    labels = LabelSet.read(place / "labels.txt")
+    assert " ".join(written("hola cómo está ana qué no y tú dijo".split(), found, labels)) == (
+        "Hola, ¿cómo está, Ana? ¿Qué? ¿No ¿Y tú? dijo?")
+
+
+def test_reading_has_what_is_before_the_word_if_a_label_has_it(tmp_path):
+    labels = labels_of(tmp_path, SPANISH)
+    assert labels.openings == {"¿"}
+    assert [labels.reading(marks, capital, "¿") for marks, capital in (((), False), ((",",), False), (("?",), True))] == [
+        "OPEN", "COMMA", "CAP_OPEN_QUESTION"]
+    assert labels_of(tmp_path, OLD).reading([","], opening="¿") == labels_of(tmp_path, OLD).reading([","])

@@ -123,6 +123,17 @@ def write(text, labels="", label_set=CASED, casing=None, streams=None, lowercase
     return " ".join(marked.write(words, numbers)[0])
 
 
+SPANISH = LabelSet((*CASED, Label("OPEN", "¿w"), Label("CAP_OPEN", "¿W"), Label("CAP_OPEN_QUESTION", "¿W?", ("?",))))
+
+
+@pytest.mark.parametrize(("text", "labels", "expected"), [
+    ("hola cómo estás", "CAP_COMMA OPEN QUESTION", "Hola, ¿cómo estás?"),
+    ('"qué" y el iphone', "CAP_OPEN_QUESTION CAP O CAP_OPEN_QUESTION", '"¿Qué"? Y el ¿iPhone?'),
+    ("¿cómo ¡y", "CAP_OPEN OPEN", "¿Cómo ¡¿y")])
+def test_marks_before_a_word_are_written_once(text, labels, expected):
+    assert write(text, labels, SPANISH, {"iphone": "iPhone", "Iphone": "iPhone"}) == expected
+
+
 @pytest.mark.parametrize(("text", "labels", "expected"), [
     ("hello how are you", "CAP_COMMA O O QUESTION", "Hello, how are you?"),
     ("Hello, how are you?", "CAP_COMMA O O QUESTION", "Hello, how are you?"),

@@ -10,7 +10,8 @@ A label set is a file, `labels.txt`, with one label a line, the weakest first:
 
 The first label is the empty one: nothing is written in the slot. The second column shows how a word is written with the
 label: `w` is the word as it is, `W` the word with its first letter in upper case, so `W,` is a capitalized word with a
-comma. The order is the labels' strength: if a slot has several marks, the label further down wins.
+comma. What stands before it is written before the word: `¿W` is a capitalized word that begins a Spanish question. The
+order is the labels' strength: if a slot has several marks, the label further down wins.
 
 A data directory records its label set in `punct.labels`, and a program that gets labels and a label set compares the
 two. A directory that others made need not have the file; then only the names of its labels are checked.
@@ -49,6 +50,11 @@ class Label:
         return "W" in self.written
 
     @property
+    def opening(self) -> str:
+        """What is written before the word, as ¿; mostly empty."""
+        return self.written.partition("W" if self.capital else "w")[0]
+
+    @property
     def mark(self) -> str:
         """What is written after the word; empty for the empty label."""
         return self.written.partition("W" if self.capital else "w")[2]
@@ -63,11 +69,11 @@ class Label:
 @dataclass(frozen=True)
 class LabelSet:
     """The labels of a system, weakest first. Raises InputError if label 0 is not empty, if two labels have the same
-    name, or if two labels of the same case have the same mark."""
+    name, or if two labels of the same case and opening have the same mark."""
 
     labels: tuple[Label, ...]
     _index: dict[str, int] = field(init=False, repr=False, compare=False)
-    _reading: dict[tuple[str, bool], int] = field(init=False, repr=False, compare=False)
+    _reading: dict[tuple[str, bool, str], int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_index", {label.name: i for i, label in enumerate(self.labels)})
@@ -80,7 +86,7 @@ class LabelSet:
             raise InputError("a label name occurs twice in the label set", "give each label one line")
         for i, label in enumerate(self.labels):
             for mark in (*label.marks, *([] if label.mark else [""])):
-                if self._reading.setdefault((mark, label.capital), i) != i:
+                if self._reading.setdefault((mark, label.capital, label.opening), i) != i:
                     raise InputError(f"mark '{mark}' is read as two labels", "name each mark once")
 
     @classmethod
@@ -130,7 +136,12 @@ class LabelSet:
     @property
     def marks(self) -> frozenset[str]:
         """All marks that are read as a label."""
-        return frozenset(mark for mark, _ in self._reading if mark)
+        return frozenset(mark for mark, _, _ in self._reading if mark)
+
+    @property
+    def openings(self) -> frozenset[str]:
+        """All that labels write before a word."""
+        return frozenset(label.opening for label in self.labels if label.opening)
 
     def index(self, name: str) -> int:
         """The number of a label. Raises KeyError for a name that is not in the set."""
@@ -140,14 +151,16 @@ class LabelSet:
         """The strongest of these labels; the empty label if there are none."""
         return self.labels[max(map(self._index.__getitem__, names), default=0)].name
 
-    def reading(self, marks: Iterable[str], capital: bool = False) -> str:
+    def reading(self, marks: Iterable[str], capital: bool = False, opening: str = "") -> str:
         """The label of a word that `marks` follow: the strongest wins, and marks of no label are dropped.
 
         capital   whether the word begins with a capital; ignored unless the label set has capitals
+        opening   what stands before the word; ignored unless the label set has a label with it, of this case and mark
         """
         capital = capital and self.cased
-        plain = self._reading.get(("", capital), 0)
-        known = [self._reading[m, capital] for m in marks if (m, capital) in self._reading]
+        plain = self._reading.get(("", capital, opening), self._reading.get(("", capital, ""), 0))
+        keys = [(m, capital, opening if (m, capital, opening) in self._reading else "") for m in marks]
+        known = [self._reading[key] for key in keys if key in self._reading]
         return self.labels[max(known, default=plain)].name
 
 

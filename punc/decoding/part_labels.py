@@ -1,8 +1,8 @@
-"""Labels of words that the tokenizer splits, isn't → is n't: the capital of the first part, the mark of the last.
+"""Labels of words that the tokenizer splits, isn't → is n't: the capital and ¿ of the first part, the mark of the last.
 
 A label set without capitals needs none of this: the slot of a split word is that of its last part. Where labels have
-capitals, P(capital, mark) = P(capital in the first part's slot) · P(mark in the last part's slot). A model of sequences
-has no such product; there the labels of the two slots are put together.
+capitals, P(capital, mark) = P(capital in the first part's slot) · P(mark in the last part's slot), and so for what a label
+writes before the word. A model of sequences has no such product; there the labels of the two slots are put together.
 """
 
 import numpy as np
@@ -16,19 +16,18 @@ class PartLabels:
     """Puts the labels of first and last parts together, by a label set."""
 
     def __init__(self, labels: LabelSet):
-        capitals, marks = [label.capital for label in labels], [label.mark for label in labels]
+        begins, marks = [(label.capital, label.opening) for label in labels], [label.mark for label in labels]
         # together[first, last]: the label with the capital of the one and the mark of the other; if there is none, last
-        self.together = np.array([[next((i for i in range(len(marks)) if marks[i] == marks[last] and
-                                         capitals[i] == capitals[first]), last) for last in range(len(marks))]
-                                  for first in range(len(marks))])
-        self._same_capital = np.equal.outer(capitals, capitals).astype(np.float32)
+        known = {both: i for i, both in reversed(list(enumerate(zip(begins, marks))))}
+        self.together = np.array([[known.get((begin, mark), last) for last, mark in enumerate(marks)] for begin in begins])
+        self._same_begin = np.array([[a == b for a in begins] for b in begins], np.float32)
         self._same_mark = np.array([[a == b for a in marks] for b in marks], np.float32)
 
     def log_probs(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
         """The log-posteriors (N, L) of words, given those in the slots of their first and last parts, or logits."""
-        capital = np.exp(first - first.max(1, keepdims=True)) @ self._same_capital
+        begin = np.exp(first - first.max(1, keepdims=True)) @ self._same_begin
         mark = np.exp(last - last.max(1, keepdims=True)) @ self._same_mark
-        return log_softmax(np.log(capital) + np.log(mark)).astype(np.float32)
+        return log_softmax(np.log(begin) + np.log(mark)).astype(np.float32)
 
 
 def joins_parts(model: AnyModel) -> bool:

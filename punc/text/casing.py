@@ -58,7 +58,7 @@ class Casing:
         if word not in self._words:
             return label.write(word)
         form = self.table.get(first(word, label.capital), self.table.get(word))  # iPhone also where it has a capital
-        return label.write(word) if form is None else label.written.replace("W" if label.capital else "w", form, 1)
+        return label.write(word) if form is None else label.opening + form + label.mark
 
     def write(self, words: Sequence[str], names: Sequence[str], starts: Iterable[int] = ()) -> list[str]:
         """Each word as it is written, given the names of the labels.

@@ -161,7 +161,7 @@ class MarkedWords:
         """The label of a word with the label `own` that also gets the mark of another one: the stronger mark wins."""
         label = self.label_set[own]
         marks = (*(label.marks if label.mark else ()), *other.marks)
-        return self.label_set.index(self.label_set.reading(marks, label.capital))
+        return self.label_set.index(self.label_set.reading(marks, label.capital, label.opening))
 
     def _keep(self, words: SplitWords, labels: np.ndarray, kept: np.ndarray, stays: np.ndarray) -> None:
         """Give words that keep their marks the labels of these, and others an empty one, unless a mark is missing.
@@ -176,7 +176,7 @@ class MarkedWords:
             marks: Iterable[str] = label.marks if added[i] else ()
             if marked[i]:
                 marks = words.tokens[words.codes[i]].marks
-            labels[i] = self.label_set.index(self.label_set.reading(marks, label.capital and not stays[i]))
+            labels[i] = self.label_set.index(self.label_set.reading(marks, label.capital and not stays[i], label.opening))
 
     def _kept_case(self, words: SplitWords, kinds: np.ndarray, inside: np.ndarray) -> np.ndarray:
         """Which words keep their case, bool (W,): those with capitals that no beginning of a sentence explains."""
@@ -207,10 +207,10 @@ class MarkedWords:
             core = self._core(core, label.capital and not stays, cased, start)
         if stays:
             return lead + core + before + marks + after
-        prefix, mark = label.written.partition("W" if label.capital else "w")[0], label.mark
+        opening, mark = "" if label.opening in lead else label.opening, label.mark
         if core[-1] == ".":
             mark = "" if token.kind == NUMBER else mark.removeprefix(".")
-        return lead + prefix + core + before + ("" if alone else mark) + after
+        return lead + opening + core + before + ("" if alone else mark) + after
 
     def _core(self, core: str, capital: bool, cased: bool, start: bool) -> str:
         if not cased:

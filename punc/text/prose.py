@@ -123,8 +123,9 @@ class TextReader:
         self.labels, self.lowercase, self.clitics = labels, lowercase, clitics
         marks = sorted(labels.marks, key=len, reverse=True)
         self._marks = re.compile("|".join(map(re.escape, marks)) or "(?!)")
+        self._openings = re.compile("|".join(map(re.escape, labels.openings)) or "(?!)")
         self._attached: dict[tuple[str, str], str] = {}
-        self._gap_labels: dict[tuple[str, bool], str] = {}
+        self._gap_labels: dict[tuple[str, bool, str], str] = {}
 
     def token(self, token: str) -> Parts:
         """What one token says; for the rules see the module."""
@@ -151,8 +152,9 @@ class TextReader:
         """Parts from the marks before the first word, and from the words with the marks after each."""
         texts: list[str] = []
         labels: list[str] = []
+        before = lead
         for word, gap in words:
-            capital = word[:1].isupper()
+            capital, opening = word[:1].isupper(), "".join(self._openings.findall(before)[-1:])
             split = self.clitics.split(word) if self.clitics else [word]
             if self.lowercase:
                 split = [part.lower() for part in split]
@@ -160,25 +162,27 @@ class TextReader:
                 split = [split[0][:1].lower() + split[0][1:], *split[1:]]
             texts += map(legal, split)
             for i in range(len(split)):
-                labels.append(self._gap_label(gap if i == len(split) - 1 else "", capital and i == 0))
+                first, last = i == 0, i == len(split) - 1
+                labels.append(self._gap_label(gap if last else "", capital and first, opening if first else ""))
+            before = gap
         marks = self._marks.findall(GLUED_HYPHEN.sub("", lead) if words else lead)
         return Parts(self.labels.reading(marks) if marks else "", " ".join(texts), " ".join(labels))
 
-    def _gap_label(self, gap: str, capital: bool) -> str:
+    def _gap_label(self, gap: str, capital: bool, opening: str = "") -> str:
         """The label of a word before a gap."""
-        label = self._gap_labels.get((gap, capital))
+        label = self._gap_labels.get((gap, capital, opening))
         if label is None:
             if len(self._gap_labels) > MOST_GAPS:
                 self._gap_labels.clear()
-            label = self.labels.reading(self._marks.findall(GLUED_HYPHEN.sub("", gap)), capital)
-            self._gap_labels[gap, capital] = label
+            label = self.labels.reading(self._marks.findall(GLUED_HYPHEN.sub("", gap)), capital, opening)
+            self._gap_labels[gap, capital, opening] = label
         return label
 
     def attach(self, label: str, lead: str) -> str:
-        """The label of a word with `label` after `lead` is found behind it; the word keeps its capital."""
+        """The label of a word with `label` after `lead` is found behind it; it keeps its capital, and what is before it."""
         if (label, lead) not in self._attached:
             mark, known = self.labels[self.labels.index(lead)], self.labels[self.labels.index(label)]
-            new = self.labels.reading(mark.marks, capital=True) if mark.marks and known.capital else lead
+            new = self.labels.reading(mark.marks, known.capital, known.opening) if mark.marks else lead
             self._attached[label, lead] = self.labels.strongest((label, new))
         return self._attached[label, lead]
 
@@ -251,8 +255,8 @@ class ProseWriter:
         for word, name in zip(words, names):
             label = self._labels[name]
             plain = label.write(word)
-            bare = plain[:len(plain) - len(label.mark)]
-            bare, mark = self._casing.get(bare, bare), label.mark
+            bare = plain[len(label.opening):len(plain) - len(label.mark)]
+            bare, mark = label.opening + self._casing.get(bare, bare), label.mark
             joined = bool(texts) and not self._waits and (self._joins or (word in self._clitics and word[-1:] != "'"))
             if self._waits:
                 bare, self._waits = QUOTE + bare, False
