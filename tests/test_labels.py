@@ -249,18 +249,19 @@ def test_marks_before_a_word_are_read_and_written(place, capsys):
     (place / "labels.txt").write_text(SPANISH)
     (place / "text.txt").write_text("Hola, ¿cómo está, Ana? ¿Qué? ¿No... «¿Y tú?, dijo?\n")
     assert run(place, "prepare", "--format", "prose", "--labels", "labels.txt", "text.txt", "dev") == 0
-    assert (place / "dev/text").read_text().split()[1:] == "hola cómo está ana qué no y tú dijo".split()
-    found = (place / "dev/punct").read_text().split()[1:]
+    words, found = ((place / "dev" / name).read_text().split()[1:] for name in ("text", "punct"))
+    assert " ".join(words) == "hola cómo está ana qué no y tú dijo"
     # No label opens a word with a comma: the mark behind it counts.
-    assert found == "CAP_COMMA OPEN COMMA CAP_QUESTION CAP_OPEN_QUESTION CAP_OPEN CAP_OPEN QUESTION QUESTION".split()
-    labels = LabelSet.read(place / "labels.txt")
-    assert " ".join(written("hola cómo está ana qué no y tú dijo".split(), found, labels)) == (
+    assert " ".join(found) == (
+        "CAP_COMMA OPEN COMMA CAP_QUESTION CAP_OPEN_QUESTION CAP_OPEN CAP_OPEN QUESTION QUESTION")
+    assert " ".join(written(words, found, LabelSet.read(place / "labels.txt"))) == (
         "Hola, ¿cómo está, Ana? ¿Qué? ¿No ¿Y tú? dijo?")
 
 
 def test_reading_has_what_is_before_the_word_if_a_label_has_it(tmp_path):
     labels = labels_of(tmp_path, SPANISH)
     assert labels.openings == {"¿"}
-    assert [labels.reading(marks, capital, "¿") for marks, capital in (((), False), ((",",), False), (("?",), True))] == [
-        "OPEN", "COMMA", "CAP_OPEN_QUESTION"]
+    assert labels.reading([], opening="¿") == "OPEN"
+    assert labels.reading([","], opening="¿") == "COMMA"
+    assert labels.reading(["?"], capital=True, opening="¿") == "CAP_OPEN_QUESTION"
     assert labels_of(tmp_path, OLD).reading([","], opening="¿") == labels_of(tmp_path, OLD).reading([","])

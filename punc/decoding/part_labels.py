@@ -1,8 +1,9 @@
 """Labels of words that the tokenizer splits, isn't → is n't: the capital and ¿ of the first part, the mark of the last.
 
 A label set without capitals needs none of this: the slot of a split word is that of its last part. Where labels have
-capitals, P(capital, mark) = P(capital in the first part's slot) · P(mark in the last part's slot), and so for what a label
-writes before the word. A model of sequences has no such product; there the labels of the two slots are put together.
+capitals, P(capital, mark) = P(capital in the first part's slot) · P(mark in the last part's slot), and so for what a
+label writes before the word. A model of sequences has no such product; there the labels of the two slots are put
+together.
 """
 
 import numpy as np
@@ -19,7 +20,8 @@ class PartLabels:
         begins, marks = [(label.capital, label.opening) for label in labels], [label.mark for label in labels]
         # together[first, last]: the label with the capital of the one and the mark of the other; if there is none, last
         known = {both: i for i, both in reversed(list(enumerate(zip(begins, marks))))}
-        self.together = np.array([[known.get((begin, mark), last) for last, mark in enumerate(marks)] for begin in begins])
+        self.together = np.array([[known.get((begin, mark), last) for last, mark in enumerate(marks)]
+                                  for begin in begins])
         self._same_begin = np.array([[a == b for a in begins] for b in begins], np.float32)
         self._same_mark = np.array([[a == b for a in marks] for b in marks], np.float32)
 

@@ -179,7 +179,7 @@ class TextReader:
         return label
 
     def attach(self, label: str, lead: str) -> str:
-        """The label of a word with `label` after `lead` is found behind it; it keeps its capital, and what is before it."""
+        """The label of a word with `label` after `lead` is found behind it; what is before its mark stays."""
         if (label, lead) not in self._attached:
             mark, known = self.labels[self.labels.index(lead)], self.labels[self.labels.index(label)]
             new = self.labels.reading(mark.marks, known.capital, known.opening) if mark.marks else lead
