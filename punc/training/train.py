@@ -17,6 +17,7 @@ from punc.base.lock import lock_directory
 from punc.base.options import kebab
 from punc.base.processor import keep_freed_memory
 from punc.data.labels import LabelSet, difference
+from punc.data.transitions import TRANSITIONS
 from punc.decoding.pack import unpack
 from punc.decoding.packed import load_packed
 from punc.decoding.shipped import find_model, is_packed
@@ -144,9 +145,12 @@ def _fit(net: Model, store: Store, directory: Path, options: TrainingOptions, co
 
 
 def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
-    """Make the best model the final one, and write a conf file that trains the same model."""
+    """Make the best model the final one, with the transitions of the one it began from, and a conf that trains it."""
     model.tokenizer.write(directory)
     model.labels.write(directory / "labels.txt")
+    if conf.get("initial_model") and (transitions := find_model(conf["initial_model"]) / TRANSITIONS).is_file():
+        with atomic_file(directory / TRANSITIONS) as file:
+            file.write(transitions.read_text())
     with atomic_file(directory / "conf") as file:
         file.write(f"# punc {punc.__version__}, torch {torch.__version__}, store {conf['store']}\n")
         file.writelines(f"{kebab(name)}={str(value).lower() if isinstance(value, bool) else value}\n"

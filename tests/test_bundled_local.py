@@ -1,4 +1,4 @@
-"""The preparation of egs/english, on small texts made for it."""
+"""egs/bundled: the preparation of its texts, on small ones made for it."""
 
 import os
 import subprocess
@@ -16,9 +16,9 @@ from punc.data.labels import LabelSet
 from punc.decoding.shipped import CASING, find_model, shipped
 from punc.text.casing import read_casing
 
-RECIPE = Path(__file__).parents[1] / "egs" / "english"
+RECIPE = Path(__file__).parents[1] / "egs" / "bundled"
 UTILS = RECIPE.parents[1] / "utils"
-FOLDERS = [str(RECIPE / "local"), str(UTILS / "calls"), str(UTILS)]
+FOLDERS = [str(RECIPE / "local/en"), str(UTILS / "calls"), str(UTILS)]
 HEADER = "token|speaker|ts|endTs|punctuation|prepunctuation|case|tags|oldTs|oldEndTs|ali_comment"
 
 
@@ -40,7 +40,7 @@ def local():
 
 @pytest.fixture
 def labels():
-    return LabelSet.read(RECIPE / "conf" / "labels.txt")
+    return LabelSet.read(RECIPE / "conf/en/labels.txt")
 
 
 @pytest.mark.parametrize(("token", "words", "capitals"), [
@@ -107,7 +107,7 @@ def test_calls_have_case_marks_and_pauses(local, labels, tmp_path):
         return local["prepare_calls"].read_nlp(path)
 
     tokens = nlp(("Um", 0, 1, ","), ("Asia-Pacific", 1, 2, "…"), ("grew", 2.5, 3, "?"))
-    marks = LabelSet.read(RECIPE / "conf" / "labels-earnings.txt")
+    marks = LabelSet.read(RECIPE / "conf/en/labels-earnings.txt")
     local["prepare_calls"].write(tmp_path / "calls", {"a": tokens}, labels)
     local["prepare_calls"].write(tmp_path / "test", {"a": tokens}, labels, False, marks)
     calls, test = (next(DataDir(tmp_path / name).utterances()) for name in ("calls", "test"))
@@ -164,7 +164,7 @@ def test_clitics_are_those_of_the_file(local):
 
 
 def test_models_that_ship_write_i_with_a_capital():
-    capitals = read_casing(RECIPE / "conf/caps.txt")
+    capitals = read_casing(RECIPE / "conf/en/caps.txt")
     for model in shipped():
         assert read_casing(find_model(model) / CASING).items() >= capitals.items()
     assert {"I", "I'm"} <= set(load("en-live").punctuate("and i said i'm here").split())
@@ -172,7 +172,7 @@ def test_models_that_ship_write_i_with_a_capital():
 
 def take_pretrained(place, choice):
     """Run the script in `place`: the models in exp, and what it says."""
-    done = subprocess.run([RECIPE / "local/take_pretrained.sh", choice, "en", "en-live"], cwd=place, text=True,
+    done = subprocess.run([RECIPE / "local/take_pretrained.sh", choice, "exp", "en", "en-live"], cwd=place, text=True,
                           check=False, capture_output=True, env=os.environ | {"PUNC_ROOT": str(RECIPE.parents[1])})
     assert done.stdout == ""
     return sorted(path.parent.name for path in place.glob("exp/*/model.json")), done.stderr.partition(": ")[2]
@@ -202,3 +202,32 @@ def test_take_pretrained_keeps_a_model_that_was_trained(tmp_path):
     assert take_pretrained(tmp_path, "true") == (
         ["en"], "exp/en-live was trained here; remove it, or leave out --pretrained true\n")
     assert [path.name for path in (tmp_path / "exp/en-live").iterdir()] == ["progress.pt"]
+
+
+def test_documents_are_divided_and_cleaned(tmp_path):
+    """Every fourth document is a test, those between are dev; what nobody said is dropped."""
+    (tmp_path / "a.txt").write_text("".join(
+        f"#doc {n}\n#speaker x\nGut (Beifall) so. – Ja, {n} – nun –, gut.\n" for n in range(1, 6)))
+    script = [sys.executable, RECIPE / "local/prepare_texts.py"]
+    done = subprocess.run([*script, "4", tmp_path, tmp_path, "all:a.txt"], check=True, capture_output=True, text=True)
+    assert done.stderr == "all: 3 documents, dev_all: 1 documents, test_all: 1 documents\n"
+    for name, numbers in (("all", (1, 3, 5)), ("dev_all", (2,)), ("test_all", (4,))):
+        assert (tmp_path / f"{name}.txt").read_text() == "".join(
+            f"#doc {n}\nGut   so. Ja, {n} – nun –, gut.\n" for n in numbers)
+    (tmp_path / "a.txt").write_text("Gut\n")
+    done = subprocess.run([*script, "4", tmp_path, tmp_path, "all:a.txt"], check=False, capture_output=True, text=True)
+    assert done.stderr.endswith("a.txt:1: text before the first #doc line; get the file again\n")
+
+
+def test_card_has_the_figures_of_the_table(tmp_path):
+    (tmp_path / "RESULTS.tsv").write_text("system\tset\tmetric\tvalue\tlow\thigh\n" + "".join(
+        f"{row}\t1\t2\n" for row in ("m\tref\tCOMMA.F1\t81.26", "m\tref\tErr\t5.0", "other\tref\tcase.F1\t70")))
+    (tmp_path / "scale").write_text("O=0.70,CAP=0.70\n")
+    (tmp_path / "cards.tsv").write_text("m\tfor files\tan LSTM\n")
+    (tmp_path / "card.md").write_text(
+        "# {system}: {use}, {model}, {scale}\n\n| set | {columns} |\n| {ref} calls |\n| {asr} output |\n")
+    done = subprocess.run([sys.executable, RECIPE / "local/make_card.py", "m", *(
+        tmp_path / name for name in ("cards.tsv", "card.md", "RESULTS.tsv", "scale"))], capture_output=True, text=True,
+        check=False)
+    assert (done.stdout, done.stderr) == (
+        "# m: for files, an LSTM, 0.70\n\n| set | COMMA | Err |\n|---|---:|---:|\n| calls | 81.3 | 5.0 |\n", "")

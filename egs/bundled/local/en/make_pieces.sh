@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# usage: local/make_pieces.sh ENCODER STORE
+# usage: local/en/make_pieces.sh ENCODER STORE
 # STORE: what a fine-tuned encoder reads, in its pieces: train, 28 million words, which are `text`, half of `text_more` and the
 # calls; dev_share, a share of the dev sets. What is finished is not made again. make_store is a function of recipe.sh.
+# shellcheck disable=SC2154  # variables of run.sh
 set -eu
 encoder=$1 store=$2
 here=$(dirname "$0")
 
-take() { [ -f "data/$2/text" ] || python "$here/take_streams.py" "data/$1" "data/$2" "${@:3}"; }
+take() { [ -f "$data/$2/text" ] || python "$here/take_streams.py" "$data/$1" "$data/$2" "${@:3}"; }
 take dev_podcasts dev_podcasts_share 1 10
 take dev_europarl dev_europarl_share 1 10
 take dev_calls dev_calls_share 1 5
@@ -14,4 +15,4 @@ take dev_calls_clean dev_calls_clean_share 1 5
 make_store --token-type encoder --vocab "$encoder" \
   --join train=text,text_half,calls_text,calls,calls,calls_clean,calls_clean \
   --join dev_share=dev_podcasts_share,dev_europarl_share,dev_calls_share,dev_calls_clean_share \
-  "$store" data/{text,text_half,calls_text,calls,calls_clean,dev_{podcasts,europarl,calls,calls_clean}_share}
+  "$store" "$data"/{text,text_half,calls_text,calls,calls_clean,dev_{podcasts,europarl,calls,calls_clean}_share}

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# usage: local/take_pretrained.sh true|false SYSTEM …
-# true: copies the models that ship to exp/SYSTEM, where what a recipe trains is, and other weights over an earlier copy.
-# Fails if exp/SYSTEM is of the other kind.
+# usage: local/take_pretrained.sh true|false EXP SYSTEM …
+# true: copies the models that ship to EXP/SYSTEM, where what a recipe trains is, and other weights over an earlier copy.
+# Fails if EXP/SYSTEM is of the other kind.
 set -euo pipefail
-pretrained=$1
+pretrained=$1 exp=$2
 fail() {
   echo "$0: $*" >&2
   exit 1
 }
-for system in "${@:2}"; do
-  model=exp/$system shipped=$PUNC_ROOT/punc/pretrained/$system
+for system in "${@:3}"; do
+  model=$exp/$system shipped=$PUNC_ROOT/punc/pretrained/$system
   if [ "$pretrained" = true ]; then
     if [ -f "$model/model.json" ]; then
       ! cmp -s "$shipped/model.json" "$model/model.json" || continue  # it has the checksums of all files
@@ -17,7 +17,7 @@ for system in "${@:2}"; do
       fail "$model was trained here; remove it, or leave out --pretrained true"
     fi
     rm -rf "$model.new"
-    mkdir -p exp
+    mkdir -p "$exp"
     cp -r "$shipped" "$model.new"
     if [ -e "$model" ]; then  # with what it punctuated; model.json, which is first read, comes last
       find "$model.new" -type f ! -name model.json -exec mv -t "$model" {} +

@@ -1,0 +1,93 @@
+# English: podcasts, debates and calls, teachers of the size of BERT, and tests on output of recognisers.
+# shellcheck shell=bash disable=SC2034,SC2046,SC2086,SC2154
+ships="en en-live en-large"
+transitions=0.1
+engines="amazon google microsoft speechmatics"
+declare -A merges
+merges[marks]=O=O+CAP,COMMA=COMMA+CAP_COMMA,PERIOD=PERIOD+CAP_PERIOD,QUESTION=QUESTION+CAP_QUESTION
+merges[case]=O=O+COMMA+PERIOD+QUESTION,CAPITAL=CAP+CAP_COMMA+CAP_PERIOD+CAP_QUESTION
+export PYTHONPATH=$PUNC_ROOT/utils/calls${PYTHONPATH:+:$PYTHONPATH}  # for the scripts in local/en
+$teacher || leave_out teacher "--teacher false"
+[ -n "$mpnet" ] || leave_out mpnet "no --mpnet (README.md)"
+$pretrained || [ -n "$mpnet" ] || leave_out taught "no --mpnet (README.md)"
+$pretrained || [ -n "$minilm" ] || leave_out minilm "no --minilm (README.md)"
+[ -f "$corpus/iwslt_ted/train_extra" ] || leave_out ted "no text of TED (README.md)"
+
+names() { echo "$1text"; }  # the set of the transitions
+dev_of() {
+  case $1 in *-TED) (cd "$data" && echo dev_ted*) ;; *) echo dev_podcasts dev_europarl dev_calls dev_calls_clean ;; esac
+}
+tests_of() {  # encoders, which are slow, punctuate the words of one engine
+  case $1 in
+    *-TED) ;;
+    en-large | *-MPNet) echo earnings_ref earnings_asr earnings_speechmatics podcasts europarl ;;
+    *) echo earnings_ref earnings_asr $(printf 'earnings_%s ' $engines) podcasts europarl ;;
+  esac
+  echo iwslt_ref iwslt_asr
+}
+
+prepare_data() { local/en/prepare_data.sh "$corpus"; }
+
+# The pauses of the references, and their labels on the words of recognisers.
+prepare_tests() {
+  local engine
+  [ -f "$data/earnings_ref/pauses.scp" ] || punc pauses --by-label true "$data/earnings_ref" "$data/kaldi_ctm"
+  [ -f "$data/kaldi_words/pauses.scp" ] || punc pauses "$data/kaldi_words" "$data/kaldi_ctm"
+  project earnings_ref kaldi_words earnings_asr
+  for engine in $engines; do project earnings_ref ${engine}_words earnings_$engine; done
+}
+
+# A set that is joined is sets end to end, some twice or three times; in `calls_text` the calls have no pauses, in
+# `calls_clean` no fillers. Encoders read half of text_more.
+make_stores() {
+  local ted=("$data"/ted*) join_ted
+  make_store --vocab-size 48000 --min-count 3 --train text,text_more,calls_text \
+    --join train=text,text_half,calls_text,calls,calls,calls_clean,calls_clean \
+    --join adapt=text,calls_text,calls,calls,calls,calls_clean,calls_clean,calls_clean \
+    --join dev=dev_podcasts,dev_europarl,dev_calls,dev_calls_clean \
+    "$data/store" "$data"/{text,text_more,text_half,calls_text,calls,calls_clean} \
+    "$data"/dev_{podcasts,europarl,calls,calls_clean}
+  join_ted=(--join "train=$(printf '%s\n' "${ted[@]##*/}" | paste -sd,)")
+  ! asked store_ted || make_store --vocab "$data/store/vocab" "${join_ted[@]}" "$data/store_ted" "${ted[@]}" "$data/dev_ted"
+  ! asked store_mpnet || local/en/make_pieces.sh "$mpnet" "$data/store_mpnet"
+  [ -z "$minilm" ] || ! asked store_minilm || local/en/make_pieces.sh "$minilm" "$data/store_minilm"
+  ! asked store_ted_mpnet || make_store --token-type encoder --vocab "$mpnet" "${join_ted[@]}" "$data/store_ted_mpnet" \
+    "${ted[@]}" "$data/dev_ted"
+}
+
+train_system() {
+  local options=(--threads "$threads")
+  case ${store_of[$1]} in *_mpnet) options+=(--encoder "$mpnet") ;; *_minilm) options+=(--encoder "$minilm") ;; esac
+  [ -f $exp/$1/model.json ] || train $conf/$1.conf $data/${store_of[$1]} $exp/$1 "${options[@]}"
+}
+
+# targets TEACHER STORE SET …: the teacher's posteriors for sets, which its students learn.
+targets() { punc soft-targets --context 64 $exp/$1 $data/$2 $exp/$1/targets "${@:3}"; }
+
+# Teachers to their end, their targets, and then all others.
+train_systems() {
+  local system texts="text calls_text calls calls_clean"
+  for system in $(in_stage 4a); do
+    case $system in
+      en-fifth-*) seeds=1 train_system $system ;;
+      *) [ -z "$mpnet" ] || train_system $system ;;  # models that ship need no teacher
+    esac
+  done
+  ! asked en-fifth-wide || targets en-fifth-wide store $texts
+  [ ! -f $exp/en-MPNet/final.pt ] || targets en-MPNet store_mpnet $texts text_half
+  two_at_a_time train_system $(in_stage 4b)
+}
+
+# With text of TED.
+train_on() {
+  local system ted=("$data"/ted*)
+  for system in $(in_stage 5a); do [ -z "$mpnet" ] || train_system $system; done
+  [ ! -f $exp/en-MPNet-TED/final.pt ] || targets en-MPNet-TED store_ted_mpnet "${ted[@]##*/}"
+  two_at_a_time train_system $(in_stage 5)
+}
+
+# The engines' own marks.
+score_others() {
+  local engine
+  for engine in $engines; do score_all "$data/earnings_$engine" "$data/$engine" "$exp/$engine/decode_earnings_$engine"; done
+}

@@ -1,0 +1,52 @@
+"""usage: prepare_texts.py EVERY CORPUS OUT NAME:FILE …
+
+Writes the text of sources as prose, a stream for each document (`#doc` lines). Of each source, NAME with its FILE in
+CORPUS, document EVERY, 2 · EVERY, … is OUT/test_NAME.txt, those in the middle between them OUT/dev_NAME.txt, all others
+OUT/NAME.txt. `#speaker` lines are dropped, and so is what stands in parentheses, because nobody said it, and a dash
+after a mark, with which a record says that the speaker turns to another person.
+"""
+
+import re
+import sys
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+
+from punc.base.errors import InputError
+from punc.base.files import atomic_file, decode_line, open_input
+from punc.bin.script import run_script
+
+BRACKETS = re.compile(r"\([^()]*\)")
+DASH = re.compile(r"(?<=[.!?,;:…])\s+[–—-]+(?=\s|$)")
+
+
+def part(number: int, every: int, name: str) -> str:
+    """The set of document `number`, from 1."""
+    return {0: f"test_{name}", every // 2: f"dev_{name}"}.get(number % every, name)
+
+
+def main(every: int, corpus: Path, out: Path, *sources: str) -> None:
+    """Write the files, and OUT/finished at the end. Prints how many documents each has."""
+    counts: Counter[str] = Counter()
+    for name, path in ((name, corpus / file) for name, _, file in (source.partition(":") for source in sources)):
+        number = 0
+        with ExitStack() as stack, open_input(path) as file:
+            files = {set_name: stack.enter_context(atomic_file(out / f"{set_name}.txt"))
+                     for set_name in (name, f"dev_{name}", f"test_{name}")}
+            for at, raw in enumerate(file, 1):
+                line = decode_line(raw, path, at)
+                if line.startswith("#speaker"):
+                    continue
+                document = line.startswith("#doc")
+                number += document
+                if not number:
+                    raise InputError("text before the first #doc line", "get the file again", path, at)
+                counts[part(number, every, name)] += document
+                files[part(number, every, name)].write(
+                    (line if document else DASH.sub("", BRACKETS.sub(" ", line)).strip()) + "\n")
+    (out / "finished").touch()
+    print(", ".join(f"{name}: {count} documents" for name, count in counts.items()), file=sys.stderr)
+
+
+if __name__ == "__main__":
+    run_script(main, __doc__)
