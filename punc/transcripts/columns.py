@@ -10,17 +10,16 @@ they are.
 
 import math
 import re
-from collections.abc import Iterator
+from itertools import islice
 
 from punc.base.errors import InputError
 from punc.transcripts.ctm_lines import seconds
-from punc.transcripts.parts import PartsDocument, Stretch, TextReader
+from punc.transcripts.parts import LINE, Stretch, TextReader
 from punc.transcripts.source import Source
-from punc.transcripts.transcript import Text, Transcript, in_order
+from punc.transcripts.transcript import Text, Transcript
 
 NUMBER = r"-?(?:\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})(?:[eE][-+]?\d{1,3})?"
-LINE = re.compile(r"[^\n]+")
-COMMENT = re.compile(r"[ \t]*(?:;;.*)?\r?")
+COMMENT = re.compile(r"[ \t]*(?:;;.*)?")
 CTM = re.compile(rf"[ \t]*[^\s;]\S*[ \t]+(?:\S+[ \t]+)?(?:{NUMBER}[ \t]+{NUMBER}[ \t]+\S+"
                  rf"(?:[ \t]+(?:NA|{NUMBER})(?:[ \t]+\S+){{0,2}})?"
                  r"|\S+[ \t]+\S+[ \t]+<ALT_BEGIN>.*)[ \t\r]*")
@@ -68,8 +67,7 @@ def time(text: str, what: str, source: Source, at: int) -> float:
 
 def read_stm(source: Source) -> Transcript:
     """Read an STM. Raises InputError for lines with other columns, and for times that are none."""
-    document = PartsDocument(source)
-    reader = TextReader(source, document)
+    reader = TextReader(source)
     streams = dict[tuple[str, str], int]()
     for number, line in enumerate(LINE.finditer(source.text)):
         if COMMENT.fullmatch(line[0]):
@@ -88,13 +86,12 @@ def read_stm(source: Source) -> Transcript:
         stream = streams.setdefault((columns[0], columns[1]), len(streams))
         if source.text[start:line.end()].strip():
             reader.read(Stretch(start, line.end(), begin, end, speaker, number, stream, columns[0]))
-    return Transcript("STM", in_order(reader.texts), document, encoding=source.encoding)
+    return reader.transcript("STM")
 
 
 def read_kaldi_text(source: Source) -> Transcript:
     """Read `text` of a Kaldi data directory; utterances whose ids are the same up to the last part are a stream."""
-    document = PartsDocument(source)
-    reader = TextReader(source, document)
+    reader = TextReader(source)
     streams = dict[str, int]()
     for number, line in enumerate(LINE.finditer(source.text)):
         found = UTTERANCE.fullmatch(line[0])
@@ -104,32 +101,27 @@ def read_kaldi_text(source: Source) -> Transcript:
             stream = streams.setdefault(recording, len(streams))
             start = line.start() + found.start("text")
             reader.read(Stretch(start, line.end(), segment=number, stream=stream, recording=recording), False)
-    return Transcript("text of Kaldi", reader.texts, document, encoding=source.encoding)
+    return reader.transcript("text of Kaldi")
 
 
 def read_mlf(source: Source) -> Transcript:
     """Read a master label file of HTK. Raises InputError for lines that are none of it."""
-    document = PartsDocument(source)
-    texts, recordings = list[Text](), list[str]()
-    for line in _mlf_lines(source):
-        if line[0].strip().startswith('"'):
-            recordings.append(re.sub(r"\.\w+$", "", line[0].strip().strip('"').rpartition("/")[2]))
+    reader, number, recording = TextReader(source), -1, ""
+    for line in islice(LINE.finditer(source.text), 1, None):
+        text = line[0].strip()
+        if text in ("", ".", "///"):
+            continue
+        if text.startswith('"'):
+            number, recording = number + 1, re.sub(r"\.\w+$", "", text.strip('"').rpartition("/")[2])
             continue
         found = MLF_LINE.fullmatch(line[0])
-        if not found or not recordings:
+        if not found or number < 0:
             raise source.error("not a line of an MLF", 'write "*/id.lab", lines `begin end word`, and a point',
                                line.start())
         begin, end = (int(found[name]) / MLF_UNIT if found[name] else math.nan for name in ("begin", "end"))
-        if found["text"] in ("sil", "sp"):
-            continue
-        start = line.start() + found.start("text")
-        place, number = document.place(start, start + len(found["text"])), len(recordings) - 1
-        texts.append(Text(place, document.read(place), begin, end, "", math.nan, number, number, recordings[-1]))
-    return Transcript("MLF", texts, document, encoding=source.encoding)
-
-
-def _mlf_lines(source: Source) -> Iterator[re.Match[str]]:
-    """The lines of an MLF with names and words."""
-    for number, line in enumerate(re.finditer(r"[^\r\n]+", source.text)):
-        if number and line[0].strip() not in ("", ".", "///"):
-            yield line
+        if found["text"] not in ("sil", "sp"):
+            start, stop = (line.start() + at for at in found.span("text"))
+            place = reader.document.place(start, stop)
+            word = reader.document.read(place)
+            reader.texts.append(Text(place, word, begin, end, segment=number, stream=number, recording=recording))
+    return reader.transcript("MLF")

@@ -8,13 +8,12 @@ describes it.
 """
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Sequence
+from itertools import pairwise
 
 from punc.transcripts import rolling
 from punc.transcripts.clock import seconds
-from punc.transcripts.parts import PartsDocument, Stretch, TextReader
-from punc.transcripts.rolling import Cue
+from punc.transcripts.parts import Stretch, TextReader
 from punc.transcripts.source import Source
 from punc.transcripts.transcript import Transcript
 
@@ -34,85 +33,63 @@ VTT_MARKUP = re.compile(
     rf"<v(?:\.[^\s<>]{{1,40}})?[ \t](?P<voice>[^<>\n]{{1,200}})>|{TAG}|<(?P<time>{CLOCK})>|(?P<blank><br ?/?>)")
 
 
-class Line(NamedTuple):
-    """A line of a file: characters [start, stop), and where the next one starts."""
-
-    text: str
-    start: int
-    stop: int
-    next: int
-
-
 def is_vtt(text: str) -> bool:
     """Whether a file says that it is WebVTT."""
     return re.match(r"\ufeff?WEBVTT(?:[ \t\r\n]|\Z)", text[:10], re.I) is not None
 
 
-def lines_of(text: str) -> Iterator[Line]:
-    """The lines of a text; they end as any system ends them."""
-    for found in LINE.finditer(text):
-        if found[0]:
-            yield Line(found[1], found.start(), found.end(1), found.end())
-
-
-def find_cues(source: Source, times: re.Pattern[str] = TIMES, named: bool = False) -> Iterator[Cue]:
-    """The cues of a file.
+def find_cues(source: Source, times: re.Pattern[str] = TIMES, named: bool = False) -> list[Stretch]:
+    """The cues of a file, a segment each.
 
     named   a cue may have a name for a number, as in WebVTT
 
     Raises InputError for a line with an arrow between what are no times.
     """
-    before: list[Line] = []  # lines since the last times
-    cue: Cue | None = None
-    block = False
-    for line in lines_of(source.text):
-        found = times.fullmatch(line.text)
-        if not found and ">" in line.text and BROKEN.match(line.text):
-            raise source.error("no times of a cue", "write: 00:00:01,500 --> 00:00:02,750", line.start)
-        if found:
-            if cue:
-                yield cue._replace(stop=_end(before, named))
-            more = found.start("more") if not SETTINGS.fullmatch(found["more"]) else len(line.text)
-            start = line.start + more if more < len(line.text) else line.next
-            cue, before, block = Cue(seconds(found["begin"]), seconds(found["end"]), start, start), [], False
-            before.append(Line("", start, start, start))
-        elif cue and not block:
-            block = named and BLOCK.match(line.text) is not None and not before[-1].text.strip()
-            if not block:
-                before.append(line)
-            else:
-                yield cue._replace(stop=before[-1].next)
-                cue = None
-    if cue:
-        yield cue._replace(stop=before[-1].next)
+    lines = list(LINE.finditer(source.text))  # the last one is empty, at the end of the file
+    heads = []
+    for number, line in enumerate(lines):
+        if times.fullmatch(line[1]):
+            heads.append(number)
+        elif ">" in line[1] and BROKEN.match(line[1]):
+            raise source.error("no times of a cue", "write: 00:00:01,500 --> 00:00:02,750", line.start())
+    cues = list[Stretch]()
+    for number, after in pairwise([*heads, len(lines) - 1]):
+        found, head = times.fullmatch(lines[number][1]), lines[number]
+        assert found
+        more = "" if SETTINGS.fullmatch(found["more"]) else found["more"]
+        size = _size([line[1] for line in lines[number + 1:after]], after == len(lines) - 1, named)
+        cues.append(Stretch(head.end(1) - len(more) if more else head.end(), lines[number + 1 + size].start(),
+                            seconds(found["begin"]), seconds(found["end"]), segment=len(cues)))
+    return cues
 
 
-def _end(lines: list[Line], named: bool) -> int:
-    """Where the text of a cue ends, given its lines and those of the number or name of the next one."""
-    last = len(lines) - 1
-    if named and last > 1 and lines[last].text.strip() and not lines[last - 1].text.strip():
-        return lines[last].start
-    while last > 0 and not lines[last].text.strip():  # a blank line between a number and its times
-        last -= 1
-    return lines[last].start if last > 0 and NUMBER.fullmatch(lines[last].text) else lines[-1].next
+def _size(lines: Sequence[str], is_last: bool, named: bool) -> int:
+    """How many lines after its times a cue has: a block, or the number or name of the next cue, ends it."""
+    for number, (before, line) in enumerate(pairwise(["", *lines])):
+        if named and BLOCK.match(line) and not before.strip():
+            return number
+    last = max((number for number, line in enumerate(lines) if line.strip()), default=0)
+    if is_last or not lines:
+        return len(lines)
+    is_name = named and 0 < last == len(lines) - 1 and not lines[last - 1].strip()
+    return last if is_name or NUMBER.fullmatch(lines[last]) else len(lines)
 
 
 def read_cues(source: Source, name: str, times: re.Pattern[str] = TIMES,
               markup: re.Pattern[str] = MARKUP) -> Transcript:
     """Read SRT, WebVTT or SBV. Raises InputError as `find_cues`."""
     named = name == "WebVTT"
-    cues = list(find_cues(source, times, named))
-    document = PartsDocument(source)
-    reader = TextReader(source, document, markup, dashes=True)
+    cues = find_cues(source, times, named)
+    reader = TextReader(source, markup, dashes=True)
     rolls = rolling.roll(source.text, cues, markup)
     if rolls:
-        repeats = rolling.read(source, document, reader, cues, rolls)
+        repeats = rolling.read(source, reader, cues, rolls)
         message = f"rolling captions: {len(repeats)} lines that are shown again are read once"
-        return Transcript(name, reader.texts, document, repeats, notes=[message], encoding=source.encoding)
+        return reader.transcript(name, repeats=repeats, notes=[message])
     voices = named and "<v" in source.text
-    for number, cue in enumerate(cues):
-        reader.read(Stretch(cue.start, cue.stop, cue.begin, cue.end, segment=number), keep_speaker=not voices)
-    return Transcript(name, reader.texts, document, encoding=source.encoding)
+    for cue in cues:
+        reader.read(cue, keep_speaker=not voices)
+    return reader.transcript(name)
 
 
 def read_srt(source: Source) -> Transcript:

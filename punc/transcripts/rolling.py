@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from punc.transcripts.parts import LINE, PartsDocument, Stretch, TextReader
+from punc.transcripts.parts import LINE, Stretch, TextReader
 from punc.transcripts.source import Source
 from punc.transcripts.speakers import find_label
 from punc.transcripts.transcript import Repeat, split
@@ -26,15 +26,6 @@ GAP = 0.1  # seconds between a cue and one that repeats its lines, at most
 MOST_LINES = 12  # of a cue, that are compared
 
 
-class Cue(NamedTuple):
-    """A cue: its times in seconds, and the characters [start, stop) of its text."""
-
-    begin: float
-    end: float
-    start: int
-    stop: int
-
-
 class Roll(NamedTuple):
     """A cue's lines, as characters [start, stop), and how many of them, at its beginning, repeat the cue before."""
 
@@ -42,15 +33,14 @@ class Roll(NamedTuple):
     repeated: int
 
 
-def roll(text: str, cues: Sequence[Cue], markup: re.Pattern[str]) -> list[Roll]:
+def roll(text: str, cues: Sequence[Stretch], markup: re.Pattern[str]) -> list[Roll]:
     """The lines of each cue; empty, if the captions do not roll."""
-    counts = [one.repeated for one in _compared(text, cues[:HEAD], markup) if one.lines]
-    if sum(count > 0 for count in counts) < max(LEAST, len(counts) / 2):
-        return []
-    return list(_compared(text, cues, markup))
+    rolls = list(_compared(text, cues, markup))
+    counts = [one.repeated for one in rolls[:HEAD] if one.lines]
+    return rolls if sum(count > 0 for count in counts) >= max(LEAST, len(counts) / 2) else []
 
 
-def _compared(text: str, cues: Sequence[Cue], markup: re.Pattern[str]) -> Iterator[Roll]:
+def _compared(text: str, cues: Sequence[Stretch], markup: re.Pattern[str]) -> Iterator[Roll]:
     before, end = list[list[str]](), -math.inf
     for cue in cues:
         lines = [found.span() for found in LINE.finditer(text, cue.start, cue.stop) if not found[0].isspace()]
@@ -65,27 +55,25 @@ def _repeated(old: list[list[str]], new: list[list[str]]) -> int:
     return next((n for n in range(min(len(old), len(new)), 0, -1) if old[-n:] == new[:n]), 0)
 
 
-def read(source: Source, document: PartsDocument, reader: TextReader, cues: Sequence[Cue],
-         rolls: Sequence[Roll]) -> list[Repeat]:
+def read(source: Source, reader: TextReader, cues: Sequence[Stretch], rolls: Sequence[Roll]) -> list[Repeat]:
     """Read the lines that are said, and return those that repeat them.
 
     A line stays as it is where markup divides its words.
     """
     repeats, before = list[Repeat](), list[tuple[int, int]]()  # the texts [first, last) of the lines of the cue before
-    for number, (cue, rolled) in enumerate(zip(cues, rolls)):
-        said = before[len(before) - rolled.repeated:] if rolled.repeated else []
+    for cue, rolled in zip(cues, rolls):
+        said = before[len(before) - rolled.repeated:]
         for (start, stop), repeated in zip(rolled.lines, said):
             label = find_label(source.text[start:stop])
             start += label.size if label and label.sure else 0
             if "<" not in source.text[start:stop]:
-                place = document.place(start, stop)
-                repeats.append(Repeat([(place, document.read(place))], *repeated))
-        begin = cue.begin
-        for at, (start, stop) in enumerate(rolled.lines[rolled.repeated:], rolled.repeated):
-            first = len(reader.texts)
-            end = cue.end if at == len(rolled.lines) - 1 else math.nan
-            reader.read(Stretch(start, stop, begin, end, segment=number))
+                place = reader.document.place(start, stop)
+                repeats.append(Repeat([(place, reader.document.read(place))], *repeated))
+        new = rolled.lines[rolled.repeated:]
+        for start, stop in new:
+            first, is_first, is_last = len(reader.texts), (start, stop) == new[0], (start, stop) == new[-1]
+            reader.read(cue._replace(start=start, stop=stop, begin=cue.begin if is_first else math.nan,
+                                     end=cue.end if is_last else math.nan))
             said.append((first, len(reader.texts)))
-            begin = math.nan
         before = said
     return repeats

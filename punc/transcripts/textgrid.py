@@ -5,14 +5,13 @@ WORD_TIERS, as `speaker - words` of the Montreal Forced Aligner; else every tier
 a speaker, whose intervals may have many words. Other tiers stay as they are.
 """
 
-import math
 import re
 from typing import NamedTuple
 
 from punc.transcripts.columns import time
-from punc.transcripts.parts import PartsDocument, Stretch, TextReader
+from punc.transcripts.parts import Stretch, TextReader
 from punc.transcripts.source import Source
-from punc.transcripts.transcript import Transcript, in_order
+from punc.transcripts.transcript import Transcript
 
 SILENCE = frozenset(("", "sil", "sp", "SIL", "SP", "<eps>", "<p:>", "#"))
 NUMBER = r"(-?\d{1,15}(?:\.\d{0,18})?(?:[eE][-+]?\d{1,3})?)"
@@ -70,18 +69,9 @@ def choose_tiers(source: Source, tiers: list[Tier], name: str = "") -> list[Tier
     return chosen
 
 
-class Interval(NamedTuple):
-    """An interval: begin and end in seconds, and the characters [start, stop) of its text, without its quotes."""
-
-    begin: float
-    end: float
-    start: int
-    stop: int
-
-
-def intervals(source: Source, tier: Tier) -> list[Interval]:
-    """The intervals of a tier. Raises InputError if their number is not its size, or one has no times."""
-    found, at, text = list[Interval](), tier.start, source.text
+def intervals(source: Source, tier: Tier) -> list[Stretch]:
+    """The intervals of a tier, without quotes. Raises InputError for other than its size, and for one without times."""
+    found, at, text = list[Stretch](), tier.start, source.text
     while match := INTERVAL.search(text, at, tier.stop):
         _check_gap(source, at, match.start())
         begin, end = (time(match[i], "time", source, match.start(i)) for i in (1, 2))
@@ -90,7 +80,7 @@ def intervals(source: Source, tier: Tier) -> list[Interval]:
             raise source.error("a text without its last quote", BROKEN, match.start())
         if end < begin or (found and begin < found[-1].begin):
             raise source.error(f"an interval from {begin:g} to {end:g} s", "fix its times", match.start(1))
-        found.append(Interval(begin, end, match.end(), at - 1))
+        found.append(Stretch(match.end(), at - 1, begin, end))
     _check_gap(source, at, tier.stop)
     if len(found) != tier.size:
         raise source.error(f"tier '{tier.name}' has {len(found)} intervals, but its size is {tier.size}", BROKEN,
@@ -115,15 +105,14 @@ def _check_gap(source: Source, start: int, stop: int) -> None:
 
 def read_textgrid(source: Source, tier: str = "") -> Transcript:
     """Read the words of a TextGrid. Raises InputError for a tier that is cut short, and for times that are none."""
-    document = PartsDocument(source, (('"', '""'),))
-    reader = TextReader(source, document)
+    reader = TextReader(source, escapes=(('"', '""'),))
     tiers = find_tiers(source)
     chosen = choose_tiers(source, tiers, tier)
     for stream, one in enumerate(tiers):  # the size of others shows whether the file is whole
         speaker = "" if len(chosen) == 1 else re.sub(r" - \w+$", "", one.name)
-        for begin, end, start, stop in intervals(source, one):
-            if one in chosen and source.text[start:stop].strip() not in SILENCE:
-                reader.read(Stretch(start, stop, begin, end, speaker, stream, stream), False)
+        for found in intervals(source, one):
+            if one in chosen and source.text[found.start:found.stop].strip() not in SILENCE:
+                reader.read(found._replace(speaker=speaker, segment=stream, stream=stream), keep_speaker=False)
     grid = GRID.search(source.text)
-    return Transcript("TextGrid", in_order(reader.texts), document, encoding=source.encoding,
-                      end=time(grid[2], "end", source, grid.start(2)) if grid else math.nan)
+    assert grid  # `find_tiers` has checked it
+    return reader.transcript("TextGrid", end=time(grid[2], "end", source, grid.start(2)))
