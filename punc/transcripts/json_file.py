@@ -145,10 +145,6 @@ class JsonDocument:
         """Forget the places."""
         self._holders, self._keys, self._stand_ins = [], [], {}
 
-    def readable(self, text: str) -> str:
-        """A text as `place` has it."""
-        return _readable(text)[0] if self._may_be_special and SPECIAL.search(text) else text
-
     def put(self, place: int, text: str, probability: float = math.nan) -> None:
         """Put a text in a place; the object of a word gets the probability of its label."""
         holder, key = self._holders[place], self._keys[place]
