@@ -30,22 +30,17 @@ MLF_UNIT = 1e7  # a second
 IGNORED = "ignore_time_segment_in_scoring"
 
 
-def first_line(text: str) -> str:
-    """The first line that is no comment."""
-    return next((line[0] for line in LINE.finditer(text) if not COMMENT.fullmatch(line[0])), "")
+def form_of(text: str) -> str:
+    """The name of the format of a file, by its first line that is no comment, or by all its lines; else empty."""
+    first = next((line[0] for line in LINE.finditer(text) if not COMMENT.fullmatch(line[0])), "")
+    if CTM.fullmatch(first):
+        return "CTM"
+    if STM.fullmatch(first):
+        return "STM"
+    return "text of Kaldi" if _is_kaldi_text(text) else ""
 
 
-def is_ctm(text: str) -> bool:
-    """Whether a file is a CTM, by its first line that is no comment."""
-    return CTM.fullmatch(first_line(text)) is not None
-
-
-def is_stm(text: str) -> bool:
-    """Whether a file is an STM."""
-    return STM.fullmatch(first_line(text)) is not None
-
-
-def is_kaldi_text(text: str) -> bool:
+def _is_kaldi_text(text: str) -> bool:
     """Whether every line begins with an id of an utterance, and no two have the same.
 
     An id has digits and letters; without a hyphen or underscore, all ids differ only in digits, and there are two.

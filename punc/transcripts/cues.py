@@ -25,6 +25,7 @@ SBV_TIMES = re.compile(rf"[ \t]*(?P<begin>{SBV_CLOCK}),(?P<end>{SBV_CLOCK})(?P<m
 BROKEN = re.compile(rf"[ \t]*(?:{CLOCK}{ARROW}\S|\S*\d{ARROW}{CLOCK})")
 SETTINGS = re.compile(r"(?:[ \t]+[A-Za-z]\w{0,30}:\S{1,60})*[ \t]*")  # `align:start`, `X1:40`
 NUMBER = re.compile(r"[ \t]*\d{1,7}[ \t]*")
+VTT = re.compile(r"\ufeff?WEBVTT(?:[ \t\r\n]|\Z)", re.I)
 BLOCK = re.compile(r"(?:NOTE|STYLE|REGION)(?:[ \t]|$)")
 LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|$)")
 TAG = r"</?(?:i|b|u|s|c|v|lang|ruby|rt|font)(?=[ .\t>/])[^<>\n]{0,200}>"
@@ -33,9 +34,14 @@ VTT_MARKUP = re.compile(
     rf"<v(?:\.[^\s<>]{{1,40}})?[ \t](?P<voice>[^<>\n]{{1,200}})>|{TAG}|<(?P<time>{CLOCK})>|(?P<blank><br ?/?>)")
 
 
-def is_vtt(text: str) -> bool:
-    """Whether a file says that it is WebVTT."""
-    return re.match(r"\ufeff?WEBVTT(?:[ \t\r\n]|\Z)", text[:10], re.I) is not None
+def form_of(text: str) -> str:
+    """The name of the format of a file with cues; empty if it has none."""
+    if VTT.match(text[:10]):
+        return "WebVTT"
+    rows = text.splitlines()
+    if (">" in text or "→" in text) and any(map(TIMES.fullmatch, rows)):
+        return "SRT"
+    return "SBV" if any(map(SBV_TIMES.fullmatch, rows)) else ""
 
 
 def find_cues(source: Source, times: re.Pattern[str] = TIMES, named: bool = False) -> list[Stretch]:
@@ -75,11 +81,11 @@ def _size(lines: Sequence[str], is_last: bool, named: bool) -> int:
     return last if is_name or NUMBER.fullmatch(lines[last]) else len(lines)
 
 
-def read_cues(source: Source, name: str, times: re.Pattern[str] = TIMES,
-              markup: re.Pattern[str] = MARKUP) -> Transcript:
-    """Read SRT, WebVTT or SBV. Raises InputError as `find_cues`."""
+def read_cues(source: Source, name: str) -> Transcript:
+    """Read `SRT`, `WebVTT` or `SBV`, as YouTube writes it. Raises InputError as `find_cues`."""
     named = name == "WebVTT"
-    cues = find_cues(source, times, named)
+    markup = VTT_MARKUP if named else MARKUP
+    cues = find_cues(source, SBV_TIMES if name == "SBV" else TIMES, named)
     reader = TextReader(source, markup, dashes=True)
     rolls = rolling.roll(source.text, cues, markup)
     if rolls:
@@ -90,18 +96,3 @@ def read_cues(source: Source, name: str, times: re.Pattern[str] = TIMES,
     for cue in cues:
         reader.read(cue, keep_speaker=not voices)
     return reader.transcript(name)
-
-
-def read_srt(source: Source) -> Transcript:
-    """Read SRT."""
-    return read_cues(source, "SRT")
-
-
-def read_vtt(source: Source) -> Transcript:
-    """Read WebVTT."""
-    return read_cues(source, "WebVTT", markup=VTT_MARKUP)
-
-
-def read_sbv(source: Source) -> Transcript:
-    """Read SBV, as YouTube writes it."""
-    return read_cues(source, "SBV", SBV_TIMES)

@@ -18,8 +18,8 @@ NUMBER = r"(-?\d{1,15}(?:\.\d{0,18})?(?:[eE][-+]?\d{1,3})?)"
 QUOTED = r'"((?:[^"]|"")*)"'
 TIER = re.compile(rf'"(IntervalTier|TextTier)"\s+(?:name = )?{QUOTED}\s+(?:xmin = )?{NUMBER}'
                   rf"\s+(?:xmax = )?{NUMBER}\s+(?:(?:intervals|points): size = )?(\d{{1,18}})(?!\d)")
-INTERVAL = re.compile(rf'^[ \t]*(?:xmin = )?{NUMBER}[ \t\r]*\n[ \t]*(?:xmax = )?{NUMBER}[ \t\r]*\n[ \t]*(?:text = )?"',
-                      re.M)
+INTERVAL = re.compile(rf"^[ \t]*(?:xmin = )?{NUMBER}[ \t\r]*\n[ \t]*(?:xmax = )?{NUMBER}[ \t\r]*\n"
+                      rf"[ \t]*(?:text = )?{QUOTED}", re.M)
 GRID = re.compile(rf'"TextGrid"\s+(?:xmin = )?{NUMBER}\s+(?:xmax = )?{NUMBER}\s+(?:tiers\? )?<exists>'
                   r"\s+(?:size = )?(\d{1,9})(?!\d)")
 BROKEN = "the file is cut short, or broken: save it again"
@@ -71,36 +71,23 @@ def choose_tiers(source: Source, tiers: list[Tier], name: str = "") -> list[Tier
 
 def intervals(source: Source, tier: Tier) -> list[Stretch]:
     """The intervals of a tier, without quotes. Raises InputError for other than its size, and for one without times."""
-    found, at, text = list[Stretch](), tier.start, source.text
-    while match := INTERVAL.search(text, at, tier.stop):
-        _check_gap(source, at, match.start())
-        begin, end = (time(match[i], "time", source, match.start(i)) for i in (1, 2))
-        at = _end_of_quote(text, match.end(), tier.stop)
-        if at < 0:
-            raise source.error("a text without its last quote", BROKEN, match.start())
-        if end < begin or (found and begin < found[-1].begin):
-            raise source.error(f"an interval from {begin:g} to {end:g} s", "fix its times", match.start(1))
-        found.append(Stretch(match.end(), at - 1, begin, end))
-    _check_gap(source, at, tier.stop)
+    found, at = list[Stretch](), tier.start
+    for match in [*INTERVAL.finditer(source.text, tier.start, tier.stop), None]:
+        quote = source.text.find('"', at, match.start() if match else tier.stop)
+        if quote >= 0 and source.text.find('"', quote + 1, tier.stop) < 0:
+            raise source.error("a text without its last quote", BROKEN, quote)
+        if quote >= 0:
+            raise source.error("a text whose interval has no times", "write two numbers, a line each", quote)
+        if match:
+            at = match.end()
+            begin, end = (time(match[i], "time", source, match.start(i)) for i in (1, 2))
+            if end < begin or (found and begin < found[-1].begin):
+                raise source.error(f"an interval from {begin:g} to {end:g} s", "fix its times", match.start(1))
+            found.append(Stretch(*match.span(3), begin, end))
     if len(found) != tier.size:
         raise source.error(f"tier '{tier.name}' has {len(found)} intervals, but its size is {tier.size}", BROKEN,
                            tier.start)
     return found
-
-
-def _end_of_quote(text: str, at: int, stop: int) -> int:
-    """The character after the quote that ends a text; -1 if there is none. Two quotes are one in the text."""
-    while (at := text.find('"', at, stop)) >= 0:
-        if text[at + 1:at + 2] != '"':
-            return at + 1
-        at += 2
-    return -1
-
-
-def _check_gap(source: Source, start: int, stop: int) -> None:
-    """Raise InputError for a text between two intervals, which the size of the tier does not count."""
-    if (at := source.text.find('"', start, stop)) >= 0:
-        raise source.error("a text whose interval has no times", "write two numbers, a line each", at)
 
 
 def read_textgrid(source: Source, tier: str = "") -> Transcript:
