@@ -26,8 +26,7 @@ from punc.data.tables import count_blanks, read_table
 from punc.decoding.options import CHUNK_SIZE
 from punc.decoding.spans import grouped
 from punc.timing.pauses import SEGMENT_SLACK, read_channels
-from punc.transcripts.ctm import CtmIndex, read_lines
-from punc.transcripts.ctm_lines import CtmLine
+from punc.transcripts.ctm import CtmIndex, CtmLine, read_lines
 from punc.transcripts.parts import PartsDocument
 from punc.transcripts.source import Source
 from punc.transcripts.transcript import Text, Transcript

@@ -1,5 +1,6 @@
-"""Words in columns: STM of NIST, MLF of HTK, and `text` of Kaldi; `ctm` reads CTM.
+"""Words in columns: CTM and STM of NIST, MLF of HTK, and `text` of Kaldi.
 
+    CTM    as in `ctm`
     STM    id channel speaker begin end [<labels>] word word …
     MLF    "*/id.lab", then lines [begin end] word [score] in 100 nanoseconds, and a point
     text   id word word …
@@ -10,13 +11,14 @@ they are.
 
 import math
 import re
+from functools import partial
 from itertools import islice
 
-from punc.base.errors import InputError
-from punc.transcripts.ctm_lines import seconds
-from punc.transcripts.parts import LINE, Stretch, TextReader
+from punc.transcripts.clock import checked_seconds
+from punc.transcripts.ctm import CtmLine, read_lines
+from punc.transcripts.parts import LINE, PartsDocument, Stretch, TextReader
 from punc.transcripts.source import Source
-from punc.transcripts.transcript import Text, Transcript
+from punc.transcripts.transcript import Text, Transcript, in_order
 
 NUMBER = r"-?(?:\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})(?:[eE][-+]?\d{1,3})?"
 COMMENT = re.compile(r"[ \t]*(?:;;.*)?")
@@ -52,12 +54,19 @@ def _is_kaldi_text(text: str) -> bool:
         all("-" in id or "_" in id for id in ids) or (len(shapes) == 1 < len(ids)))
 
 
-def time(text: str, what: str, source: Source, at: int) -> float:
-    """A time in seconds. Raises InputError for what is none, or negative."""
-    try:
-        return seconds(text, what, source.path, 0)
-    except InputError as error:
-        raise source.error(error.what, error.remedy, at) from None  # the line is counted only here
+def read_ctm_file(source: Source) -> Transcript:
+    """Read a CTM as a transcript; a stream is a channel of an id, in time order, whatever the order of lines.
+
+    Raises InputError for lines with other columns, and for times that are none.
+    """
+    document, streams = PartsDocument(source), dict[tuple[str, str], int]()
+    lines = [CtmLine(source.path, number, f"{line}\n")
+             for number, line in enumerate(source.text.replace("\r", " ").split("\n"), 1)]
+    texts = read_lines(lines, document, streams=streams)
+    if len({id for id, _ in streams}) < len(streams):  # where an id has two channels, these are its speakers
+        names = [channel for _, channel in streams]
+        texts = [text._replace(speaker=text.speaker or names[text.stream]) for text in texts]
+    return Transcript("CTM", in_order(texts), document, encoding=source.encoding)
 
 
 def read_stm(source: Source) -> Transcript:
@@ -71,7 +80,7 @@ def read_stm(source: Source) -> Transcript:
             raise source.error("not a line of an STM", "write: id channel speaker begin end [<labels>] words",
                                line.start())
         columns = line[0].split(maxsplit=5)
-        begin, end = (time(text, "time", source, line.start()) for text in columns[3:5])
+        begin, end = (checked_seconds(text, "time", partial(source.error, at=line.start())) for text in columns[3:5])
         if len(columns) < 6 or columns[5].strip().casefold().strip(".,?!") == IGNORED:
             continue
         start = line.end() - len(columns[5])

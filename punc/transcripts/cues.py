@@ -3,19 +3,31 @@
 A cue begins at a line of times. Its text goes to the next cue: to the line of that one's times, or the number or name
 before it. In WebVTT, blocks of NOTE, STYLE and REGION are no texts.
 
+Rolling captions show the last lines of the cue before again, above what is said next. YouTube's automatic captions are
+such, in WebVTT and as SRT, and so are roll-up captions of television:
+
+    00:00:00.160 --> 00:00:02.149    so<00:00:00.480><c> it</c><00:00:00.640><c> begins</c>
+    00:00:02.149 --> 00:00:02.159    so it begins
+    00:00:02.159 --> 00:00:04.630    so it begins
+                                     as<00:00:02.480><c> it</c><00:00:02.800><c> must</c>
+
+A line is said where it first stands. The lines that repeat it repeat its words.
+
 Source: www.w3.org/TR/webvtt1, sections 4.1 to 4.2.2; SRT has no standard, and www.matroska.org/technical/subtitles.html
 describes it.
 """
 
+import math
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
-from punc.transcripts import rolling
 from punc.transcripts.clock import seconds
-from punc.transcripts.parts import Stretch, TextReader
+from punc.transcripts.parts import LINE, Stretch, TextReader
 from punc.transcripts.source import Source
-from punc.transcripts.transcript import Transcript
+from punc.transcripts.speakers import find_label
+from punc.transcripts.transcript import Repeat, Transcript, split
 
 CLOCK = r"-?(?:\d{1,5}:)?\d{1,3}:\d{1,2}(?:[ ]?[.,:;][ ]?\d{1,3})?"
 ARROW = r"[ \t]*(?:-{1,3}>|→|–>|—>)[ \t]*"
@@ -27,11 +39,23 @@ SETTINGS = re.compile(r"(?:[ \t]+[A-Za-z]\w{0,30}:\S{1,60})*[ \t]*")  # `align:s
 NUMBER = re.compile(r"[ \t]*\d{1,7}[ \t]*")
 VTT = re.compile(r"\ufeff?WEBVTT(?:[ \t\r\n]|\Z)", re.I)
 BLOCK = re.compile(r"(?:NOTE|STYLE|REGION)(?:[ \t]|$)")
-LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|$)")
+WHOLE_LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|$)")
 TAG = r"</?(?:i|b|u|s|c|v|lang|ruby|rt|font)(?=[ .\t>/])[^<>\n]{0,200}>"
 MARKUP = re.compile(TAG + r"|\{\\[^{}\n]{0,100}\}|(?P<blank><br ?/?>|\\N)", re.I)
 VTT_MARKUP = re.compile(
     rf"<v(?:\.[^\s<>]{{1,40}})?[ \t](?P<voice>[^<>\n]{{1,200}})>|{TAG}|<(?P<time>{CLOCK})>|(?P<blank><br ?/?>)")
+
+HEAD = 200  # cues that show whether captions roll
+LEAST = 3  # of them, and half of them, repeat a line: else people have said it again
+GAP = 0.1  # seconds between a cue and one that repeats its lines, at most
+MOST_LINES = 12  # of a cue, that are compared
+
+
+class Roll(NamedTuple):
+    """A cue's lines, as characters [start, stop), and how many of them, at its beginning, repeat the cue before."""
+
+    lines: list[tuple[int, int]]
+    repeated: int
 
 
 def form_of(text: str) -> str:
@@ -51,7 +75,7 @@ def find_cues(source: Source, times: re.Pattern[str] = TIMES, named: bool = Fals
 
     Raises InputError for a line with an arrow between what are no times.
     """
-    lines = list(LINE.finditer(source.text))  # the last one is empty, at the end of the file
+    lines = list(WHOLE_LINE.finditer(source.text))  # the last one is empty, at the end of the file
     heads = []
     for number, line in enumerate(lines):
         if times.fullmatch(line[1]):
@@ -87,12 +111,53 @@ def read_cues(source: Source, name: str) -> Transcript:
     markup = VTT_MARKUP if named else MARKUP
     cues = find_cues(source, SBV_TIMES if name == "SBV" else TIMES, named)
     reader = TextReader(source, markup, dashes=True)
-    rolls = rolling.roll(source.text, cues, markup)
+    rolls = _rolls(source.text, cues, markup)
     if rolls:
-        repeats = rolling.read(source, reader, cues, rolls)
+        repeats = _read_rolling(source, reader, cues, rolls)
         message = f"rolling captions: {len(repeats)} lines that are shown again are read once"
         return reader.transcript(name, repeats=repeats, notes=[message])
     voices = named and "<v" in source.text
     for cue in cues:
         reader.read(cue, keep_speaker=not voices)
     return reader.transcript(name)
+
+
+def _rolls(text: str, cues: Sequence[Stretch], markup: re.Pattern[str]) -> list[Roll]:
+    """The lines of each cue; empty, if the captions do not roll."""
+    rolls, before, end = list[Roll](), list[list[str]](), -math.inf
+    for cue in cues:
+        lines = [found.span() for found in LINE.finditer(text, cue.start, cue.stop) if not found[0].isspace()]
+        words = [split(markup.sub("", text[start:stop])) for start, stop in lines[:MOST_LINES]]
+        rolls.append(Roll(lines, _repeated(before, words) if cue.begin <= end + GAP else 0))
+        before, end = words, cue.end
+    counts = [one.repeated for one in rolls[:HEAD] if one.lines]
+    return rolls if sum(count > 0 for count in counts) >= max(LEAST, len(counts) / 2) else []
+
+
+def _repeated(old: list[list[str]], new: list[list[str]]) -> int:
+    """How many lines at the beginning are the last ones of the cue before, given the words of both."""
+    return next((n for n in range(min(len(old), len(new)), 0, -1) if old[-n:] == new[:n]), 0)
+
+
+def _read_rolling(source: Source, reader: TextReader, cues: Sequence[Stretch], rolls: Sequence[Roll]) -> list[Repeat]:
+    """Read the lines that are said, and return those that repeat them.
+
+    A line stays as it is where markup divides its words.
+    """
+    repeats, before = list[Repeat](), list[tuple[int, int]]()  # the texts [first, last) of the lines of the cue before
+    for cue, rolled in zip(cues, rolls):
+        said = before[len(before) - rolled.repeated:]
+        for (start, stop), repeated in zip(rolled.lines, said):
+            label = find_label(source.text[start:stop])
+            start += label.size if label and label.sure else 0
+            if "<" not in source.text[start:stop]:
+                place = reader.document.place(start, stop)
+                repeats.append(Repeat([(place, reader.document.read(place))], *repeated))
+        new = rolled.lines[rolled.repeated:]
+        for start, stop in new:
+            first, is_first, is_last = len(reader.texts), (start, stop) == new[0], (start, stop) == new[-1]
+            reader.read(cue._replace(start=start, stop=stop, begin=cue.begin if is_first else math.nan,
+                                     end=cue.end if is_last else math.nan))
+            said.append((first, len(reader.texts)))
+        before = said
+    return repeats

@@ -127,7 +127,7 @@ class JsonDocument:
         self._keys.append(key)
         place, text = len(self._keys) - 1, holder[key]
         if self._raw and any(ord(char) in BYTES_BACK for char in text):
-            self._raw.checked(text.translate(BYTES_BACK))
+            raise self._raw.not_utf8(max(self._raw.text.find(text.translate(BYTES_BACK)), 0))
         return place, entities.decoded(text) if self._may_be_special else text
 
     def spots(self) -> Iterator[tuple[Any, Any]]:

@@ -129,32 +129,26 @@ def read_json(source: Source, timed: bool = False) -> Transcript:
 
     Raises InputError for broken JSON and for what has no words that can be found.
     """
-    return _read(source, JsonDocument(source), timed)
-
-
-def _read(source: Source, document: JsonDocument, timed: bool) -> Transcript:
-    """The transcript by the first row that finds words, with times if the file has some."""
-    documents = list[Any]()
+    document, documents = JsonDocument(source), list[Any]()
     for value in document.values:
         documents += value if isinstance(value, list) else [value]
     documents = [value for value in documents if isinstance(value, dict)]
     if not any(document.values):
         return Transcript("JSON", [], document, encoding=source.encoding)
-    found: list[tuple[int, JsonReader, list[Any]]] = []
-    for row, own in _candidates(documents):
+    found = list[tuple[JsonReader, list[Any]]]()
+    for row, own in _candidates(documents):  # the first row that finds words, with times if the file has some
         reader = _reader(row, document, own, timed)
-        words = _words(reader)
-        most = words >= max((count for count, _, _ in found), default=1)
-        if most and (_has_times(reader) or not has_times(document.values)):
+        most = reader.words >= max((other.words for other, _ in found), default=1)
+        if most and (reader.has_times or not has_times(document.values)):
             return _transcript(source, reader, document)
-        found.append((words, reader, own))
-    for count, reader, own in found:
-        if count:  # the times that the file has are not those of its words
+        found.append((reader, own))
+    for reader, own in found:
+        if reader.words:  # the times that the file has are not those of its words
             return _transcript(source, _reader(reader.shape.row, document, own, timed), document)
     stay = unread(document.values, [])
-    partial = any(reader.skipped for _, reader, _ in found)
+    partial = any(reader.skipped for reader, _ in found)
     if found and not stay and not partial:
-        return Transcript(found[0][1].shape.row.name, [], document, encoding=source.encoding)
+        return Transcript(found[0][0].shape.row.name, [], document, encoding=source.encoding)
     what = "only results that are not final" if partial else "no text where a format of JSON that punc knows has it"
     raise source.error(what + (f"; texts stand in {_named(stay)}" if stay else ""),
                        "give a format that docs/after-asr.md names")
@@ -166,14 +160,6 @@ def _reader(row: JsonFormat, document: JsonDocument, own: list[Any], timed: bool
     reader = JsonReader(row, document, timed)
     reader.read(own)
     return reader
-
-
-def _words(reader: JsonReader) -> int:
-    return sum(len(text.text.split()) for text in reader.texts)
-
-
-def _has_times(reader: JsonReader) -> bool:
-    return any(text.times or text.begin == text.begin or text.end == text.end for text in reader.texts)
 
 
 def json_rows() -> list[tuple[str, str]]:
@@ -215,7 +201,7 @@ def _transcript(source: Source, reader: JsonReader, document: JsonDocument) -> T
         messages.append(f"{sum(stay.values())} texts of several words stay as they are: {_named(stay)}")
     if reader.shape.odd_times:
         messages.append(f"times that are no numbers were not read: {reader.shape.odd_times}")
-    elif not _has_times(reader) and (name := has_times(document.values)):
+    elif not reader.has_times and (name := has_times(document.values)):
         messages.append(f"no times were read: {row.name} does not have them in `{name}`")
     return Transcript(row.name, reader.texts, document, reader.repeats, reader.language, messages=messages,
                       encoding=source.encoding)

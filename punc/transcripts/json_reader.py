@@ -57,6 +57,16 @@ class JsonReader:
         if not self._row.unit:
             self.texts = in_seconds(self.texts)
 
+    @property
+    def words(self) -> int:
+        """How many words were read."""
+        return sum(len(text.text.split()) for text in self.texts)
+
+    @property
+    def has_times(self) -> bool:
+        """Whether a text has a time."""
+        return any(text.times or text.begin == text.begin or text.end == text.end for text in self.texts)
+
     def _final(self, found: list[Any]) -> list[Any]:
         if not self._row.skip:
             return found

@@ -14,6 +14,8 @@ from punc.transcripts.parts import Stretch, TextReader
 from punc.transcripts.source import Source
 from punc.transcripts.transcript import Transcript
 
+FORMS = {"<annotation_document": "EAF", "<sami": "SAMI", "<tt": "TTML", "<transcript>": "captions of YouTube",
+         "<timedtext": "captions of YouTube"}
 TAG = re.compile(r"<!--(?:(?!-->).)*(?:-->)?|(?P<blank><(?:\w+:)?br\b[^<>]*>)|<[/!?A-Za-z][^<>]*>", re.S | re.I)
 ELEMENT = re.compile(r"<(?:\w+:)?(?P<name>p|text)\b(?P<attributes>[^<>]*?)(?P<empty>/?)>", re.I)
 ATTRIBUTE = re.compile(r"([\w:.-]{1,40})\s{0,9}=\s{0,9}(?:\"([^\"<>]*)\"|'([^'<>]*)'|([^\s\"'<>]+))")
@@ -43,19 +45,16 @@ def offset(text: str, tick_rate: float = 1) -> float:
     return number(digits, units.get(unit[0] if unit else "", math.nan))
 
 
-def is_markup(text: str) -> bool:
-    """Whether a file is one of these."""
+def form_of(text: str) -> str:
+    """The name of the format of a file, if it is one of these; else empty."""
     head = text[:4000].lower()
-    return "<tt" in head or "<sami" in head or "<transcript>" in head or "<timedtext" in head or \
-        "<annotation_document" in head
+    return next((name for element, name in FORMS.items() if element in head), "")
 
 
-def read_markup(source: Source) -> Transcript:
-    """Read TTML, SAMI, captions of YouTube or EAF. Raises InputError for a file with no text of these."""
-    head = source.text[:4000].lower()
-    if "<annotation_document" in head:
+def read_markup(source: Source, name: str) -> Transcript:
+    """Read `TTML`, `SAMI`, `captions of YouTube` or `EAF`. Raises InputError for an element that is not closed."""
+    if name == "EAF":
         return read_eaf(source)
-    name = "SAMI" if "<sami" in head else "TTML" if "<tt" in head else "captions of YouTube"
     reader = TextReader(source, TAG, dashes=True)
     for segment, stretch in enumerate(_sami(source) if name == "SAMI" else _elements(source, name)):
         reader.read(stretch._replace(segment=segment))

@@ -38,7 +38,7 @@ class PartsDocument:
 
     def read(self, place: int) -> str:
         """What the text of a place means."""
-        text = self._source.checked(self._parts[place])
+        text = self._parts[place]
         for char, written in self._escapes:
             text = text.replace(written, char)
         return entities.decoded(text)

@@ -6,9 +6,10 @@ a speaker, whose intervals may have many words. Other tiers stay as they are.
 """
 
 import re
+from functools import partial
 from typing import NamedTuple
 
-from punc.transcripts.columns import time
+from punc.transcripts.clock import checked_seconds
 from punc.transcripts.parts import Stretch, TextReader
 from punc.transcripts.source import Source
 from punc.transcripts.transcript import Transcript
@@ -80,7 +81,7 @@ def intervals(source: Source, tier: Tier) -> list[Stretch]:
             raise source.error("a text whose interval has no times", "write two numbers, a line each", quote)
         if match:
             at = match.end()
-            begin, end = (time(match[i], "time", source, match.start(i)) for i in (1, 2))
+            begin, end = (checked_seconds(match[i], "time", partial(source.error, at=match.start(i))) for i in (1, 2))
             if end < begin or (found and begin < found[-1].begin):
                 raise source.error(f"an interval from {begin:g} to {end:g} s", "fix its times", match.start(1))
             found.append(Stretch(*match.span(3), begin, end))
@@ -102,4 +103,4 @@ def read_textgrid(source: Source, tier: str = "") -> Transcript:
                 reader.read(found._replace(speaker=speaker, segment=stream, stream=stream), keep_speaker=False)
     grid = GRID.search(source.text)
     assert grid  # `find_tiers` has checked it
-    return reader.transcript("TextGrid", end=time(grid[2], "end", source, grid.start(2)))
+    return reader.transcript("TextGrid", end=checked_seconds(grid[2], "end", partial(source.error, at=grid.start(2))))
