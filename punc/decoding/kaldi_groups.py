@@ -12,7 +12,7 @@ Memory holds a few hundred bytes for each utterance, and the words of one group 
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Set
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -103,10 +103,11 @@ def read_tables(directory: Path) -> Tables:
             if missing := other_ids.keys() - ids.keys():
                 raise InputError(f"no line for '{min(missing)}', which {other.name} has", "run utils/fix_data_dir.sh",
                                  path)
-    for number, (before, name) in enumerate(pairwise(speakers.values() if segments is None else ()), 2):
-        if name < before:  # a speaker is one stream
-            raise InputError(f"speaker '{name}' comes after '{before}'",
-                             "make speaker ids prefixes of utterance ids, and sort", file, number)
+    else:
+        for number, (before, name) in enumerate(pairwise(speakers.values()), 2):
+            if name < before:  # a speaker is one stream
+                raise InputError(f"speaker '{name}' comes after '{before}'",
+                                 "make speaker ids prefixes of utterance ids, and sort", file, number)
     channels, files = read_channels(directory / "reco2file_and_channel"), defaultdict[str, set[str]](set)
     for name, channel in channels.values():
         files[name].add(channel)
@@ -117,8 +118,9 @@ def _kind_of_ids(tables: Tables, ctm: CtmIndex, directory: Path) -> str:
     """The kind of the CTM's ids. Raises InputError for ids of several kinds, or of none."""
     utterances, recordings = set(tables.speakers), tables.recordings()
     files = {file for name, (file, _) in tables.channels.items() if name in recordings | utterances}
-    kinds = {UTTERANCE: utterances | files, SPEAKER: set(tables.speakers.values())} if tables.segments is None else {
-        RECORDING: recordings | files, UTTERANCE: utterances}
+    kinds = {RECORDING: recordings | files, UTTERANCE: utterances}
+    if tables.segments is None:
+        kinds = {UTTERANCE: utterances | files, SPEAKER: set(tables.speakers.values())}
     chosen = ""
     for id in ctm:
         found = next((kind for kind, names in kinds.items() if id in names), "")
@@ -147,8 +149,8 @@ def _streams(tables: Tables, kind: str) -> Iterator[list[Entry]]:
     for recording, of_recording in groupby(order, key=itemgetter(0)):
         segments = [(begin, id) for _, begin, id in of_recording]
         if kind == RECORDING:
-            begins, names = [begin for begin, _ in segments], [tables.speakers[id] for _, id in segments]
-            yield [Entry(recording, recording, (begins, names))]
+            names = [tables.speakers[id] for _, id in segments]
+            yield [Entry(recording, recording, ([begin for begin, _ in segments], names))]
         else:
             yield [Entry(id, recording, ([0.0], [tables.speakers[id]]), begin, tables.segments[id][2] - begin)
                    for begin, id in segments]
@@ -185,7 +187,8 @@ def _of_ctm(streams: list[list[Entry]], tables: Tables, ctm: CtmIndex) -> Group:
     """The words of some streams."""
     entries = [(number, entry) for number, stream in enumerate(streams) for entry in stream]
     raw = [_lines(entry, tables, ctm) for _, entry in entries]
-    document = PartsDocument(Source("", "".join([line.text for lines in raw for line in lines]), "utf-8"))
+    content = "".join([line.text for line in chain.from_iterable(raw)])
+    document = PartsDocument(Source("", content, "utf-8"))
     texts, lines, at = list[Text](), list[tuple[str, int]](), 0
     for (stream, entry), of_entry in zip(entries, raw):
         found = _placed(read_lines(of_entry, document, at, ctm.repairs), entry, stream)

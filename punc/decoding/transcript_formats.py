@@ -94,12 +94,14 @@ def to_ctm(words: Words, marked: MarkedTranscript) -> str:
     lengths = np.maximum(shown.ends - shown.begins, 0.0).tolist()
     lines = []
     for name, first, last in _parts(shown, np.zeros(len(shown.texts), bool)):
+        id = name.replace(" ", "_") or "1"
         for at in range(first, last):
             tail = "" if math.isnan(confidences[at]) else f" {decimals(confidences[at])}"
             parts = shown.texts[at].split(" ")  # JSON's `10 %` is two
+            length = lengths[at] / len(parts)
             for i, part in enumerate(parts):
-                time = f"{decimals(begins[at] + i * lengths[at] / len(parts))} {decimals(lengths[at] / len(parts))}"
-                lines.append(f"{name.replace(' ', '_') or '1'} 1 {time} {part}{tail}\n")
+                begin = begins[at] + i * length
+                lines.append(f"{id} 1 {decimals(begin)} {decimals(length)} {part}{tail}\n")
     return "".join(lines)
 
 

@@ -16,9 +16,9 @@ from itertools import islice
 
 from punc.transcripts.clock import checked_seconds
 from punc.transcripts.ctm import CtmLine, read_lines
-from punc.transcripts.parts import LINE, PartsDocument, Stretch, TextReader
+from punc.transcripts.parts import LINE, Stretch, TextReader
 from punc.transcripts.source import Source
-from punc.transcripts.transcript import Text, Transcript, in_order
+from punc.transcripts.transcript import Text, Transcript
 
 NUMBER = r"-?(?:\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})(?:[eE][-+]?\d{1,3})?"
 COMMENT = re.compile(r"[ \t]*(?:;;.*)?")
@@ -33,7 +33,7 @@ IGNORED = "ignore_time_segment_in_scoring"
 
 
 def form_of(text: str) -> str:
-    """The name of the format of a file, by its first line that is no comment, or by all its lines; else empty."""
+    """The name of the format of a file; empty if it is none of these."""
     first = next((line[0] for line in LINE.finditer(text) if not COMMENT.fullmatch(line[0])), "")
     if CTM.fullmatch(first):
         return "CTM"
@@ -59,14 +59,14 @@ def read_ctm_file(source: Source) -> Transcript:
 
     Raises InputError for lines with other columns, and for times that are none.
     """
-    document, streams = PartsDocument(source), dict[tuple[str, str], int]()
+    reader, streams = TextReader(source), dict[tuple[str, str], int]()
     lines = [CtmLine(source.path, number, f"{line}\n")
              for number, line in enumerate(source.text.replace("\r", " ").split("\n"), 1)]
-    texts = read_lines(lines, document, streams=streams)
+    reader.texts = read_lines(lines, reader.document, streams=streams)
     if len({id for id, _ in streams}) < len(streams):  # where an id has two channels, these are its speakers
         names = [channel for _, channel in streams]
-        texts = [text._replace(speaker=text.speaker or names[text.stream]) for text in texts]
-    return Transcript("CTM", in_order(texts), document, encoding=source.encoding)
+        reader.texts = [text._replace(speaker=text.speaker or names[text.stream]) for text in reader.texts]
+    return reader.transcript("CTM")
 
 
 def read_stm(source: Source) -> Transcript:
@@ -80,7 +80,8 @@ def read_stm(source: Source) -> Transcript:
             raise source.error("not a line of an STM", "write: id channel speaker begin end [<labels>] words",
                                line.start())
         columns = line[0].split(maxsplit=5)
-        begin, end = (checked_seconds(text, "time", partial(source.error, at=line.start())) for text in columns[3:5])
+        error = partial(source.error, at=line.start())
+        begin, end = (checked_seconds(text, "time", error) for text in columns[3:5])
         if len(columns) < 6 or columns[5].strip().casefold().strip(".,?!") == IGNORED:
             continue
         start = line.end() - len(columns[5])
@@ -126,6 +127,6 @@ def read_mlf(source: Source) -> Transcript:
         if found["text"] not in ("sil", "sp"):
             start, stop = (line.start() + at for at in found.span("text"))
             place = reader.document.place(start, stop)
-            word = reader.document.read(place)
-            reader.texts.append(Text(place, word, begin, end, segment=number, stream=number, recording=recording))
+            reader.texts.append(Text(place, reader.document.read(place), begin, end, segment=number, stream=number,
+                                     recording=recording))
     return reader.transcript("MLF")

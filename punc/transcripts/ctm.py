@@ -93,7 +93,9 @@ def ctm_rows(lines: Iterable[CtmLine], repairs: Counter[str] | None = None) -> I
         if later:
             repairs["words of later alternatives, left out"] += 1
             continue
-        score = None if len(columns) < 6 or columns[5] == "NA" else checked_number(columns[5], "confidence", line.error)
+        score = None
+        if len(columns) > 5 and columns[5] != "NA":
+            score = checked_number(columns[5], "confidence", line.error)
         before = BEFORE_WORD[3 if bare else 4].match(text)
         assert before
         times = checked_seconds(begin, "begin", line.error), checked_seconds(duration, "duration", line.error)
@@ -150,7 +152,9 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
 
     def __iter__(self) -> Iterator[str]:
         """The ids in the order of the files, which are read again."""
-        return (id for id, *stretch in _stretches(self._files) if self._stretches.rows(id)[0].tolist() == stretch)
+        for id, *stretch in _stretches(self._files):
+            if self._stretches.rows(id)[0].tolist() == stretch:  # the first of the id
+                yield id
 
     def __len__(self) -> int:
         return len(self._stretches.counts())

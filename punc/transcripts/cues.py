@@ -153,11 +153,14 @@ def _read_rolling(source: Source, reader: TextReader, cues: Sequence[Stretch], r
             if "<" not in source.text[start:stop]:
                 place = reader.document.place(start, stop)
                 repeats.append(Repeat([(place, reader.document.read(place))], *repeated))
-        new = rolled.lines[rolled.repeated:]
-        for start, stop in new:
-            first, is_first, is_last = len(reader.texts), (start, stop) == new[0], (start, stop) == new[-1]
-            reader.read(cue._replace(start=start, stop=stop, begin=cue.begin if is_first else math.nan,
-                                     end=cue.end if is_last else math.nan))
+        new = [cue._replace(start=start, stop=stop, begin=math.nan, end=math.nan)
+               for start, stop in rolled.lines[rolled.repeated:]]
+        if new:
+            new[0] = new[0]._replace(begin=cue.begin)
+            new[-1] = new[-1]._replace(end=cue.end)
+        for line in new:
+            first = len(reader.texts)
+            reader.read(line)
             said.append((first, len(reader.texts)))
         before = said
     return repeats

@@ -4,7 +4,6 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -75,8 +74,7 @@ class JsonDocument:
 
     def __init__(self, source: Source):
         self.values: list[Any] = []
-        self._holders: list[Any] = []  # of each place
-        self._keys: list[Any] = []
+        self._spots: list[tuple[Any, Any]] = []  # holder and key of each place
         self._path = source.path
         self._between: list[str] = []  # what stands before each value, and at the end
         self._style = Style.of(source.text.lstrip())
@@ -123,24 +121,23 @@ class JsonDocument:
 
         The text is `decoded`. Raises InputError for bytes that are not UTF-8.
         """
-        self._holders.append(holder)
-        self._keys.append(key)
-        place, text = len(self._keys) - 1, holder[key]
+        self._spots.append((holder, key))
+        place, text = len(self._spots) - 1, holder[key]
         if self._raw and any(ord(char) in BYTES_BACK for char in text):
             raise self._raw.not_utf8(max(self._raw.text.find(text.translate(BYTES_BACK)), 0))
         return place, entities.decoded(text) if self._may_be_special else text
 
-    def spots(self) -> Iterator[tuple[Any, Any]]:
+    def spots(self) -> list[tuple[Any, Any]]:
         """The holder and the key of each place."""
-        return zip(self._holders, self._keys)
+        return self._spots
 
     def clear(self) -> None:
         """Forget the places."""
-        self._holders, self._keys = [], []
+        self._spots = []
 
     def put(self, place: int, text: str, probability: float = math.nan) -> None:
         """Put a text in a place; the object of a word gets the probability of its label."""
-        holder, key = self._holders[place], self._keys[place]
+        holder, key = self._spots[place]
         holder[key] = entities.encoded(text, holder[key]) if self._may_be_special else text
         if probability == probability and isinstance(holder, dict):
             holder["label_probability"] = round(probability, 4)

@@ -73,9 +73,11 @@ def getter(path: str) -> Callable[[Any], Any]:
                     return found
         return None
 
-    if not path or path.replace("|", "").isidentifier():
-        return find
-    return lambda value: next((holder[key] for holder, key in places(value, path) if holder[key] is not None), None)
+    def find_inside(value: Any) -> Any:
+        found = (holder[key] for holder, key in places(value, path))
+        return next((one for one in found if one is not None), None)
+
+    return find if not path or path.replace("|", "").isidentifier() else find_inside
 
 
 def seconds(value: Any, unit: float = 1) -> float:

@@ -112,8 +112,11 @@ class JsonReader:
         found = shape.words(segment)
         spans = shape.spans(segment, found)
         words = self._words(found, spans, speaker)
-        texts = [self._texts(places(segment, path), segment, speaker) for path in self._row.text.split()]
-        texts = [some for some in texts if some]
+        texts = []
+        for path in self._row.text.split():
+            some = self._texts(places(segment, path), segment, speaker)
+            if some:
+                texts.append(some)
         if words and self._row.again and not texts and self._repeats_all(words):
             return
         timed = self._timed and any(word.begin == word.begin for word in words)
@@ -144,8 +147,8 @@ class JsonReader:
 
     def _text(self, spot: Spot, span: Span, speaker: str, confidence: float, joined: bool = False) -> Text:
         place, text = self._document.place(*spot)
-        return Text(place, text, *span, speaker, confidence, self._segment, max(self._stream, 0), self._recording,
-                    joined)
+        stream = max(self._stream, 0)
+        return Text(place, text, *span, speaker, confidence, self._segment, stream, self._recording, joined)
 
     def _repeats_all(self, words: list[Text]) -> bool:
         """Whether words with speakers are those of the segments before, which then take the speakers."""
@@ -210,15 +213,20 @@ class JsonReader:
             self.texts[first:] = with_speakers(self.texts[first:], labels)
         whole = any(segment is document for segment in values(document, row.segments)[:1])
         for path in row.repeats.split():
-            texts = self._texts(places(document, path), document) if not whole or path not in row.text.split() else []
+            if whole and path in row.text.split():
+                continue  # it was read with the words
+            texts = self._texts(places(document, path), document)
             if len(self.texts) > first:
                 self._repeat(texts, first)
             elif texts:
                 self._stream = max(self._stream, 0)
                 self._add_texts(texts, document, [])
         for path in row.timed.split():
-            spots = [(holder[key], self.shape.spot_of(holder[key])) for holder, key in places(document, path)]
-            found = [Word(0, value, spot) for value, spot in spots if spot and isinstance(spot[0][spot[1]], str)]
+            found = []
+            for holder, key in places(document, path):
+                spot = self.shape.spot_of(holder[key])
+                if spot and isinstance(spot[0][spot[1]], str):
+                    found.append(Word(0, holder[key], spot))
             if found and len(self.texts) > first:
                 self._repeat_said(self._words(found, self.shape.spans(document, found), ""), first)
 

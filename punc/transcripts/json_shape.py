@@ -168,14 +168,16 @@ class Shape:
         return spans if math.isnan(start) else [(begin + start, end + start) for begin, end in spans]
 
     def _listed_spans(self, segment: Any) -> list[Span]:
-        begins, *lengths = (getter(path)(segment) for path in self.row.lists.split())
+        """Begins with lengths, begins alone, or pairs of begin and end."""
+        begins, *others = (getter(path)(segment) for path in self.row.lists.split())
         begins = begins if isinstance(begins, list) else []
-        known = lengths[0] if lengths and isinstance(lengths[0], list) and len(lengths[0]) == len(begins) else begins
+        lengths = others[0] if others and isinstance(others[0], list) else []
         found = []
-        for time, length in zip(begins, known):
+        for number, time in enumerate(begins):
             begin, end = time if isinstance(time, list) and len(time) == 2 else (time, None)
-            first = seconds(begin, self._unit)
-            last = first + seconds(length, self._unit) if known is not begins else seconds(end, self._unit)
+            first, last = seconds(begin, self._unit), seconds(end, self._unit)
+            if len(lengths) == len(begins):
+                last = first + seconds(lengths[number], self._unit)
             found.append((first, last))
         return found
 

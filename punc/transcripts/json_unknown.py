@@ -140,12 +140,13 @@ def unread(values: list[Any], used: Iterable[tuple[Any, Any]], stays: str = "", 
         for key, value in holder.items() if isinstance(holder, dict) else enumerate(holder):
             own = key if isinstance(key, str) else name
             is_text = isinstance(value, str) and " " in value.strip() and (id(holder), key) not in known
-            if not (is_text or isinstance(value, (dict, list))) or own in ignored or plain_name(own) in ignored:
+            is_inner = isinstance(value, (dict, list))
+            if not (is_text or is_inner) or own in ignored or plain_name(own) in ignored:
                 continue
-            if is_text:
-                counts[own] += _is_speech(value)
-            else:
+            if is_inner:
                 waiting.append((own, value))
+            else:
+                counts[own] += _is_speech(value)
     return +counts
 
 

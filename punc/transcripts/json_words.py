@@ -2,20 +2,20 @@
 
 import math
 from bisect import bisect_right
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from typing import Any
 
 import numpy as np
 
-from punc.base.runs import bounds_of
 from punc.timing.align import align_words
-from punc.transcripts.json_paths import seconds, speaker_name
+from punc.transcripts.json_paths import getter, seconds, speaker_name
 from punc.transcripts.transcript import BEGINS_WITH_BLANK, Text, folded, split
 
 BRACKETS = tuple("[({<")
 UNITS = (1, 1e3, 1e6, 1e7, 1e9)  # how many a second: seconds, milliseconds, microseconds, ticks, nanoseconds
 USUAL = 0.35  # seconds of a word
 NOT_SAID = Text(-1, "")
+FROM, WHO = getter("from|start_time|time"), getter("speaker|speaker_label|name")  # of someone who speaks
 
 
 def begins_with_blank(text: str) -> bool:
@@ -53,16 +53,19 @@ def in_seconds(texts: list[Text]) -> list[Text]:
 
 def with_said(texts: list[Text], said: list[Text]) -> list[Text]:
     """Texts with the times and speakers of others that repeat their words, where they have none."""
-    timed = sum(text.begin == text.begin for text in texts) >= sum(text.begin == text.begin for text in said)
+    timed = _begins(texts) >= _begins(said)
     named = not any(text.speaker for text in said) or all(text.speaker for text in texts)
     if timed and named and sum(len(split(text.text)) for text in said) <= len(texts):
         return texts
-    old, new = [split(text.text) for text in texts], by_word(said)
-    number = _same_words(list(map(folded, chain.from_iterable(old))), [folded(word.text) for word in new])
-    found, bounds = [], bounds_of(list(map(len, old))).tolist()
-    for text, own in zip(texts, [number[begin:end] for begin, end in pairwise(bounds)]):
-        words = [new[i] if i >= 0 else NOT_SAID for i in own]
-        text = text._replace(speaker=text.speaker or next((new[i].speaker for i in own if i >= 0), ""))
+    new = by_word(said)
+    old = [split(text.text) for text in texts]
+    old_words = list(map(folded, chain.from_iterable(old)))
+    same = iter(_same_words(old_words, [folded(word.text) for word in new]))
+    found = []
+    for text, own in zip(texts, old):
+        words = [new[i] if i >= 0 else NOT_SAID for i in islice(same, len(own))]
+        speaker = next((word.speaker for word in words if word is not NOT_SAID), "")
+        text = text._replace(speaker=text.speaker or speaker)
         if len(words) == 1 and not text.times:
             text = text._replace(begin=known(text.begin, words[0].begin), end=known(text.end, words[0].end))
         elif words and not text.times:
@@ -72,6 +75,11 @@ def with_said(texts: list[Text], said: list[Text]) -> list[Text]:
             text = text._replace(times=tuple(spans))
         found.append(text)
     return found
+
+
+def _begins(texts: list[Text]) -> int:
+    """How many texts have a begin."""
+    return sum(text.begin == text.begin for text in texts)
 
 
 def by_word(texts: list[Text]) -> list[Text]:
@@ -96,7 +104,8 @@ def _same_words(old: list[str], new: list[str]) -> list[int]:
     equal = [True, *(i >= 0 and new[i] == word for word, i in zip(old, number[1:])), True]
     found = []
     for at in range(1, len(old) + 1):
-        between = equal[at - 1] and equal[at + 1] and number[at - 1] + 1 == number[at] == number[at + 1] - 1
+        alone = number[at - 1] + 1 == number[at] == number[at + 1] - 1
+        between = alone and equal[at - 1] and equal[at + 1]
         found.append(number[at] if equal[at] or between else -1)
     return found
 
@@ -119,17 +128,15 @@ def in_order_of(texts: list[Text], said: list[Text]) -> list[Text] | None:
 
 def with_speakers(texts: list[Text], labels: list[Any]) -> list[Text]:
     """Texts with the speaker that a list says for their begins, if they have none."""
-    known = []
+    turns = []
     for label in labels:
-        if isinstance(label, dict):
-            begin = next((seconds(label[name]) for name in ("from", "start_time", "time") if name in label), math.nan)
-            name = next((label[name] for name in ("speaker", "speaker_label", "name") if name in label), None)
-            if begin == begin and name is not None:
-                known.append((begin, speaker_name(name)))
-    known.sort()
-    begins = [begin for begin, _ in known]
+        begin, name = seconds(FROM(label)), WHO(label)
+        if begin == begin and name is not None:
+            turns.append((begin, speaker_name(name)))
+    turns.sort()
+    begins = [begin for begin, _ in turns]
     found = []
     for text in texts:
         at = bisect_right(begins, text.begin + 1e-6) - 1 if text.begin == text.begin else -1
-        found.append(text._replace(speaker=known[at][1]) if at >= 0 and not text.speaker else text)
+        found.append(text._replace(speaker=turns[at][1]) if at >= 0 and not text.speaker else text)
     return found

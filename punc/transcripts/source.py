@@ -30,8 +30,8 @@ class Source(NamedTuple):
     def not_utf8(self, at: int) -> InputError:
         """An error for a byte that is not UTF-8."""
         windows = re.search("[\udc80-\udc9f]", self.text)  # in ISO 8859, these bytes are control characters
-        return self.error("not UTF-8", f"convert it: iconv -f {'WINDOWS-1252' if windows else 'ISO-8859-1'} -t UTF-8, "
-                          "if it is in that encoding", at)
+        name = "WINDOWS-1252" if windows else "ISO-8859-1"
+        return self.error("not UTF-8", f"convert it: iconv -f {name} -t UTF-8, if it is in that encoding", at)
 
 
 def read_source(path: str | os.PathLike[str]) -> Source:

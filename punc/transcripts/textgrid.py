@@ -71,7 +71,7 @@ def choose_tiers(source: Source, tiers: list[Tier], name: str = "") -> list[Tier
 
 
 def intervals(source: Source, tier: Tier) -> list[Stretch]:
-    """The intervals of a tier, without quotes. Raises InputError for other than its size, and for one without times."""
+    """The intervals of a tier. Raises InputError if their number is not its size, or one has no times."""
     found, at = list[Stretch](), tier.start
     for match in [*INTERVAL.finditer(source.text, tier.start, tier.stop), None]:
         quote = source.text.find('"', at, match.start() if match else tier.stop)
@@ -81,7 +81,7 @@ def intervals(source: Source, tier: Tier) -> list[Stretch]:
             raise source.error("a text whose interval has no times", "write two numbers, a line each", quote)
         if match:
             at = match.end()
-            begin, end = (checked_seconds(match[i], "time", partial(source.error, at=match.start(i))) for i in (1, 2))
+            begin, end = (_seconds(source, match, i) for i in (1, 2))
             if end < begin or (found and begin < found[-1].begin):
                 raise source.error(f"an interval from {begin:g} to {end:g} s", "fix its times", match.start(1))
             found.append(Stretch(*match.span(3), begin, end))
@@ -89,6 +89,11 @@ def intervals(source: Source, tier: Tier) -> list[Stretch]:
         raise source.error(f"tier '{tier.name}' has {len(found)} intervals, but its size is {tier.size}", BROKEN,
                            tier.start)
     return found
+
+
+def _seconds(source: Source, found: re.Match[str], group: int, what: str = "time") -> float:
+    """A time. Raises InputError if it is none."""
+    return checked_seconds(found[group], what, partial(source.error, at=found.start(group)))
 
 
 def read_textgrid(source: Source, tier: str = "") -> Transcript:
@@ -103,4 +108,4 @@ def read_textgrid(source: Source, tier: str = "") -> Transcript:
                 reader.read(found._replace(speaker=speaker, segment=stream, stream=stream), keep_speaker=False)
     grid = GRID.search(source.text)
     assert grid  # `find_tiers` has checked it
-    return reader.transcript("TextGrid", end=checked_seconds(grid[2], "end", partial(source.error, at=grid.start(2))))
+    return reader.transcript("TextGrid", end=_seconds(source, grid, 2, "end"))
