@@ -99,7 +99,8 @@ class Shape:
         self._unit = row.unit or 1
         self._times = _time_getters(row.begin, row.end)
         self._segment_times = _time_getters(*(row.segment_times or f"{row.begin} {row.end}").split())
-        *before, self._word = steps(row.word) or ("",)
+        *before, last = steps(row.word) or ("",)
+        self._names = last.split("|")
         self._holder = getter(".".join(before)) if before else None
 
     def matches(self, document: Any) -> bool:
@@ -135,9 +136,11 @@ class Shape:
     def spot_of(self, word: Any) -> Spot | None:
         """Where the text of a word stands."""
         holder = self._holder(word) if self._holder else word
-        if isinstance(holder, dict) and self._word in holder:
-            return holder, self._word
-        return next(((holder, key) for key in keys(holder, self._word)), None)
+        if isinstance(holder, dict):  # most of the time: `keys` takes longer
+            for name in self._names:
+                if name in holder:
+                    return holder, name
+        return next(((holder, key) for key in keys(holder, self._names[0])), None)
 
     def is_mark(self, word: Any) -> bool:
         """Whether a word is a mark of its own."""
