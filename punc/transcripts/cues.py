@@ -130,8 +130,11 @@ def _rolls(text: str, cues: Sequence[Stretch], markup: re.Pattern[str]) -> list[
         words = [split(markup.sub("", text[start:stop])) for start, stop in lines[:MOST_LINES]]
         rolls.append(Roll(lines, _repeated(before, words) if cue.begin <= end + GAP else 0))
         before, end = words, cue.end
-    counts = [one.repeated for one in rolls[:HEAD] if one.lines]
-    return rolls if sum(count > 0 for count in counts) >= max(LEAST, len(counts) / 2) else []
+        if len(rolls) == min(HEAD, len(cues)):
+            counts = [one.repeated for one in rolls if one.lines]
+            if sum(count > 0 for count in counts) < max(LEAST, len(counts) / 2):
+                return []
+    return rolls
 
 
 def _repeated(old: list[list[str]], new: list[list[str]]) -> int:
