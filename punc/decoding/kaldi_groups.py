@@ -1,12 +1,19 @@
 """The words of a Kaldi data directory, or of its CTM, as transcripts of whole streams.
 
 Streams are those of `datadir`: recordings if there is a file `segments`, else speakers. The times of a *recording*
-count from one start; without `segments`, each utterance or speaker is a recording. Memory holds a few hundred bytes for
-each utterance, and the words of one group of streams (see `spans.grouped`).
+count from one start; without `segments`, each utterance or speaker is a recording. All ids of a CTM are of one kind:
+
+    with segments      recordings, or their files and channels (`reco2file_and_channel`);
+                       or utterances, whose times count from their own start
+    without segments   utterances, or their files and channels; or speakers
+
+Memory holds a few hundred bytes for each utterance, and the words of one group of streams (see `spans.grouped`).
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Set
-from itertools import pairwise
+from itertools import chain, groupby, pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,19 +21,19 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.jobs import Share
-from punc.data.datadir import DataDir, Utterance
-from punc.data.tables import count_blanks
-from punc.decoding.kaldi_tables import Entry, read_entries, read_tables
+from punc.data.datadir import DataDir, Utterance, segment, speaker
+from punc.data.tables import count_blanks, read_table
 from punc.decoding.options import CHUNK_SIZE
 from punc.decoding.spans import grouped
-from punc.timing.pauses import SEGMENT_SLACK
-from punc.transcripts.ctm import CtmIndex, read_lines
+from punc.timing.pauses import SEGMENT_SLACK, read_channels
+from punc.transcripts.ctm import CtmIndex, CtmLine, read_lines
 from punc.transcripts.parts import PartsDocument
 from punc.transcripts.source import Source
 from punc.transcripts.transcript import Text, Transcript
 
 ALL = Share(1, 1)
 BYTES = 24  # of a CTM's line, about
+UTTERANCE, RECORDING, SPEAKER = "utterance", "recording", "speaker"  # the kinds of ids of a CTM
 
 
 class Group(NamedTuple):
@@ -44,6 +51,111 @@ class Group(NamedTuple):
     pauses: np.ndarray | None = None
 
 
+class Tables(NamedTuple):
+    """The tables of a data directory that a CTM needs.
+
+    speakers   utterance → speaker
+    segments   utterance → (recording, begin, end) in seconds; None if there is no file `segments`
+    channels   recording → (file, channel)
+    files      file → its channels that are recordings
+    """
+
+    speakers: dict[str, str]
+    segments: dict[str, tuple[str, float, float]] | None
+    channels: dict[str, tuple[str, str]]
+    files: dict[str, set[str]]
+
+    def recordings(self) -> set[str]:
+        """The recordings of `segments`."""
+        return {recording for recording, _, _ in (self.segments or {}).values()}
+
+    def file(self, id: str) -> str:
+        """The id under which a CTM has a recording, utterance or speaker."""
+        return self.channels.get(id, (id, ""))[0]
+
+
+class Entry(NamedTuple):
+    """All that a CTM has under one id.
+
+    id         the id of its line in the transcript's `text`
+    recording  the recording that it is from
+    speakers   where segments of the recording begin, in order, and the speaker of each
+    begin      where its times begin in the recording, in seconds
+    length     its length in seconds; infinite if not known
+    """
+
+    id: str
+    recording: str
+    speakers: tuple[list[float], list[str]]
+    begin: float = 0.0
+    length: float = np.inf
+
+
+def read_tables(directory: Path) -> Tables:
+    """Read `utt2spk` and, if they exist, `segments` and `reco2file_and_channel`. Raises InputError if they are bad."""
+    if not directory.is_dir():
+        raise InputError("no such data directory", "name the one that was decoded", directory)
+    file, table, segments = directory / "utt2spk", directory / "segments", None
+    speakers = {row.key: speaker(row, file) for row in read_table(file)}
+    if table.is_file():
+        segments = {row.key: segment(row, table) for row in read_table(table)}
+        for path, ids, other, other_ids in (table, segments, file, speakers), (file, speakers, table, segments):
+            if missing := other_ids.keys() - ids.keys():
+                raise InputError(f"no line for '{min(missing)}', which {other.name} has", "run utils/fix_data_dir.sh",
+                                 path)
+    else:
+        for number, (before, name) in enumerate(pairwise(speakers.values()), 2):
+            if name < before:  # a speaker is one stream
+                raise InputError(f"speaker '{name}' comes after '{before}'",
+                                 "make speaker ids prefixes of utterance ids, and sort", file, number)
+    channels, files = read_channels(directory / "reco2file_and_channel"), defaultdict[str, set[str]](set)
+    for name, channel in channels.values():
+        files[name].add(channel)
+    return Tables(speakers, segments, channels, files)
+
+
+def _kind_of_ids(tables: Tables, ctm: CtmIndex, directory: Path) -> str:
+    """The kind of the CTM's ids. Raises InputError for ids of several kinds, or of none."""
+    utterances, recordings = set(tables.speakers), tables.recordings()
+    files = {file for name, (file, _) in tables.channels.items() if name in recordings | utterances}
+    kinds = {RECORDING: recordings | files, UTTERANCE: utterances}
+    if tables.segments is None:
+        kinds = {UTTERANCE: utterances | files, SPEAKER: set(tables.speakers.values())}
+    chosen = ""
+    for id in ctm:
+        found = next((kind for kind, names in kinds.items() if id in names), "")
+        if not found:
+            first, second = kinds
+            raise InputError(f"'{id}' is neither {first} nor {second} of {directory}",
+                             "name the data directory that was decoded", *ctm.where(id))
+        chosen = chosen or found
+        if found != chosen:
+            raise InputError(f"'{id}' is a {found}, but the ids above are {chosen}s", "give all ids of one kind",
+                             *ctm.where(id))
+    return chosen
+
+
+def _streams(tables: Tables, kind: str) -> Iterator[list[Entry]]:
+    """The entries of each stream in time order, also of those that the CTM does not have; the streams are in C order.
+
+    kind   the kind of the CTM's ids
+    """
+    if tables.segments is None:
+        for name, of_speaker in groupby(tables.speakers.items(), key=itemgetter(1)):
+            ids = [name] if kind == SPEAKER else [id for id, _ in of_speaker]
+            yield [Entry(id, id, ([0.0], [name])) for id in ids]
+        return
+    order = sorted((recording, begin, id) for id, (recording, begin, _) in tables.segments.items())
+    for recording, of_recording in groupby(order, key=itemgetter(0)):
+        segments = [(begin, id) for _, begin, id in of_recording]
+        if kind == RECORDING:
+            names = [tables.speakers[id] for _, id in segments]
+            yield [Entry(recording, recording, ([begin for begin, _ in segments], names))]
+        else:
+            yield [Entry(id, recording, ([0.0], [tables.speakers[id]]), begin, tables.segments[id][2] - begin)
+                   for begin, id in segments]
+
+
 def ctm_groups(directory: Path, ctm: CtmIndex, share: Share = ALL, chunk_size: int = CHUNK_SIZE) -> Iterator[Group]:
     """The words of a CTM for the utterances or recordings of a data directory, in groups of whole streams.
 
@@ -54,36 +166,41 @@ def ctm_groups(directory: Path, ctm: CtmIndex, share: Share = ALL, chunk_size: i
     of the CTM that the data directory does not have, or that is of another kind than those before.
     """
     tables = read_tables(directory)
-    streams = [(stream, sum(_size(entry, ctm) for entry in stream)) for stream in read_entries(tables, ctm, directory)]
+    streams = []
+    for stream in _streams(tables, _kind_of_ids(tables, ctm, directory)):
+        files = [tables.file(entry.id) for entry in stream]
+        streams.append((stream, sum(ctm.size(file) // BYTES for file in files if file in ctm)))
     check_file_names({entry.recording for stream, _ in streams for entry in stream}, directory)
     own = share.of(streams, lambda stream: stream[1] + 1, sum(size for _, size in streams) + len(streams))
     for group in grouped(own, lambda stream: stream[1], chunk_size):
-        yield _of_ctm([stream for stream, _ in group], ctm, tables.speakers.keys())
+        yield _of_ctm([stream for stream, _ in group], tables, ctm)
 
 
-def _size(entry: Entry, ctm: CtmIndex) -> int:
-    """About how many words an entry has."""
-    return ctm.size(entry.place[0]) // BYTES if entry.place[0] in ctm else 0
+def _lines(entry: Entry, tables: Tables, ctm: CtmIndex) -> list[CtmLine]:
+    """The lines of an entry in the CTM."""
+    file, channel = tables.channels.get(entry.id, (entry.id, ""))
+    known = tables.files[file] if entry.id in tables.channels else set[str]()
+    return ctm.lines(file, channel, known) if file in ctm else []
 
 
-def _of_ctm(streams: list[list[Entry]], ctm: CtmIndex, unnamed: Set[str]) -> Group:
+def _of_ctm(streams: list[list[Entry]], tables: Tables, ctm: CtmIndex) -> Group:
     """The words of some streams."""
     entries = [(number, entry) for number, stream in enumerate(streams) for entry in stream]
-    raw = [ctm.lines(*entry.place, entry.channels) if entry.place[0] in ctm else [] for _, entry in entries]
-    parts = ["".join(line.text for line in lines) for lines in raw]
-    document = PartsDocument(Source("", "".join(parts), "utf-8"))
+    raw = [_lines(entry, tables, ctm) for _, entry in entries]
+    content = "".join([line.text for line in chain.from_iterable(raw)])
+    document = PartsDocument(Source("", content, "utf-8"))
     texts, lines, at = list[Text](), list[tuple[str, int]](), 0
-    for (stream, entry), of_entry, part in zip(entries, raw, parts):
+    for (stream, entry), of_entry in zip(entries, raw):
         found = _placed(read_lines(of_entry, document, at, ctm.repairs), entry, stream)
         if found and found[-1].end - entry.begin > entry.length + SEGMENT_SLACK:
             raise InputError(f"'{entry.id}' has a word that ends at {found[-1].end - entry.begin:.2f} s, but is "
                              f"{entry.length:.2f} s long", "count times from the start of the utterance, or use the "
-                             "recording's id", *ctm.where(entry.place[0]))
+                             "recording's id", *ctm.where(tables.file(entry.id)))
         texts += found
         lines.append((entry.id, len(texts)))
-        at += len(part)
+        at += sum(len(line.text) for line in of_entry)
     recordings = list(dict.fromkeys(entry.recording for _, entry in entries))
-    return Group(Transcript("CTM", _with_turns(texts, unnamed), document), lines, recordings)
+    return Group(Transcript("CTM", _with_turns(texts, tables.speakers.keys()), document), lines, recordings)
 
 
 def _placed(texts: list[Text], entry: Entry, stream: int) -> list[Text]:
@@ -105,12 +222,12 @@ def _with_turns(texts: list[Text], unnamed: Set[str]) -> list[Text]:
     """
     first = {text.recording: text.speaker for text in reversed(texts)}
     several = {text.recording for text in texts if text.speaker != first[text.recording]}
-    found = list(texts)
-    for i, (before, text) in enumerate(pairwise([None, *texts])):
-        assert text
+    found, before = list[Text](), None
+    for text in texts:
         turn = before is not None and before.recording == text.recording and before.speaker != text.speaker
         named = text.recording in several and text.speaker not in unnamed
-        found[i] = text._replace(turn=turn, speaker=text.speaker if named else "")
+        found.append(text._replace(turn=turn, speaker=text.speaker if named else ""))
+        before = text
     return found
 
 
@@ -121,7 +238,7 @@ def text_groups(directory: Path, share: Share = ALL, chunk_size: int = CHUNK_SIZ
     `DataDir.utterances`.
     """
     data, tables = DataDir(directory), read_tables(directory)
-    names = set(tables.speakers.values()) if tables.segments is None else {r for r, *_ in tables.segments.values()}
+    names = set(tables.speakers.values()) if tables.segments is None else tables.recordings()
     check_file_names(names, directory)
     own = share.of(data.streams(), lambda stream: _count(stream) + 1, count_blanks(data.path / "text") + len(names))
     for group in grouped(own, _count, chunk_size):

@@ -16,8 +16,9 @@ import logging
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 from typing import IO
 
@@ -30,7 +31,7 @@ from punc.data.tables import sort_table
 from punc.decoding.kaldi_groups import ALL, Group, ctm_groups, file_name, text_groups
 from punc.decoding.marked_transcript import MarkedTranscript, Marker, unknown_words
 from punc.decoding.options import DecodingOptions
-from punc.decoding.transcript_formats import recording_paragraphs, subtitles
+from punc.decoding.transcript_formats import EMPTY, recording_paragraphs, subtitles
 from punc.text.marked_words import AUTO
 from punc.text.word_parts import SILENCE
 from punc.transcripts.ctm import CtmIndex
@@ -90,11 +91,10 @@ def _write_group(tmp: Path, group: Group, words: Words, marked: MarkedTranscript
     if len(files) > 1:
         files[1].write(write(group.transcript, words, marked.texts).encode())
         kinds |= {kind: subtitles(words, marked, kind) for kind in KINDS[1:]}
-    empty = {"vtt": "WEBVTT\n"}
     for kind, texts in kinds.items():
         for name in group.recordings:
             with open(tmp / kind / f"{file_name(name)}.{kind}", "w", encoding="utf-8", newline="\n") as file:
-                file.write(texts.get(name, empty.get(kind, "")))
+                file.write(texts.get(name, EMPTY[kind]))
 
 
 def written_before(out: Path) -> list[str]:
@@ -122,9 +122,11 @@ def join_transcripts(parts: Sequence[Path], out: Path) -> None:
             if (parts[0] / name).is_file():
                 concatenate([part / name for part in parts], tmp / name)
         sort_table(tmp / "text")
-        for path in _made(parts):
-            (tmp / path.parent.name).mkdir(exist_ok=True)
-            _link(path, tmp / path.parent.name / path.name)
+        for path in chain.from_iterable(part.glob("*/*") for part in parts):
+            kind = path.parent.name
+            if kind in KINDS and path.suffix == f".{kind}":
+                (tmp / kind).mkdir(exist_ok=True)
+                _link(path, tmp / kind / path.name)
         made = sorted(path.name for path in tmp.iterdir())
         note_written(tmp)
     logger.info("%s: %s", out, " ".join(made))
@@ -136,12 +138,3 @@ def _link(path: Path, target: Path) -> None:
         os.link(path, target)
     except OSError:
         shutil.copyfile(path, target)
-
-
-def _made(directories: Sequence[Path]) -> Iterator[Path]:
-    """The files of subtitles and paragraphs in some directories."""
-    for directory in directories:
-        for kind in KINDS:
-            if (directory / kind).is_dir():
-                with os.scandir(directory / kind) as entries:
-                    yield from [Path(entry.path) for entry in entries if entry.name.endswith(f".{kind}")]

@@ -1,7 +1,9 @@
 """Transcripts in other formats: SRT, WebVTT, CTM, JSON, text and paragraphs."""
 
 import json
+import math
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -17,23 +19,16 @@ from punc.subtitles.paragraphs import cue_texts, paragraphs, srt, vtt, with_spea
 from punc.transcripts.ctm import decimals
 from punc.transcripts.transcript import Words
 
-
-def to_srt(words: Words, marked: MarkedTranscript) -> str:
-    """As SubRip. Raises InputError without times, and for several recordings."""
-    return _only("srt", subtitles(words, marked, "srt"))
+EMPTY = {"srt": "", "vtt": "WEBVTT\n", "txt": ""}  # files without words
 
 
-def to_vtt(words: Words, marked: MarkedTranscript) -> str:
-    """As WebVTT; speakers are voices. Raises InputError as `to_srt`."""
-    return _only("vtt", subtitles(words, marked, "vtt"))
-
-
-def _only(form: str, texts: dict[str, str]) -> str:
-    """The text of the only recording. Raises InputError if there are several."""
+def to_subtitles(form: str, words: Words, marked: MarkedTranscript) -> str:
+    """As `srt` or `vtt`, where speakers are voices. Raises InputError without times, and for several recordings."""
+    texts = subtitles(words, marked, form)
     if len(texts) > 1:
         raise InputError(f"{len(texts)} recordings, but --to {form} writes one",
                          "give a Kaldi data directory with --ctm, which makes a file for each")
-    return next(iter(texts.values()), srt([]) if form == "srt" else vtt([], []))
+    return next(iter(texts.values()), EMPTY[form])
 
 
 def subtitles(words: Words, marked: MarkedTranscript, form: str) -> dict[str, str]:
@@ -43,22 +38,32 @@ def subtitles(words: Words, marked: MarkedTranscript, form: str) -> dict[str, st
     cues = make_cues(written, shown.marks, shown.begins, shown.ends, shown.turns, shown.recordings)
     texts = list(cue_texts(written, cues))
     names = [words.speakers[i] if i >= 0 else "" for i in shown.speakers[cues.first].tolist()]
-    cut = np.searchsorted(cues.first, np.append(0, shown.recordings)).tolist()  # a cue belongs to one recording
-    return {name: srt(texts[begin:end]) if form == "srt" else vtt(texts[begin:end], names[begin:end])
-            for name, (begin, end) in zip(shown.names, pairwise(cut))}
+    found, begin = {}, 0
+    for name, end in zip(shown.names, np.searchsorted(cues.first, shown.recordings).tolist()):
+        found[name] = srt(texts[begin:end]) if form == "srt" else vtt(texts[begin:end], names[begin:end])
+        begin = end
+    return found
 
 
 def to_text(words: Words, marked: MarkedTranscript) -> str:
     """A line for each turn of a speaker, `NAME: …`, and each text; of several recordings, each line begins with one."""
     shown = shown_words(words, marked)
-    streams = words.streams[shown.numbers]
-    ends = shown.turns | ends_of_runs(streams)
+    parts = _parts(shown, shown.turns | ends_of_runs(words.streams[shown.numbers]))
+    written = _with_names(words, shown, np.array([begin for _, begin, _ in parts], np.int64))
+    several = len(shown.recordings) > 1
+    return "".join([" ".join([name] * several + written[begin:end]) + "\n" for name, begin, end in parts])
+
+
+def _parts(shown: ShownWords, ends: np.ndarray) -> list[tuple[str, int, int]]:
+    """Parts [begin, end) of the words, each with the name of its recording.
+
+    ends   bool (N,): words that end a part; recordings do, too
+    """
+    ends = ends.copy()
     ends[shown.recordings - 1] = True
-    written, lines = _with_names(words, shown, np.append(0, np.flatnonzero(ends) + 1)), []
-    for begin, end in pairwise([0, *(np.flatnonzero(ends) + 1).tolist()]):
-        name = shown.names[int(np.searchsorted(shown.recordings, begin, "right"))]
-        lines.append(" ".join([name] * (len(shown.recordings) > 1) + written[begin:end]))
-    return "".join([f"{line}\n" for line in lines])
+    bounds = [0, *(np.flatnonzero(ends) + 1).tolist()]
+    numbers = np.searchsorted(shown.recordings, bounds[:-1], "right").tolist()
+    return [(shown.names[number], begin, end) for number, (begin, end) in zip(numbers, pairwise(bounds))]
 
 
 def to_paragraphs(words: Words, marked: MarkedTranscript) -> str:
@@ -73,7 +78,7 @@ def recording_paragraphs(words: Words, marked: MarkedTranscript) -> dict[str, st
     pauses = None if np.isnan(shown.pauses).all() else shown.pauses
     return {name: paragraphs(written[begin:end], shown.marks[begin:end], None if pauses is None else pauses[begin:end],
                              shown.turns[begin:end])
-            for name, (begin, end) in zip(shown.names, pairwise([0, *shown.recordings.tolist()]))}
+            for name, begin, end in _parts(shown, np.zeros(len(shown.texts), bool))}
 
 
 def _with_names(words: Words, shown: ShownWords, starts: np.ndarray) -> list[str]:
@@ -85,17 +90,18 @@ def _with_names(words: Words, shown: ShownWords, starts: np.ndarray) -> list[str
 def to_ctm(words: Words, marked: MarkedTranscript) -> str:
     """As CTM, words in time order with the recogniser's confidence. Raises InputError without times."""
     shown = timed(shown_words(words, marked, tags=True), "ctm")
-    confidences = words.confidences[shown.numbers].tolist()
-    names = [name.replace(" ", "_") or "1" for name in shown.names]
-    recording = np.searchsorted(shown.recordings, np.arange(len(shown.texts)), "right").tolist()
+    confidences, begins = words.confidences[shown.numbers].tolist(), shown.begins.tolist()
+    lengths = np.maximum(shown.ends - shown.begins, 0.0).tolist()
     lines = []
-    for text, number, begin, end, confidence in zip(shown.texts, recording, shown.begins.tolist(), shown.ends.tolist(),
-                                                    confidences):
-        tail = "" if confidence != confidence else f" {decimals(confidence)}"
-        parts, length = text.split(" ") if " " in text else [text], max(0.0, end - begin)  # JSON's `10 %` is two
-        for i, part in enumerate(parts):
-            time = f"{decimals(begin + i * length / len(parts))} {decimals(length / len(parts))}"
-            lines.append(f"{names[number]} 1 {time} {part}{tail}\n")
+    for name, first, last in _parts(shown, np.zeros(len(shown.texts), bool)):
+        id = name.replace(" ", "_") or "1"
+        for at in range(first, last):
+            tail = "" if math.isnan(confidences[at]) else f" {decimals(confidences[at])}"
+            parts = shown.texts[at].split(" ")  # JSON's `10 %` is two
+            length = lengths[at] / len(parts)
+            for i, part in enumerate(parts):
+                begin = begins[at] + i * length
+                lines.append(f"{id} 1 {decimals(begin)} {decimals(length)} {part}{tail}\n")
     return "".join(lines)
 
 
@@ -114,15 +120,13 @@ def to_json(words: Words, marked: MarkedTranscript) -> str:
         for word, value in zip(members, column):
             if value == value:
                 word[key] = value
-    ends = shown.turns | (shown.marks == SENTENCE_END)
-    ends[shown.recordings - 1] = True
     segments = []
-    for number, (begin, end) in enumerate(pairwise([0, *(np.flatnonzero(ends) + 1).tolist()])):
+    for number, (name, begin, end) in enumerate(_parts(shown, shown.turns | (shown.marks == SENTENCE_END))):
         times = {key: members[at][key] for key, at in (("start", begin), ("end", end - 1)) if key in members[at]}
         speaker = int(shown.speakers[begin])
         named: dict[str, Any] = {"speaker": words.speakers[speaker]} if speaker >= 0 else {}
         if len(shown.recordings) > 1:
-            named["recording"] = shown.names[int(np.searchsorted(shown.recordings, begin, "right"))]
+            named["recording"] = name
         segments.append({"id": number, **times, "text": " " + " ".join(shown.texts[begin:end]), **named,
                          "words": members[begin:end]})
     text = " ".join(shown.texts)
@@ -131,4 +135,5 @@ def to_json(words: Words, marked: MarkedTranscript) -> str:
 
 
 WRITERS: dict[str, Callable[[Words, MarkedTranscript], str]] = {
-    "srt": to_srt, "vtt": to_vtt, "ctm": to_ctm, "json": to_json, "text": to_text, "paragraphs": to_paragraphs}
+    "srt": partial(to_subtitles, "srt"), "vtt": partial(to_subtitles, "vtt"), "ctm": to_ctm, "json": to_json,
+    "text": to_text, "paragraphs": to_paragraphs}

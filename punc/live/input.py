@@ -27,8 +27,7 @@ from typing import Any, NamedTuple
 
 from punc.base.errors import InputError
 from punc.data.datadir import LATEST
-from punc.transcripts.ctm import CTM_SILENCE
-from punc.transcripts.ctm_lines import CtmLine, ctm_rows
+from punc.transcripts.ctm import CTM_SILENCE, CtmLine, ctm_rows
 
 INPUTS = ("words", "ctm", "json")
 BLANKS = " \t\n\r\v\f"

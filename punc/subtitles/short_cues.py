@@ -68,21 +68,18 @@ class ShortCues:
     def _shared(self, before: Cue | None, cue: Cue, after: Cue | None) -> list[Cue]:
         """One cue, or two, of the words of a cue and of one next to it; none if that makes no cue long enough."""
         pairs = [(one, other) for one, other in ((before, cue), (cue, after)) if one and other]
-        whole = [(self._joint(one[0], one[1], other[1]), one[0], other[1]) for one, other in pairs
-                 if self._fits(one[0], other[1])]
+        whole = []
+        for (first, middle), (_, last) in pairs:
+            all_first, all_last = np.array([first]), np.array([last])
+            if self._reach(all_first, all_last)[0] == last:
+                # Best is no good end between them, then little text.
+                whole.append((-self._rank[middle - 1], -int(self._length(all_first, all_last)[0]), first, last))
         if whole:
-            _, first, last = max(whole)
+            *_, first, last = max(whole)
             return [(first, last)]
         cuts = [(*self._cut(one[0], other[1]), one[0], other[1]) for one, other in pairs]
         score, at, first, last = max(cuts, default=(-np.inf, 0, 0, 0))
         return [(first, at), (at, last)] if score > -np.inf else []
-
-    def _fits(self, first: int, last: int) -> bool:
-        return bool(self._reach(np.array([first]), np.array([last]))[0] == last)
-
-    def _joint(self, first: int, middle: int, last: int) -> tuple[float, int]:
-        """How good it is to join two cues: no good end between them, then little text."""
-        return -self._rank[middle - 1], -int(self._length(np.array([first]), np.array([last]))[0])
 
     def _cut(self, first: int, last: int) -> tuple[float, int]:
         """How good the best place to cut these words into two cues is, and where; minus infinity if there is none."""

@@ -2,7 +2,9 @@
 
 import math
 import re
+from collections.abc import Callable
 
+from punc.base.errors import InputError
 from punc.data.datadir import LATEST
 
 FRAMES = 25  # a second, where a file does not say it
@@ -29,3 +31,24 @@ def number(text: str, unit: float = 1) -> float:
     except ValueError:
         return math.nan
     return time if abs(time) < LATEST else math.nan
+
+
+def checked_number(text: str, what: str, error: Callable[[str, str], InputError]) -> float:
+    """A number as written in a file. Raises the error, of what and how to fix it, for one that is none."""
+    try:
+        number = math.nan if "_" in text else float(text)  # only Python reads 1_000 as a number
+    except ValueError:
+        number = math.nan
+    if not -math.inf < number < math.inf:
+        raise error(f"the {what} '{text[:20]}' is not a number", "write one, as 1.25")
+    return number
+
+
+def checked_seconds(text: str, what: str, error: Callable[[str, str], InputError]) -> float:
+    """A time as written in a file. Raises the error for one that is not a number, negative, or later than LATEST."""
+    time = checked_number(text, what, error)
+    if time >= LATEST:
+        raise error(f"the {what} {text[:20]} is no time of a recording", "write seconds")
+    if time < 0:
+        raise error(f"the {what} {text[:20]} is negative", "count from the start of the recording")
+    return time

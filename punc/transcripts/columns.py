@@ -1,5 +1,6 @@
-"""Words in columns: STM of NIST, MLF of HTK, and `text` of Kaldi; `ctm` reads CTM.
+"""Words in columns: CTM and STM of NIST, MLF of HTK, and `text` of Kaldi.
 
+    CTM    as in `ctm`
     STM    id channel speaker begin end [<labels>] word word …
     MLF    "*/id.lab", then lines [begin end] word [score] in 100 nanoseconds, and a point
     text   id word word …
@@ -10,17 +11,17 @@ they are.
 
 import math
 import re
-from collections.abc import Iterator
+from functools import partial
+from itertools import islice
 
-from punc.base.errors import InputError
-from punc.transcripts.ctm_lines import seconds
-from punc.transcripts.parts import PartsDocument, Stretch, TextReader
+from punc.transcripts.clock import checked_seconds
+from punc.transcripts.ctm import CtmLine, read_lines
+from punc.transcripts.parts import LINE, Stretch, TextReader
 from punc.transcripts.source import Source
-from punc.transcripts.transcript import Text, Transcript, in_order
+from punc.transcripts.transcript import Text, Transcript
 
 NUMBER = r"-?(?:\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})(?:[eE][-+]?\d{1,3})?"
-LINE = re.compile(r"[^\n]+")
-COMMENT = re.compile(r"[ \t]*(?:;;.*)?\r?")
+COMMENT = re.compile(r"[ \t]*(?:;;.*)?")
 CTM = re.compile(rf"[ \t]*[^\s;]\S*[ \t]+(?:\S+[ \t]+)?(?:{NUMBER}[ \t]+{NUMBER}[ \t]+\S+"
                  rf"(?:[ \t]+(?:NA|{NUMBER})(?:[ \t]+\S+){{0,2}})?"
                  r"|\S+[ \t]+\S+[ \t]+<ALT_BEGIN>.*)[ \t\r]*")
@@ -31,22 +32,17 @@ MLF_UNIT = 1e7  # a second
 IGNORED = "ignore_time_segment_in_scoring"
 
 
-def first_line(text: str) -> str:
-    """The first line that is no comment."""
-    return next((line[0] for line in LINE.finditer(text) if not COMMENT.fullmatch(line[0])), "")
+def form_of(text: str) -> str:
+    """The name of the format of a file; empty if it is none of these."""
+    first = next((line[0] for line in LINE.finditer(text) if not COMMENT.fullmatch(line[0])), "")
+    if CTM.fullmatch(first):
+        return "CTM"
+    if STM.fullmatch(first):
+        return "STM"
+    return "text of Kaldi" if _is_kaldi_text(text) else ""
 
 
-def is_ctm(text: str) -> bool:
-    """Whether a file is a CTM, by its first line that is no comment."""
-    return CTM.fullmatch(first_line(text)) is not None
-
-
-def is_stm(text: str) -> bool:
-    """Whether a file is an STM."""
-    return STM.fullmatch(first_line(text)) is not None
-
-
-def is_kaldi_text(text: str) -> bool:
+def _is_kaldi_text(text: str) -> bool:
     """Whether every line begins with an id of an utterance, and no two have the same.
 
     An id has digits and letters; without a hyphen or underscore, all ids differ only in digits, and there are two.
@@ -58,18 +54,24 @@ def is_kaldi_text(text: str) -> bool:
         all("-" in id or "_" in id for id in ids) or (len(shapes) == 1 < len(ids)))
 
 
-def time(text: str, what: str, source: Source, at: int) -> float:
-    """A time in seconds. Raises InputError for what is none, or negative."""
-    try:
-        return seconds(text, what, source.path, 0)
-    except InputError as error:
-        raise source.error(error.what, error.remedy, at) from None  # the line is counted only here
+def read_ctm_file(source: Source) -> Transcript:
+    """Read a CTM as a transcript; a stream is a channel of an id, in time order, whatever the order of lines.
+
+    Raises InputError for lines with other columns, and for times that are none.
+    """
+    reader, streams = TextReader(source), dict[tuple[str, str], int]()
+    lines = [CtmLine(source.path, number, f"{line}\n")
+             for number, line in enumerate(source.text.replace("\r", " ").split("\n"), 1)]
+    reader.texts = read_lines(lines, reader.document, streams=streams)
+    if len({id for id, _ in streams}) < len(streams):  # where an id has two channels, these are its speakers
+        names = [channel for _, channel in streams]
+        reader.texts = [text._replace(speaker=text.speaker or names[text.stream]) for text in reader.texts]
+    return reader.transcript("CTM")
 
 
 def read_stm(source: Source) -> Transcript:
     """Read an STM. Raises InputError for lines with other columns, and for times that are none."""
-    document = PartsDocument(source)
-    reader = TextReader(source, document)
+    reader = TextReader(source)
     streams = dict[tuple[str, str], int]()
     for number, line in enumerate(LINE.finditer(source.text)):
         if COMMENT.fullmatch(line[0]):
@@ -78,7 +80,8 @@ def read_stm(source: Source) -> Transcript:
             raise source.error("not a line of an STM", "write: id channel speaker begin end [<labels>] words",
                                line.start())
         columns = line[0].split(maxsplit=5)
-        begin, end = (time(text, "time", source, line.start()) for text in columns[3:5])
+        error = partial(source.error, at=line.start())
+        begin, end = (checked_seconds(text, "time", error) for text in columns[3:5])
         if len(columns) < 6 or columns[5].strip().casefold().strip(".,?!") == IGNORED:
             continue
         start = line.end() - len(columns[5])
@@ -88,13 +91,12 @@ def read_stm(source: Source) -> Transcript:
         stream = streams.setdefault((columns[0], columns[1]), len(streams))
         if source.text[start:line.end()].strip():
             reader.read(Stretch(start, line.end(), begin, end, speaker, number, stream, columns[0]))
-    return Transcript("STM", in_order(reader.texts), document, encoding=source.encoding)
+    return reader.transcript("STM")
 
 
 def read_kaldi_text(source: Source) -> Transcript:
     """Read `text` of a Kaldi data directory; utterances whose ids are the same up to the last part are a stream."""
-    document = PartsDocument(source)
-    reader = TextReader(source, document)
+    reader = TextReader(source)
     streams = dict[str, int]()
     for number, line in enumerate(LINE.finditer(source.text)):
         found = UTTERANCE.fullmatch(line[0])
@@ -104,32 +106,27 @@ def read_kaldi_text(source: Source) -> Transcript:
             stream = streams.setdefault(recording, len(streams))
             start = line.start() + found.start("text")
             reader.read(Stretch(start, line.end(), segment=number, stream=stream, recording=recording), False)
-    return Transcript("text of Kaldi", reader.texts, document, encoding=source.encoding)
+    return reader.transcript("text of Kaldi")
 
 
 def read_mlf(source: Source) -> Transcript:
     """Read a master label file of HTK. Raises InputError for lines that are none of it."""
-    document = PartsDocument(source)
-    texts, recordings = list[Text](), list[str]()
-    for line in _mlf_lines(source):
-        if line[0].strip().startswith('"'):
-            recordings.append(re.sub(r"\.\w+$", "", line[0].strip().strip('"').rpartition("/")[2]))
+    reader, number, recording = TextReader(source), -1, ""
+    for line in islice(LINE.finditer(source.text), 1, None):
+        text = line[0].strip()
+        if text in ("", ".", "///"):
+            continue
+        if text.startswith('"'):
+            number, recording = number + 1, re.sub(r"\.\w+$", "", text.strip('"').rpartition("/")[2])
             continue
         found = MLF_LINE.fullmatch(line[0])
-        if not found or not recordings:
+        if not found or number < 0:
             raise source.error("not a line of an MLF", 'write "*/id.lab", lines `begin end word`, and a point',
                                line.start())
         begin, end = (int(found[name]) / MLF_UNIT if found[name] else math.nan for name in ("begin", "end"))
-        if found["text"] in ("sil", "sp"):
-            continue
-        start = line.start() + found.start("text")
-        place, number = document.place(start, start + len(found["text"])), len(recordings) - 1
-        texts.append(Text(place, document.read(place), begin, end, "", math.nan, number, number, recordings[-1]))
-    return Transcript("MLF", texts, document, encoding=source.encoding)
-
-
-def _mlf_lines(source: Source) -> Iterator[re.Match[str]]:
-    """The lines of an MLF with names and words."""
-    for number, line in enumerate(re.finditer(r"[^\r\n]+", source.text)):
-        if number and line[0].strip() not in ("", ".", "///"):
-            yield line
+        if found["text"] not in ("sil", "sp"):
+            start, stop = (line.start() + at for at in found.span("text"))
+            place = reader.document.place(start, stop)
+            reader.texts.append(Text(place, reader.document.read(place), begin, end, segment=number, stream=number,
+                                     recording=recording))
+    return reader.transcript("MLF")

@@ -1,8 +1,8 @@
-"""Reads and writes CTM: timed words.
+"""Reads and writes CTM: timed words, `id channel begin duration word [confidence [type [speaker]]]`, in seconds.
 
-A CTM has a word on each line: `id channel begin duration word [confidence [type [speaker]]]`, in seconds. Kaldi writes
-no confidence (get_train_ctm.sh) or one (lattice-to-ctm-conf). The id is an utterance, and the times count from its
-start, or the id is a recording. NIST's CTMs also have `;;` comments, `NA` for no confidence, and alternatives.
+Kaldi writes no confidence (get_train_ctm.sh) or one (lattice-to-ctm-conf). The id is an utterance, and the times count
+from its start, or the id is a recording. NIST's CTMs also have `;;` comments, `NA` for no confidence, and alternatives;
+others leave out the channel.
 
 Repairs, each counted: lines of an id that are not in time order are sorted. Of alternatives the first is used. Words
 that overlap by at most MAX_OVERLAP seconds stay as they are, and the pause between them is 0 (ASR systems that join
@@ -15,24 +15,108 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_file, open_input
+from punc.base.files import atomic_file, decode_line, open_input
 from punc.base.idtable import IdTable
+from punc.data.datadir import LATEST
+from punc.data.tables import fields
 from punc.timing.timed_words import TimedWord, Timing
-from punc.transcripts.ctm_lines import CtmLine, CtmRow, check_line, ctm_rows, has_no_channel
+from punc.transcripts.clock import checked_number, checked_seconds
 from punc.transcripts.parts import PartsDocument
-from punc.transcripts.source import Source
-from punc.transcripts.transcript import Text, Transcript, in_order
+from punc.transcripts.transcript import Text
 
 CTM_SILENCE = frozenset(("<eps>", "<sil>", "<SIL>", "!SIL"))
 MAX_OVERLAP = 1.0  # s; in a real CTM of 34 calls, 300 of 270,000 words overlap, by 0.6 s at most
 ROUNDING = 1e-6  # s; times that differ by less are the same
 KEY = re.compile(rb"[ \t]*([^ \t\n]+)")
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")  # characters that have no place in a CTM
+# A line as most are, with nothing to check but how late it is.
+FIELD, NUMBER, GAP = r"[^\x00-\x20\x7f\ud800-\udfff]+", r"\d{1,12}(?:\.\d{1,12})?", r"[ \t]+"
+USUAL = re.compile(rf"[ \t]*(?!;;)({FIELD}){GAP}({FIELD}){GAP}({NUMBER}){GAP}({NUMBER}){GAP}((?!<ALT){FIELD})"
+                   rf"(?:{GAP}({NUMBER}))?[ \t]*\n?", re.ASCII)
+BEFORE_WORD = {count: re.compile(rf"[ \t]*(?:[^ \t]+[ \t]+){{{count}}}") for count in (3, 4)}
+
+
+class CtmLine(NamedTuple):
+    """A line of a CTM: its file, its number, and its text with the line end; half surrogates for bytes not in UTF-8."""
+
+    path: str | os.PathLike[str]
+    number: int
+    text: str
+
+    def error(self, what: str, remedy: str) -> InputError:
+        """An error in the line."""
+        return InputError(what, remedy, self.path, self.number)
+
+
+class CtmRow(NamedTuple):
+    """A word of a CTM, the line that it is on, and where it starts there."""
+
+    word: TimedWord
+    line: CtmLine
+    start: int
+
+
+def ctm_rows(lines: Iterable[CtmLine], repairs: Counter[str] | None = None) -> Iterator[CtmRow]:
+    """The words of a CTM's lines, silences included; counts later alternatives in `repairs`."""
+    repairs = Counter[str]() if repairs is None else repairs
+    begun: CtmLine | None = None  # the line where alternatives begin
+    later = False  # whether these are later ones
+    bare: bool | None = None  # whether the lines have no channels
+    for line in lines:
+        text = line.text
+        if not bare and not later and (found := USUAL.fullmatch(text)):
+            id, channel, begin, duration, word, confidence = found.groups()
+            score = float(confidence) if confidence else None
+            if (time := float(begin)) < LATEST and (length := float(duration)) < LATEST:
+                bare = False
+                yield CtmRow(TimedWord(id, channel, time, length, word, score), line, found.start(5))
+                continue
+        columns = fields(check_line(text.encode(errors="surrogateescape"), line.path, line.number))
+        if not columns or columns[0].startswith(";;"):
+            continue
+        bare = has_no_channel(columns) if bare is None else bare
+        if bare:
+            columns.insert(1, "1")
+        if not 5 <= len(columns) <= 8:
+            raise line.error(f"{len(columns)} columns", "write: id channel begin duration word [confidence]")
+        id, channel, begin, duration, word = columns[:5]
+        if word in ("<ALT_BEGIN>", "<ALT>", "<ALT_END>"):
+            begun, later = None if word == "<ALT_END>" else begun or line, word == "<ALT>"
+            continue
+        if later:
+            repairs["words of later alternatives, left out"] += 1
+            continue
+        score = None
+        if len(columns) > 5 and columns[5] != "NA":
+            score = checked_number(columns[5], "confidence", line.error)
+        before = BEFORE_WORD[3 if bare else 4].match(text)
+        assert before
+        times = checked_seconds(begin, "begin", line.error), checked_seconds(duration, "duration", line.error)
+        speaker = columns[7] if len(columns) == 8 else ""
+        yield CtmRow(TimedWord(id, channel, *times, word, score, speaker), line, before.end())
+    if begun:
+        raise begun.error("alternatives without an end", "write a line <ALT_END> after them")
+
+
+def has_no_channel(columns: Sequence[str]) -> bool:
+    """Whether a line leaves out the channel: its second and third columns are numbers, and the fourth is none."""
+    numbers = [column.replace(".", "", 1).isdecimal() for column in columns[1:]]
+    return numbers in ([True, True, False], [True, True, False, True])
+
+
+def check_line(line: bytes, path: str | os.PathLike[str], number: int) -> str:
+    """A line, or part of one, as text. Raises InputError for control characters and bytes that are not UTF-8."""
+    text = decode_line(line, path, number)
+    if CONTROL.search(text):
+        raise InputError("a control character", "remove it: the file is not text, or is broken", path, number)
+    return text
 
 
 class CtmIndex(Mapping[str, Callable[..., Timing]]):
@@ -54,14 +138,9 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
                 raise InputError("not a file", "write the CTM to a file: it is read twice", file)
         self.repairs: Counter[str] = Counter() if repairs is None else repairs
         self._stretches = IdTable(4)
-        for id, stretch in self._scan():
+        for id, *stretch in _stretches(self._files):
             self._stretches.add(id, *stretch)
         self.repairs["ids with lines in several places"] += int((self._stretches.counts() > 1).sum())
-
-    def _scan(self) -> Iterator[tuple[str, tuple[int, ...]]]:
-        for number, file in enumerate(self._files):
-            for id, begin, end, line in _stretches(file):
-                yield id, (number, begin, end, line)
 
     def __contains__(self, id: object) -> bool:
         return isinstance(id, str) and id in self._stretches
@@ -73,7 +152,9 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
 
     def __iter__(self) -> Iterator[str]:
         """The ids in the order of the files, which are read again."""
-        return (id for id, stretch in self._scan() if tuple(self._stretches.rows(id)[0]) == stretch)
+        for id, *stretch in _stretches(self._files):
+            if self._stretches.rows(id)[0].tolist() == stretch:  # the first of the id
+                yield id
 
     def __len__(self) -> int:
         return len(self._stretches.counts())
@@ -102,21 +183,22 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
                 file.seek(begin)
                 raw = file.read(end - begin).decode(errors="surrogateescape").removesuffix("\n").split("\n")
             lines += [CtmLine(path, at, f"{text}\n") for at, text in enumerate(raw, line)]
-        heads = [one.text.split(None, 2)[:2] for one in lines]
         if has_no_channel(lines[0].text.split()):
             return lines
-        channels = {head[1] for head in heads if len(head) > 1 and not head[0].startswith(";;")}
-        if len(channels) < 2 and len(known) < 2:
+        by_channel: dict[str, list[CtmLine]] = {}
+        for one in lines:
+            head = one.text.split(None, 2)
+            if len(head) > 1 and not head[0].startswith(";;"):
+                by_channel.setdefault(head[1], []).append(one)
+        if len(by_channel) < 2 and len(known) < 2:
             return lines
-        if known and (others := channels - known):
-            raise InputError(f"'{id}' has a channel {min(others)} that is no recording",
-                             "name its recording in reco2file_and_channel", path, lines[0].number)
-        own = [one for one, head in zip(lines, heads) if head[1:] == [channel]]
-        if not own and not known:
-            names = " ".join(sorted(channels))
-            raise InputError(f"'{id}' has channels {names} under one id",
-                             "say in reco2file_and_channel which one a recording is", path, lines[0].number)
-        return own
+        if known and (others := by_channel.keys() - known):
+            raise lines[0].error(f"'{id}' has a channel {min(others)} that is no recording",
+                                 "name its recording in reco2file_and_channel")
+        if channel not in by_channel and not known:
+            raise lines[0].error(f"'{id}' has channels {' '.join(sorted(by_channel))} under one id",
+                                 "say in reco2file_and_channel which one a recording is")
+        return by_channel.get(channel, [])
 
     def _read(self, id: str, channel: str | None = None) -> Timing:
         lines = self.lines(id, channel or "")
@@ -142,21 +224,22 @@ def read_ctm(path: str | os.PathLike[str],
             yield id, channel, _timing(list(group), path, repairs)
 
 
-def _stretches(path: Path) -> Iterator[tuple[str, int, int, int]]:
-    """Each id of a CTM with a stretch of its lines: first byte, end byte, and number of the first line."""
-    id, key, begin, first, position = "", b"", 0, 1, 0
-    with open_input(path) as file:
-        for number, line in enumerate(file, 1):
-            found = KEY.match(line)
-            this = found[1] if found and not found[1].startswith(b";;") else key
-            if this != key:
-                if key:
-                    yield id, begin, position, first
-                id, key, begin, first = check_line(this, path, number), this, position, number
-            position += len(line)
-    if not key:
-        raise InputError("the file has no timed words", "make it again", path)
-    yield id, begin, position, first
+def _stretches(files: Sequence[Path]) -> Iterator[tuple[str, int, int, int, int]]:
+    """Each id with a stretch of its lines: number of the file, first byte, end byte, and number of the first line."""
+    for number, path in enumerate(files):
+        id, key, begin, first, position = "", b"", 0, 1, 0
+        with open_input(path) as file:
+            for at, line in enumerate(file, 1):
+                found = KEY.match(line)
+                this = found[1] if found and not found[1].startswith(b";;") else key
+                if this != key:
+                    if key:
+                        yield id, number, begin, position, first
+                    id, key, begin, first = check_line(this, path, at), this, position, at
+                position += len(line)
+        if not key:
+            raise InputError("the file has no timed words", "make it again", path)
+        yield id, number, begin, position, first
 
 
 def read_lines(lines: Sequence[CtmLine], document: PartsDocument, at: int = 0, repairs: Counter[str] | None = None,
@@ -168,17 +251,14 @@ def read_lines(lines: Sequence[CtmLine], document: PartsDocument, at: int = 0, r
     Raises InputError as `read_ctm` does.
     """
     texts, streams = list[Text](), {} if streams is None else streams
-    starts = map(at.__add__, accumulate([len(line.text) for line in lines], initial=0))
-    following = zip(lines, starts)
+    starts = dict(zip(map(id, lines), accumulate([len(line.text) for line in lines], initial=at)))
     for row, line, start in ctm_rows(lines, repairs):
-        for one, begins in following:  # noqa: B007 - up to the line of the row
-            if one is line:
-                break
-        id, channel, begin, duration, word, confidence, speaker = row
-        place = document.place(begins + start, begins + start + len(word))
-        stream = streams.setdefault((id, channel), len(streams))
+        name, channel, begin, duration, word, confidence, speaker = row
+        start += starts[id(line)]
+        place = document.place(start, start + len(word))
+        stream = streams.setdefault((name, channel), len(streams))
         texts.append(Text(place, word, begin, begin + duration, speaker,
-                          math.nan if confidence is None else confidence, stream, stream, id))
+                          math.nan if confidence is None else confidence, stream, stream, name))
     return texts
 
 
@@ -193,29 +273,13 @@ def _timing(rows: list[CtmRow], path: str | os.PathLike[str], repairs: Counter[s
     end = last.begin + last.duration if last and last.word in CTM_SILENCE else None
     rows = [row for row in rows if row.word.word not in CTM_SILENCE]
     words = [row.word for row in rows]
-    ends = np.array([word.begin + word.duration for word in words])
-    overlaps = ends[:-1] - np.array([word.begin for word in words[1:]])
+    overlaps = np.array([word.begin + word.duration - after.begin for word, after in pairwise(words)])
     if (overlaps > MAX_OVERLAP + ROUNDING).any():
         word, line, _ = rows[int(np.argmax(overlaps > MAX_OVERLAP + ROUNDING)) + 1]
-        raise InputError(f"at {word.begin:.2f} s a word of '{word.id}' overlaps the one before by more than "
-                         f"{MAX_OVERLAP:g} s", "give each speaker a channel", path, line.number)
+        raise line.error(f"at {word.begin:.2f} s a word of '{word.id}' overlaps the one before by more than "
+                         f"{MAX_OVERLAP:g} s", "give each speaker a channel")
     repairs["overlapping words"] += int(np.count_nonzero(overlaps > ROUNDING))
     return Timing(words, end, path, first)
-
-
-def read_ctm_file(source: Source) -> Transcript:
-    """Read a CTM as a transcript; a stream is a channel of an id, in time order, whatever the order of lines.
-
-    Raises InputError for lines with other columns, and for times that are none.
-    """
-    document, streams = PartsDocument(source), dict[tuple[str, str], int]()
-    lines = [CtmLine(source.path, number, f"{line}\n")
-             for number, line in enumerate(source.text.replace("\r", " ").split("\n"), 1)]
-    texts = read_lines(lines, document, streams=streams)
-    if len({id for id, _ in streams}) < len(streams):  # where an id has two channels, these are its speakers
-        names = [channel for _, channel in streams]
-        texts = [text._replace(speaker=text.speaker or names[text.stream]) for text in texts]
-    return Transcript("CTM", in_order(texts), document, encoding=source.encoding)
 
 
 def write_ctm(path: str | os.PathLike[str], words: Iterable[TimedWord]) -> None:

@@ -3,20 +3,31 @@
 A cue begins at a line of times. Its text goes to the next cue: to the line of that one's times, or the number or name
 before it. In WebVTT, blocks of NOTE, STYLE and REGION are no texts.
 
+Rolling captions show the last lines of the cue before again, above what is said next. YouTube's automatic captions are
+such, in WebVTT and as SRT, and so are roll-up captions of television:
+
+    00:00:00.160 --> 00:00:02.149    so<00:00:00.480><c> it</c><00:00:00.640><c> begins</c>
+    00:00:02.149 --> 00:00:02.159    so it begins
+    00:00:02.159 --> 00:00:04.630    so it begins
+                                     as<00:00:02.480><c> it</c><00:00:02.800><c> must</c>
+
+A line is said where it first stands. The lines that repeat it repeat its words.
+
 Source: www.w3.org/TR/webvtt1, sections 4.1 to 4.2.2; SRT has no standard, and www.matroska.org/technical/subtitles.html
 describes it.
 """
 
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-from punc.transcripts import rolling
 from punc.transcripts.clock import seconds
-from punc.transcripts.parts import PartsDocument, Stretch, TextReader
-from punc.transcripts.rolling import Cue
+from punc.transcripts.parts import LINE, Stretch, TextReader
 from punc.transcripts.source import Source
-from punc.transcripts.transcript import Transcript
+from punc.transcripts.speakers import find_label
+from punc.transcripts.transcript import Repeat, Transcript, split
 
 CLOCK = r"-?(?:\d{1,5}:)?\d{1,3}:\d{1,2}(?:[ ]?[.,:;][ ]?\d{1,3})?"
 ARROW = r"[ \t]*(?:-{1,3}>|→|–>|—>)[ \t]*"
@@ -26,105 +37,133 @@ SBV_TIMES = re.compile(rf"[ \t]*(?P<begin>{SBV_CLOCK}),(?P<end>{SBV_CLOCK})(?P<m
 BROKEN = re.compile(rf"[ \t]*(?:{CLOCK}{ARROW}\S|\S*\d{ARROW}{CLOCK})")
 SETTINGS = re.compile(r"(?:[ \t]+[A-Za-z]\w{0,30}:\S{1,60})*[ \t]*")  # `align:start`, `X1:40`
 NUMBER = re.compile(r"[ \t]*\d{1,7}[ \t]*")
+VTT = re.compile(r"\ufeff?WEBVTT(?:[ \t\r\n]|\Z)", re.I)
 BLOCK = re.compile(r"(?:NOTE|STYLE|REGION)(?:[ \t]|$)")
-LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|$)")
+WHOLE_LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|$)")
 TAG = r"</?(?:i|b|u|s|c|v|lang|ruby|rt|font)(?=[ .\t>/])[^<>\n]{0,200}>"
 MARKUP = re.compile(TAG + r"|\{\\[^{}\n]{0,100}\}|(?P<blank><br ?/?>|\\N)", re.I)
 VTT_MARKUP = re.compile(
     rf"<v(?:\.[^\s<>]{{1,40}})?[ \t](?P<voice>[^<>\n]{{1,200}})>|{TAG}|<(?P<time>{CLOCK})>|(?P<blank><br ?/?>)")
 
-
-class Line(NamedTuple):
-    """A line of a file: characters [start, stop), and where the next one starts."""
-
-    text: str
-    start: int
-    stop: int
-    next: int
+HEAD = 200  # cues that show whether captions roll
+LEAST = 3  # of them, and half of them, repeat a line: else people have said it again
+GAP = 0.1  # seconds between a cue and one that repeats its lines, at most
+MOST_LINES = 12  # of a cue, that are compared
 
 
-def is_vtt(text: str) -> bool:
-    """Whether a file says that it is WebVTT."""
-    return re.match(r"\ufeff?WEBVTT(?:[ \t\r\n]|\Z)", text[:10], re.I) is not None
+class Roll(NamedTuple):
+    """A cue's lines, as characters [start, stop), and how many of them, at its beginning, repeat the cue before."""
+
+    lines: list[tuple[int, int]]
+    repeated: int
 
 
-def lines_of(text: str) -> Iterator[Line]:
-    """The lines of a text; they end as any system ends them."""
-    for found in LINE.finditer(text):
-        if found[0]:
-            yield Line(found[1], found.start(), found.end(1), found.end())
+def form_of(text: str) -> str:
+    """The name of the format of a file with cues; empty if it has none."""
+    if VTT.match(text[:10]):
+        return "WebVTT"
+    rows = text.splitlines()
+    if (">" in text or "→" in text) and any(map(TIMES.fullmatch, rows)):
+        return "SRT"
+    return "SBV" if any(map(SBV_TIMES.fullmatch, rows)) else ""
 
 
-def find_cues(source: Source, times: re.Pattern[str] = TIMES, named: bool = False) -> Iterator[Cue]:
-    """The cues of a file.
+def find_cues(source: Source, times: re.Pattern[str] = TIMES, named: bool = False) -> list[Stretch]:
+    """The cues of a file, a segment each.
 
     named   a cue may have a name for a number, as in WebVTT
 
     Raises InputError for a line with an arrow between what are no times.
     """
-    before: list[Line] = []  # lines since the last times
-    cue: Cue | None = None
-    block = False
-    for line in lines_of(source.text):
-        found = times.fullmatch(line.text)
-        if not found and ">" in line.text and BROKEN.match(line.text):
-            raise source.error("no times of a cue", "write: 00:00:01,500 --> 00:00:02,750", line.start)
-        if found:
-            if cue:
-                yield cue._replace(stop=_end(before, named))
-            more = found.start("more") if not SETTINGS.fullmatch(found["more"]) else len(line.text)
-            start = line.start + more if more < len(line.text) else line.next
-            cue, before, block = Cue(seconds(found["begin"]), seconds(found["end"]), start, start), [], False
-            before.append(Line("", start, start, start))
-        elif cue and not block:
-            block = named and BLOCK.match(line.text) is not None and not before[-1].text.strip()
-            if not block:
-                before.append(line)
-            else:
-                yield cue._replace(stop=before[-1].next)
-                cue = None
-    if cue:
-        yield cue._replace(stop=before[-1].next)
+    lines = list(WHOLE_LINE.finditer(source.text))  # the last one is empty, at the end of the file
+    heads = []
+    for number, line in enumerate(lines):
+        if times.fullmatch(line[1]):
+            heads.append(number)
+        elif ">" in line[1] and BROKEN.match(line[1]):
+            raise source.error("no times of a cue", "write: 00:00:01,500 --> 00:00:02,750", line.start())
+    cues = list[Stretch]()
+    for number, after in pairwise([*heads, len(lines) - 1]):
+        found, head = times.fullmatch(lines[number][1]), lines[number]
+        assert found
+        more = "" if SETTINGS.fullmatch(found["more"]) else found["more"]
+        size = _size([line[1] for line in lines[number + 1:after]], after == len(lines) - 1, named)
+        cues.append(Stretch(head.end(1) - len(more) if more else head.end(), lines[number + 1 + size].start(),
+                            seconds(found["begin"]), seconds(found["end"]), segment=len(cues)))
+    return cues
 
 
-def _end(lines: list[Line], named: bool) -> int:
-    """Where the text of a cue ends, given its lines and those of the number or name of the next one."""
-    last = len(lines) - 1
-    if named and last > 1 and lines[last].text.strip() and not lines[last - 1].text.strip():
-        return lines[last].start
-    while last > 0 and not lines[last].text.strip():  # a blank line between a number and its times
-        last -= 1
-    return lines[last].start if last > 0 and NUMBER.fullmatch(lines[last].text) else lines[-1].next
+def _size(lines: Sequence[str], is_last: bool, named: bool) -> int:
+    """How many lines after its times a cue has: a block, or the number or name of the next cue, ends it."""
+    for number, (before, line) in enumerate(pairwise(["", *lines])):
+        if named and BLOCK.match(line) and not before.strip():
+            return number
+    last = max((number for number, line in enumerate(lines) if line.strip()), default=0)
+    if is_last or not lines:
+        return len(lines)
+    is_name = named and 0 < last == len(lines) - 1 and not lines[last - 1].strip()
+    return last if is_name or NUMBER.fullmatch(lines[last]) else len(lines)
 
 
-def read_cues(source: Source, name: str, times: re.Pattern[str] = TIMES,
-              markup: re.Pattern[str] = MARKUP) -> Transcript:
-    """Read SRT, WebVTT or SBV. Raises InputError as `find_cues`."""
+def read_cues(source: Source, name: str) -> Transcript:
+    """Read `SRT`, `WebVTT` or `SBV`, as YouTube writes it. Raises InputError as `find_cues`."""
     named = name == "WebVTT"
-    cues = list(find_cues(source, times, named))
-    document = PartsDocument(source)
-    reader = TextReader(source, document, markup, dashes=True)
-    rolls = rolling.roll(source.text, cues, markup)
+    markup = VTT_MARKUP if named else MARKUP
+    cues = find_cues(source, SBV_TIMES if name == "SBV" else TIMES, named)
+    reader = TextReader(source, markup, dashes=True)
+    rolls = _rolls(source.text, cues, markup)
     if rolls:
-        repeats = rolling.read(source, document, reader, cues, rolls)
+        repeats = _read_rolling(source, reader, cues, rolls)
         message = f"rolling captions: {len(repeats)} lines that are shown again are read once"
-        return Transcript(name, reader.texts, document, repeats, notes=[message], encoding=source.encoding)
+        return reader.transcript(name, repeats=repeats, notes=[message])
     voices = named and "<v" in source.text
-    for number, cue in enumerate(cues):
-        reader.read(Stretch(cue.start, cue.stop, cue.begin, cue.end, segment=number), keep_speaker=not voices)
-    return Transcript(name, reader.texts, document, encoding=source.encoding)
+    for cue in cues:
+        reader.read(cue, keep_speaker=not voices)
+    return reader.transcript(name)
 
 
-def read_srt(source: Source) -> Transcript:
-    """Read SRT."""
-    return read_cues(source, "SRT")
+def _rolls(text: str, cues: Sequence[Stretch], markup: re.Pattern[str]) -> list[Roll]:
+    """The lines of each cue; empty, if the captions do not roll."""
+    rolls, before, end = list[Roll](), list[list[str]](), -math.inf
+    for cue in cues:
+        lines = [found.span() for found in LINE.finditer(text, cue.start, cue.stop) if not found[0].isspace()]
+        words = [split(markup.sub("", text[start:stop])) for start, stop in lines[:MOST_LINES]]
+        rolls.append(Roll(lines, _repeated(before, words) if cue.begin <= end + GAP else 0))
+        before, end = words, cue.end
+        if len(rolls) == min(HEAD, len(cues)):
+            counts = [one.repeated for one in rolls if one.lines]
+            if sum(count > 0 for count in counts) < max(LEAST, len(counts) / 2):
+                return []
+    return rolls
 
 
-def read_vtt(source: Source) -> Transcript:
-    """Read WebVTT."""
-    return read_cues(source, "WebVTT", markup=VTT_MARKUP)
+def _repeated(old: list[list[str]], new: list[list[str]]) -> int:
+    """How many lines at the beginning are the last ones of the cue before, given the words of both."""
+    return next((n for n in range(min(len(old), len(new)), 0, -1) if old[-n:] == new[:n]), 0)
 
 
-def read_sbv(source: Source) -> Transcript:
-    """Read SBV, as YouTube writes it."""
-    return read_cues(source, "SBV", SBV_TIMES)
+def _read_rolling(source: Source, reader: TextReader, cues: Sequence[Stretch], rolls: Sequence[Roll]) -> list[Repeat]:
+    """Read the lines that are said, and return those that repeat them.
+
+    A line stays as it is where markup divides its words.
+    """
+    repeats, before = list[Repeat](), list[tuple[int, int]]()  # the texts [first, last) of the lines of the cue before
+    for cue, rolled in zip(cues, rolls):
+        said = before[len(before) - rolled.repeated:]
+        for (start, stop), repeated in zip(rolled.lines, said):
+            label = find_label(source.text[start:stop])
+            start += label.size if label and label.sure else 0
+            if "<" not in source.text[start:stop]:
+                place = reader.document.place(start, stop)
+                repeats.append(Repeat([(place, reader.document.read(place))], *repeated))
+        new = [cue._replace(start=start, stop=stop, begin=math.nan, end=math.nan)
+               for start, stop in rolled.lines[rolled.repeated:]]
+        if new:
+            new[0] = new[0]._replace(begin=cue.begin)
+            new[-1] = new[-1]._replace(end=cue.end)
+        for line in new:
+            first = len(reader.texts)
+            reader.read(line)
+            said.append((first, len(reader.texts)))
+        before = said
+    return repeats

@@ -1,28 +1,42 @@
-"""Entities of HTML in texts: `&#39;` and `&amp;` are characters, and are written again where they stood."""
+"""What stands for other characters in texts: entities of HTML, as `&#39;`, and tags like `<|en|>`, which are blanks."""
 
-import html
 import re
+from html import unescape
 
-ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
+SPECIAL = re.compile(r"<\|[^|<>\s]{1,40}\|>|&(?:amp;){0,3}(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});"
+                     "|[\0\x1f\ufffd\ud800-\udfff]")
+EACH = re.compile(f"{SPECIAL.pattern}|.", re.S)
+TAG = "\x1f"  # a blank, and one that no text has
 
 
 def decoded(text: str) -> str:
-    """A text with characters for its entities."""
-    return ENTITY.sub(lambda found: html.unescape(found[0]), text) if "&" in text else text
+    """A text as people read it; half surrogates and NUL, which no other file can have, are U+FFFD."""
+    return SPECIAL.sub(lambda found: _character(found[0]), text) if SPECIAL.search(text) else text
 
 
 def encoded(text: str, like: str) -> str:
-    """A text with entities for the characters that `like`, the text that it replaces, writes so.
+    """A text with its characters written as in `like`, the text that it replaces.
 
-    If both have as many of a character, each is written as it was; else all are entities.
+    If both have as many of a character, each is written as it was; else all are written as an entity was.
     """
-    if "&" not in like:
+    if not SPECIAL.search(like):
         return text
-    entities = {html.unescape(entity): entity for entity in ENTITY.findall(like)}
-    was: dict[str, list[str]] = {char: [] for char in entities if len(char) == 1}
-    for found in re.finditer(f"{ENTITY.pattern}|.", like, re.DOTALL):
-        if (char := html.unescape(found[0])) in was:
-            was[char].append(found[0])
-    forms = {char: iter(every if len(every) == text.count(char) else [entities[char]] * text.count(char))
-             for char, every in was.items()}
-    return "".join([next(forms[char]) if char in forms else char for char in text])
+    forms: dict[str, list[str]] = {_character(form): [] for form in SPECIAL.findall(like)}
+    for form in EACH.findall(like):
+        if (char := _character(form)) in forms:
+            forms[char].append(form)
+    for char, every in forms.items():
+        if len(every) != text.count(char):
+            forms[char] = [next((form for form in every if form != char), char)] * text.count(char)
+    left = {char: iter(every) for char, every in forms.items()}
+    return "".join([next(left[char]) if char in left else char for char in text])
+
+
+def _character(form: str) -> str:
+    """The character that is read for what stands in a text; what only looks like an entity stays."""
+    if form[0] == "&":
+        char = unescape(unescape(unescape(form)))  # some services escape what is escaped
+        return char if len(char) == 1 else form
+    if form[0] == "<" and len(form) > 1:
+        return TAG
+    return "\ufffd" if form == "\0" or "\ud800" <= form <= "\udfff" else form

@@ -4,12 +4,11 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache
-from html import unescape
 from typing import Any, NamedTuple
 
 from punc.base.errors import InputError
+from punc.transcripts import entities
 from punc.transcripts.source import Source
 
 BETWEEN = re.compile(r"[\s,]*")  # documents of a file
@@ -22,9 +21,6 @@ BYTES = {number: OWN + number - RAW[0] for number in RAW}
 BYTES_BACK = {own: number for number, own in BYTES.items()}
 HALF = re.compile("[\ud800-\udfff]")
 MAY_BE_SPECIAL = ("&", "<|", "\\u", "\ufffd")  # a file without these has nothing special
-SPECIAL = re.compile(r"<\|[^|<>\s]{1,40}\|>|&(?:amp;){0,3}(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});"
-                     "|[\0\x1f\ufffd\ud800-\udfff]")
-TAG = "\x1f"  # a blank, and one that no text has
 
 
 class Style(NamedTuple):
@@ -78,14 +74,12 @@ class JsonDocument:
 
     def __init__(self, source: Source):
         self.values: list[Any] = []
-        self._holders: list[Any] = []  # of each place
-        self._keys: list[Any] = []
+        self._spots: list[tuple[Any, Any]] = []  # holder and key of each place
         self._path = source.path
         self._between: list[str] = []  # what stands before each value, and at the end
         self._style = Style.of(source.text.lstrip())
         self._raw = source if not source.text.isascii() and HALF.search(source.text) else None
         self._may_be_special = any(part in source.text for part in MAY_BE_SPECIAL)
-        self._stand_ins: dict[int, dict[str, list[str]]] = {}
         self._read(source._replace(text=source.text.translate(BYTES)) if self._raw else source)
 
     def _read(self, source: Source) -> None:
@@ -125,36 +119,26 @@ class JsonDocument:
     def place(self, holder: Any, key: Any) -> tuple[int, str]:
         """A new place, the member `key` of an object or the element of a list, and the text to read there.
 
-        Tags like `<|en|>` are blanks there, HTML entities are the characters, and half surrogates, which no other file
-        can have, are U+FFFD. They come back with the words. Raises InputError for bytes that are not UTF-8.
+        The text is `decoded`. Raises InputError for bytes that are not UTF-8.
         """
-        self._holders.append(holder)
-        self._keys.append(key)
-        place, text = len(self._keys) - 1, holder[key]
+        self._spots.append((holder, key))
+        place, text = len(self._spots) - 1, holder[key]
         if self._raw and any(ord(char) in BYTES_BACK for char in text):
-            self._raw.checked(text.translate(BYTES_BACK))
-        if self._may_be_special and SPECIAL.search(text):
-            text, self._stand_ins[place] = _readable(text)
-        return place, text
+            raise self._raw.not_utf8(max(self._raw.text.find(text.translate(BYTES_BACK)), 0))
+        return place, entities.decoded(text) if self._may_be_special else text
 
-    def spots(self) -> Iterator[tuple[Any, Any]]:
+    def spots(self) -> list[tuple[Any, Any]]:
         """The holder and the key of each place."""
-        return zip(self._holders, self._keys)
+        return self._spots
 
     def clear(self) -> None:
         """Forget the places."""
-        self._holders, self._keys, self._stand_ins = [], [], {}
-
-    def readable(self, text: str) -> str:
-        """A text as `place` has it."""
-        return _readable(text)[0] if self._may_be_special and SPECIAL.search(text) else text
+        self._spots = []
 
     def put(self, place: int, text: str, probability: float = math.nan) -> None:
         """Put a text in a place; the object of a word gets the probability of its label."""
-        holder, key = self._holders[place], self._keys[place]
-        if stand_ins := self._stand_ins.get(place):
-            text = _restored(text, stand_ins)
-        holder[key] = text
+        holder, key = self._spots[place]
+        holder[key] = entities.encoded(text, holder[key]) if self._may_be_special else text
         if probability == probability and isinstance(holder, dict):
             holder["label_probability"] = round(probability, 4)
 
@@ -188,50 +172,3 @@ def _finite(text: str) -> float:
         raise ValueError(text[:20])
     return number
 
-
-def _readable(text: str) -> tuple[str, dict[str, list[str]]]:
-    """A text without tags, entities and half surrogates, and of each character that is there instead, what it was."""
-    chars = {_stand_in(found) for found in SPECIAL.findall(text)}
-    if "" in chars:  # `&nonsense;` is no entity
-        chars.remove("")
-    stand_ins: dict[str, list[str]] = {char: [] for char in chars}
-    parts, at = [], 0
-    for found in SPECIAL.finditer(text):
-        parts.append((text[at:found.start()], True))
-        parts.append((found[0], False))
-        at = found.end()
-    parts.append((text[at:], True))
-    read = []
-    for part, plain in parts:
-        char = "" if plain else _stand_in(part)
-        if char:
-            stand_ins[char].append(part)
-        else:
-            for own in filter(chars.__contains__, part):
-                stand_ins[own].append(own)
-        read.append(char or part)
-    return "".join(read), stand_ins
-
-
-def _stand_in(special: str) -> str:
-    """The character that is read for a tag, an entity or a half surrogate; empty for what only looks like an entity."""
-    if special.startswith("<"):
-        return TAG
-    if special.startswith("&"):
-        char = unescape(unescape(unescape(special)))  # some services escape what is escaped
-        return char if len(char) == 1 and char.isprintable() else TAG if char == "\xa0" else ""
-    return TAG if special == TAG else "\ufffd"
-
-
-def _restored(text: str, stand_ins: dict[str, list[str]]) -> str:
-    """A text with new words, and what the stand-ins of the old one stood for."""
-    parts = re.split("([" + "".join(map(re.escape, stand_ins)) + "])", text)
-    counts = Counter(parts[1::2])
-    left = {char: iter(forms) for char, forms in stand_ins.items()}
-    for number in range(1, len(parts), 2):
-        char = parts[number]
-        if counts[char] == len(stand_ins[char]):
-            parts[number] = next(left[char])
-        else:  # marks were added or removed
-            parts[number] = next((form for form in stand_ins[char] if form != char), char)
-    return "".join(parts)

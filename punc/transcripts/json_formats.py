@@ -14,6 +14,9 @@ from punc.transcripts.transcript import Transcript
 
 NAMED = 3  # members whose texts stay are named in a message
 WRAPPERS = 3  # objects around an answer that are looked into
+AMAZON = "results.transcripts[].transcript results.audio_segments[].transcript"
+ITEMS = JsonFormat("", "", "", word="alternatives.0.content", begin="start_time", end="end_time",
+                   confidence="alternatives.0.confidence", mark="type")
 FORMATS = [
     JsonFormat("whisper.cpp", "whisper.cpp `--output-json`", "transcription[].offsets", "transcription[]", "text",
                begin="offsets.from", end="offsets.to", unit=1000, language="result.language", pieces=True,
@@ -33,17 +36,13 @@ FORMATS = [
                repeats="text"),
     JsonFormat("transformers", "a `transformers` pipeline", "chunks text", text="text", words="chunks[]", word="text",
                begin="timestamp.0", end="timestamp.1", repeats="speakers[].text", recordings="."),
-    JsonFormat("Amazon Transcribe, channels", "Amazon Transcribe", "results.channel_labels.channels[].items[].type",
-               words="items[]", word="alternatives.0.content", begin="start_time", end="end_time",
-               speaker="channel_label", confidence="alternatives.0.confidence", mark="type",
-               streams="results.channel_labels.channels[]", timed="results.items[]",
-               repeats="results.transcripts[].transcript results.audio_segments[].transcript"),
-    JsonFormat("Amazon Transcribe", "Amazon Transcribe",
-               "results.items[].alternatives[].content ; results.transcripts[].transcript",
-               words="results.items[]", word="alternatives.0.content", begin="start_time", end="end_time",
-               speaker="speaker_label", confidence="alternatives.0.confidence", mark="type",
-               speakers="results.speaker_labels.segments[]", language="results.language_code",
-               repeats="results.transcripts[].transcript results.audio_segments[].transcript"),
+    ITEMS._replace(name="Amazon Transcribe, channels", writers="Amazon Transcribe", words="items[]",
+                   has="results.channel_labels.channels[].items[].type", speaker="channel_label", repeats=AMAZON,
+                   streams="results.channel_labels.channels[]", timed="results.items[]"),
+    ITEMS._replace(name="Amazon Transcribe", writers="Amazon Transcribe", words="results.items[]",
+                   has="results.items[].alternatives[].content ; results.transcripts[].transcript",
+                   speaker="speaker_label", speakers="results.speaker_labels.segments[]",
+                   language="results.language_code", repeats=AMAZON),
     JsonFormat("Amazon Transcribe Call Analytics", "Amazon Transcribe Call Analytics, Contact Lens",
                "Transcript[].Content", "Transcript[]", "Content", "Items[]", "Content", "BeginOffsetMillis",
                "EndOffsetMillis", unit=1000, speaker="ParticipantRole|ParticipantId", confidence="Confidence",
@@ -68,11 +67,10 @@ FORMATS = [
     JsonFormat("AssemblyAI", "AssemblyAI", "words[].text utterances|audio_url|acoustic_model|speech_model",
                text="text", words="words[]", word="text", unit=0, language="language_code",
                repeats="utterances[].text utterances[].words[].text sentiment_analysis_results[].text"),
-    JsonFormat("Speechmatics", "Speechmatics", "results[].alternatives[].content results[].start_time",
-               words="results[]", word="alternatives.0.content", begin="start_time", end="end_time",
-               speaker="alternatives.0.speaker", confidence="alternatives.0.confidence", mark="type",
-               language="metadata.transcription_config.language", repeats="metadata.transcript",
-               skip="message=addpartialtranscript"),
+    ITEMS._replace(name="Speechmatics", writers="Speechmatics", words="results[]",
+                   has="results[].alternatives[].content results[].start_time", speaker="alternatives.0.speaker",
+                   language="metadata.transcription_config.language", repeats="metadata.transcript",
+                   skip="message=addpartialtranscript"),
     JsonFormat("Speechmatics, v1", "Speechmatics, version 1", "words[].name words[].time", words="words[]",
                word="name", begin="time", end="+duration", mark="name", speakers="speakers[]"),
     JsonFormat("Rev.ai", "Rev.ai", "monologues[].elements", "monologues[]", words="elements[]", word="value",
@@ -129,32 +127,26 @@ def read_json(source: Source, timed: bool = False) -> Transcript:
 
     Raises InputError for broken JSON and for what has no words that can be found.
     """
-    return _read(source, JsonDocument(source), timed)
-
-
-def _read(source: Source, document: JsonDocument, timed: bool) -> Transcript:
-    """The transcript by the first row that finds words, with times if the file has some."""
-    documents = list[Any]()
+    document, documents = JsonDocument(source), list[Any]()
     for value in document.values:
         documents += value if isinstance(value, list) else [value]
     documents = [value for value in documents if isinstance(value, dict)]
     if not any(document.values):
         return Transcript("JSON", [], document, encoding=source.encoding)
-    found: list[tuple[int, JsonReader, list[Any]]] = []
-    for row, own in _candidates(documents):
+    found = list[tuple[JsonReader, list[Any]]]()
+    for row, own in _candidates(documents):  # the first row that finds words, with times if the file has some
         reader = _reader(row, document, own, timed)
-        words = _words(reader)
-        most = words >= max((count for count, _, _ in found), default=1)
-        if most and (_has_times(reader) or not has_times(document.values)):
+        most = reader.words >= max((other.words for other, _ in found), default=1)
+        if most and (reader.has_times or not has_times(document.values)):
             return _transcript(source, reader, document)
-        found.append((words, reader, own))
-    for count, reader, own in found:
-        if count:  # the times that the file has are not those of its words
+        found.append((reader, own))
+    for reader, own in found:
+        if reader.words:  # the times that the file has are not those of its words
             return _transcript(source, _reader(reader.shape.row, document, own, timed), document)
     stay = unread(document.values, [])
-    partial = any(reader.skipped for _, reader, _ in found)
+    partial = any(reader.skipped for reader, _ in found)
     if found and not stay and not partial:
-        return Transcript(found[0][1].shape.row.name, [], document, encoding=source.encoding)
+        return Transcript(found[0][0].shape.row.name, [], document, encoding=source.encoding)
     what = "only results that are not final" if partial else "no text where a format of JSON that punc knows has it"
     raise source.error(what + (f"; texts stand in {_named(stay)}" if stay else ""),
                        "give a format that docs/after-asr.md names")
@@ -166,14 +158,6 @@ def _reader(row: JsonFormat, document: JsonDocument, own: list[Any], timed: bool
     reader = JsonReader(row, document, timed)
     reader.read(own)
     return reader
-
-
-def _words(reader: JsonReader) -> int:
-    return sum(len(text.text.split()) for text in reader.texts)
-
-
-def _has_times(reader: JsonReader) -> bool:
-    return any(text.times or text.begin == text.begin or text.end == text.end for text in reader.texts)
 
 
 def json_rows() -> list[tuple[str, str]]:
@@ -215,7 +199,7 @@ def _transcript(source: Source, reader: JsonReader, document: JsonDocument) -> T
         messages.append(f"{sum(stay.values())} texts of several words stay as they are: {_named(stay)}")
     if reader.shape.odd_times:
         messages.append(f"times that are no numbers were not read: {reader.shape.odd_times}")
-    elif not _has_times(reader) and (name := has_times(document.values)):
+    elif not reader.has_times and (name := has_times(document.values)):
         messages.append(f"no times were read: {row.name} does not have them in `{name}`")
     return Transcript(row.name, reader.texts, document, reader.repeats, reader.language, messages=messages,
                       encoding=source.encoding)

@@ -18,6 +18,7 @@ from punc.transcripts.transcript import split
 PERIOD = re.compile(r"PT(?:(\d{1,4})H)?(?:(\d{1,6})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?")  # of ISO 8601
 UNREADABLE = re.compile("[\0\ud800-\udfff]")  # NUL and half surrogates, which no other file can have
 NAMES = ("name", "label", "id")  # members of a speaker that is an object
+Spot = tuple[Any, Any]  # an object or a list, and a key of it
 
 
 @cache
@@ -40,17 +41,13 @@ def keys(value: Any, step: str) -> Iterator[Any]:
             yield from [name for name in step.split("|") if name in value][:1]
 
 
-def places(value: Any, path: str) -> Iterator[tuple[Any, Any]]:
-    """The holders and keys of all values of a path, found one after another."""
+def places(value: Any, path: str) -> list[Spot]:
+    """The holders and keys of all values of a path."""
     *before, last = steps(path)
-    holders: Iterator[Any] = iter([value])
+    holders = [value]
     for step in before:
-        holders = _children(holders, step)
-    return ((holder, key) for holder in holders for key in keys(holder, last))
-
-
-def _children(holders: Iterator[Any], step: str) -> Iterator[Any]:
-    return (holder[key] for holder in holders for key in keys(holder, step))
+        holders = [holder[key] for holder in holders for key in keys(holder, step)]
+    return [(holder, key) for holder in holders for key in keys(holder, last)]
 
 
 def values(value: Any, paths: str) -> list[Any]:
@@ -65,23 +62,22 @@ def values(value: Any, paths: str) -> list[Any]:
 @cache
 def getter(path: str) -> Callable[[Any], Any]:
     """A function that finds the first value of a path that is not null; None if there is none."""
-    if not path:
-        return lambda value: None
     if path.isidentifier():
         return lambda value: value.get(path) if isinstance(value, dict) else None
-    if path.replace("|", "").isidentifier():
-        return _first_of(path.split("|"))
-    return lambda value: next((holder[key] for holder, key in places(value, path) if holder[key] is not None), None)
+    names = path.split("|") if path else []
 
-
-def _first_of(names: list[str]) -> Callable[[Any], Any]:
     def find(value: Any) -> Any:
         if isinstance(value, dict):
             for name in names:
                 if (found := value.get(name)) is not None:
                     return found
         return None
-    return find
+
+    def find_inside(value: Any) -> Any:
+        found = (holder[key] for holder, key in places(value, path))
+        return next((one for one in found if one is not None), None)
+
+    return find if not path or path.replace("|", "").isidentifier() else find_inside
 
 
 def seconds(value: Any, unit: float = 1) -> float:
@@ -89,9 +85,7 @@ def seconds(value: Any, unit: float = 1) -> float:
 
     unit   how many units of a number are a second
     """
-    if isinstance(value, float):
-        return (value if unit == 1 else value / unit) if -LATEST * unit < value < LATEST * unit else math.nan
-    if isinstance(value, int) and not isinstance(value, bool):
+    if type(value) in (int, float):  # not bool
         return value / unit if -LATEST * unit < value < LATEST * unit else math.nan
     if isinstance(value, str) and len(value) < 30:
         return _seconds_of_text(value.strip(), unit)

@@ -5,14 +5,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from punc.transcripts.json_file import JsonDocument
-from punc.transcripts.json_paths import getter, places, seconds, speaker_name, values
-from punc.transcripts.json_shape import MARK, UNKNOWN, JsonFormat, Shape, Span, Spot, Word, text_spots
+from punc.transcripts.json_paths import Spot, getter, places, seconds, speaker_name, values
+from punc.transcripts.json_shape import MARK, UNKNOWN, JsonFormat, Shape, Span, Word, has_text
 from punc.transcripts.json_words import (
-    Said,
     begins_with_blank,
+    by_word,
     in_order_of,
     in_seconds,
     joined,
+    known,
     with_said,
     with_speakers,
 )
@@ -56,6 +57,16 @@ class JsonReader:
         if not self._row.unit:
             self.texts = in_seconds(self.texts)
 
+    @property
+    def words(self) -> int:
+        """How many words were read."""
+        return sum(len(text.text.split()) for text in self.texts)
+
+    @property
+    def has_times(self) -> bool:
+        """Whether a text has a time."""
+        return any(text.times or text.begin == text.begin or text.end == text.end for text in self.texts)
+
     def _final(self, found: list[Any]) -> list[Any]:
         if not self._row.skip:
             return found
@@ -98,87 +109,87 @@ class JsonReader:
         self._segment += 1
         own = shape.speaker(segment)
         speaker = speaker if own is None else speaker_name(own)
-        texts, words = shape.texts(segment), shape.words(segment)
-        spans = shape.spans(segment, words)
-        if words and self._row.again and not texts and self._repeats_all(words, spans):
+        found = shape.words(segment)
+        spans = shape.spans(segment, found)
+        words = self._words(found, spans, speaker)
+        texts = []
+        for path in self._row.text.split():
+            some = self._texts(places(segment, path), segment, speaker)
+            if some:
+                texts.append(some)
+        if words and self._row.again and not texts and self._repeats_all(words):
             return
-        timed = self._timed and any(begin == begin for begin, _ in spans)
+        timed = self._timed and any(word.begin == word.begin for word in words)
         if words and (timed or not (texts and self._text_is_better(texts[0], words))):
-            self._add_words(words, spans, segment, speaker)
+            self._add_words(words)
+            self._fill(first, *shape.span(segment, is_segment=True))
         elif texts:
-            self._add_texts(texts.pop(0), segment, spans, speaker)
+            self._add_texts(texts.pop(0), segment, spans)
             if words:
-                self._repeat_said(words, self._said(words, spans), first)
-        for spots in texts:
-            self._repeat(spots, first)
+                self._repeat_said(words, first)
+        for some in texts:
+            self._repeat(some, first)
 
-    def _repeats_all(self, words: list[Word], spans: list[Span]) -> bool:
+    def _words(self, found: list[Word], spans: list[Span], speaker: str) -> list[Text]:
+        """Words as texts."""
+        words, shape = [], self.shape
+        for (_, value, spot), span in zip(found, spans):
+            own = shape.speaker(value)
+            name = speaker if own is None else speaker_name(own)
+            is_mark = self._row.mark != "" and shape.is_mark(value)
+            words.append(self._text(spot, span, name, seconds(shape.confidence(value)), is_mark))
+        return words
+
+    def _texts(self, spots: list[Spot], segment: Any, speaker: str = "") -> list[Text]:
+        """The texts of a segment that are not blank."""
+        confidence = seconds(self.shape.confidence(segment))
+        return [self._text(spot, UNKNOWN, speaker, confidence) for spot in spots if has_text(spot)]
+
+    def _text(self, spot: Spot, span: Span, speaker: str, confidence: float, joined: bool = False) -> Text:
+        place, text = self._document.place(*spot)
+        stream = max(self._stream, 0)
+        return Text(place, text, *span, speaker, confidence, self._segment, stream, self._recording, joined)
+
+    def _repeats_all(self, words: list[Text]) -> bool:
         """Whether words with speakers are those of the segments before, which then take the speakers."""
-        said = self._said(words, spans)
         for text in self.texts[self._counted:]:
             self._before += map(folded, split(text.text))
         self._counted = len(self.texts)
+        said = [folded(word.text) for word in by_word(words)]
         most = 0 < len(self._before) <= 2 * len(words)
-        if not most or not any(said.speakers) or self._before[:len(words)] != list(map(folded, said.words)):
+        if not most or not any(word.speaker for word in words) or self._before[:len(said)] != said:
             return False
-        self._repeat_said(words, said, self._begun)
+        self._repeat_said(words, self._begun)
         return True
 
-    def _text_is_better(self, spots: list[Spot], words: list[Word]) -> bool:
+    def _text_is_better(self, texts: list[Text], words: list[Text]) -> bool:
         """Whether texts have words or marks that their words lack, or strings beside them are pieces of other words."""
-        text = self._document.readable(" ".join(holder[key] for holder, key in spots))
-        parts = [word.spot[0][word.spot[1]] for word in words]
+        text = " ".join(text.text for text in texts)
+        parts = [word.text for word in words]
         said, whole = split(text), split("".join(parts))
         if not self._row.word:
             return said != whole and said != [part.strip() for part in parts]
         spoken = len(whole) if any(map(begins_with_blank, parts)) else len(parts)
         return len(said) > spoken or (MARK.search(text) is not None and not any(map(MARK.search, parts)))
 
-    def _said(self, words: list[Word], spans: list[Span]) -> Said:
-        """What words say; a text of several words has the begin of the first one and the end of the last one."""
-        said = Said([], [], [])
-        for word, (begin, end) in zip(words, spans):
-            holder, key = word.spot
-            own = split(self._document.readable(holder[key]))
-            times = [UNKNOWN] * len(own)
-            if own:
-                times[0] = begin, times[0][1]
-                times[-1] = times[-1][0], end
-            said.words.extend(own)
-            said.spans.extend(times)
-            said.speakers.extend([speaker_name(self.shape.speaker(word.value))] * len(own))
-        return said
-
-    def _add_words(self, words: list[Word], spans: list[Span], segment: Any, speaker: str) -> None:
-        shape, first = self.shape, len(self.texts)
-        for word, span in zip(words, spans):
-            value = word.value
-            own = shape.speaker(value)
-            name = speaker if own is None else speaker_name(own)
-            is_mark = bool(self._row.mark) and shape.is_mark(value)
-            if is_mark and math.isnan(span[0]) and self.texts:
-                span = self.texts[-1].end, self.texts[-1].end
-            self._add(word.spot, span, name, seconds(shape.confidence(value)), is_mark)
-        self._spaced = self._spaced or any(begins_with_blank(text.text) for text in self.texts[first:])
+    def _add_words(self, words: list[Text]) -> None:
+        first = len(self.texts)
+        for word in words:
+            if word.joined and math.isnan(word.begin) and self.texts:  # a mark
+                word = word._replace(begin=self.texts[-1].end, end=self.texts[-1].end)
+            self.texts.append(word)
+        self._spaced = self._spaced or any(begins_with_blank(word.text) for word in words)
         if self._spaced:
             self.texts[first:] = joined(self.texts[first:])
-        self._fill(first, *shape.segment_span(segment))
 
-    def _add_texts(self, spots: list[Spot], segment: Any, spans: list[Span], speaker: str) -> None:
-        first, confidence = len(self.texts), seconds(self.shape.confidence(segment))
-        for spot in spots:
-            self._add(spot, UNKNOWN, speaker, confidence)
-        begin, end = self.shape.segment_span(segment)
+    def _add_texts(self, texts: list[Text], segment: Any, spans: list[Span]) -> None:
+        begin, end = self.shape.span(segment, is_segment=True)
         if spans:
-            begin, end = spans[0][0] if math.isnan(begin) else begin, spans[-1][1] if math.isnan(end) else end
-        if self._row.lists and len(spots) == 1 and 1 < len(spans) == len(split(self.texts[-1].text)):
-            self.texts[-1] = self.texts[-1]._replace(times=tuple(spans))
-        self._fill(first, begin, end)
-
-    def _add(self, spot: Spot, span: Span, speaker: str, confidence: float, is_mark: bool = False) -> None:
-        place, text = self._document.place(*spot)
-        self.texts.append(Text(place, text, *span, speaker, confidence, self._segment, max(self._stream, 0),
-                               self._recording, is_mark))
+            begin, end = known(begin, spans[0][0]), known(end, spans[-1][1])
+        if self._row.lists and len(texts) == 1 and 1 < len(spans) == len(split(texts[0].text)):
+            texts = [texts[0]._replace(times=tuple(spans))]
+        self.texts += texts
+        self._fill(len(self.texts) - len(texts), begin, end)
 
     def _fill(self, first: int, begin: float, end: float) -> None:
         """Give the times of a segment to its first and last word, if they have none.
@@ -202,26 +213,30 @@ class JsonReader:
             self.texts[first:] = with_speakers(self.texts[first:], labels)
         whole = any(segment is document for segment in values(document, row.segments)[:1])
         for path in row.repeats.split():
-            spots = text_spots(places(document, path)) if not (whole and path in row.text.split()) else []
-            if spots and len(self.texts) == first:
+            if whole and path in row.text.split():
+                continue  # it was read with the words
+            texts = self._texts(places(document, path), document)
+            if len(self.texts) > first:
+                self._repeat(texts, first)
+            elif texts:
                 self._stream = max(self._stream, 0)
-                self._add_texts(spots, document, [], "")
-            elif spots:
-                self._repeat(spots, first)
+                self._add_texts(texts, document, [])
         for path in row.timed.split():
-            found = [(holder[key], self.shape.spot_of(holder[key])) for holder, key in places(document, path)]
-            words = [Word(0, value, spot) for value, spot in found if spot and isinstance(spot[0][spot[1]], str)]
-            if words and len(self.texts) > first:
-                self._repeat_said(words, self._said(words, self.shape.spans(document, words)), first)
+            found = []
+            for holder, key in places(document, path):
+                spot = self.shape.spot_of(holder[key])
+                if spot and isinstance(spot[0][spot[1]], str):
+                    found.append(Word(0, holder[key], spot))
+            if found and len(self.texts) > first:
+                self._repeat_said(self._words(found, self.shape.spans(document, found), ""), first)
 
-    def _repeat_said(self, words: list[Word], said: Said, first: int) -> None:
+    def _repeat_said(self, words: list[Text], first: int) -> None:
         """Read words that repeat others, which take their times and speakers, if they have none."""
-        order = in_order_of(self.texts[first:], said) if len(said.words) == len(words) else None
-        if order is None:
-            self.texts[first:] = with_said(self.texts[first:], said)
-        self._repeat([words[i].spot for i in order or range(len(words))], first)
+        ordered = in_order_of(self.texts[first:], words)
+        if ordered is None:
+            self.texts[first:] = with_said(self.texts[first:], words)
+        self._repeat(ordered or words, first)
 
-    def _repeat(self, spots: list[Spot], first: int) -> None:
-        if len(self.texts) > first:
-            found = [self._document.place(*spot) for spot in spots]
-            self.repeats.append(Repeat(found, first, len(self.texts)))
+    def _repeat(self, texts: list[Text], first: int) -> None:
+        if texts and len(self.texts) > first:
+            self.repeats.append(Repeat([(text.place, text.text) for text in texts], first, len(self.texts)))

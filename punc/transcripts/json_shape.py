@@ -2,14 +2,13 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from punc.transcripts.json_paths import getter, places, seconds, steps, values
+from punc.transcripts.json_paths import Spot, getter, keys, places, seconds, steps, values
 
 MARKS = frozenset(".,?!:;…")
 MARK = re.compile(r"[.,?!:;…](?=\s|$)")
-Spot = tuple[Any, Any]  # an object or a list, and a key of it
 UNKNOWN = (math.nan, math.nan)
 Span = tuple[float, float]  # begin and end in seconds; NaN where they are not known
 
@@ -98,8 +97,8 @@ class Shape:
         self.speaker, self.confidence = getter(row.speaker), getter(row.confidence)
         self._kind, self._start = getter(row.mark), getter(row.start)
         self._unit = row.unit or 1
-        self._begin, self._end = getter(row.begin), getter(row.end.lstrip("+"))
-        self._is_length = row.end.startswith("+")
+        self._times = _time_getters(row.begin, row.end)
+        self._segment_times = _time_getters(*(row.segment_times or f"{row.begin} {row.end}").split())
         *before, last = steps(row.word) or ("",)
         self._names = last.split("|")
         self._holder = getter(".".join(before)) if before else None
@@ -107,7 +106,7 @@ class Shape:
     def matches(self, document: Any) -> bool:
         """Whether a document is of the format."""
         def has(path: str) -> bool:
-            return any(True for _ in places(document, path.lstrip("!"))) != path.startswith("!")
+            return bool(places(document, path.lstrip("!"))) != path.startswith("!")
 
         return any(all(map(has, paths.split())) for paths in self.row.has.split(";"))
 
@@ -120,11 +119,6 @@ class Shape:
                 return False
         return True
 
-    def texts(self, segment: Any) -> list[list[Spot]]:
-        """Where the texts of a segment stand that are not blank, for each path of `text` that has some."""
-        found = [text_spots(places(segment, path)) for path in self.row.text.split()]
-        return [spots for spots in found if spots]
-
     def words(self, segment: Any) -> list[Word]:
         """The words of a segment that are not blank."""
         found = []
@@ -133,7 +127,7 @@ class Shape:
                 self.word_lists.add(id(elements))
                 for number, value in enumerate(elements if isinstance(elements, list) else ()):
                     spot = self.spot_of(value) if self.row.word else (elements, number)
-                    if spot and isinstance(text := spot[0][spot[1]], str) and text.strip():
+                    if spot and has_text(spot):
                         found.append(Word(number, value, spot))
             if found:
                 break
@@ -142,34 +136,25 @@ class Shape:
     def spot_of(self, word: Any) -> Spot | None:
         """Where the text of a word stands."""
         holder = self._holder(word) if self._holder else word
-        if isinstance(holder, dict):
+        if isinstance(holder, dict):  # most of the time: `keys` takes longer
             for name in self._names:
                 if name in holder:
                     return holder, name
-        elif isinstance(holder, list) and self._names[0].isdecimal() and int(self._names[0]) < len(holder):
-            return holder, int(self._names[0])
-        return None
+        return next(((holder, key) for key in keys(holder, self._names[0])), None)
 
     def is_mark(self, word: Any) -> bool:
         """Whether a word is a mark of its own."""
         kind = self._kind(word)
         return isinstance(kind, str) and (kind.lower().startswith("punct") or MARKS.issuperset(kind))
 
-    def span(self, value: Any) -> Span:
+    def span(self, value: Any, is_segment: bool = False) -> Span:
         """Begin and end of a word or a segment."""
-        return self._span(self._begin(value), self._end(value), self._is_length)
-
-    def segment_span(self, segment: Any) -> Span:
-        """Begin and end of a segment that has other names for them than words have."""
-        if not self.row.segment_times:
-            return self.span(segment)
-        begin, end = self.row.segment_times.split()
-        return self._span(getter(begin)(segment), getter(end.lstrip("+"))(segment), end.startswith("+"))
-
-    def _span(self, begin: Any, end: Any, is_length: bool) -> Span:
+        get_begin, get_end, is_length = self._segment_times if is_segment else self._times
+        begin, end = get_begin(value), get_end(value)
         first, last = seconds(begin, self._unit), seconds(end, self._unit)
-        if first != first or last != last:
-            self.odd_times += (first != first and not _is_unknown(begin)) + (last != last and not _is_unknown(end))
+        if first != first or last != last:  # no time and NaN are not odd
+            self.odd_times += (first != first and begin is not None and begin == begin)
+            self.odd_times += (last != last and end is not None and end == end)
         return first, first + last if is_length else last
 
     def spans(self, segment: Any, words: list[Word]) -> list[Span]:
@@ -186,25 +171,26 @@ class Shape:
         return spans if math.isnan(start) else [(begin + start, end + start) for begin, end in spans]
 
     def _listed_spans(self, segment: Any) -> list[Span]:
-        paths = self.row.lists.split()
-        begins, lengths = getter(paths[0])(segment), getter(paths[-1])(segment)
-        if not isinstance(begins, list):
-            return []
-        if len(paths) == 1 or not isinstance(lengths, list) or len(lengths) != len(begins):
-            lengths = [None] * len(begins)
+        """Begins with lengths, begins alone, or pairs of begin and end."""
+        begins, *others = (getter(path)(segment) for path in self.row.lists.split())
+        begins = begins if isinstance(begins, list) else []
+        lengths = others[0] if others and isinstance(others[0], list) else []
         found = []
-        for time, length in zip(begins, lengths):
+        for number, time in enumerate(begins):
             begin, end = time if isinstance(time, list) and len(time) == 2 else (time, None)
-            first = seconds(begin, self._unit)
-            found.append((first, seconds(end, self._unit) if length is None else first + seconds(length, self._unit)))
+            first, last = seconds(begin, self._unit), seconds(end, self._unit)
+            if len(lengths) == len(begins):
+                last = first + seconds(lengths[number], self._unit)
+            found.append((first, last))
         return found
 
 
-def text_spots(found: Iterable[Spot]) -> list[Spot]:
-    """The places with texts that are not blank."""
-    return [(holder, key) for holder, key in found if isinstance(holder[key], str) and holder[key].strip()]
+def _time_getters(begin: str, end: str = "") -> tuple[Callable[[Any], Any], Callable[[Any], Any], bool]:
+    """Functions that find begin and end of a value by their paths, and whether the end is a length."""
+    return getter(begin), getter(end.lstrip("+")), end.startswith("+")
 
 
-def _is_unknown(time: Any) -> bool:
-    """Whether a time is not there, or is NaN."""
-    return time is None or time != time
+def has_text(spot: Spot) -> bool:
+    """Whether a text stands there that is not blank."""
+    text = spot[0][spot[1]]
+    return isinstance(text, str) and text.strip() != ""

@@ -113,13 +113,9 @@ def _name_of(value: dict[str, Any], names: tuple[str, ...], kind: type = object,
         if not _is_plain(key) or one is None or not isinstance(one, kind):
             continue
         for name in (key.replace("_", "").lower(), plain_name(key)):
-            if name in names[:best] and (not time or _is_time(one)):
+            if name in names[:best] and (not time or seconds(one) == seconds(one)):
                 best, found = names.index(name), key
     return found
-
-
-def _is_time(value: Any) -> bool:
-    return (time := seconds(value)) == time
 
 
 def unread(values: list[Any], used: Iterable[tuple[Any, Any]], stays: str = "", without: Iterable[int] = ()
@@ -143,11 +139,14 @@ def unread(values: list[Any], used: Iterable[tuple[Any, Any]], stays: str = "", 
             holder = holder[:1]
         for key, value in holder.items() if isinstance(holder, dict) else enumerate(holder):
             own = key if isinstance(key, str) else name
-            if isinstance(value, (dict, list)):
-                if own not in ignored and plain_name(own) not in ignored:
-                    waiting.append((own, value))
-            elif isinstance(value, str) and " " in value.strip() and (id(holder), key) not in known:
-                counts[own] += _is_speech(value) and own not in ignored and plain_name(own) not in ignored
+            is_text = isinstance(value, str) and " " in value.strip() and (id(holder), key) not in known
+            is_inner = isinstance(value, (dict, list))
+            if not (is_text or is_inner) or own in ignored or plain_name(own) in ignored:
+                continue
+            if is_inner:
+                waiting.append((own, value))
+            else:
+                counts[own] += _is_speech(value)
     return +counts
 
 

@@ -2,27 +2,20 @@
 
 import math
 from bisect import bisect_right
-from itertools import pairwise
-from typing import Any, NamedTuple
+from itertools import chain, islice, pairwise
+from typing import Any
 
 import numpy as np
 
-from punc.base.runs import bounds_of
 from punc.timing.align import align_words
-from punc.transcripts.json_paths import seconds, speaker_name
+from punc.transcripts.json_paths import getter, seconds, speaker_name
 from punc.transcripts.transcript import BEGINS_WITH_BLANK, Text, folded, split
 
 BRACKETS = tuple("[({<")
 UNITS = (1, 1e3, 1e6, 1e7, 1e9)  # how many a second: seconds, milliseconds, microseconds, ticks, nanoseconds
 USUAL = 0.35  # seconds of a word
-
-
-class Said(NamedTuple):
-    """Words that repeat others: their texts, times and speakers."""
-
-    words: list[str]
-    spans: list[tuple[float, float]]
-    speakers: list[str]
+NOT_SAID = Text(-1, "")
+FROM, WHO = getter("from|start_time|time"), getter("speaker|speaker_label|name")  # of someone who speaks
 
 
 def begins_with_blank(text: str) -> bool:
@@ -58,72 +51,92 @@ def in_seconds(texts: list[Text]) -> list[Text]:
                       times=tuple((begin / unit, end / unit) for begin, end in text.times)) for text in texts]
 
 
-def with_said(texts: list[Text], said: Said) -> list[Text]:
-    """Texts with the times and speakers of words that repeat them, where they have none."""
-    timed = sum(text.begin == text.begin for text in texts) >= sum(begin == begin for begin, _ in said.spans)
-    if timed and len(said.words) <= len(texts) and (not any(said.speakers) or all(text.speaker for text in texts)):
+def with_said(texts: list[Text], said: list[Text]) -> list[Text]:
+    """Texts with the times and speakers of others that repeat their words, where they have none."""
+    timed = _begins(texts) >= _begins(said)
+    named = not any(text.speaker for text in said) or all(text.speaker for text in texts)
+    if timed and named and sum(len(split(text.text)) for text in said) <= len(texts):
         return texts
-    split_texts = [split(text.text) for text in texts]
-    old = [folded(word) for words in split_texts for word in words]
-    new = [folded("".join(split(word))) for word in said.words]
-    number = list(range(len(old))) if old == new else _trusted(old, new)
-    found, bounds = [], bounds_of(list(map(len, split_texts))).tolist()
-    for text, begin, end in zip(texts, bounds, bounds[1:]):
-        own = number[begin:end]
-        spans = [said.spans[i] if i >= 0 else (math.nan, math.nan) for i in own]
-        speaker = text.speaker or next((said.speakers[i] for i in own if i >= 0), "")
-        if not spans or text.times:
-            found.append(text._replace(speaker=speaker))
-            continue
-        first = spans[0][0] if math.isnan(text.begin) or len(spans) > 1 else text.begin
-        last = spans[-1][1] if math.isnan(text.end) or len(spans) > 1 else text.end
-        first, last = text.begin if math.isnan(first) else first, text.end if math.isnan(last) else last
-        spans[0] = first, spans[0][1]
-        spans[-1] = spans[-1][0], last
-        found.append(text._replace(begin=first, end=last, speaker=speaker,
-                                   times=tuple(spans) if len(spans) > 1 else ()))
+    new = by_word(said)
+    old = [split(text.text) for text in texts]
+    old_words = list(map(folded, chain.from_iterable(old)))
+    same = iter(_same_words(old_words, [folded(word.text) for word in new]))
+    found = []
+    for text, own in zip(texts, old):
+        words = [new[i] if i >= 0 else NOT_SAID for i in islice(same, len(own))]
+        speaker = next((word.speaker for word in words if word is not NOT_SAID), "")
+        text = text._replace(speaker=text.speaker or speaker)
+        if len(words) == 1 and not text.times:
+            text = text._replace(begin=known(text.begin, words[0].begin), end=known(text.end, words[0].end))
+        elif words and not text.times:
+            text = text._replace(begin=known(words[0].begin, text.begin), end=known(words[-1].end, text.end))
+            spans = [(word.begin, word.end) for word in words]
+            spans[0], spans[-1] = (text.begin, spans[0][1]), (spans[-1][0], text.end)
+            text = text._replace(times=tuple(spans))
+        found.append(text)
     return found
 
 
-def _trusted(old: list[str], new: list[str]) -> list[int]:
+def _begins(texts: list[Text]) -> int:
+    """How many texts have a begin."""
+    return sum(text.begin == text.begin for text in texts)
+
+
+def by_word(texts: list[Text]) -> list[Text]:
+    """A text for each word: the first word of a text has its begin, and the last one its end."""
+    found = []
+    for text in texts:
+        words = split(text.text)
+        for number, word in enumerate(words):
+            found.append(text._replace(text=word, begin=text.begin if number == 0 else math.nan,
+                                       end=text.end if number == len(words) - 1 else math.nan))
+    return found
+
+
+def known(time: float, other: float) -> float:
+    """A time, or another one if it is not known."""
+    return other if math.isnan(time) else time
+
+
+def _same_words(old: list[str], new: list[str]) -> list[int]:
     """For each old word the new one that is equal, or stands alone between two equal ones; -1 if there is none."""
-    number = align_words(old, new).ref_to_hyp.tolist()
-    equal = [i >= 0 and new[i] == word for word, i in zip(old, number)]
-    before, after = [-1, *number[:-1]], [*number[1:], len(new)]
-    equal_before, equal_after = [True, *equal[:-1]], [*equal[1:], True]
-    return [i if same or (low and high and left == i - 1 and right == i + 1) else -1 for i, same, low, high, left, right
-            in zip(number, equal, equal_before, equal_after, before, after)]
+    number = [-1, *align_words(old, new).ref_to_hyp.tolist(), len(new)]
+    equal = [True, *(i >= 0 and new[i] == word for word, i in zip(old, number[1:])), True]
+    found = []
+    for at in range(1, len(old) + 1):
+        alone = number[at - 1] + 1 == number[at] == number[at + 1] - 1
+        between = alone and equal[at - 1] and equal[at + 1]
+        found.append(number[at] if equal[at] or between else -1)
+    return found
 
 
-def in_order_of(texts: list[Text], said: Said) -> list[int] | None:
-    """The numbers of words that repeat texts, in the order of the texts, known by their begins; None if there is none.
+def in_order_of(texts: list[Text], said: list[Text]) -> list[Text] | None:
+    """Texts that repeat others, in the order of those, which their begins tell; None if these are other texts.
 
     So channels repeat the words of a whole recording.
     """
-    if len(said.words) != len(texts) or len({text.stream for text in texts}) < 2:
+    if len(said) != len(texts) or len({text.stream for text in texts}) < 2:
         return None
-    index: dict[tuple[float, str], int] = {}
+    index: dict[tuple[float, str], Text] = {}
     last = math.nan
-    for i, (word, (begin, end)) in enumerate(zip(said.words, said.spans)):
-        begin, last = (last, last) if math.isnan(begin) else (begin, end)
-        index[begin, word] = i
-    order = [index.get((text.begin, text.text), -1) for text in texts]
-    return order if len(set(order)) == len(texts) and min(order) >= 0 else None
+    for text in said:
+        begin, last = (last, last) if math.isnan(text.begin) else (text.begin, text.end)
+        index[begin, text.text] = text
+    order = [index[text.begin, text.text] for text in texts if (text.begin, text.text) in index]
+    return order if len({text.place for text in order}) == len(texts) else None
 
 
 def with_speakers(texts: list[Text], labels: list[Any]) -> list[Text]:
     """Texts with the speaker that a list says for their begins, if they have none."""
-    known = []
+    turns = []
     for label in labels:
-        if isinstance(label, dict):
-            begin = next((seconds(label[name]) for name in ("from", "start_time", "time") if name in label), math.nan)
-            name = next((label[name] for name in ("speaker", "speaker_label", "name") if name in label), None)
-            if begin == begin and name is not None:
-                known.append((begin, speaker_name(name)))
-    known.sort()
-    begins = [begin for begin, _ in known]
+        begin, name = seconds(FROM(label)), WHO(label)
+        if begin == begin and name is not None:
+            turns.append((begin, speaker_name(name)))
+    turns.sort()
+    begins = [begin for begin, _ in turns]
     found = []
     for text in texts:
         at = bisect_right(begins, text.begin + 1e-6) - 1 if text.begin == text.begin else -1
-        found.append(text._replace(speaker=known[at][1]) if at >= 0 and not text.speaker else text)
+        found.append(text._replace(speaker=turns[at][1]) if at >= 0 and not text.speaker else text)
     return found

@@ -1,15 +1,18 @@
 """Formats of a segment a line: a row each, with a regular expression whose groups say what stands where.
 
-The groups are `text`, `begin`, `end` and `length`, `speaker`, `id` (of the recording), `channel` and `confidence`.
+The groups are `text`, `begin`, `end` and `speaker`.
 """
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import islice
 from typing import NamedTuple
 
+from punc.base.errors import InputError
 from punc.transcripts.clock import number, seconds
-from punc.transcripts.parts import LINE, PartsDocument, Stretch, TextReader
+from punc.transcripts.parts import LINE, Stretch, TextReader
 from punc.transcripts.source import Source
 from punc.transcripts.transcript import Transcript
 
@@ -77,49 +80,37 @@ FORMATS = [
 ]
 
 
-def matches(row: LineFormat, text: str) -> bool:
-    """Whether the first lines of a file are of a format."""
-    found = 0
-    for at, match in enumerate(LINE.finditer(text)):
-        line = match[0]
-        if not line.strip():
-            continue
-        if row.head and at == 0:
-            if not row.head.match(line):
-                return False
-            continue
-        if row.line.fullmatch(line):
-            found += 1
-        elif not (row.other and row.other.fullmatch(line)):
-            return False
-        if at > HEAD:
-            break
-    return found > 0
-
-
 def read_lines(source: Source, row: LineFormat) -> Transcript:
     """Read a file of a format. Raises InputError for a line that is not of it."""
-    document = PartsDocument(source)
-    reader = TextReader(source, document, row.markup, row.dashes)
-    for at, match in enumerate(LINE.finditer(source.text)):
-        line = match[0]
-        found = row.line.fullmatch(line)
+    reader = TextReader(source, row.markup, row.dashes)
+    for at, line, found in _lines(source, row):
         if not found:
-            is_head = row.head and at == 0
-            if line.strip() and not is_head and not (row.other and row.other.fullmatch(line)):
-                raise source.error(f"not a line of {row.name}", "write it as the lines before", match.start())
-            if line.strip() and not is_head:
-                reader.read_label(line)
+            reader.read_label(line[0])
             continue
         groups = found.groupdict()
         if groups["text"] is None:
             continue
         begin, end = (row.time(groups[name]) if groups.get(name) else math.nan for name in ("begin", "end"))
-        start = match.start() + found.start("text")
-        reader.read(Stretch(start, match.end(), begin, end, (groups.get("speaker") or "").strip(), segment=at))
-    return Transcript(row.name, reader.texts, document, encoding=source.encoding)
+        start = line.start() + found.start("text")
+        reader.read(Stretch(start, line.end(), begin, end, groups.get("speaker", "").strip(), at))
+    return reader.transcript(row.name)
+
+
+def _lines(source: Source, row: LineFormat) -> Iterator[tuple[int, re.Match[str], re.Match[str] | None]]:
+    """The number of each line but the head, the line, and its parts if it has words. Raises InputError for others."""
+    for at, line in enumerate(LINE.finditer(source.text)):
+        if not line[0].strip() or (at == 0 and row.head and row.head.match(line[0])):
+            continue
+        found = row.line.fullmatch(line[0])
+        if (at == 0 and row.head) or not (found or (row.other and row.other.fullmatch(line[0]))):
+            raise source.error(f"not a line of {row.name}", "write it as the lines before", line.start())
+        yield at, line, found
 
 
 def find_format(source: Source) -> LineFormat | None:
-    """The format of a file, if it is one of lines."""
-    return next((row for row in FORMATS if matches(row, source.text)), None)
+    """The format of a file, if its first lines are of one."""
+    for row in FORMATS:
+        with suppress(InputError):
+            if sum(found is not None for _, _, found in islice(_lines(source, row), HEAD)):
+                return row
+    return None

@@ -10,10 +10,12 @@ from collections.abc import Iterator
 
 from punc.transcripts import entities
 from punc.transcripts.clock import number, seconds
-from punc.transcripts.parts import PartsDocument, Stretch, TextReader
+from punc.transcripts.parts import Stretch, TextReader
 from punc.transcripts.source import Source
-from punc.transcripts.transcript import Transcript, in_order
+from punc.transcripts.transcript import Transcript
 
+FORMS = {"<annotation_document": "EAF", "<sami": "SAMI", "<tt": "TTML", "<transcript>": "captions of YouTube",
+         "<timedtext": "captions of YouTube"}
 TAG = re.compile(r"<!--(?:(?!-->).)*(?:-->)?|(?P<blank><(?:\w+:)?br\b[^<>]*>)|<[/!?A-Za-z][^<>]*>", re.S | re.I)
 ELEMENT = re.compile(r"<(?:\w+:)?(?P<name>p|text)\b(?P<attributes>[^<>]*?)(?P<empty>/?)>", re.I)
 ATTRIBUTE = re.compile(r"([\w:.-]{1,40})\s{0,9}=\s{0,9}(?:\"([^\"<>]*)\"|'([^'<>]*)'|([^\s\"'<>]+))")
@@ -43,29 +45,24 @@ def offset(text: str, tick_rate: float = 1) -> float:
     return number(digits, units.get(unit[0] if unit else "", math.nan))
 
 
-def is_markup(text: str) -> bool:
-    """Whether a file is one of these."""
+def form_of(text: str) -> str:
+    """The name of the format of a file, if it is one of these; else empty."""
     head = text[:4000].lower()
-    return "<tt" in head or "<sami" in head or "<transcript>" in head or "<timedtext" in head or \
-        "<annotation_document" in head
+    return next((name for element, name in FORMS.items() if element in head), "")
 
 
-def read_markup(source: Source) -> Transcript:
-    """Read TTML, SAMI, captions of YouTube or EAF. Raises InputError for a file with no text of these."""
-    head = source.text[:4000].lower()
-    if "<annotation_document" in head:
+def read_markup(source: Source, name: str) -> Transcript:
+    """Read `TTML`, `SAMI`, `captions of YouTube` or `EAF`. Raises InputError for an element that is not closed."""
+    if name == "EAF":
         return read_eaf(source)
-    name = "SAMI" if "<sami" in head else "TTML" if "<tt" in head else "captions of YouTube"
-    document = PartsDocument(source)
-    reader = TextReader(source, document, TAG, dashes=True)
-    stretches = _sami(source) if name == "SAMI" else _elements(source, name)
-    for segment, (start, stop, begin, end, speaker) in enumerate(stretches):
-        reader.read(Stretch(start, stop, begin, end, speaker, segment))
-    return Transcript(name, reader.texts, document, encoding=source.encoding)
+    reader = TextReader(source, TAG, dashes=True)
+    for segment, stretch in enumerate(_sami(source) if name == "SAMI" else _elements(source, name)):
+        reader.read(stretch._replace(segment=segment))
+    return reader.transcript(name)
 
 
-def _elements(source: Source, name: str) -> Iterator[tuple[int, int, float, float, str]]:
-    """The texts of `<p>` or `<text>`: characters, begin and end, and speaker."""
+def _elements(source: Source, name: str) -> Iterator[Stretch]:
+    """The texts of `<p>` or `<text>`."""
     found = TICK_RATE.search(source.text)
     rate = float(found[1]) if found else 1.0
     agents = {said.get("id", ""): said.get("name", "") for said in map(attributes, AGENT.findall(source.text))}
@@ -87,18 +84,18 @@ def _elements(source: Source, name: str) -> Iterator[tuple[int, int, float, floa
             begin = number(said.get("t", said.get("start", "")), unit)
             end = begin + number(said.get("d", said.get("dur", "")), unit)
         agent = said.get("agent", "")
-        yield at, close.start(), begin, end, agents.get(agent) or agent
+        yield Stretch(at, close.start(), begin, end, agents.get(agent) or agent)
         at = close.end()
 
 
-def _sami(source: Source) -> Iterator[tuple[int, int, float, float, str]]:
+def _sami(source: Source) -> Iterator[Stretch]:
     """The texts of `<SYNC>`, which go to the next one."""
     found = list(SYNC.finditer(source.text))
     for match, after in zip(found, [*found[1:], None]):
         end = after.start() if after else source.text.lower().find("</body", match.end())
         stop = end if end >= 0 else len(source.text)
         until = int(after["begin"]) / 1000 if after else math.nan
-        yield match.end(), stop, int(match["begin"]) / 1000, until, ""
+        yield Stretch(match.end(), stop, int(match["begin"]) / 1000, until)
 
 
 def read_eaf(source: Source) -> Transcript:
@@ -106,8 +103,7 @@ def read_eaf(source: Source) -> Transcript:
     slots = {}
     for slot in map(attributes, SLOT.findall(source.text)):
         slots[slot.get("time_slot_id", "")] = number(slot.get("time_value", ""), 1000)
-    document = PartsDocument(source)
-    reader = TextReader(source, document)
+    reader = TextReader(source)
     tiers = list(TIER.finditer(source.text))
     for stream, (tier, after) in enumerate(zip(tiers, [*tiers[1:], None])):
         said = attributes(tier["attributes"])
@@ -118,4 +114,4 @@ def read_eaf(source: Source) -> Transcript:
             begin, end = (slots.get(times.get(f"time_slot_ref{i}", ""), math.nan) for i in (1, 2))
             speaker = said.get("participant") or said.get("tier_id", "")
             reader.read(Stretch(*found.span("text"), begin, end, speaker, found.start(), stream), False)
-    return Transcript("EAF", in_order(reader.texts), document, encoding=source.encoding)
+    return reader.transcript("EAF")

@@ -4,13 +4,13 @@ import math
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from punc.transcripts import entities
 from punc.transcripts.clock import seconds
 from punc.transcripts.source import Source
 from punc.transcripts.speakers import Label, find_label
-from punc.transcripts.transcript import BEGINS_WITH_BLANK, BLANKS, Text, split
+from punc.transcripts.transcript import BEGINS_WITH_BLANK, BLANKS, Text, Transcript, in_order, split
 
 ENDS_WITH_BLANK = re.compile(rf"[\s{BLANKS}]$")
 LINE = re.compile(r"[^\n\r]+")
@@ -38,7 +38,7 @@ class PartsDocument:
 
     def read(self, place: int) -> str:
         """What the text of a place means."""
-        text = self._source.checked(self._parts[place])
+        text = self._parts[place]
         for char, written in self._escapes:
             text = text.replace(written, char)
         return entities.decoded(text)
@@ -75,11 +75,13 @@ class TextReader:
     markup   what stands in a text and is no words; a group `time` says when the next word begins, in the file's way,
              a group `voice` who speaks, and a group `blank` ends a word, as a line break does
     dashes   a dash at the beginning of a line begins a turn
+    escapes  those of the `document` that has the texts
     """
 
-    def __init__(self, source: Source, document: PartsDocument, markup: re.Pattern[str] | None = None,
-                 dashes: bool = False):
-        self._source, self._document, self._markup, self._dashes = source, document, markup, dashes
+    def __init__(self, source: Source, markup: re.Pattern[str] | None = None, dashes: bool = False,
+                 escapes: tuple[tuple[str, str], ...] = ()):
+        self._source, self._markup, self._dashes = source, markup, dashes
+        self.document = PartsDocument(source, escapes)
         self.texts: list[Text] = []
         self._speaker = ""
 
@@ -97,9 +99,9 @@ class TextReader:
         for start, stop, cut in self._cuts(stretch):
             if words := text[start:stop]:
                 if split(words):
-                    place = self._document.place(start, stop)
+                    place = self.document.place(start, stop)
                     joined = goes_on and not BEGINS_WITH_BLANK.match(words)
-                    self.texts.append(Text(place, self._document.read(place), begin, math.nan, speaker,
+                    self.texts.append(Text(place, self.document.read(place), begin, math.nan, speaker,
                                            stretch.confidence, stretch.segment, stretch.stream, stretch.recording,
                                            joined, turn=turn))
                     begin, turn = math.nan, False
@@ -107,8 +109,12 @@ class TextReader:
             if isinstance(cut, Label):
                 speaker, turn, goes_on = cut.name, True, False
             elif cut is not None:
-                begin, speaker = self._of_markup(cut, begin, speaker)
-                goes_on = goes_on and not cut.groupdict().get("blank")
+                groups = cut.groupdict()
+                if groups.get("time"):
+                    begin = seconds(groups["time"])
+                if groups.get("voice"):
+                    speaker = entities.decoded(groups["voice"]).strip()
+                goes_on = goes_on and not groups.get("blank")
         self._speaker = speaker
         if len(self.texts) > first:
             self.texts[-1] = self.texts[-1]._replace(end=stretch.end)
@@ -119,13 +125,9 @@ class TextReader:
         if label and label.name and not line[label.size:].strip():
             self._speaker = label.name
 
-    def _of_markup(self, cut: re.Match[str], begin: float, speaker: str) -> tuple[float, str]:
-        groups = cut.groupdict()
-        if groups.get("time"):
-            begin = seconds(groups["time"])
-        if groups.get("voice"):
-            speaker = entities.decoded(groups["voice"]).strip()
-        return begin, speaker
+    def transcript(self, format: str, **more: Any) -> Transcript:
+        """The texts that were read as a transcript; `more` are other fields of it."""
+        return Transcript(format, in_order(self.texts), self.document, encoding=self._source.encoding, **more)
 
     def _cuts(self, stretch: Stretch) -> Iterator[tuple[int, int, Label | re.Match[str] | None]]:
         """Parts [start, stop) of a stretch, and the label or the markup after each; None after the last one."""

@@ -8,7 +8,7 @@ import re
 from itertools import pairwise
 
 from punc.base.errors import InputError
-from punc.transcripts.parts import LINE, PartsDocument, Stretch, TextReader
+from punc.transcripts.parts import LINE, Stretch, TextReader
 from punc.transcripts.source import Source
 from punc.transcripts.transcript import Transcript
 
@@ -73,8 +73,7 @@ def check_plain(source: Source) -> None:
 def read_text(source: Source) -> Transcript:
     """Read plain text."""
     cuts = [0, *(match.end() for match in EMPTY_LINE.finditer(source.text)), len(source.text)]
-    document = PartsDocument(source)
-    reader = TextReader(source, document, NO_SPEECH)
+    reader = TextReader(source, NO_SPEECH)
     for stream, (start, stop) in enumerate(pairwise(cuts)):
         reader.read(Stretch(start, stop, segment=stream, stream=stream))
-    return Transcript("text", reader.texts, document, encoding=source.encoding)
+    return reader.transcript("text")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from punc.base.errors import InputError
 from punc.base.options import nearest
-from punc.transcripts import columns, ctm, cues, lines, markup, plain, textgrid
+from punc.transcripts import columns, cues, lines, markup, plain, textgrid
 from punc.transcripts.json_formats import json_rows, read_json
 from punc.transcripts.source import Source, read_source, require_utf8
 from punc.transcripts.transcript import Transcript
@@ -18,6 +18,7 @@ WRITERS = [("SRT, WebVTT, SBV", "subtitles of any program, YouTube's captions, r
            ("TTML, SAMI, YouTube's srv1 and srv3", "subtitles in XML"), ("EAF", "ELAN"),
            ("TextGrid", "Praat, Montreal Forced Aligner, P2FA, MAUS"), ("CTM, STM", "Kaldi, NIST's tools"),
            ("MLF", "HTK"), ("text of Kaldi", "Kaldi: lines of an id and words"), ("text", "any")]
+COLUMNS = {"CTM": columns.read_ctm_file, "STM": columns.read_stm, "text of Kaldi": columns.read_kaldi_text}
 JSON = re.compile(r"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
 
 
@@ -58,23 +59,17 @@ def _read(source: Source, tier: str, timed: bool) -> Transcript:
     if textgrid.is_textgrid(text):
         return textgrid.read_textgrid(require_utf8(source), tier)
     require_utf8(source)
-    if cues.is_vtt(text):
-        return cues.read_vtt(source)
-    if markup.is_markup(text):
-        return markup.read_markup(source)
+    if form := cues.form_of(text):
+        return cues.read_cues(source, form)
+    if form := markup.form_of(text):
+        return markup.read_markup(source, form)
     if text.startswith("#!MLF!#"):
         return columns.read_mlf(source)
     if row := lines.find_format(source):
         return lines.read_lines(source, row)
-    if (">" in text or "→" in text) and any(map(cues.TIMES.fullmatch, text.splitlines())):
-        return cues.read_srt(source)
-    if any(map(cues.SBV_TIMES.fullmatch, text.splitlines())):
-        return cues.read_sbv(source)
     plain.check_rttm(source)
-    for recognised, read in ((columns.is_ctm, ctm.read_ctm_file), (columns.is_stm, columns.read_stm),
-                             (columns.is_kaldi_text, columns.read_kaldi_text)):
-        if recognised(text):
-            return read(source)
+    if form := columns.form_of(text):
+        return COLUMNS[form](source)
     plain.check_plain(source)
     return plain.read_text(source)
 

@@ -27,14 +27,11 @@ class Source(NamedTuple):
         """An error at a character of the file."""
         return InputError(what, remedy, self.path, self.line(at))
 
-    def checked(self, text: str) -> str:
-        """A text with words. Raises InputError if it has bytes that are not UTF-8."""
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            at = max(self.text.find(text), 0)
-            raise self.error("not UTF-8", _remedy(self.text), at) from None
-        return text
+    def not_utf8(self, at: int) -> InputError:
+        """An error for a byte that is not UTF-8."""
+        windows = re.search("[\udc80-\udc9f]", self.text)  # in ISO 8859, these bytes are control characters
+        name = "WINDOWS-1252" if windows else "ISO-8859-1"
+        return self.error("not UTF-8", f"convert it: iconv -f {name} -t UTF-8, if it is in that encoding", at)
 
 
 def read_source(path: str | os.PathLike[str]) -> Source:
@@ -60,14 +57,8 @@ def read_source(path: str | os.PathLike[str]) -> Source:
 def require_utf8(source: Source) -> Source:
     """The source. Raises InputError if it has bytes that are not UTF-8."""
     if found := RAW.search(source.text):
-        raise source.error("not UTF-8", _remedy(source.text), found.start())
+        raise source.not_utf8(found.start())
     return source
-
-
-def _remedy(text: str) -> str:
-    """How to convert a file, given its text with half surrogates for bytes that are not UTF-8."""
-    windows = re.search("[\udc80-\udc9f]", text)  # in ISO 8859, these bytes are control characters
-    return f"convert it: iconv -f {'WINDOWS-1252' if windows else 'ISO-8859-1'} -t UTF-8, if it is in that encoding"
 
 
 def encoded(text: str, encoding: str) -> bytes:

@@ -5,22 +5,22 @@ WORD_TIERS, as `speaker - words` of the Montreal Forced Aligner; else every tier
 a speaker, whose intervals may have many words. Other tiers stay as they are.
 """
 
-import math
 import re
+from functools import partial
 from typing import NamedTuple
 
-from punc.transcripts.columns import time
-from punc.transcripts.parts import PartsDocument, Stretch, TextReader
+from punc.transcripts.clock import checked_seconds
+from punc.transcripts.parts import Stretch, TextReader
 from punc.transcripts.source import Source
-from punc.transcripts.transcript import Transcript, in_order
+from punc.transcripts.transcript import Transcript
 
 SILENCE = frozenset(("", "sil", "sp", "SIL", "SP", "<eps>", "<p:>", "#"))
 NUMBER = r"(-?\d{1,15}(?:\.\d{0,18})?(?:[eE][-+]?\d{1,3})?)"
 QUOTED = r'"((?:[^"]|"")*)"'
 TIER = re.compile(rf'"(IntervalTier|TextTier)"\s+(?:name = )?{QUOTED}\s+(?:xmin = )?{NUMBER}'
                   rf"\s+(?:xmax = )?{NUMBER}\s+(?:(?:intervals|points): size = )?(\d{{1,18}})(?!\d)")
-INTERVAL = re.compile(rf'^[ \t]*(?:xmin = )?{NUMBER}[ \t\r]*\n[ \t]*(?:xmax = )?{NUMBER}[ \t\r]*\n[ \t]*(?:text = )?"',
-                      re.M)
+INTERVAL = re.compile(rf"^[ \t]*(?:xmin = )?{NUMBER}[ \t\r]*\n[ \t]*(?:xmax = )?{NUMBER}[ \t\r]*\n"
+                      rf"[ \t]*(?:text = )?{QUOTED}", re.M)
 GRID = re.compile(rf'"TextGrid"\s+(?:xmin = )?{NUMBER}\s+(?:xmax = )?{NUMBER}\s+(?:tiers\? )?<exists>'
                   r"\s+(?:size = )?(\d{1,9})(?!\d)")
 BROKEN = "the file is cut short, or broken: save it again"
@@ -70,60 +70,42 @@ def choose_tiers(source: Source, tiers: list[Tier], name: str = "") -> list[Tier
     return chosen
 
 
-class Interval(NamedTuple):
-    """An interval: begin and end in seconds, and the characters [start, stop) of its text, without its quotes."""
-
-    begin: float
-    end: float
-    start: int
-    stop: int
-
-
-def intervals(source: Source, tier: Tier) -> list[Interval]:
+def intervals(source: Source, tier: Tier) -> list[Stretch]:
     """The intervals of a tier. Raises InputError if their number is not its size, or one has no times."""
-    found, at, text = list[Interval](), tier.start, source.text
-    while match := INTERVAL.search(text, at, tier.stop):
-        _check_gap(source, at, match.start())
-        begin, end = (time(match[i], "time", source, match.start(i)) for i in (1, 2))
-        at = _end_of_quote(text, match.end(), tier.stop)
-        if at < 0:
-            raise source.error("a text without its last quote", BROKEN, match.start())
-        if end < begin or (found and begin < found[-1].begin):
-            raise source.error(f"an interval from {begin:g} to {end:g} s", "fix its times", match.start(1))
-        found.append(Interval(begin, end, match.end(), at - 1))
-    _check_gap(source, at, tier.stop)
+    found, at = list[Stretch](), tier.start
+    for match in [*INTERVAL.finditer(source.text, tier.start, tier.stop), None]:
+        quote = source.text.find('"', at, match.start() if match else tier.stop)
+        if quote >= 0 and source.text.find('"', quote + 1, tier.stop) < 0:
+            raise source.error("a text without its last quote", BROKEN, quote)
+        if quote >= 0:
+            raise source.error("a text whose interval has no times", "write two numbers, a line each", quote)
+        if match:
+            at = match.end()
+            begin, end = (_seconds(source, match, i) for i in (1, 2))
+            if end < begin or (found and begin < found[-1].begin):
+                raise source.error(f"an interval from {begin:g} to {end:g} s", "fix its times", match.start(1))
+            found.append(Stretch(*match.span(3), begin, end))
     if len(found) != tier.size:
         raise source.error(f"tier '{tier.name}' has {len(found)} intervals, but its size is {tier.size}", BROKEN,
                            tier.start)
     return found
 
 
-def _end_of_quote(text: str, at: int, stop: int) -> int:
-    """The character after the quote that ends a text; -1 if there is none. Two quotes are one in the text."""
-    while (at := text.find('"', at, stop)) >= 0:
-        if text[at + 1:at + 2] != '"':
-            return at + 1
-        at += 2
-    return -1
-
-
-def _check_gap(source: Source, start: int, stop: int) -> None:
-    """Raise InputError for a text between two intervals, which the size of the tier does not count."""
-    if (at := source.text.find('"', start, stop)) >= 0:
-        raise source.error("a text whose interval has no times", "write two numbers, a line each", at)
+def _seconds(source: Source, found: re.Match[str], group: int, what: str = "time") -> float:
+    """A time. Raises InputError if it is none."""
+    return checked_seconds(found[group], what, partial(source.error, at=found.start(group)))
 
 
 def read_textgrid(source: Source, tier: str = "") -> Transcript:
     """Read the words of a TextGrid. Raises InputError for a tier that is cut short, and for times that are none."""
-    document = PartsDocument(source, (('"', '""'),))
-    reader = TextReader(source, document)
+    reader = TextReader(source, escapes=(('"', '""'),))
     tiers = find_tiers(source)
     chosen = choose_tiers(source, tiers, tier)
     for stream, one in enumerate(tiers):  # the size of others shows whether the file is whole
         speaker = "" if len(chosen) == 1 else re.sub(r" - \w+$", "", one.name)
-        for begin, end, start, stop in intervals(source, one):
-            if one in chosen and source.text[start:stop].strip() not in SILENCE:
-                reader.read(Stretch(start, stop, begin, end, speaker, stream, stream), False)
+        for found in intervals(source, one):
+            if one in chosen and source.text[found.start:found.stop].strip() not in SILENCE:
+                reader.read(found._replace(speaker=speaker, segment=stream, stream=stream), keep_speaker=False)
     grid = GRID.search(source.text)
-    return Transcript("TextGrid", in_order(reader.texts), document, encoding=source.encoding,
-                      end=time(grid[2], "end", source, grid.start(2)) if grid else math.nan)
+    assert grid  # `find_tiers` has checked it
+    return reader.transcript("TextGrid", end=_seconds(source, grid, 2, "end"))

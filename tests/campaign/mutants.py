@@ -23,7 +23,7 @@ from cosmic_ray.work_item import TestOutcome
 ROOT = Path(__file__).parents[2]
 SECONDS = 300  # that the tests of a mutant may take
 MODULES = {  # of punc, and the tests of each
-    "timing/align": "align", "timing/pauses": "pauses", "transcripts/ctm": "ctm", "transcripts/ctm_lines": "ctm",
+    "timing/align": "align", "timing/pauses": "pauses", "transcripts/ctm": "ctm",
     "transcripts/transcript": "transcripts", "transcripts/parts": "transcripts", "transcripts/cues": "transcripts",
     "transcripts/json_reader": "json_formats", "transcripts/json_file": "json_formats",
     "scoring/project": "project", "scoring/counts": "counts", "scoring/significance": "metrics",
