@@ -134,6 +134,11 @@ def test_marks_before_a_word_are_written_once(text, labels, expected):
     assert write(text, labels, SPANISH, {"iphone": "iPhone", "Iphone": "iPhone"}) == expected
 
 
+def test_marks_before_a_word_are_not_added_to_a_text_that_has_marks():
+    text = "Hola. ¿Cómo estás? Bien, y tú? Yo sé."
+    assert write(text, "CAP_PERIOD OPEN QUESTION OPEN OPEN O CAP_OPEN O", SPANISH, marks="auto") == text
+
+
 @pytest.mark.parametrize(("text", "labels", "expected"), [
     ("hello how are you", "CAP_COMMA O O QUESTION", "Hello, how are you?"),
     ("Hello, how are you?", "CAP_COMMA O O QUESTION", "Hello, how are you?"),

@@ -176,8 +176,8 @@ class MarkedWords:
             marks: Iterable[str] = label.marks if added[i] else ()
             if marked[i]:
                 marks = words.tokens[words.codes[i]].marks
-            name = self.label_set.reading(marks, label.capital and not stays[i], label.opening)
-            labels[i] = self.label_set.index(name)
+            lead = (False, "") if stays[i] else (label.capital, label.opening)
+            labels[i] = self.label_set.index(self.label_set.reading(marks, *lead))
 
     def _kept_case(self, words: SplitWords, kinds: np.ndarray, inside: np.ndarray) -> np.ndarray:
         """Which words keep their case, bool (W,): those with capitals that no beginning of a sentence explains."""
