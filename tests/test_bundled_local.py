@@ -18,7 +18,7 @@ from punc.text.casing import read_casing
 
 RECIPE = Path(__file__).parents[1] / "egs" / "bundled"
 UTILS = RECIPE.parents[1] / "utils"
-FOLDERS = [str(RECIPE / "local/en"), str(UTILS / "calls"), str(UTILS)]
+FOLDERS = [str(RECIPE / "local/en"), str(RECIPE / "local"), str(UTILS / "calls"), str(UTILS)]
 HEADER = "token|speaker|ts|endTs|punctuation|prepunctuation|case|tags|oldTs|oldEndTs|ali_comment"
 
 
@@ -27,13 +27,14 @@ def local():
     """The recipe's modules by name."""
     sys.path[:0] = FOLDERS
     import case
+    import documents
     import join_clitics
     import make_podcasts
     import prepare_calls
     import prepare_texts
     import spoken
     yield {module.__name__: module
-           for module in (case, join_clitics, make_podcasts, prepare_calls, prepare_texts, spoken)}
+           for module in (case, documents, join_clitics, make_podcasts, prepare_calls, prepare_texts, spoken)}
     for folder in FOLDERS:
         sys.path.remove(folder)
 
@@ -87,7 +88,7 @@ def test_texts_of_every_document_are_in_one_set(local, tmp_path, capsys):
     assert "Number 99 of bitcoin." in texts["podcasts"]  # the test is as it was written
     assert "#speaker" not in "".join(texts.values())
     with pytest.raises(InputError, match="text before the first #doc line"):
-        list(local["prepare_texts"].lines("podcasts", [RECIPE / "README.md"]))
+        list(local["documents"].lines([RECIPE / "README.md"]))
 
 
 def test_join_clitics_keeps_marks(local, tmp_path, capsys):

@@ -29,9 +29,16 @@ data=data/$language exp=exp/$language label_file=$conf/labels.txt
 decode_options=(--context 64 --posteriors false --casing "$data/casing.txt")
 choose_systems "$conf/systems"
 
-# What a language does otherwise than by these functions, it has in its language.sh. There it also sets: sources, names with
-# their files, NAME:FILE; every, one document in so many is a test; tokens, options of punc make-store; merges, what is
-# scored, as --merge of punc score; transitions, the weight of data/LANGUAGE/transitions.txt; ships, models that ship.
+# What a language does otherwise than by these variables and functions, it has in its language.sh.
+sources=                                                # names with their files, NAME:FILE
+every=40                                                # one document in so many is a test
+tokens=(--token-type subword --vocab-size 24000)        # options of punc make-store
+counted=                                                # the set whose transitions are learned; that of the first source if empty
+ships=$language                                         # models that ship
+declare -A merges=(                                     # what is scored, as --merge of punc score
+  ["marks"]="O=O+CAP,COMMA=COMMA+CAP_COMMA,PERIOD=PERIOD+CAP_PERIOD,QUESTION=QUESTION+CAP_QUESTION"
+  ["case"]="O=O+COMMA+PERIOD+QUESTION,CAPITAL=CAP+CAP_COMMA+CAP_PERIOD+CAP_QUESTION")
+export PYTHONPATH=$PWD/local${PYTHONPATH:+:$PYTHONPATH}  # for the scripts in local/LANGUAGE
 names() { for source in $sources; do echo "$1${source%%:*}"; done; }
 dev_of() { names dev_; }
 tests_of() { names test_; }
@@ -51,7 +58,12 @@ make_stores() {
   make_store "${tokens[@]}" --train "$train" --join "train=$train" --join "dev=$dev" "$data/store" \
     $(names "$data/" && names "$data/dev_")
 }
-train_system() { [ -f "$exp/$1/model.json" ] || train "$conf/$1.conf" "$data/${store_of[$1]}" "$exp/$1" --threads "$threads"; }
+add_options() { :; }
+train_system() {
+  local options=(--threads "$threads")
+  add_options "$1"
+  [ -f "$exp/$1/model.json" ] || train "$conf/$1.conf" "$data/${store_of[$1]}" "$exp/$1" "${options[@]}"
+}
 train_systems() { two_at_a_time train_system $(in_stage 4); }
 train_on() { :; }
 score_others() { :; }
@@ -67,7 +79,7 @@ if runs 2; then
   prepare_tests
   [ -s "$data/casing.txt" ] || learn_casing.py "$label_file" "$data/written" "$data/casing.txt" $(ls "$conf/caps.txt" 2>/dev/null)
   [ -s "$data/transitions.txt" ] ||
-    learn_transitions.py "$label_file" "$data/$(names '' | head -n 1)" "$transitions" "$data/transitions.txt"
+    learn_transitions.py "$label_file" "$data/${counted:-$(names '' | head -n 1)}" 0.1 "$data/transitions.txt"
 fi
 # Stage 3: make the vocabulary, and write all sets as numbers.
 if runs 3; then make_stores; fi
@@ -113,6 +125,9 @@ fi
 
 # Stage 7: write the pages; pack the models in int8 with their cards, as they ship.
 if runs 7; then
-  case $systems in en-fifth*) collect_results conf/results-en-fifth.conf ;; *) collect_results conf/results-$language.conf ;; esac
+  page=conf/results-$language.conf
+  case $systems in en-fifth*) page=conf/results-fifth.conf ;; esac
+  [ -f "$page" ] || page=conf/results.conf
+  collect_results "$page"
   for system in $ships; do ! asked $system || [ -f "$exp/$system/model.json" ] || local/pack.sh $system; done
 fi

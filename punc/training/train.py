@@ -12,7 +12,7 @@ import torch
 
 import punc
 from punc.base.errors import InputError
-from punc.base.files import atomic_file
+from punc.base.files import atomic_file, read_blocks
 from punc.base.lock import lock_directory
 from punc.base.options import kebab
 from punc.base.processor import keep_freed_memory
@@ -148,9 +148,10 @@ def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
     """Make the best model the final one, with the transitions of the one it began from, and a conf that trains it."""
     model.tokenizer.write(directory)
     model.labels.write(directory / "labels.txt")
-    if conf.get("initial_model") and (transitions := find_model(conf["initial_model"]) / TRANSITIONS).is_file():
-        with atomic_file(directory / TRANSITIONS) as file:
-            file.write(transitions.read_text())
+    transitions = find_model(conf["initial_model"]) / TRANSITIONS if conf.get("initial_model") else None
+    if transitions and transitions.is_file():
+        with atomic_file(directory / TRANSITIONS, "wb") as file:
+            file.writelines(read_blocks(transitions))
     with atomic_file(directory / "conf") as file:
         file.write(f"# punc {punc.__version__}, torch {torch.__version__}, store {conf['store']}\n")
         file.writelines(f"{kebab(name)}={str(value).lower() if isinstance(value, bool) else value}\n"

@@ -12,8 +12,9 @@ from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 
-from punc.base.errors import InputError
-from punc.base.files import atomic_file, decode_line, open_input
+import documents
+
+from punc.base.files import atomic_file
 from punc.bin.script import run_script
 
 BRACKETS = re.compile(r"\([^()]*\)")
@@ -28,22 +29,14 @@ def part(number: int, every: int, name: str) -> str:
 def main(every: int, corpus: Path, out: Path, *sources: str) -> None:
     """Write the files, and OUT/finished at the end. Prints how many documents each has."""
     counts: Counter[str] = Counter()
-    for name, path in ((name, corpus / file) for name, _, file in (source.partition(":") for source in sources)):
-        number = 0
-        with ExitStack() as stack, open_input(path) as file:
-            files = {set_name: stack.enter_context(atomic_file(out / f"{set_name}.txt"))
-                     for set_name in (name, f"dev_{name}", f"test_{name}")}
-            for at, raw in enumerate(file, 1):
-                line = decode_line(raw, path, at)
-                if line.startswith("#speaker"):
-                    continue
-                document = line.startswith("#doc")
-                number += document
-                if not number:
-                    raise InputError("text before the first #doc line", "get the file again", path, at)
-                counts[part(number, every, name)] += document
-                files[part(number, every, name)].write(
-                    (line if document else DASH.sub("", BRACKETS.sub(" ", line)).strip()) + "\n")
+    for name, _, path in (source.partition(":") for source in sources):
+        with ExitStack() as stack:
+            files = {kind: stack.enter_context(atomic_file(out / f"{kind}.txt"))
+                     for kind in (name, f"dev_{name}", f"test_{name}")}
+            for number, line in documents.lines([corpus / path]):
+                kind, document = part(number, every, name), line.startswith("#doc")
+                counts[kind] += document
+                files[kind].write((line if document else DASH.sub("", BRACKETS.sub(" ", line)).strip()) + "\n")
     (out / "finished").touch()
     print(", ".join(f"{name}: {count} documents" for name, count in counts.items()), file=sys.stderr)
 

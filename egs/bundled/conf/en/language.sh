@@ -1,19 +1,15 @@
 # English: podcasts, debates and calls, teachers of the size of BERT, and tests on output of recognisers.
 # shellcheck shell=bash disable=SC2034,SC2046,SC2086,SC2154
 ships="en en-live en-large"
-transitions=0.1
+counted=text
 engines="amazon google microsoft speechmatics"
-declare -A merges
-merges[marks]=O=O+CAP,COMMA=COMMA+CAP_COMMA,PERIOD=PERIOD+CAP_PERIOD,QUESTION=QUESTION+CAP_QUESTION
-merges[case]=O=O+COMMA+PERIOD+QUESTION,CAPITAL=CAP+CAP_COMMA+CAP_PERIOD+CAP_QUESTION
-export PYTHONPATH=$PUNC_ROOT/utils/calls${PYTHONPATH:+:$PYTHONPATH}  # for the scripts in local/en
+export PYTHONPATH=$PUNC_ROOT/utils/calls:$PYTHONPATH  # for the scripts in local/en
 $teacher || leave_out teacher "--teacher false"
 [ -n "$mpnet" ] || leave_out mpnet "no --mpnet (README.md)"
 $pretrained || [ -n "$mpnet" ] || leave_out taught "no --mpnet (README.md)"
 $pretrained || [ -n "$minilm" ] || leave_out minilm "no --minilm (README.md)"
 [ -f "$corpus/iwslt_ted/train_extra" ] || leave_out ted "no text of TED (README.md)"
 
-names() { echo "$1text"; }  # the set of the transitions
 dev_of() {
   case $1 in *-TED) (cd "$data" && echo dev_ted*) ;; *) echo dev_podcasts dev_europarl dev_calls dev_calls_clean ;; esac
 }
@@ -55,10 +51,8 @@ make_stores() {
     "${ted[@]}" "$data/dev_ted"
 }
 
-train_system() {
-  local options=(--threads "$threads")
+add_options() {
   case ${store_of[$1]} in *_mpnet) options+=(--encoder "$mpnet") ;; *_minilm) options+=(--encoder "$minilm") ;; esac
-  [ -f $exp/$1/model.json ] || train $conf/$1.conf $data/${store_of[$1]} $exp/$1 "${options[@]}"
 }
 
 # targets TEACHER STORE SET …: the teacher's posteriors for sets, which its students learn.

@@ -17,14 +17,13 @@ import contextlib
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
+import documents
 from case import with_capitals
 from spoken import SpokenText
 
-from punc.base.errors import InputError
-from punc.base.files import atomic_file, decode_line, open_input
+from punc.base.files import atomic_file
 from punc.bin.script import run_script
 
 SOURCES = {"podcasts": ("podcasts/changelog.txt", "podcasts/bitcoin.txt"), "europarl": ("europarl/europarl.en.txt",)}
@@ -49,20 +48,6 @@ def part(number: int, source: str) -> tuple[str, bool]:
     return "text" if number % MORE == 1 else "text_more", number // MORE % 2 == 1
 
 
-def lines(source: str, paths: list[Path]) -> Iterator[tuple[int, str]]:
-    """The lines of a source, each with its document's number. Raises InputError for text before the first document."""
-    number = 0
-    for path in paths:
-        with open_input(path) as file:
-            for at, raw in enumerate(file, 1):
-                line = decode_line(raw, path, at)
-                number += line.startswith("#doc")
-                if not number:
-                    raise InputError("text before the first #doc line", "get the file again", path, at)
-                if not line.startswith("#speaker"):
-                    yield number, line
-
-
 def main(corpus: Path, out: Path) -> None:
     """Write the files. Prints how many documents each has."""
     names = ["text", "text_more", "written", *(kind + source for source in SOURCES for kind in ("dev_", ""))]
@@ -71,7 +56,7 @@ def main(corpus: Path, out: Path) -> None:
         files = {name: stack.enter_context(atomic_file(out / f"{name}.txt")) for name in names}
         for source, paths in SOURCES.items():
             spoken = SpokenText(with_capitals)
-            for number, line in lines(source, [corpus / path for path in paths]):
+            for number, line in documents.lines(corpus / path for path in paths):
                 name, said = part(number, source)
                 document = line.startswith("#doc")
                 counts[name] += document
