@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from punc import load
-from punc.base.errors import InputError
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 from punc.decoding.shipped import CASING, find_model, shipped
@@ -87,8 +86,8 @@ def test_texts_of_every_document_are_in_one_set(local, tmp_path, capsys):
     assert counts == {"text": 60, "text_more": 234, "dev_podcasts": 2, "podcasts": 2, "dev_europarl": 1, "europarl": 1}
     assert "Number 99 of bitcoin." in texts["podcasts"]  # the test is as it was written
     assert "#speaker" not in "".join(texts.values())
-    with pytest.raises(InputError, match="text before the first #doc line"):
-        list(local["documents"].lines([RECIPE / "README.md"]))
+    (tmp_path / "plain").write_text("a\n" * 51)
+    assert list(local["documents"].lines([tmp_path / "plain"]))[50:] == [(1, "a"), (2, "#doc"), (2, "a")]
 
 
 def test_join_clitics_keeps_marks(local, tmp_path, capsys):
@@ -215,9 +214,9 @@ def test_documents_are_divided_and_cleaned(tmp_path):
     for name, numbers in (("all", (1, 3, 5)), ("dev_all", (2,)), ("test_all", (4,))):
         assert (tmp_path / f"{name}.txt").read_text() == "".join(
             f"#doc {n}\nGut   so. Ja, {n} – nun –, gut.\n" for n in numbers)
-    (tmp_path / "a.txt").write_text("Gut\n")
+    (tmp_path / "a.txt").write_text("Gut\n#doc 1\n")
     done = subprocess.run([*script, "4", tmp_path, tmp_path, "all:a.txt"], check=False, capture_output=True, text=True)
-    assert done.stderr.endswith("a.txt:1: text before the first #doc line; get the file again\n")
+    assert done.stderr.endswith("a.txt:2: text before the first #doc line; get the file again\n")
 
 
 def test_card_has_the_figures_of_the_table(tmp_path):

@@ -13,7 +13,7 @@ from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import Label, LabelSet
 from punc.text.casing import Casing, read_casing
-from punc.text.characters import CharacterReader
+from punc.text.characters import CharacterReader, split, with_words
 from punc.text.prose import Clitics, Parts, ProseWriter, TextReader, legal, written
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "utils"))
@@ -413,6 +413,23 @@ DROPPED = "、､，,。｡．.！!？?"
 def test_split_tokens_and_labels(text, tokens, labels):
     split = CharacterReader(CHARS).split(text)
     assert (" ".join(split.tokens), " ".join(split.labels)) == (tokens, labels)
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("今日は「雨」、です。", "今 日 は 「雨」、 で す。"), ("(a b)。『", "(a b)。 『"),
+    ("、は 。", "、 は 。"), ("", "")])
+def test_words_of_a_text_without_blanks(text, expected):
+    words = split(text)
+    assert " ".join(words) == expected
+    assert with_words(text, words) == text
+    assert "".join(with_words(text, ["x"] * len(words)).split()) == "x" * len(words)
+
+
+@given(st.text("はA1。、「」 　\n(ﾞ😀é"))
+def test_words_of_any_text_are_all_but_blanks(text):
+    words = split(text)
+    assert with_words(text, words) == text
+    assert all(word in text for word in words)
 
 
 @pytest.mark.parametrize(("text", "written"), [

@@ -293,7 +293,7 @@ def test_punctuate_standard_input_with_an_option_of_data_directories(learned, op
     assert f"unknown option {option.partition('=')[0]}; " in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("option", ["--input=ctm", "--output=json", "--max-delay=0.5", "--characters=true"])
+@pytest.mark.parametrize("option", ["--input=ctm", "--output=json", "--max-delay=0.5"])
 def test_punctuate_data_directory_with_an_option_of_live_input(learned, option, tmp_path, capsys):
     assert main(["punctuate", option, str(learned), str(tmp_path), str(tmp_path / "out")]) == 1
     assert f"unknown option {option.partition('=')[0]}; " in capsys.readouterr().err

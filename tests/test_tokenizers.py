@@ -127,7 +127,7 @@ def test_write_is_read_back(token_type, made, tmp_path):
 
 @pytest.mark.parametrize("token_type", TYPES)
 def test_encode_gives_every_word_a_slot_in_any_process(token_type, made):
-    words = [*TEXT, "日本", "\u200b"]
+    words = [*TEXT, "日", "\u200b"]
     encoding = made[token_type].encode(words)
     assert len(encoding.slots) == len(words)
     assert (np.diff(encoding.slots) > 0).all()
@@ -142,6 +142,8 @@ def test_class_tokenizer_latin_words_and_numbers_are_a_token_each(tmp_path):
     made = ClassTokenizer.make([DataDir(tmp_path / "d")], 2)
     assert made.vocabulary.tokens == ["<unk>", "</s>", "<alpha>", "<num>", "日", "本"]
     assert made.encode(["日", "x", "７", "Tokyo", "語", "<num>", "本"]).ids.tolist() == [4, 2, 3, 2, UNK, 3, 5]
+    found = made.encode_input(["日本", "\u200b", "3.5本", "日"])  # the slot of a word is after its last character
+    assert (found.ids.tolist(), found.slots.tolist()) == ([4, 5, UNK, 3, 5, 4], [1, 2, 4, 5])
     with pytest.raises(InputError, match="<alpha> and <num>"):
         ClassTokenizer(VOCABULARIES["word"])
 

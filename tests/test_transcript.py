@@ -22,8 +22,10 @@ from punc.decoding.options import DecodingOptions
 from punc.decoding.transcript import join_transcripts, transcript
 from punc.decoding.transcript_formats import WRITERS
 from punc.models.base import create, save
+from punc.text.characters import CLASSES
 from punc.text.marked_words import take_apart
 from punc.text.word_parts import TokenReader
+from punc.tokens.tokenizers.class_ import ClassTokenizer
 from punc.tokens.vocabulary import Vocabulary
 from punc.transcripts.ctm import CtmIndex
 from punc.transcripts.read import read_transcript
@@ -411,6 +413,49 @@ def test_same_format_only_marks_and_capitals_change(name, model, tmp_path):
     for marks in ("auto", "keep", "replace"):
         again = punctuated(tmp_path, found, f"--marks={marks}", "--probabilities=false", model=model)
         assert again == found, "a file with marks gets the same ones"
+
+
+@pytest.fixture(scope="module")
+def japanese(tmp_path_factory):
+    """A model that knows characters and writes 。 after す, and 、 after は and Latin words."""
+    place = tmp_path_factory.mktemp("japanese")
+    (place / "labels.txt").write_text("O w\nCOMMA w、 、\nPERIOD w。 。\n")
+    vocabulary, labels = Vocabulary(["<unk>", "</s>", *CLASSES, "は", "す", "で"]), LabelSet.read(place / "labels.txt")
+    tokenizer = ClassTokenizer(vocabulary)
+    tokenizer.write(place)
+    network = create("fc_lstm", vocabulary, labels, {"ahead": 0, "embedding_dim": 3, "hidden_dim": 3}, tokenizer)
+    by_token = torch.eye(3)[[0, 0, 1, 0, 1, 2, 0]]  # the label of each token, from which all weights follow
+    none, gates = torch.zeros(3, 3), torch.tensor([20.0, -20, 0, 20]).repeat_interleave(3)
+    weights = {"embedding.weight": by_token, "lstms.lstm.weight_ih_l0": torch.cat([none, none, 9 * torch.eye(3), none]),
+               "lstms.lstm.weight_hh_l0": torch.zeros(12, 3), "lstms.lstm.bias_ih_l0": gates,
+               "lstms.lstm.bias_hh_l0": torch.zeros(12), "output.weight": 9 * torch.eye(3),
+               "output.bias": torch.zeros(3)}
+    network.load_state_dict(weights)
+    save(network, place / "final.pt")
+    return place
+
+
+QUOTED = json.dumps({"text": "「今日は」 です、", "segments": [
+    {"start": 0, "end": 2, "text": "「今日は」 です、", "words": [
+        {"word": "「今日", "start": 0, "end": 1}, {"word": "は」", "start": 1, "end": 1.5},
+        {"word": " です、", "start": 1.5, "end": 2}]}]}, ensure_ascii=False)
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    (srt("今日はiPhoneです\nはい でも"), srt("今日は、iPhone、です。\nは、い でも。")),
+    (QUOTED, QUOTED.replace("、", "").replace("」", "」、").replace("です", "です。"))])
+def test_marks_between_the_characters_of_japanese(text, expected, japanese, tmp_path):
+    options = "--marks=replace", "--probabilities=false"
+    assert punctuated(tmp_path, text, *options, model=str(japanese)) == expected
+
+
+def test_other_formats_and_data_of_japanese(japanese, tmp_path):
+    text = srt("今日はThe Who です")
+    assert punctuated(tmp_path, text, "--to=text", model=str(japanese)) == "今日は、The、Who、です。\n"
+    assert punctuated(tmp_path, text, "--to=json", model=str(japanese))[:26] == '{"text": "今日は、The、Who、です。"'
+    write_data_dir(tmp_path / "data", [Utterance("a", "a", ["今日は", "です", "。", "か"])])
+    assert main(["punctuate", str(japanese), str(tmp_path / "data"), str(tmp_path / "made")]) == 0
+    assert (tmp_path / "made/text_punct").read_text() == "a 今日は、 です。 。 か\n"
 
 
 def test_json_has_the_probability_of_each_label(tmp_path):

@@ -26,12 +26,14 @@ absolute corpus mpnet minilm
 export conf=conf/$language
 [ -f "$conf/language.sh" ] || fail "--language '$language': there is no conf/$language/language.sh"
 data=data/$language exp=exp/$language label_file=$conf/labels.txt
-decode_options=(--context 64 --posteriors false --casing "$data/casing.txt")
+decode_options=(--context 64 --posteriors false)
 choose_systems "$conf/systems"
 
 # What a language does otherwise than by these variables and functions, it has in its language.sh.
 sources=                                                # names with their files, NAME:FILE
 every=40                                                # one document in so many is a test
+format=(--format prose)                                 # options of punc prepare
+cased=true                                              # whether the language has capitals
 tokens=(--token-type subword --vocab-size 24000)        # options of punc make-store
 counted=                                                # the set whose transitions are learned; that of the first source if empty
 ships=$language                                         # models that ship
@@ -42,14 +44,15 @@ export PYTHONPATH=$PWD/local${PYTHONPATH:+:$PYTHONPATH}  # for the scripts in lo
 names() { for source in $sources; do echo "$1${source%%:*}"; done; }
 dev_of() { names dev_; }
 tests_of() { names test_; }
+prepare_texts() { python local/prepare_texts.py "$every" "$corpus" "$data/raw" $sources; }
 prepare_data() {
   local set
-  [ -f "$data/raw/finished" ] || python local/prepare_texts.py "$every" "$corpus" "$data/raw" $sources
+  [ -f "$data/raw/finished" ] || { prepare_texts && touch "$data/raw/finished"; }
   for set in $(names '' && names dev_ && names test_); do
-    prepare_set "$set" --format prose --document-prefix '#doc' "$data/raw/$set.txt"
+    prepare_set "$set" "${format[@]}" --document-prefix '#doc' "$data/raw/$set.txt"
     validate "$set"
   done
-  prepare_set written --format prose --document-prefix '#doc' --lowercase false $(names "$data/raw/" | sed 's/$/.txt/')
+  ! $cased || prepare_set written "${format[@]}" --document-prefix '#doc' --lowercase false $(names "$data/raw/" | sed 's/$/.txt/')
 }
 prepare_tests() { :; }
 make_stores() {
@@ -69,6 +72,7 @@ train_on() { :; }
 score_others() { :; }
 # shellcheck source=/dev/null
 . "$conf/language.sh"
+! $cased || decode_options+=(--casing "$data/casing.txt")
 
 # Stage 0: check the corpora.
 if runs 0; then check_corpus.sh "$corpus" "$conf/corpus.txt"; fi
@@ -77,7 +81,7 @@ if runs 1; then mkdir -p "$data/raw" && prepare_data; fi
 # Stage 2: finish the test sets; learn words with more than one capital, and how labels of neighbours fit together.
 if runs 2; then
   prepare_tests
-  [ -s "$data/casing.txt" ] || learn_casing.py "$label_file" "$data/written" "$data/casing.txt" $(ls "$conf/caps.txt" 2>/dev/null)
+  ! $cased || [ -s "$data/casing.txt" ] || learn_casing.py "$label_file" "$data/written" "$data/casing.txt" $(ls "$conf/caps.txt" 2>/dev/null)
   [ -s "$data/transitions.txt" ] ||
     learn_transitions.py "$label_file" "$data/${counted:-$(names '' | head -n 1)}" 0.1 "$data/transitions.txt"
 fi

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 
 from punc.base.errors import InputError
-from punc.base.options import OptionParser, boolean, kebab
+from punc.base.options import OptionParser, kebab
 from punc.decoding.decode import load_model
 from punc.decoding.options import parse_scale
 from punc.decoding.shipped import CASING, DEFAULT_LIVE, find_model, is_packed
@@ -19,25 +19,22 @@ def main(arguments: Sequence[str]) -> None:
         "Punctuates words, a CTM or JSON lines from standard input as they arrive; an empty line ends a stream. Model "
         f"is named by its directory, or by its name if it ships with punc; default: {DEFAULT_LIVE}.",
         "recogniser | punc live --output json en-live",
-        ["With --characters, only --scale applies."])
+        ["A model that reads characters, as of Japanese, punctuates lines of text; only --scale applies."])
     parser.add_argument("--scale", default="", metavar="LABEL=FACTOR,…",
                         help="multiply posteriors before labels are chosen; O=0.8 gives more marks, O=1.2 fewer")
     for kind in (LiveFormat, LiveOptions):
         parser.add_signature(kind)
-    parser.add_argument("--characters", type=boolean, default=False, metavar="BOOL",
-                        help="each line is a text without blanks between words, as in Japanese; all but "
-                             "its marks stays as it is")
     parser.add_argument("directory", metavar="MODEL", nargs="?", default=DEFAULT_LIVE,
                         help="directory of a model, or the name of one that ships")
     args = parser.parse(arguments)
-    for name in ("input", "output", "max_delay", "utterance_end") if args.characters else ():
-        if getattr(args, name) != parser.get_default(name):
-            raise InputError(f"{kebab(name)} with --characters", "leave it out: there goes only --scale")
     live, form = LiveOptions(args.max_delay, args.utterance_end), LiveFormat(args.input, args.output)
     directory = find_model(args.directory)
     model = load_model(directory)
+    for name in ("input", "output", "max_delay", "utterance_end") if model.tokenizer.by_character else ():
+        if getattr(args, name) != parser.get_default(name):
+            raise InputError(f"{kebab(name)} with a model that reads characters", "leave it out; it reads lines")
     source, sink, scale = sys.stdin.fileno(), sys.stdout.buffer, parse_scale(args.scale, model.labels)
-    if args.characters:
+    if model.tokenizer.by_character:
         punctuate_lines(model, source, sink, scale)
         return
     casing = Casing.read(model.labels, directory / CASING, is_packed(directory))

@@ -18,10 +18,11 @@ from punc.decoding.shipped import CASING, is_packed
 from punc.decoding.spans import Span, grouped, spans
 from punc.decoding.worker import Decoder, task_of
 from punc.text.casing import Casing
+from punc.text.characters import NO_BLANKS
 from punc.text.marked_words import AUTO, MarkedWords, SplitWords, keeps, take_apart
 from punc.text.word_parts import TokenReader
 from punc.tokens.tokenizer import Tokenizer, read_tokenizer
-from punc.transcripts.transcript import Words
+from punc.transcripts.transcript import BLANKS_BETWEEN, Words
 
 MOST = 0.5
 UTTERANCE = 1 << 12  # words that are cut from a stream at a time
@@ -58,6 +59,8 @@ class Marker:
     nj              processes that decode
     probabilities   whether those of the labels are wanted; else they are all NaN
 
+    script  how the words of its language are separated
+
     Raises InputError if there is no model, and for options that do not fit it.
     """
 
@@ -69,7 +72,8 @@ class Marker:
         self._decoder = Decoder(directory, decoding, probabilities, endings=True)
         self._nj = nj if self._decoder.device == "cpu" else 1
         casing = Casing.read(self.label_set, directory / CASING)
-        self._marked = MarkedWords(self.label_set, casing, marks, sentences=is_packed(directory))
+        self._marked = MarkedWords(self.label_set, casing, marks, is_packed(directory) and self.label_set.cased)
+        self.script = NO_BLANKS if self._tokenizer.by_character else BLANKS_BETWEEN
         known = set(self._tokenizer.vocabulary.tokens)
         self._known = known if self._tokenizer.token_type == "word" else None
 

@@ -65,8 +65,9 @@ else IN's format
             form = to or _form_of_name(path, target, transcript)
             # Others than JSON cannot hold probabilities.
             rated = form == "json" or (not form and probabilities and transcript.document.rated)
-            words = words_of(transcript.texts)
-            marked = marker_of(rated).mark(words)
+            marker = marker_of(rated)
+            words = words_of(transcript.texts, marker.script)
+            marked = marker.mark(words)
             for note in transcript.notes:
                 logger.info("%s: %s", path, note)
             for message in (*transcript.messages, *_warnings(directory, transcript, words, marked)):
@@ -104,7 +105,8 @@ def _written(transcript: Transcript, words: Words, marked: MarkedTranscript, for
     """The file with marks, in the format `form`, or in its own."""
     if form:
         words = words._replace(recordings=[name or path.stem for name in words.recordings])
-        return WRITERS[form](words, marked).encode()
+        text = WRITERS[form](words, marked)
+        return (text if form == "ctm" else words.script.close(text)).encode()
     text = write(transcript, words, marked.texts, marked.probabilities if rated else None)
     return encoded(text, transcript.encoding)
 

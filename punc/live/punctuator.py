@@ -17,6 +17,7 @@ from punc.decoding.shipped import CASING, find_model, is_packed
 from punc.live.stream import decode_words
 from punc.live.words import LiveWriter, WordStream, open_stream
 from punc.text.casing import Casing
+from punc.text.characters import CharacterReader
 
 
 class Labels(NamedTuple):
@@ -72,15 +73,24 @@ class Punctuator:
     def punctuate(self, words: str | Sequence[str], pauses: npt.ArrayLike | None = None) -> str:
         """The words of one stream as text, with marks and, if the model writes them, capitals.
 
-        words    a text whose words have blanks between them, or a list of words; else as in `labels`
+        words    a text, whose words have blanks between them but in a language without, or a list of words; else as
+                 in `labels`
         """
         if isinstance(words, str):
+            if self._model.tokenizer.by_character:
+                return self._punctuated_line(words, pauses)
             words = words.split()
         else:
             _check_words(words)
         numbers, _ = self._decode(words, pauses)
         names = np.array(self.label_names, object)[numbers].tolist()
         return " ".join(copy(self._start).write(words, names, [0]))  # all calls share the table
+
+    def _punctuated_line(self, text: str, pauses: npt.ArrayLike | None) -> str:
+        reader = CharacterReader(self._model.labels)
+        split = reader.split(text)
+        numbers, _ = self._decode(split.tokens, pauses)
+        return reader.write(split, np.array(self.label_names, object)[numbers].tolist())
 
     def stream(self) -> WordStream:
         """A new stream: `push` words as they come, and `close` it at its end."""

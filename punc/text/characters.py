@@ -9,15 +9,21 @@
   marks of voiced kana, an emoji's skin tone, what a zero-width joiner joins to it. Two regional indicators are a flag.
 - Marks are the characters that the label set reads as marks. They belong to the token before, and the strongest wins.
 - Blanks of any kind and control characters stand between tokens; no model sees them, and they are written again.
+
+In a transcript, a token is a word with the brackets and marks about it (`split`, `with_words`), which are read as those
+of other languages are.
 """
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple
 
 from punc.data.labels import LabelSet
 from punc.text.prose import written
+from punc.text.word_parts import MARKS
+from punc.transcripts.transcript import Script
 
 ADDRESS = re.compile(r"https?://[!-~]*[0-9A-Za-z/_=&#~-]", re.ASCII)
 LATIN = re.compile(r"[A-Za-zªºÀ-ÖØ-öø-ʯḀ-ỿＡ-Ｚａ-ｚ]")
@@ -27,6 +33,7 @@ JOINER = "\u200d"
 # m mark, P point and C comma that are marks, . and , those that are not, ' what can stand in a word, b blank, o other.
 TOKEN = re.compile(r"(?P<token>(?:lx*(?:[.P']?lx*)*|dx*(?:[.,PC]?dx*)*|ff?|[o.,'])(?:x|j[of]?)*)|(?P<mark>[mPC])")
 CLASSES = ("<alpha>", "<num>")  # Latin words, and numbers
+NO_BLANK = re.compile("(?<![!-~]) | (?![!-~])")  # a blank that does not stand between two ASCII characters
 
 
 class Split(NamedTuple):
@@ -117,6 +124,47 @@ class CharacterReader:
 
 
 _SHAPE = TextShape()
+
+
+def tokens(text: str) -> list[str]:
+    """The tokens of a text; marks are tokens."""
+    return [text[match.start():match.end()] for match in TOKEN.finditer(text.translate(_SHAPE))]
+
+
+def split(text: str) -> list[str]:
+    """The words of a text."""
+    return [text[start:end] for start, end in _spans(text)]
+
+
+def with_words(text: str, words: Sequence[str]) -> str:
+    """A text with other words, as many."""
+    parts, at = [], 0
+    for (start, end), word in zip(_spans(text), words):
+        parts += [text[at:start], word]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def without_blanks(text: str) -> str:
+    """A text whose words have blanks between them, as it is written: only ASCII has blanks."""
+    return NO_BLANK.sub("", text)
+
+
+NO_BLANKS = Script(split, with_words, without_blanks)
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    opened = False  # by a bracket, which belongs to the token after it
+    for match in TOKEN.finditer(text.translate(_SHAPE)):
+        (start, end), char = match.span(), text[match.start()]
+        kind = unicodedata.category(char)
+        follows = bool(spans) and spans[-1][1] == start
+        if follows and (opened or char in MARKS or kind in ("Pe", "Pf")):
+            start = spans.pop()[0]
+        spans.append((start, end))
+        opened = kind in ("Ps", "Pi")
+    return spans
 
 
 def class_of(token: str) -> str:

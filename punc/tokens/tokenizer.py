@@ -6,6 +6,7 @@ A store or a model's directory holds one, as the files
     token_type     the tokenizer's name; missing if that is `word`
     pieces.model   only for subwords: the model that cuts words into pieces
     tokenizer.json only for the pieces of an encoder: its own tokenizer
+    by_character   the words of a text are its characters, which have no blanks between them
     clitics        the rules by which the words of the training text were split (`text.prose.Clitics`), if any
 """
 
@@ -58,6 +59,7 @@ class Tokenizer(ABC):
     context        tokens that decoding reads around a part of a long stream, unless it is told another number
     summary        how `punc make-store` reports a set, a format of {words}, {tokens}, {streams}, {lost}, {percent}
     vocabulary     the tokens
+    by_character   the words of a text are its characters, which have no blanks between them
     clitics        the rules by which the words of the training text were split; None: they were not
     """
 
@@ -65,6 +67,7 @@ class Tokenizer(ABC):
     meaning: ClassVar[str]
     vocab_size: ClassVar[int] = 100000
     ends_with_end: ClassVar[bool] = False
+    by_character: ClassVar[bool] = False
     context: ClassVar[int] = 256
     summary: ClassVar[str] = "{words} words in {streams} streams, {percent:.2f} % unknown"
     vocabulary: Vocabulary
@@ -115,14 +118,19 @@ class Tokenizer(ABC):
     def encode(self, words: Sequence[str]) -> Encoding:
         """The tokens of words. A bound method of it can be sent to other processes."""
 
+    @property
+    def splitter(self) -> Callable[[str], list[str]] | None:
+        """Splits a word that comes in as the training text was, to one part or more; None: words stay whole."""
+        return self.clitics.split if self.clitics else None
+
     def encode_input(self, words: Sequence[str]) -> Encoding:
         """The tokens of words as they come in: each is split as the training text was, and its slot is its last part's.
 
         isn't is the tokens of `is n't`. Words that are split already stay as they are.
         """
-        if not self.clitics:
+        if not (splitter := self.splitter):
             return self.encode(words)
-        split = lru_cache(CACHED)(self.clitics.split)
+        split = lru_cache(CACHED)(splitter)
         parts = [split(word) for word in words]
         encoding = self.encode(list(chain.from_iterable(parts)))
         lasts = np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts))) - 1

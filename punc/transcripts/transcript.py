@@ -6,7 +6,7 @@ document. The words of the texts get marks, and the document is written again wi
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from typing import NamedTuple, Protocol
@@ -112,6 +112,7 @@ class Words(NamedTuple):
     pieces       the pieces
     of           int64 (N,): which text of the transcript each piece is in
     first, last  int64 (W,): the pieces of each word
+    script       how they are separated
     """
 
     texts: list[str]
@@ -129,6 +130,20 @@ class Words(NamedTuple):
     of: np.ndarray
     first: np.ndarray
     last: np.ndarray
+    script: "Script"
+
+
+class Script(NamedTuple):
+    """How the words of a language are separated.
+
+    split       the words of a text
+    with_words  a text with other words, as many, and what it has between them
+    close       a text of words with blanks between them, as the language writes it
+    """
+
+    split: Callable[[str], list[str]]
+    with_words: Callable[[str, Sequence[str]], str]
+    close: Callable[[str], str]
 
 
 def split(text: str) -> list[str]:
@@ -144,11 +159,19 @@ def in_order(texts: list[Text]) -> list[Text]:
     return [texts[i] for i in np.lexsort((begins, streams)).tolist()]
 
 
-def words_of(texts: Sequence[Text]) -> Words:
+def with_words(text: str, words: Sequence[str]) -> str:
+    """A text with other words, as many, and with its own blanks."""
+    return "".join(chain.from_iterable(zip_longest(WORD.split(text), words, fillvalue="")))
+
+
+BLANKS_BETWEEN = Script(split, with_words, str)
+
+
+def words_of(texts: Sequence[Text], script: Script = BLANKS_BETWEEN) -> Words:
     """The words of a transcript's texts."""
     pieces, counts = list[str](), np.zeros(len(texts), np.int64)
     for number, text in enumerate(texts):
-        own_pieces = split(text.text)
+        own_pieces = script.split(text.text)
         pieces += own_pieces
         counts[number] = len(own_pieces)
     of, bounds = np.repeat(np.arange(len(texts)), counts), bounds_of(counts)
@@ -177,7 +200,7 @@ def words_of(texts: Sequence[Text]) -> Words:
     begun[bounds[:-1][filled]] = np.array([text.turn for text in texts], bool)[filled]
     turns = _turns(speaker[own], streams, segments, begun[first])
     return Words(words, begins[first], ends[last - 1], speakers, speaker[own], recordings, recording[own], confidences,
-                 segments, streams, turns, pieces, of, first, last)
+                 segments, streams, turns, pieces, of, first, last, script)
 
 
 def _turns(speaker: np.ndarray, streams: np.ndarray, segments: np.ndarray, begun: np.ndarray) -> np.ndarray:
@@ -223,22 +246,17 @@ def write(transcript: Transcript, words: Words, new: Sequence[str], probabilitie
         begin, end = bounds[number], bounds[number + 1]
         if begin == end:
             continue
-        chance = rated[end - 1] if end == begin + 1 else math.nan
+        chance = rated[end - 1] if end == begin + 1 or len(text.text.split()) == 1 else math.nan
         if chance == chance or pieces[begin:end] != words.pieces[begin:end]:
             own = text.text.replace(words.pieces[begin], pieces[begin], 1) if end == begin + 1 else \
-                with_words(text.text, pieces[begin:end])
+                words.script.with_words(text.text, pieces[begin:end])
             document.put(text.place, own, chance)
     for repeat in transcript.repeats:
         low, high = bounds[repeat.first], bounds[repeat.last]
         begin, end = np.searchsorted(words.first, (low, high)).tolist()
         by_piece, by_word = (words.pieces[low:high], pieces[low:high]), (words.texts[begin:end], new[begin:end])
-        _write_repeat(document, repeat, by_piece, by_word)
+        _write_repeat(document, repeat, words.script, by_piece, by_word)
     return document.content()
-
-
-def with_words(text: str, words: Sequence[str]) -> str:
-    """A text with other words, as many, and with its own blanks."""
-    return "".join(chain.from_iterable(zip_longest(WORD.split(text), words, fillvalue="")))
 
 
 def _new_pieces(words: Words, new: Sequence[str]) -> list[str]:
@@ -254,14 +272,14 @@ def _new_pieces(words: Words, new: Sequence[str]) -> list[str]:
     return pieces
 
 
-def _write_repeat(document: Document, repeat: Repeat, *forms: tuple[list[str], Sequence[str]]) -> None:
+def _write_repeat(document: Document, repeat: Repeat, script: Script, *forms: tuple[list[str], Sequence[str]]) -> None:
     """Write texts that repeat words: what is another word than the one it repeats stays.
 
     forms   what is repeated, and how it is written now: by piece, or by word
     """
     if list(forms[-1][1]) == forms[-1][0]:
         return  # what is not changed is not made equal, either
-    split_texts = [split(text) for _, text in repeat.texts]
+    split_texts = [script.split(text) for _, text in repeat.texts]
     said = list(chain.from_iterable(split_texts))
     written = next((new for old, new in forms if said == old), None)
     if written is None:
@@ -273,7 +291,7 @@ def _write_repeat(document: Document, repeat: Repeat, *forms: tuple[list[str], S
     for (place, text), words in zip(repeat.texts, split_texts):
         own = written[at:at + len(words)]
         if words != own:
-            document.put(place, with_words(text, own))
+            document.put(place, script.with_words(text, own))
         at += len(words)
 
 

@@ -1,4 +1,4 @@
-"""The documents of a corpus that has a `#doc` line before each, and `#speaker` lines."""
+"""The documents of a corpus that has a `#doc` line before each, and `#speaker` lines, or only lines of text."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -6,19 +6,28 @@ from pathlib import Path
 from punc.base.errors import InputError
 from punc.base.files import decode_line, open_input
 
+LINES = 50  # of a document, in a file without `#doc` lines
+
 
 def lines(paths: Iterable[Path]) -> Iterator[tuple[int, str]]:
     """The lines of files but for `#speaker` lines, each with its document's number, from 1, over all files.
 
-    Raises InputError for text before the first document.
+    A file whose first line is not `#doc` is cut into documents of LINES lines. Raises InputError for text before the
+    first document.
     """
     number = 0
     for path in paths:
         with open_input(path) as file:
             for at, raw in enumerate(file, 1):
                 line = decode_line(raw, path, at)
-                number += line.startswith("#doc")
-                if not number:
+                begins = line.startswith("#doc")
+                if at == 1:
+                    cut = not begins
+                elif cut and begins:
                     raise InputError("text before the first #doc line", "get the file again", path, at)
+                if cut and at % LINES == 1:
+                    number += 1
+                    yield number, "#doc"
+                number += begins
                 if not line.startswith("#speaker"):
                     yield number, line

@@ -1,6 +1,6 @@
-"""usage: prepare_texts.py EVERY CORPUS OUT NAME:FILE …
+"""usage: prepare_texts.py EVERY CORPUS OUT NAME:FILE[+FILE …] …
 
-Writes the text of sources as prose, a stream for each document (`#doc` lines). Of each source, NAME with its FILE in
+Writes the text of sources as prose, a stream for each document (`#doc` lines). Of each source, NAME with its FILEs in
 CORPUS, document EVERY, 2 · EVERY, … is OUT/test_NAME.txt, those in the middle between them OUT/dev_NAME.txt, all others
 OUT/NAME.txt. `#speaker` lines are dropped, and so is what stands in parentheses, because nobody said it, and a dash
 after a mark, with which a record says that the speaker turns to another person.
@@ -17,7 +17,7 @@ import documents
 from punc.base.files import atomic_file
 from punc.bin.script import run_script
 
-BRACKETS = re.compile(r"\([^()]*\)")
+BRACKETS = re.compile(r"[(（][^()（）]*[)）]")
 DASH = re.compile(r"(?<=[.!?,;:…])\s+[–—-]+(?=\s|$)")
 
 
@@ -27,17 +27,16 @@ def part(number: int, every: int, name: str) -> str:
 
 
 def main(every: int, corpus: Path, out: Path, *sources: str) -> None:
-    """Write the files, and OUT/finished at the end. Prints how many documents each has."""
+    """Write the files. Prints how many documents each has."""
     counts: Counter[str] = Counter()
-    for name, _, path in (source.partition(":") for source in sources):
+    for name, _, paths in (source.partition(":") for source in sources):
         with ExitStack() as stack:
             files = {kind: stack.enter_context(atomic_file(out / f"{kind}.txt"))
                      for kind in (name, f"dev_{name}", f"test_{name}")}
-            for number, line in documents.lines([corpus / path]):
+            for number, line in documents.lines(corpus / path for path in paths.split("+")):
                 kind, document = part(number, every, name), line.startswith("#doc")
                 counts[kind] += document
                 files[kind].write((line if document else DASH.sub("", BRACKETS.sub(" ", line)).strip()) + "\n")
-    (out / "finished").touch()
     print(", ".join(f"{name}: {count} documents" for name, count in counts.items()), file=sys.stderr)
 
 

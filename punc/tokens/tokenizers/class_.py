@@ -4,12 +4,12 @@ For texts whose words are characters (`text.characters`).
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.text.characters import CLASSES, class_of
+from punc.text.characters import CLASSES, class_of, tokens
 from punc.tokens.tokenizer import Encoding, LookupTokenizer
 from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, most_frequent
 
@@ -21,6 +21,7 @@ class ClassTokenizer(LookupTokenizer):
     """
 
     token_type = "class"
+    by_character = True
     meaning = "a word, but all Latin words are one token and all numbers another"
 
     def __init__(self, vocabulary: Vocabulary, path: str | os.PathLike | None = None):
@@ -29,6 +30,11 @@ class ClassTokenizer(LookupTokenizer):
             raise InputError(f"no {' and '.join(CLASSES)} here",
                              "make the store again: punc make-store --token-type=class", path, first + 1)
         super().__init__(vocabulary, path)
+
+    @property
+    def splitter(self) -> Callable[[str], list[str]]:
+        """A word of several characters is these."""
+        return lambda word: tokens(word) or [word]
 
     @classmethod
     def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "ClassTokenizer":
