@@ -4,6 +4,7 @@ import ast
 import importlib
 import pkgutil
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -25,24 +26,26 @@ def patterns_in(value):
 
 
 def expressions():
-    """What each expression says, with its flags: all that modules hold, and all that stand in a call of `re`."""
+    """What each expression says, with its flags: all that modules hold, and all that stand in programs."""
     for module in pkgutil.walk_packages(punc.__path__, "punc."):
         for value in vars(importlib.import_module(module.name)).values():
             for pattern in patterns_in(value):
                 if isinstance(pattern.pattern, str):
                     yield pattern.pattern, pattern.flags
+    reader = pytest.importorskip("regexploit.languages.python_node_visitor").PythonNodeVisitor
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(
-                    node.func.value, ast.Name) and node.func.value.id == "re" and node.args:
-                if isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str):
-                    yield node.args[0].value, 0
+        visitor = reader()
+        visitor.visit(ast.parse(path.read_text(encoding="utf-8")))
+        for regex in visitor.patterns:  # strings that look like an expression
+            with suppress(re.error):
+                re.compile(regex.pattern)
+                yield regex.pattern, regex.flags
 
 
 def test_no_two_repetitions_overlap():
     sre, redos = pytest.importorskip("regexploit.ast.sre"), pytest.importorskip("regexploit.redos")
     found = sorted(set(expressions()))
-    assert len(found) > 150
+    assert len(found) > 200
     slow = [pattern for pattern, flags in found
             if any(one.starriness > 2 for one in redos.find(sre.SreOpParser().parse_sre(pattern, flags)))]
     assert not slow
