@@ -412,7 +412,7 @@ def together(place, texts, *options, model="en"):
 
 
 @pytest.fixture(scope="module", params=["en", "en-live"])
-def marked(request, tmp_path_factory):
+def every_format(request, tmp_path_factory):
     """Of each format with a model: the file, the same with marks, and what that becomes with each --marks."""
     model, place = request.param, tmp_path_factory.mktemp("formats")
     texts = {name.replace(" ", "-"): maker(TIMED) for name, maker in ALL_MAKERS.items()}
@@ -422,8 +422,8 @@ def marked(request, tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", [name.replace(" ", "-") for name in ALL_MAKERS])
-def test_same_format_only_marks_and_capitals_change(name, marked, tmp_path):
-    text, found, again = marked[name]
+def test_same_format_only_marks_and_capitals_change(name, every_format, tmp_path):
+    text, found, again = every_format[name]
     assert words_in(tmp_path, found) == SAID
     bare = re.compile(r"(?<![\d])[,.?](?!\d)")
     assert bare.sub("", found).lower() == bare.sub("", text).lower()

@@ -38,7 +38,8 @@ class Optimizer:
                           "sgd": torch.optim.SGD}[name]
             # Not every PyTorch that setup.py allows has AdaGrad fused on a GPU.
             fused = name != "adagrad" or dense[0].device.type == "cpu"
-            self._parts.append(_eager(dense_kind)(groups, lr=learning_rate, weight_decay=weight_decay, fused=fused, **eps))
+            self._parts.append(_eager(dense_kind)(groups, lr=learning_rate, weight_decay=weight_decay, fused=fused,
+                                                  **eps))
         if sparse:
             sparse_kind = {"adagrad": torch.optim.Adagrad, "sgd": torch.optim.SGD}.get(name, torch.optim.SparseAdam)
             self._parts.append(_eager(sparse_kind)(_by_rate(model, sparse, learning_rate), lr=learning_rate, **eps))
