@@ -230,7 +230,7 @@ def test_clients_that_misbehave_harm_no_other(model):
                 _, writer = await asyncio.open_connection(host, port)
                 stack.callback(writer.close)
                 writer.write(begin)
-            half = await stack.enter_async_context(connect(url))
+            half = await stack.enter_async_context(connect(url, close_timeout=0.1))  # nobody answers its close
             await half.send(['{"word": "ha', "lf", '"}'])
             half.transport.write(b"\x81\xfe")  # the begin of a frame
             gone = await connect(url)

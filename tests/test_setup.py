@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 UTILS = ROOT / "utils"
+PIP_VERSION = re.search(r"^pip==.+$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)[0]
 
 
 def run(*command, cwd, env=None):
@@ -51,12 +52,12 @@ def set_up(checkout, **env):
 
 def test_setup_again_does_nothing(checkout):
     result, asked = set_up(checkout)
-    assert (result.stdout, result.returncode, len(asked)) == ("", 0, 2)
+    assert (result.stdout, result.returncode, len(asked)) == ("", 0, 3)
     result, asked = set_up(checkout)
     assert (result.stdout, result.stderr, result.returncode, asked) == ("", "", 0, [])
     with open(checkout / "constraints.txt", "a") as file:
         file.write("# changed\n")
-    assert len(set_up(checkout)[1]) == 2
+    assert len(set_up(checkout)[1]) == 3
 
 
 def test_setup_after_failure_is_repeated(checkout):
@@ -64,16 +65,25 @@ def test_setup_after_failure_is_repeated(checkout):
     assert result.returncode == 1
     assert result.stderr.splitlines()[-1].startswith("utils/setup.sh: pip could not install the packages; ")
     result, asked = set_up(checkout)
-    assert (result.returncode, len(asked)) == (0, 2)
+    assert (result.returncode, len(asked)) == (0, 3)
+
+
+def test_setup_with_the_pip_that_is_there(checkout):
+    """The pip of constraints.txt comes first; where it cannot be had, the old one installs the rest."""
+    result, asked = set_up(checkout, REFUSED="install --no-compile pip==")
+    assert result.returncode == 0
+    assert "pip stays as it is: " in result.stderr
+    assert [re.search(r" (pip==[\d.]+|torch==|--editable)", line)[1] for line in asked] == [
+        PIP_VERSION, "torch==", "--editable"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the plain wheels of other systems have no CUDA")
 def test_setup_torch_has_no_cuda(checkout):
     result, asked = set_up(checkout, REFUSED="no-deps torch")
     assert result.returncode == 0
-    assert [re.search(r"torch==\S+", line)[0].split("+")[1:] for line in asked[:2]] == [["cpu"], ["cpu"]]
-    assert ["--index-url" in line for line in asked[:2]] == [False, True]
-    assert not any("torch" in line for line in asked[2:])
+    assert [re.search(r"torch==\S+", line)[0].split("+")[1:] for line in asked[1:3]] == [["cpu"], ["cpu"]]
+    assert ["--index-url" in line for line in asked[1:3]] == [False, True]
+    assert not any("torch" in line for line in (asked[0], *asked[3:]))
 
 
 def test_setup_without_python_is_one_line(checkout, tmp_path):

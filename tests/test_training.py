@@ -2,6 +2,8 @@
 
 import math
 import re
+import subprocess
+import sys
 from dataclasses import fields
 
 import numpy as np
@@ -50,6 +52,23 @@ def test_step_sparse_equals_dense(name, max_grad_norm):
                      for net in (Net(True), Net(False)))
     for a, b in zip(sparse, dense):
         torch.testing.assert_close(a, b, rtol=0, atol=1e-6)
+
+
+def test_optimizers_do_not_import_the_compiler():
+    """PyTorch's compiler takes two seconds to import, in which small trainings are done."""
+    code = f"""
+import sys, torch
+from punc.training.optim import Optimizer
+for name in {OPTIMIZERS!r}:
+    net = torch.nn.Sequential(torch.nn.Embedding(3, 2, sparse=True), torch.nn.Linear(2, 1))
+    optimizer = Optimizer(net, name, 0.1, max_grad_norm=1.0)
+    optimizer.zero_grad()
+    net(torch.tensor([1, 2])).sum().backward()
+    optimizer.step()
+    optimizer.load_state_dict(optimizer.state_dict())
+sys.exit('torch._dynamo' in sys.modules)
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 class Elsewhere(torch.Tensor):

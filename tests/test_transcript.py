@@ -403,16 +403,33 @@ def words_in(tmp_path, text):
     return " ".join(words_of(read_transcript(tmp_path / "again").texts).texts)
 
 
-@pytest.mark.parametrize(("name", "model"), [*((name, "en") for name in ALL_MAKERS), ("SRT", "en-live")])
-def test_same_format_only_marks_and_capitals_change(name, model, tmp_path):
-    text = ALL_MAKERS[name](TIMED)
-    found = punctuated(tmp_path, text, "--probabilities=false", model=model)
+def together(place, texts, *options, model="en"):
+    """What one command writes for several files, {name: text}."""
+    (place / "in").mkdir(parents=True)
+    for name, text in texts.items():
+        (place / "in" / name).write_text(text)
+    paths = [str(place / "in" / name) for name in texts]
+    assert main(["transcript", "--probabilities=false", *options, model, *paths, str(place / "out")]) == 0
+    return {path.name.partition(".")[0]: path.read_text() for path in (place / "out").iterdir()}
+
+
+@pytest.fixture(scope="module", params=["en", "en-live"])
+def every_format(request, tmp_path_factory):
+    """Of each format with a model: the file, the same with marks, and what that becomes with each --marks."""
+    model, place = request.param, tmp_path_factory.mktemp("formats")
+    texts = {name.replace(" ", "-"): maker(TIMED) for name, maker in ALL_MAKERS.items()}
+    found = together(place / "once", texts, model=model)
+    again = [together(place / marks, found, f"--marks={marks}", model=model) for marks in ("auto", "keep", "replace")]
+    return {name: (text, found[name], [one[name] for one in again]) for name, text in texts.items()}
+
+
+@pytest.mark.parametrize("name", [name.replace(" ", "-") for name in ALL_MAKERS])
+def test_same_format_only_marks_and_capitals_change(name, every_format, tmp_path):
+    text, found, again = every_format[name]
     assert words_in(tmp_path, found) == SAID
     bare = re.compile(r"(?<![\d])[,.?](?!\d)")
     assert bare.sub("", found).lower() == bare.sub("", text).lower()
-    for marks in ("auto", "keep", "replace"):
-        again = punctuated(tmp_path, found, f"--marks={marks}", "--probabilities=false", model=model)
-        assert again == found, "a file with marks gets the same ones"
+    assert again == [found] * 3, "a file with marks gets the same ones"
 
 
 @pytest.fixture(scope="module")
@@ -466,15 +483,17 @@ def test_json_has_the_probability_of_each_label(tmp_path):
 
 
 @pytest.mark.parametrize("form", WRITERS)
-@pytest.mark.parametrize("name", ["Whisper", "CTM", "SRT", "TextGrid", "TTML"])
-def test_other_formats_have_all_words(name, form, tmp_path):
-    found = punctuated(tmp_path, ALL_MAKERS[name](TIMED), f"--to={form}")
-    if form == "paragraphs":
-        assert found in ("How are you?\n\nI am fine. Thank you.\n", f"{SAID}\n")
-    elif form == "json":
-        assert [word["word"] for one in json.loads(found)["segments"] for word in one["words"]] == [
-            f" {word}" for word in SAID.split()]
-    assert words_in(tmp_path, found) == SAID
+def test_other_formats_have_all_words(form, tmp_path):
+    texts = {name: ALL_MAKERS[name](TIMED) for name in ("Whisper", "CTM", "SRT", "TextGrid", "TTML")}
+    written = together(tmp_path, texts, f"--to={form}")
+    assert written.keys() == texts.keys()
+    for name, found in written.items():
+        if form == "paragraphs":
+            assert found in ("How are you?\n\nI am fine. Thank you.\n", f"{SAID}\n"), name
+        elif form == "json":
+            assert [word["word"] for one in json.loads(found)["segments"] for word in one["words"]] == [
+                f" {word}" for word in SAID.split()], name
+        assert words_in(tmp_path, found) == SAID, name
 
 
 @pytest.mark.parametrize(("name", "out", "form"), [

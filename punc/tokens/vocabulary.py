@@ -4,7 +4,6 @@ import contextlib
 import heapq
 import io
 import os
-import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -47,7 +46,7 @@ class Vocabulary:
         tokens = []
         with open_input(path) as file:
             content = file.read()
-            if not UNUSUAL.search(content):  # then no line needs a look: this takes most of the time to load a model
+            if _is_usual(content):  # then no line needs a look, which would take most of the time to load a model
                 with contextlib.suppress(UnicodeDecodeError):
                     return cls(content.decode().split("\n")[:-1], path)
             for number, line in enumerate(io.BytesIO(content), 1):
@@ -71,6 +70,13 @@ class Vocabulary:
     def ids(self, words: Sequence[str]) -> np.ndarray:
         """The ids of words, int32 (len(words),); UNK for a word that is not in the vocabulary."""
         return np.fromiter(map(self._ids.get, words, repeat(UNK)), np.int32, len(words))
+
+
+def _is_usual(content: bytes) -> bool:
+    """Whether a vocabulary file has no empty line and no blank, and a line end at its end."""
+    if content.startswith(b"\n") or b"\n\n" in content or not content.endswith(b"\n"):
+        return False
+    return len(content.translate(None, b" \t\r\0")) == len(content)
 
 
 def count_words(sets: Sequence[DataDir], size: int, nj: int = 1,
@@ -148,5 +154,4 @@ def _parse_pair(line: bytes) -> tuple[bytes, int]:
 
 UNK, END = 0, 1  # ids of the unknown token and the end of a stream
 SPECIALS = ("<unk>", "</s>")
-UNUSUAL = re.compile(rb"\A\n|\n\n|[^\n]\Z|[ \t\r\0]")  # in a vocabulary file: errors, or no line end at its end
 MOST_TYPES = 1 << 18  # different words that are counted in memory: about 50 MB

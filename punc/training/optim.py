@@ -38,10 +38,11 @@ class Optimizer:
                           "sgd": torch.optim.SGD}[name]
             # Not every PyTorch that setup.py allows has AdaGrad fused on a GPU.
             fused = name != "adagrad" or dense[0].device.type == "cpu"
-            self._parts.append(dense_kind(groups, lr=learning_rate, weight_decay=weight_decay, fused=fused, **eps))
+            self._parts.append(_eager(dense_kind)(groups, lr=learning_rate, weight_decay=weight_decay, fused=fused,
+                                                  **eps))
         if sparse:
             sparse_kind = {"adagrad": torch.optim.Adagrad, "sgd": torch.optim.SGD}.get(name, torch.optim.SparseAdam)
-            self._parts.append(sparse_kind(_by_rate(model, sparse, learning_rate), lr=learning_rate, **eps))
+            self._parts.append(_eager(sparse_kind)(_by_rate(model, sparse, learning_rate), lr=learning_rate, **eps))
 
     def zero_grad(self) -> None:
         for part in self._parts:
@@ -50,8 +51,9 @@ class Optimizer:
     def step(self) -> None:
         if self._max_grad_norm:
             _scale_down(self.weights, self._max_grad_norm)
-        for part in self._parts:
-            part.step()
+        with torch.no_grad():
+            for part in self._parts:
+                part.step()
 
     def set_learning_rate(self, learning_rate: float) -> None:
         for part in self._parts:
@@ -69,6 +71,17 @@ class Optimizer:
             groups = [{name: own[name] if name == "fused" else value for name, value in group.items()}
                       for own, group in zip(part.param_groups, state["param_groups"])]
             part.load_state_dict({**state, "param_groups": groups})
+
+
+def _eager(kind: type[torch.optim.Optimizer]) -> Any:
+    """An optimiser of PyTorch that does not import PyTorch's compiler, which takes two seconds; step it in no_grad().
+
+    The wrappers of these methods import it to say that it shall not compile them. Nothing is compiled here.
+    """
+    names = ("add_param_group", "load_state_dict", "state_dict", "step", "zero_grad")
+    methods = {name: getattr(kind, name) for name in names}
+    return type(kind.__name__, (kind,), {name: getattr(method, "__wrapped__", method)
+                                         for name, method in methods.items()})
 
 
 def _by_rate(model: nn.Module, weights: Sequence[nn.Parameter], learning_rate: float) -> list[dict[str, Any]]:
