@@ -29,10 +29,10 @@ for _option in train_ranks train_nodes; do
 done
 [[ $seeds =~ ^[1-9][0-9]*(\ [1-9][0-9]*)*$ ]] || fail "--seeds '$seeds'; write whole numbers, as --seeds '1 2 3'"
 
-# One run at a time: a second one would write the same files. Only runs of stage 4 alone can stand side by side, to train
-# several systems at once: punc train locks the directory of its system.
+# One run at a time: a second one would write the same files; of a recipe of several languages, one of each. Only runs of
+# stage 4 alone can stand side by side, to train several systems at once: punc train locks the directory of its system.
 . "$(dirname "${BASH_SOURCE[0]}")/lock.sh"
-[ "${stage-0} ${stop_stage-}" = "4 4" ] || lock_directory exp "$0" "${_arguments[@]}"
+[ "${stage-0} ${stop_stage-}" = "4 4" ] || lock_directory "exp${language:+/$language}" "$0" "${_arguments[@]}"
 
 data=data exp=exp label_file=conf/labels.txt decode_options=() score_options=()
 # Whether $cmd takes jobs to other machines, and how many processes a command has.

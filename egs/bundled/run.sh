@@ -72,6 +72,7 @@ train_on() { :; }
 score_others() { :; }
 # shellcheck source=/dev/null
 . "$conf/language.sh"
+export cased
 ! $cased || decode_options+=(--casing "$data/casing.txt")
 
 # Stage 0: check the corpora.
