@@ -63,7 +63,7 @@ class Marker:
 
     def __init__(self, directory: Path, decoding: DecodingOptions, marks: str = AUTO, nj: int = 1,
                  probabilities: bool = True):
-        self.label_set = LabelSet.read(directory / "labels.txt")
+        self.directory, self.label_set = directory, LabelSet.read(directory / "labels.txt")
         self._tokenizer, self._marks = read_tokenizer(directory), marks
         self._reader = TokenReader.of(self._tokenizer.vocabulary.tokens)
         self._decoder = Decoder(directory, decoding, probabilities, endings=True)
