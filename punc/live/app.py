@@ -37,6 +37,13 @@ TYPES = {"srt": "application/x-subrip", "vtt": "text/vtt", "json": "application/
 Result = TypeVar("Result")
 
 
+class Json(JSONResponse):
+    """JSON, in which half a surrogate pair of the request becomes a question mark."""
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content, ensure_ascii=False).encode("utf-8", "replace")
+
+
 class App:
     """What answers each request.
 
@@ -51,7 +58,7 @@ class App:
     async def punctuate(self, request: Request) -> Response:
         name = request.query_params.get("model", "")
         if "json" in request.headers.get("content-type", ""):
-            return JSONResponse(await self._work(request, lambda raw: punctuated_json(self._models, raw, name)))
+            return Json(await self._work(request, lambda raw: punctuated_json(self._models, raw, name)))
         model = self._models.find(name)
         return PlainTextResponse(await self._work(request, lambda raw: punctuated_text(model, raw)))
 
@@ -65,10 +72,10 @@ class App:
         return Response(content, media_type=f"{kind}; charset=utf-8", headers=headers)
 
     async def models(self, request: Request) -> Response:
-        return JSONResponse({"models": [model.facts() for model in self._models.all.values()]})
+        return Json({"models": [model.facts() for model in self._models.all.values()]})
 
     async def health(self, request: Request) -> Response:
-        return JSONResponse({"status": "ok", "requests": self._jobs, **self._sockets.health(),
+        return Json({"status": "ok", "requests": self._jobs, **self._sockets.health(),
                              "seconds": round(time.monotonic() - self._begin)})
 
     async def _work(self, request: Request, job: Callable[[bytes], Result]) -> Result:
@@ -118,14 +125,14 @@ async def input_error(request: Any, error: Exception) -> Response:
     assert isinstance(error, InputError)
     status = 404 if error.what.startswith("no model '") else 400
     line = {} if error.line is None else {"line": error.line}
-    return JSONResponse({"error": error.what, "remedy": error.remedy, **line}, status)
+    return Json({"error": error.what, "remedy": error.remedy, **line}, status)
 
 
 async def http_error(request: Any, error: Exception) -> Response:
     """An error of HTTP."""
     assert isinstance(error, HTTPException)
     what, _, remedy = error.detail.partition("; ")
-    return JSONResponse({"error": what, "remedy": remedy or "see /openapi.json"}, error.status_code, error.headers)
+    return Json({"error": what, "remedy": remedy or "see /openapi.json"}, error.status_code, error.headers)
 
 
 def make_app(names: Sequence[str], scale: str, live: LiveOptions, options: ServerOptions) -> Starlette:

@@ -167,7 +167,7 @@ class Connection:
 
 
 def read_objects(message: str) -> Iterator[tuple[list[Item], list[InputError]]]:
-    """The items of a message with one object of JSON, or several, a part at a time, and what is wrong with each part."""
+    """The items of a message with objects of JSON, some lines at a time, and what is wrong with them."""
     try:
         yield read_json(message, 1, SOURCE), []
         return

@@ -1,6 +1,7 @@
 """The models of a server, by their names, and texts that they punctuate."""
 
 import json
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,9 +64,10 @@ class Models:
     """
 
     def __init__(self, names: Sequence[str], scale: str):
+        known = {find_model(name).resolve().name for name in names}
+        if len(known) < len(names):
+            raise InputError(f"{len(names)} models with {len(known)} names", "name each of them once")
         self.all = {model.name: model for model in (load_served(name, scale) for name in names)}
-        if len(self.all) < len(names):
-            raise InputError(f"{len(names)} models with {len(self.all)} names", "name each of them once")
 
     def find(self, name: str, live: bool = False) -> ServedModel:
         """A model by its name, or the first one; `live`: of those that read left to right. Raises InputError."""
@@ -109,7 +111,7 @@ def punctuated_json(models: Models, raw: bytes, name: str) -> dict[str, Any]:
     Raises InputError for another request.
     """
     try:
-        request = json.loads(raw, parse_constant=lambda constant: None)
+        request = json.loads(raw, parse_constant=lambda constant: None, parse_float=_finite)
     except (ValueError, RecursionError):
         raise InputError("not JSON", EXAMPLE, REQUEST) from None
     if not isinstance(request, dict) or not isinstance(request.get("model", ""), str):
@@ -128,6 +130,11 @@ def punctuated_json(models: Models, raw: bytes, name: str) -> dict[str, Any]:
         Text(number, word.word, word.begin, word.end, str(word.fields.get("speaker", "")))
         for number, word in enumerate(came)]))
     return {"model": model.name, "text": " ".join(marked.texts), "words": _members(marked, came)}
+
+
+def _finite(number: str) -> float | None:
+    """A number of JSON; None for one that no answer in JSON can have."""
+    return float(number) if math.isfinite(float(number)) else None
 
 
 def _word(word: Any, number: int) -> LiveWord:

@@ -7,6 +7,7 @@ The extra `serve` brings what is needed.
 import logging
 import signal
 import socket
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -61,8 +62,8 @@ def run_server(names: Sequence[str], scale: str, live: LiveOptions, options: Ser
         from punc.live.app import make_app
     except ModuleNotFoundError as error:
         raise InputError(f"the package {error.name} is missing", "pip install 'punc-toolkit[serve]'") from None
-    app = make_app(names, scale, live, options)  # says what is wrong with the models
     with listening(options) as listener:
+        app = make_app(names, scale, live, options)  # says what is wrong with the models
         host, port = listener.getsockname()[:2]
         logger.info("listening on http://%s:%d", f"[{host}]" if ":" in host else host, port)
         if options.workers == 1:
@@ -96,7 +97,10 @@ def config_of(app: Any, options: ServerOptions, **others: Any) -> Any:
 
 def worker_app(*arguments: Any) -> Any:
     """The application, in a worker, which ends when its parent does."""
+    from tqdm import tqdm
+
     from punc.live.app import make_app
+    tqdm.set_lock(threading.RLock())  # Python would call one of processes leaked, as a signal ends this one
     parallel.end_with_parent()
     return make_app(*arguments)
 

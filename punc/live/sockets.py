@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import json
 import logging
-from typing import Any
 
 from starlette.responses import JSONResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -87,8 +86,8 @@ class LiveSockets:
             await socket.send_denial_response(JSONResponse({"error": error.what, "remedy": error.remedy}, 400))
             return
         if self._open >= self._options.max_connections:
-            error = {"error": "too many connections", "remedy": "try again later"}
-            await socket.send_denial_response(JSONResponse(error, 503))
+            full = {"error": "too many connections", "remedy": "try again later"}
+            await socket.send_denial_response(JSONResponse(full, 503))
             return
         self._open += 1
         self._served += 1
