@@ -29,7 +29,7 @@ from punc.live.session import LiveOptions
 from punc.live.sockets import LiveSockets
 
 PAGE = Path(__file__).parent / "page"
-POLICY = {"content-security-policy": "default-src 'self'"}
+POLICY = {"content-security-policy": "default-src 'self'; img-src data:"}
 SMALL, LARGEST = 1 << 16, 1 << 22  # bytes of a request: those up to SMALL do not wait for larger ones
 UPLOAD = 60.0  # s for a request to arrive
 SWITCH = 0.001  # s that a thread computes before live words have their turn

@@ -22,21 +22,22 @@ function query(more) {
   return new URLSearchParams({ model: $("model").value, ...more });
 }
 
-/** A word with its probability, and its capital if the word had none. */
+/** A word with its probability, and the capitals that it did not have `before`. */
 function wordElement(text, before, probability) {
   const element = document.createElement("span");
   element.className = "word";
-  const at = text.search(/\p{L}/u);
-  if (at >= 0 && text[at] !== text[at].toLowerCase() && before.includes(text[at].toLowerCase())) {
-    const capital = document.createElement("b");
-    capital.className = "capital";
-    capital.textContent = text[at];
-    element.append(text.slice(0, at), capital, text.slice(at + 1));
-  } else {
-    element.textContent = text;
+  for (const letter of text) {
+    const added = letter !== letter.toLowerCase() && !before.includes(letter);
+    const part = added ? document.createElement("b") : document.createTextNode(letter);
+    if (added) {
+      part.className = "capital";
+      part.textContent = letter;
+    }
+    element.append(part);
   }
+  element.normalize();
   if (probability === undefined) return element;
-  const percent = `${Math.round(100 * probability)} %`;
+  const percent = `${Math.round(100 * probability)}\u00a0%`;
   element.title = percent;
   if (probability < .8) element.classList.add(probability < .5 ? "sure1" : "sure2");
   const number = document.createElement("small");
@@ -48,7 +49,7 @@ function wordElement(text, before, probability) {
 function show(parts, words) {
   result.replaceChildren(...parts);
   const unsure = result.querySelectorAll(".sure1, .sure2").length;
-  $("status").textContent = `${words} words, ${unsure} with a probability under 80 %`;
+  $("status").textContent = `${words} words, ${unsure} with a probability under 80\u00a0%`;
   $("output").hidden = false;
 }
 
@@ -76,7 +77,7 @@ function showTranscript({ segments }) {
     }
     for (const { word, label_probability: probability } of segment.words) {
       const text = word.trim(), bare = text.replace(/[^\p{L}\p{N}'’.-]+$/u, "").replace(/\.$/, "");
-      parts.push(wordElement(text, had.includes(bare) ? "" : text.toLowerCase(), probability), " ");
+      parts.push(wordElement(text, had.includes(bare) ? text : "", probability), " ");
       count += 1;
     }
   }
