@@ -6,6 +6,7 @@ decided in the event loop, where each connection has a stream of its own.
 
 import asyncio
 import contextlib
+import gc
 import json
 import sys
 import time
@@ -104,6 +105,7 @@ class App:
     async def lifespan(self, app: Starlette) -> AsyncIterator[dict[str, Any]]:
         """From the start of a process to its end; limiters and events are those of its event loop."""
         sys.setswitchinterval(SWITCH)
+        gc.freeze()  # or all connections wait a quarter of a second whenever Python looks for cycles in vocabularies
         self._large, self._large_threads = anyio.Semaphore(1), anyio.CapacityLimiter(1)
         self._small_threads = anyio.CapacityLimiter(2)
         yield {ENDING: asyncio.Event()}

@@ -116,6 +116,7 @@ class Connection:
                 await self._pace(max(0, words - paid))
                 paid = max(0, paid - words)
                 self._decide()
+            await asyncio.sleep(0)  # also after lines without words
             if End.STREAM in items and None not in self._decided:
                 self._decided.append(None)  # a client that asks for the end gets an answer, also if no word came before
             await self._send(items)

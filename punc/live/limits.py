@@ -62,9 +62,10 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
             self._second, self._controls = now, 0
         self._controls += 1
         if self._controls > CONTROLS and not self.close_sent:
-            self.conn.fail(1008, f"more than {CONTROLS} pings a second; send fewer")  # what still comes is dropped
+            self.conn.fail(1008, f"more than {CONTROLS} pings a second; send fewer")
             self.queue.put_nowait({"type": "websocket.disconnect", "code": 1008})
             self.transport.write(b"".join(self.conn.data_to_send()))
             self.close_sent = True
+            self.transport.pause_reading()
             self.loop.call_later(GRACE, self.transport.abort)
         return not self.close_sent
