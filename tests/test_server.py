@@ -180,7 +180,7 @@ def test_many_words_wait_and_are_out_at_the_end(fresh, monkeypatch):
     assert len("".join(client.sent).split()) == 600
 
 
-PAGE = Path(__file__).parents[1] / "docs/live.md"
+PAGE = Path(__file__).parents[1] / "docs/serve.md"
 EN_LIVE = find_model("en-live")
 SAID = "good morning everyone my name is john smith do you have any questions yes we do thank you"
 MARKED = "Good morning, everyone. My name is John Smith. Do you have any questions? Yes, We do. Thank you."
