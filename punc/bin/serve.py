@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import fields
 
 from punc.base.options import OptionParser
-from punc.live.server import ServerOptions, run_server
+from punc.live.server import run_server
+from punc.live.server_options import ServerOptions
 from punc.live.session import LiveOptions
 
 DEFAULT = ("en", "en-live")

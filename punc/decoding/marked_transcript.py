@@ -13,6 +13,7 @@ from punc.base.parallel import map_ordered
 from punc.base.runs import bounds_of, starts_of_runs
 from punc.data.datadir import Utterance
 from punc.data.labels import LabelSet
+from punc.decoding.decode import AnyModel
 from punc.decoding.options import DecodingOptions
 from punc.decoding.shipped import CASING, is_packed
 from punc.decoding.spans import Span, grouped, spans
@@ -72,6 +73,11 @@ class Marker:
         self._marked = MarkedWords(self.label_set, casing, marks, sentences=is_packed(directory))
         known = set(self._tokenizer.vocabulary.tokens)
         self._known = known if self._tokenizer.token_type == "word" else None
+
+    @property
+    def model(self) -> AnyModel:
+        """The model."""
+        return self._decoder.model
 
     def mark(self, words: Words, pauses: np.ndarray | None = None) -> MarkedTranscript:
         """The words with their labels.

@@ -25,7 +25,7 @@ from starlette.staticfiles import StaticFiles
 from punc.base.errors import InputError
 from punc.live.limits import ENDING
 from punc.live.served import Models, punctuated_file, punctuated_json, punctuated_text
-from punc.live.server import ServerOptions
+from punc.live.server_options import ServerOptions
 from punc.live.session import LiveOptions
 from punc.live.sockets import LiveSockets
 

@@ -279,10 +279,7 @@ def _utterance(words: list[LiveWord], message: dict[str, Any]) -> list[Item]:
 
 
 def word_of(fields: Any) -> LiveWord:
-    """A word of an object. A time that is missing, or is not a number of seconds, is not known.
-
-    Raises ValueError if it is none.
-    """
+    """A word of an object; a time that is not a number of seconds is not known. Raises ValueError if it is no word."""
     if not isinstance(fields, dict) or not isinstance(fields.get("word"), str):
         raise ValueError("a word is not an object with 'word'")
     word = " ".join(_words(fields["word"]))

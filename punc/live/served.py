@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from punc.base.errors import InputError
 from punc.base.options import nearest
-from punc.decoding.decode import load_model
 from punc.decoding.marked_transcript import MarkedTranscript, Marker
 from punc.decoding.options import DecodingOptions, parse_scale
 from punc.decoding.shipped import CASING, find_model, is_packed, language_of
@@ -48,9 +47,7 @@ def load_served(name: str, scale: str) -> ServedModel:
     """A model that ships, or of a directory; `scale` as in `DecodingOptions`. Raises InputError if there is none."""
     directory = find_model(name)
     marker = Marker(directory, DecodingOptions(scale, device="cpu"))
-    marker.mark(words_of([Text(0, "hello")]))  # loads it
-    model = load_model(directory)
-    fresh = None
+    model, fresh = marker.model, None
     if model.lookahead is not None:
         casing = Casing.read(model.labels, directory / CASING, is_packed(directory))
         fresh = open_stream(model, LiveWriter(model, casing), parse_scale(scale, model.labels))

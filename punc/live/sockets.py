@@ -14,7 +14,7 @@ from punc.base.errors import InputError, check_choice
 from punc.live.connection import Closed, Connection, OverLimit, Source
 from punc.live.limits import ENDING, HANDSHAKE
 from punc.live.served import Models, ServedModel
-from punc.live.server import ServerOptions
+from punc.live.server_options import ServerOptions
 from punc.live.session import OUTPUTS, LiveOptions, Session
 
 logger = logging.getLogger(__name__)
