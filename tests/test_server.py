@@ -285,7 +285,8 @@ def test_clients_that_misbehave_harm_no_other():
     async def talk(url):
         host, port = url.removeprefix("ws://").split(":")
         async with connect(url) as good, connect(url) as silent, contextlib.AsyncExitStack() as stack:
-            for begin in (b"", b"GET / HT", b"\0\xff garbage\r\n\r\n", b"POST / HTTP/1.1\r\n\r\n"):
+            for begin in (b"", b"GET / HT", b"\0\xff garbage\r\n\r\n", b"POST / HTTP/1.1\r\n\r\n",
+                          b"POST /v1/punctuate HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\nhalf"):
                 _, writer = await asyncio.open_connection(host, port)
                 stack.callback(writer.close)
                 writer.write(begin)

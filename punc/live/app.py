@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import anyio
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
@@ -96,6 +96,8 @@ class App:
                             raise HTTPException(413, f"more than {LARGEST:,d} bytes; cut it, or use punc transcript")
                 threads = self._large_threads if len(body) > SMALL else self._small_threads
                 return await anyio.to_thread.run_sync(job, bytes(body), limiter=threads)
+        except ClientDisconnect:
+            raise HTTPException(400, "the request broke off; send it again") from None
         except TimeoutError:
             raise HTTPException(408, f"the request did not arrive within {UPLOAD:.0f} s; try again later") from None
         finally:

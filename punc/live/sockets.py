@@ -42,6 +42,10 @@ class Client:
         except (WebSocketDisconnect, RuntimeError):  # the latter after a close
             raise Closed from None
 
+    async def close(self, code: int = 1000, reason: str = "") -> None:
+        with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+            await self._socket.close(code, reason)
+
 
 class Recogniser:
     """A Vosk server as a source, for what its client says."""
@@ -140,7 +144,7 @@ class LiveSockets:
             running.cancel()
             ending.cancel()
         await connection.finish()
-        await socket.close(code, reason)
+        await client.close(code, reason)
 
     async def _relay(self, socket: WebSocket, client: Client, model: ServedModel, live: LiveOptions,
                      output: str) -> None:
@@ -150,7 +154,7 @@ class LiveSockets:
         except (OSError, InvalidHandshake, InvalidURI, asyncio.TimeoutError):
             logger.warning("%s: no Vosk server there", self._options.upstream)
             await client.send(json.dumps({"error": "the recogniser cannot be reached"}))
-            await socket.close(1013)
+            await client.close(1013)
             return
         async with upstream:
             recogniser = Recogniser(upstream)

@@ -1,7 +1,7 @@
 "use strict";
 const $ = (id) => document.getElementById(id);
 const input = $("input"), result = $("result");
-let source = null;  // what was punctuated: its text, its name, and whether it is a transcript
+let source = null;  // what was punctuated: its text, its bytes, its name, and whether it is a transcript
 let answer = null;  // the JSON of the server
 let socket = null, sent = "", decided = [];  // of live words
 
@@ -88,7 +88,7 @@ async function punctuate() {
   fail("");
   try {
     if (source.transcript) {
-      answer = await (await call(`v1/transcript?${query({ to: "json", name: source.name })}`, source.text, "text/plain")).json();
+      answer = await (await call(`v1/transcript?${query({ to: "json", name: source.name })}`, source.body, "text/plain")).json();
       showTranscript(answer);
     } else {
       answer = await (await call(`v1/punctuate?${query()}`, JSON.stringify({ text: source.text }), "application/json")).json();
@@ -101,14 +101,14 @@ async function punctuate() {
 
 function useInput() {
   const text = input.value;
-  source = { text, name: "text", transcript: /^\s*(?:[{[]|WEBVTT)|-->/.test(text) };
+  source = { text, body: text, name: "text", transcript: /^\s*(?:[{[]|WEBVTT)|-->/.test(text) };
 }
 
 async function useFile(file) {
   if (!file) return;
   stopLive();
   input.value = await file.text();
-  source = { text: input.value, name: file.name, transcript: true };
+  source = { text: input.value, body: file, name: file.name, transcript: true };
   await punctuate();
 }
 
@@ -118,7 +118,7 @@ async function download(to) {
     let content = to === "json" ? JSON.stringify(answer, null, 1) : answer && answer.text;
     if (to === "srt" || to === "vtt" || (source.transcript && to === "text")) {
       const path = `v1/transcript?${query({ to, name: source.name })}`;
-      content = await (await call(path, source.text, "text/plain")).text();
+      content = await (await call(path, source.body, "text/plain")).text();
     }
     const link = document.createElement("a"), ending = { text: "txt" }[to] || to;
     link.href = URL.createObjectURL(new Blob([content], { type: "text/plain;charset=utf-8" }));
