@@ -18,7 +18,7 @@ from punc.live.input import BLANKS, End, Item, ItemReader, LiveWord, Partial, re
 from punc.live.session import Decided, Session, Writer, speaks
 
 SLICE = 16  # words that are decided before other connections have their turn: half a millisecond
-LINES = 64  # lines that are read before other connections have their turn
+LINES = 16  # lines that are read before other connections have their turn
 BURST = 10.0  # s; what may come at once, in seconds of the limit
 CHARACTERS = 64  # that cost as much as a word: more than a word of JSON has
 SOURCE = "message"  # in errors
