@@ -53,7 +53,7 @@ setup(
     cmdclass={"build_py": Build},
     packages=find_packages(include=["punc", "punc.*"]),
     package_data={"punc": ["py.typed", "pretrained/*/*", "text/abbreviations.txt", "subtitles/number_words.txt",
-                           "results/page.*"]},
+                           "results/page.*", "live/page/*"]},
     python_requires=">=3.10",
     install_requires=["torch>=2.6", "numpy>=1.26", "kaldiio>=2.18", "sentencepiece>=0.2",
                       "rapidfuzz>=3.9", "tqdm>=4.66", "onnxruntime>=1.18"],
@@ -69,7 +69,7 @@ setup(
         "vectors": ["gensim>=4.3"],               # word vectors of one's own text
         "speech": ["pocketsphinx>=5.0.4"],        # egs/mini/run.sh --from-audio true
         "accessibility": ["axe-core-python>=0.1"],  # axe-core, for the test of the page of punc report
-        "serve": ["websockets>=15"],              # punc serve
+        "serve": ["starlette>=1", "uvicorn>=0.54", "websockets>=15"],  # punc serve
         "onnx": ["onnx>=1.16"],                   # punc pack, and training from a packed model
         # The model `encoder` and the token type of its pieces.
         "encoder": ["transformers>=5", "tokenizers>=0.22", "safetensors>=0.5"],

@@ -35,7 +35,7 @@ tools() {
 
 tools &
 extras=crf,clusters,vectors,speech,accessibility,completion,onnx,serve,encoder
-modules="pycrfsuite brown_clustering gensim pocketsphinx axe_core_python argcomplete onnx onnxruntime websockets transformers"
+modules="pycrfsuite brown_clustering gensim pocketsphinx axe_core_python argcomplete onnx onnxruntime starlette uvicorn websockets transformers"
 PUNC_EXTRAS=$extras bash utils/setup.sh || bash utils/setup.sh || exit 1
 .venv/bin/python -c "from importlib.util import find_spec; assert all(map(find_spec, '$modules'.split()))" 2>/dev/null ||
   timeout 300 .venv/bin/python -m pip install -qq --constraint constraints.txt --editable ".[$extras]" ||

@@ -5,8 +5,11 @@ import contextlib
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
+import threading
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -18,16 +21,23 @@ from punc.bin.main import main
 from punc.decoding.decode import load_model
 from punc.decoding.shipped import CASING, find_model
 from punc.live import connection
-from punc.live.connection import Connection
-from punc.live.server import Server, ServerOptions
+from punc.live.connection import Connection, OverLimit
+from punc.live.server import config_of, listening
+from punc.live.server_options import ServerOptions
 from punc.live.session import LiveOptions, Session
 from punc.live.words import LiveWriter, open_stream
 from punc.text.casing import Casing
 
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
+import uvicorn
 from websockets.asyncio.client import connect
 from websockets.asyncio.server import serve
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from punc.live.app import make_app
+from punc.live.served import Models
 
 TEXT = "how are you i am fine"
 
@@ -128,11 +138,27 @@ def test_bad_messages_are_answered_and_harm_nothing(fresh, message, said):
     assert [sent["text"] for sent in found if "text" in sent] == ["How", "are", "you?", "I", "am", "fine."]
 
 
-def test_many_lines_and_many_errors_are_cut(fresh):
-    said = [json.loads(sent) for sent in served(fresh, ["{\n" * 500, "\n" * 5000, '{"eof": 1}']).sent]
-    assert len(said) == 12
+def test_many_errors_are_cut_and_too_many_lines_end_a_client(fresh):
+    said = [json.loads(sent) for sent in served(fresh, ["{\n" * 500, '{"eof": 1}']).sent]
+    assert len(said) == 11
     assert {tuple(message) for message in said[:-1]} == {("error",)}
-    assert said[-2]["error"] == "message: more than 1000 lines; send fewer at a time"
+    client = Client(["\n" * 5000], False)
+    made = Connection(client, client, Session(fresh.copy, LiveOptions()), None, "auto", 1e6, lambda words: None)
+    with pytest.raises(OverLimit, match=r"^message: more than 1000 lines; send fewer"):
+        asyncio.run(made.run())
+
+
+def test_broken_lines_cost_as_much_as_words(fresh, monkeypatch):
+    monkeypatch.setattr(connection, "BURST", 0.5)
+    client = served(fresh, ["{\n" * 100, '{"eof": 1}'], rate=100, stays=True, seconds=0.3)
+    assert client.sent == []  # 101 lines wait for half a second
+
+
+@pytest.mark.parametrize("word", ["<unk>", "[Music]", "♪", "."])
+def test_words_that_no_model_reads_do_not_pile_up(fresh, word):
+    stream = fresh.copy()
+    found = sum(len(stream.push(text)) for text in ["hello", *[word] * 2000])
+    assert 0 <= 2001 - found < 300
 
 
 def test_client_of_words_says_its_end_in_json_and_one_of_json_says_no_words(fresh):
@@ -155,34 +181,60 @@ def test_many_words_wait_and_are_out_at_the_end(fresh, monkeypatch):
     assert len("".join(client.sent).split()) == 600
 
 
-PAGE = Path(__file__).parents[1] / "docs/live.md"
+PAGE = Path(__file__).parents[1] / "docs/serve.md"
 EN_LIVE = find_model("en-live")
 SAID = "good morning everyone my name is john smith do you have any questions yes we do thank you"
 MARKED = "Good morning, everyone. My name is John Smith. Do you have any questions? Yes, We do. Thank you."
 
 
-@pytest.fixture(scope="module")
-def model():
-    return load_model(EN_LIVE)
-
-
-def casing(model):
-    return Casing.read(model.labels, EN_LIVE / CASING, True)
-
-
-def run(model, talk, live=None, **options):
-    """What `talk(url, server)` returns, with a server at that URL; then the server ends."""
+def run(talk, live=None, names=("en-live",), **options):
+    """What `talk(url, app)` returns, with a server at that URL; then the server ends."""
     async def all_of_it():
-        options.setdefault("max_rate", 1e6)
-        server = Server(model, casing(model), None, live or LiveOptions(), ServerOptions(port=0, **options))
-        port, ended = asyncio.get_running_loop().create_future(), asyncio.Event()
-        running = asyncio.create_task(server.run(ended.is_set, port.set_result))
-        try:
-            return await asyncio.wait_for(talk(f"ws://127.0.0.1:{await port}", server), 60)
-        finally:
-            ended.set()
-            await running
+        settings = ServerOptions(port=0, **{"max_rate": 1e6, **options})
+        app = make_app(names, "", live or LiveOptions(), settings)
+        with listening(settings) as listener:
+            server = uvicorn.Server(config_of(app, settings))
+            server.capture_signals = contextlib.nullcontext
+            running = asyncio.create_task(server.serve([listener]))
+            try:
+                while not server.started:
+                    await asyncio.sleep(0.01)
+                url = f"ws://127.0.0.1:{listener.getsockname()[1]}"
+                return await asyncio.wait_for(talk(url), 60)
+            finally:
+                server.should_exit = True
+                await running
     return asyncio.run(all_of_it())
+
+
+@pytest.fixture(scope="module")
+def small():
+    """The URL of a server that runs in a thread."""
+    started, ended = threading.Event(), threading.Event()
+    urls = []
+
+    async def talk(url):
+        urls.append(url)
+        started.set()
+        await asyncio.to_thread(ended.wait)
+
+    thread = threading.Thread(target=run, args=(talk,))
+    thread.start()
+    assert started.wait(30)
+    yield urls[0]
+    ended.set()
+    thread.join()
+
+
+def ask(url, path, body=None, **headers):
+    """Status, headers and body of an answer."""
+    request = urllib.request.Request(url.replace("ws:", "http:") + path, None if body is None else body.encode(),
+                                     {name.replace("_", "-"): value for name, value in headers.items()})
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return answer.status, answer.headers, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers, error.read().decode()
 
 
 async def to_end(socket):
@@ -194,7 +246,7 @@ async def to_end(socket):
     return found
 
 
-def test_nothing_of_one_connection_is_in_another(model):
+def test_nothing_of_one_connection_is_in_another():
     rng = np.random.default_rng(1)
     texts = [rng.permutation(SAID.split()).tolist() for _ in range(8)]
 
@@ -206,14 +258,21 @@ def test_nothing_of_one_connection_is_in_another(model):
             await socket.send('{"eof": 1}')
             return await to_end(socket)
 
-    async def talk(url, server):
-        found = await asyncio.gather(*(one(url, number, 1 - number / 8) for number in range(8)))
-        assert server.health()["served"] == 8
-        assert server.health()["words"] == 8 * 18
+    async def talk(url):
+        requests = (asyncio.to_thread(ask, url, "/v1/punctuate", json.dumps({"words": text}),
+                                      content_type="application/json") for text in texts)
+        clients = (one(url, number, 1 - number / 8) for number in range(8))
+        found, answers = await asyncio.gather(asyncio.gather(*clients), asyncio.gather(*requests))
+        health = json.loads((await asyncio.to_thread(ask, url, "/health"))[2])
+        assert (health["served"], health["words"]) == (8, 8 * 18)
+        for text, (_, _, answer) in zip(texts, answers):
+            assert [word["word"] for word in json.loads(answer)["words"]] == text
         return found
 
-    for number, (*found, end) in enumerate(run(model, talk)):
-        stream, expected = open_stream(model, LiveWriter(model, casing(model))), []
+    model = load_model(EN_LIVE)
+    words = LiveWriter(model, Casing.read(model.labels, EN_LIVE / CASING, True))
+    for number, (*found, end) in enumerate(run(talk)):
+        stream, expected = open_stream(model, words), []
         for i, word in enumerate(texts[number]):
             expected += stream.push(word, float("nan") if not i else number / 8)
         expected += stream.close()
@@ -222,11 +281,12 @@ def test_nothing_of_one_connection_is_in_another(model):
         assert end == {"eof": 1}
 
 
-def test_clients_that_misbehave_harm_no_other(model):
-    async def talk(url, server):
+def test_clients_that_misbehave_harm_no_other():
+    async def talk(url):
         host, port = url.removeprefix("ws://").split(":")
         async with connect(url) as good, connect(url) as silent, contextlib.AsyncExitStack() as stack:
-            for begin in (b"", b"GET / HT", b"\0\xff garbage\r\n\r\n", b"POST / HTTP/1.1\r\n\r\n"):
+            for begin in (b"", b"GET / HT", b"\0\xff garbage\r\n\r\n", b"POST / HTTP/1.1\r\n\r\n",
+                          b"POST /v1/punctuate HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\nhalf"):
                 _, writer = await asyncio.open_connection(host, port)
                 stack.callback(writer.close)
                 writer.write(begin)
@@ -251,30 +311,104 @@ def test_clients_that_misbehave_harm_no_other(model):
                 text += await silent.recv()
             return " ".join(word["text"] for word in found[:-1]), text
 
-    assert run(model, talk) == (MARKED, MARKED + "\n")
+    assert run(talk) == (MARKED, MARKED + "\n")
 
 
-def test_limits_and_health(model):
-    def get(url):
-        with urllib.request.urlopen(url.replace("ws:", "http:") + "/health", timeout=20) as answer:
-            return json.loads(answer.read())
+def test_client_that_floods_with_pings_is_told_and_closed():
+    async def talk(url):
+        async with connect(url) as socket:
+            socket.transport.write(b"\x89\x80\0\0\0\0" * 300)
+            with pytest.raises(ConnectionClosed, match="more than 100 pings a second"):
+                await socket.recv()
+        async with connect(url) as socket:  # which has too many lines
+            await socket.send("\n" * 5000)
+            assert json.loads(await socket.recv())["error"].startswith("message: more than 1000 lines")
+            with pytest.raises(ConnectionClosed, match="1008"):
+                await socket.recv()
 
-    async def talk(url, server):
-        async with connect(url), connect(url):
+    run(talk)
+
+
+def test_limits_and_health():
+    async def talk(url):
+        async with connect(url), connect(url + "/v1/live"):
             with pytest.raises(InvalidStatus, match="503"):
                 await connect(url)
-            health = await asyncio.to_thread(get, url)
+            health = json.loads((await asyncio.to_thread(ask, url, "/health"))[2])
             assert (health["status"], health["connections"], health["max_connections"]) == ("ok", 2, 2)
-        while (await asyncio.to_thread(get, url))["connections"]:
+        while json.loads((await asyncio.to_thread(ask, url, "/health"))[2])["connections"]:
             await asyncio.sleep(0.01)
         async with connect(url) as socket:  # there is room again
             await socket.send('{"eof": 1}')
             assert await socket.recv() == '{"eof": 1}'
+        async with connect(url + "?output=vosk&max_delay=0.05") as socket:
+            await socket.send("hello there")
+            assert json.loads(await socket.recv())["text"].lower().startswith("hello there")
+        for wrong in ("?output=xml", "?max_delay=x", "?model=fr"):
+            with pytest.raises(InvalidStatus, match="400"):
+                await connect(url + wrong)
 
-    run(model, talk, max_connections=2)
+    run(talk, max_connections=2)
 
 
-def test_server_between_a_vosk_server_and_its_client(model):
+SRT = "1\n00:00:01,000 --> 00:00:03,000\nhow are you i am fine\n"
+JSON = {"content_type": "application/json"}
+
+
+def test_texts_and_transcripts_by_http():
+    async def talk(url):
+        return await asyncio.to_thread(requests, url)
+
+    def requests(url):
+        assert ask(url, "/v1/punctuate", f"{TEXT}\n\n  {TEXT}\n")[2] == (
+            "How are you? I am fine.\n\n  How are you? I am fine.\n")
+        words = ["are", "you", "i", "am", "[Music]"]
+        words = [{"word": "how", "start": 0, "end": 0.5, "conf": 0.5, "odd": ["\ud800", float("inf")]}, *words]
+        found = json.loads(ask(url, "/v1/punctuate", json.dumps({"words": words}), **JSON)[2])
+        assert (found["model"], found["text"]) == ("en", "How are you? I am. [Music]")
+        assert [word["word"] for word in found["words"]] == ["how", "are", "you", "i", "am", "[Music]"]
+        assert {**found["words"][0], "probability": 1} == {
+            "word": "how", "text": "How", "label": "CAP", "probability": 1, "start": 0.0, "end": 0.5, "conf": 0.5,
+            "odd": ["?", None]}
+        assert found["words"][-1] == {"word": "[Music]", "text": "[Music]"}
+        found = json.loads(ask(url, "/v1/punctuate?model=en-live", json.dumps({"text": TEXT}), **JSON)[2])
+        assert (found["model"], found["text"]) == ("en-live", "How are you? I am fine.")
+        assert ask(url, "/v1/transcript", SRT)[2] == SRT.replace("how are you i am", "How are you? I am") \
+            .replace("fine", "fine.")
+        status, headers, body = ask(url, "/v1/transcript?to=vtt&name=talk.srt", SRT)
+        assert (status, headers["content-type"], body[:7]) == (200, "text/vtt; charset=utf-8", "WEBVTT\n")
+        models = json.loads(ask(url, "/v1/models")[2])["models"]
+        assert [(model["name"], model["language"], model["live"]) for model in models] == [
+            ("en", "en", False), ("en-live", "en", True)]
+        paths = json.loads(ask(url, "/openapi.json")[2])["paths"]
+        assert {"/v1/punctuate", "/v1/transcript", "/v1/models", "/health"} == {*paths}
+
+    run(talk, names=("en", "en-live"))
+
+
+@pytest.mark.parametrize(("path", "body", "headers", "status", "said"), [
+    ("/v1/punctuate", "", {}, 400, "the file is empty; "),
+    ("/v1/punctuate?model=fr", "hello", {}, 404, "no model 'fr' here; choose from en-live"),
+    ("/v1/punctuate", "{", JSON, 400, 'not JSON; send {"text": '),
+    ("/v1/punctuate", '{"words": ["a", "b c"]}', JSON, 400, "words[1]: 'b c' has a blank; give one word"),
+    ("/v1/punctuate", '{"words": [{"start": 1}]}', JSON, 400, "words[0]: a word is not an object with 'word'"),
+    ("/v1/punctuate", '{"words": [{"word": "a", "x": 1e999, "y": "\\ud800"}, 1]}', JSON, 400, "words[1]: "),
+    ("/v1/punctuate", "[" * 50_000, JSON, 400, "not JSON; "),
+    ("/v1/punctuate", "a " * 100_001, {}, 400, "100,001 words, but a request has 100,000 at most; cut it"),
+    ("/v1/punctuate", "a" * 4_200_000, {}, 413, "more than 4,194,304 bytes; cut it"),
+    ("/v1/transcript?to=srt", TEXT, {}, 400, "no times for --to srt; use --to text or"),
+    ("/v1/transcript?to=pdf", TEXT, {}, 400, "to=pdf; choose from ctm json paragraphs srt text vtt"),
+    ("/v1/transcript", "WEBVTT\n\n00:01 --> x\nhello\n", {}, 400, ""),
+    ("/v1/live", "x", {}, 404, "Not Found; "), ("/v1/models", "x", {}, 405, "Method Not Allowed; ")])
+def test_errors_by_http_have_cause_and_remedy(small, path, body, headers, status, said):
+    found, answered, content = ask(small, path, body, **headers)
+    error = json.loads(content)
+    assert (found, answered["content-type"]) == (status, "application/json")
+    assert f"{error['error']}; {error['remedy']}".startswith(said)
+    assert error["remedy"]
+
+
+def test_server_between_a_vosk_server_and_its_client():
     heard = []
 
     async def vosk(socket):
@@ -289,18 +423,18 @@ def test_server_between_a_vosk_server_and_its_client(model):
                 await socket.send(json.dumps({"result": [{"word": word, "conf": 1.0, "start": i, "end": i + 1}
                                                          for i, word in enumerate(words)], "text": SAID}, indent=1))
 
-    async def talk(url, server):
-        async with serve(vosk, "127.0.0.1", 0) as recogniser:
-            port = recogniser.sockets[0].getsockname()[1]
-            object.__setattr__(server.options, "upstream", f"ws://127.0.0.1:{port}")
-            async with connect(url) as socket:
-                for message in ('{"config": {"sample_rate": 16000}}', b"\0\1" * 4000, '{"eof" : 1}'):
-                    await socket.send(message)
-                found = await to_end(socket)
-        async with connect(url) as socket:
-            return found, await to_end(socket)
+    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as recogniser_socket:
+        port = recogniser_socket.getsockname()[1]
 
-    found, unreachable = run(model, talk)
+    async def talk(url):
+        async with serve(vosk, "127.0.0.1", port), connect(url) as client:
+            for message in ('{"config": {"sample_rate": 16000}}', b"\0\1" * 4000, '{"eof" : 1}'):
+                await client.send(message)
+            found = await to_end(client)
+        async with connect(url) as client:
+            return found, await to_end(client)
+
+    found, unreachable = run(talk, upstream=f"ws://127.0.0.1:{port}")
     assert heard == ['{"config": {"sample_rate": 16000}}', b"\0\1" * 4000, '{"eof" : 1}']
     assert found[0] == {"partial": "good"}
     text = " ".join(part["text"] for part in found[1:] if part["text"])
@@ -311,39 +445,42 @@ def test_server_between_a_vosk_server_and_its_client(model):
     assert unreachable == [{"error": "the recogniser cannot be reached"}]
 
 
-def test_client_of_the_page(model, capsys):
+def test_client_of_the_page(capsys):
     code = re.search(r"```python\n(.+?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1]
 
-    async def talk(url, server):
+    async def talk(url):
         await asyncio.to_thread(exec, code.replace("ws://127.0.0.1:2701", url), {})
 
-    run(model, talk)
+    run(talk)
     *words, end = map(json.loads, capsys.readouterr().out.splitlines())
     assert [word["text"] for word in words] == ["How", "are", "you?", "I", "am", "fine."]
     assert end == {"eof": 1}
 
 
-def test_model_of_whole_streams_is_an_error(capsys):
-    assert main(["serve", "en"]) == 1
-    assert capsys.readouterr().err == "punc serve: en: this model reads whole streams; serve one that reads left to " \
-        "right, as en-live\n"
+def test_models_that_do_not_fit():
+    models = Models(["en"], "")
+    with pytest.raises(InputError, match=r"^no model here reads left to right; start punc"):
+        models.find("", live=True)
+    with pytest.raises(InputError, match=r"^2 models with 1 names; "):
+        Models(["en-live", "en-live"], "")
 
 
 @pytest.mark.parametrize(("option", "said"), [
     ("--port=70000", "--port=70000; give one from 0 to 65535"),
     ("--max-connections=0", "--max-connections=0; it is 1 or more"),
-    ("--max-rate=nan", "--max-rate=nan; it is 1 or more"), ("--output=xml", "--output=xml; choose from auto, text,"),
+    ("--max-rate=nan", "--max-rate=nan; it is 1 or more"), ("--workers=0", "--workers=0; it is 1 or more"),
     ("--host=256.0.0.1", "256.0.0.1:2701: ")])
 def test_wrong_options(capsys, option, said):
     assert main(["serve", option]) == 1
     assert said in capsys.readouterr().err
 
 
-def test_signal_ends_the_server_with_all_words_out():
+@pytest.mark.parametrize("workers", [1, 2])
+def test_signal_ends_the_server_with_all_words_out(workers):
     code = "import sys; from punc.bin.main import main; sys.exit(main())"
-    with subprocess.Popen([sys.executable, "-c", code, "serve", "--port=0"], stderr=subprocess.PIPE,
-                          text=True) as process:
-        url = process.stderr.readline().split()[-1]
+    command = [sys.executable, "-c", code, "serve", "--port=0", f"--workers={workers}", "en-live"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        url = process.stderr.readline().split()[-1].replace("http:", "ws:")
 
         async def talk():
             async with connect(url) as socket, connect(url):
@@ -356,13 +493,13 @@ def test_signal_ends_the_server_with_all_words_out():
 
         try:
             assert asyncio.run(asyncio.wait_for(talk(), 30)) == (MARKED + "\n", 1001)
-            assert process.wait(timeout=30) == 143
-            assert process.stderr.read().splitlines() == ["served 2 connections and 18 words", "punc serve: terminated"]
+            assert process.wait(timeout=2) == 143
+            assert process.stderr.read().splitlines() == ["punc serve: terminated"]
         finally:
             process.kill()
 
 
-def test_server_without_websockets(monkeypatch, model):
-    monkeypatch.setattr("punc.live.server.ws_server", None)
-    with pytest.raises(InputError, match=r"^the package websockets is missing; pip install "):
-        Server(model, casing(model), None, LiveOptions(), ServerOptions())
+def test_server_without_its_packages(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    assert main(["serve", "en-live"]) == 1
+    assert "the package uvicorn is missing; pip install 'punc-toolkit[serve]'" in capsys.readouterr().err

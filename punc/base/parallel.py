@@ -89,10 +89,15 @@ def _start_worker(function: Callable, level: int) -> None:
     """Keep the function; log as the parent does; leave Ctrl-C to the parent and end with it, even if it is killed."""
     global _function
     _function = function
-    import multiprocessing
     log.configure()
     log.LOGGER.setLevel(level)
     stop.let_through()
+    end_with_parent()
+
+
+def end_with_parent() -> None:
+    """In a worker process: end as soon as the parent does, even if it is killed."""
+    import multiprocessing
     threading.Thread(target=_end_with, args=(multiprocessing.parent_process(),), daemon=True).start()
 
 

@@ -13,6 +13,7 @@ from punc.base.parallel import map_ordered
 from punc.base.runs import bounds_of, starts_of_runs
 from punc.data.datadir import Utterance
 from punc.data.labels import LabelSet
+from punc.decoding.decode import AnyModel
 from punc.decoding.options import DecodingOptions
 from punc.decoding.shipped import CASING, is_packed
 from punc.decoding.spans import Span, grouped, spans
@@ -66,7 +67,7 @@ class Marker:
 
     def __init__(self, directory: Path, decoding: DecodingOptions, marks: str = AUTO, nj: int = 1,
                  probabilities: bool = True):
-        self.label_set = LabelSet.read(directory / "labels.txt")
+        self.directory, self.label_set = directory, LabelSet.read(directory / "labels.txt")
         self._tokenizer, self._marks = read_tokenizer(directory), marks
         self._reader = TokenReader.of(self._tokenizer.vocabulary.tokens)
         self._decoder = Decoder(directory, decoding, probabilities, endings=True)
@@ -76,6 +77,11 @@ class Marker:
         self.script = NO_BLANKS if self._tokenizer.by_character else BLANKS_BETWEEN
         known = set(self._tokenizer.vocabulary.tokens)
         self._known = known if self._tokenizer.token_type == "word" else None
+
+    @property
+    def model(self) -> AnyModel:
+        """The model."""
+        return self._decoder.model
 
     def mark(self, words: Words, pauses: np.ndarray | None = None) -> MarkedTranscript:
         """The words with their labels.

@@ -65,14 +65,13 @@ else IN's format
             form = to or _form_of_name(path, target, transcript)
             # Others than JSON cannot hold probabilities.
             rated = form == "json" or (not form and probabilities and transcript.document.rated)
-            marker = marker_of(rated)
-            words = words_of(transcript.texts, marker.script)
-            marked = marker.mark(words)
             for note in transcript.notes:
                 logger.info("%s: %s", path, note)
-            for message in (*transcript.messages, *_warnings(directory, transcript, words, marked)):
+            marker = marker_of(rated)
+            words = words_of(transcript.texts, marker.script)
+            content, messages = punctuated(transcript, words, marker, form, path, rated)
+            for message in messages:
                 logger.warning("%s: %s", path, message)
-            content = _written(transcript, words, marked, form, path, rated)
         except InputError as error:
             if len(paths) == 1:
                 raise
@@ -100,15 +99,25 @@ def _targets(paths: Sequence[Path], out: Path, to: str) -> list[Path]:
     return targets
 
 
-def _written(transcript: Transcript, words: Words, marked: MarkedTranscript, form: str, path: Path,
-             rated: bool) -> bytes:
-    """The file with marks, in the format `form`, or in its own."""
+def punctuated(transcript: Transcript, words: Words, marker: Marker, form: str, path: Path,
+               rated: bool) -> tuple[bytes, list[str]]:
+    """A transcript with marks, as a file, and what a user should know of it.
+
+    words   its words
+    form    the format, as in `WRITERS`; empty for its own
+    path    its name, which is that of its recording where it has no other
+    rated   words get the probabilities of their labels
+
+    Raises InputError if it cannot be written in that format.
+    """
+    marked = marker.mark(words)
+    messages = [*transcript.messages, *_warnings(marker.directory, transcript, words, marked)]
     if form:
         words = words._replace(recordings=[name or path.stem for name in words.recordings])
         text = WRITERS[form](words, marked)
-        return (text if form == "ctm" else words.script.close(text)).encode()
+        return (text if form == "ctm" else words.script.close(text)).encode(), messages
     text = write(transcript, words, marked.texts, marked.probabilities if rated else None)
-    return encoded(text, transcript.encoding)
+    return encoded(text, transcript.encoding), messages
 
 
 def _form_of_name(path: Path, out: Path, transcript: Transcript) -> str:

@@ -83,11 +83,16 @@ class Decoder:
         self._model: AnyModel | None = None
         self._uncased: np.ndarray | None = None  # bool (vocabulary,), the tokens without case, for case_rule
 
-    def __call__(self, task: Task) -> tuple[np.ndarray, np.ndarray | None]:
+    @property
+    def model(self) -> AnyModel:
+        """The model, which is loaded at its first use."""
         if self._model is None:
             self._model = self._load()
+        return self._model
+
+    def __call__(self, task: Task) -> tuple[np.ndarray, np.ndarray | None]:
         streams = StoreSet(task.ids, None, task.pauses, [""] * (len(task.offsets) - 1), task.offsets, task.turns)
-        options, model = self.options, self._model
+        options, model = self.options, self.model
         transitions = case_rules(model.labels) if options.case_rule else model.transitions
         joins = joins_parts(model)
         chosen, log_probs = decode(model, streams, self.scale, viterbi=options.viterbi and not transitions,

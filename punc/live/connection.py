@@ -1,7 +1,7 @@
-"""One client of a server: its messages to items, its session, and what is sent to it.
+"""One client of the live server: its messages to items, its session, and what is sent to it.
 
 A message is text: words (a word never goes on in the next message), lines of a CTM, or JSON as in `live.input`, one
-object or one a line. What comes back has the form of what came first, or the one that the server was told: a message
+object or one a line. What comes back has the form of what came first, or the one that the client asked for: a message
 for each word of JSON, one for the words of a result of Vosk, or text. Where a stream ends, {"eof": 1}, an empty result
 or a line end says that all its words are out. {"error": …} answers what cannot be read; the stream goes on.
 """
@@ -10,44 +10,67 @@ import asyncio
 import json
 import time
 from collections import deque
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Protocol
 
 from punc.base.errors import InputError
 from punc.live.input import BLANKS, End, Item, ItemReader, LiveWord, Partial, read_json
 from punc.live.session import Decided, Session, Writer, speaks
 
 SLICE = 16  # words that are decided before other connections have their turn: half a millisecond
-BURST = 10.0  # s; words that may come at once, in seconds of the limit
+LINES = 16  # lines that are read before other connections have their turn
+BURST = 10.0  # s; what may come at once, in seconds of the limit
+CHARACTERS = 64  # that cost as much as a word: more than a word of JSON has
 SOURCE = "message"  # in errors
 LONGEST_WORD = 256  # characters
 MOST_LINES, MOST_ERRORS = 1000, 10  # of a message
 
 
+class Closed(Exception):
+    """The other side of a WebSocket is gone."""
+
+
+class OverLimit(InputError):
+    """A client sends more than it may; it is told, and its connection closed."""
+
+
+class Source(Protocol):
+    """Where messages come from."""
+
+    async def recv(self) -> str | bytes:
+        """The next message. Raises Closed if none will come."""
+
+
+class Sink(Protocol):
+    """Where answers go."""
+
+    async def send(self, message: str) -> None:
+        """Send a message; waits while the client does not read. Raises Closed."""
+
+
 class Connection:
     """A client.
 
-    source       a WebSocket, or what has its `recv`: where its messages come from
-    sink         a WebSocket, or what has its `send`: where the answers go
     max_delay    as in `session.LiveOptions`
-    output       one of `output.OUTPUTS`, or auto
-    max_rate     words and messages a second; what comes faster waits
+    output       one of `session.OUTPUTS`, or auto
+    max_rate     words and lines a second; what comes faster waits
     count        is told how many words were decided
     """
 
-    def __init__(self, source: Any, sink: Any, session: Session, max_delay: float | None, output: str,
+    def __init__(self, source: Source, sink: Sink, session: Session, max_delay: float | None, output: str,
                  max_rate: float, count: Callable[[int], None]):
         self._source, self._sink, self._session, self._max_delay = source, sink, session, max_delay
         self._writer: Writer | None = None if output == "auto" else Writer(output)
         self._rate, self._allowed, self._since = max_rate, max_rate * BURST, time.monotonic()
         self._json: bool | None = None  # whether the first message was JSON
         self._words, self._count = ItemReader(SOURCE), count
+        self._unread: Iterator[tuple[list[Item], list[InputError]]] = iter(())  # what is not read of a message
         self._items: deque[Item] = deque()  # what came and is not decided
         self._decided: list[Decided | None] = []  # what is decided and not written
         self._written: deque[str] = deque()  # what is written and not sent
 
     async def run(self) -> None:
-        """Read and answer until the source is closed, which raises an error of its own, or this is cancelled."""
+        """Read and answer until the source is closed, or this is cancelled. Raises Closed and OverLimit."""
         due: float | None = None  # when the speaker has been silent for `max_delay`
         while True:
             try:
@@ -58,65 +81,81 @@ class Connection:
                 self._decided += self._session.silence()
                 await self._send([])
                 continue
-            items, errors = self._read(message)
-            self._items += items
-            await self._answer(items)
-            for error in errors[:MOST_ERRORS]:
-                await self._sink.send(json.dumps({"error": str(error)}, ensure_ascii=False))
-            if self._max_delay is not None and speaks(items):
+            if await self._answer(message) and self._max_delay is not None:
                 due = time.monotonic() + self._max_delay
 
     async def finish(self) -> None:
         """Decide and send all words that came, also those of a message whose answer was broken off."""
-        self._decided += self._session.feed(self._items)
+        for items, _ in self._unread:
+            self._items += items
+        while self._items:
+            self._decide()
+            await asyncio.sleep(0)
         self._decided += self._session.end()
         await self._send([])
 
-    def _read(self, message: str | bytes) -> tuple[list[Item], list[InputError]]:
-        """The items of a message, and what is wrong with it."""
+    async def _answer(self, message: str | bytes) -> bool:
+        """Read and decide a message, a part at a time. Returns whether somebody speaks in it."""
         if isinstance(message, bytes):
-            return [], [InputError(f"{SOURCE}: bytes", "send text: words, or JSON in UTF-8")]
-        if message.count("\n") > MOST_LINES:
-            return [], [InputError(f"{SOURCE}: more than {MOST_LINES} lines", "send fewer at a time")]
-        message = message.replace("\0", "\ufffd")
-        is_json = self._json or message.lstrip(BLANKS).startswith("{")
-        if is_json:
-            items, errors = read_objects(message)
+            message, errors = "", [InputError(f"{SOURCE}: bytes", "send text: words, or JSON in UTF-8")]
         else:
-            items = self._words.feed(message, whole=True)
-            if not message.endswith("\n"):
-                items += self._words.feed(" " if self._words.kind == "words" else "\n")
-            errors = self._words.take_errors()
-        if self._json is None and items:
-            self._json = is_json  # of a client that began with JSON, all else is a mistake
-        if self._writer is None and items:
-            recogniser = any(isinstance(item, Partial) or item is End.UTTERANCE for item in items)
-            self._writer = Writer("text" if not is_json else "vosk" if recogniser else "json")
-        if any(isinstance(item, LiveWord) and len(item.word) > LONGEST_WORD for item in items):
-            items = [item for item in items if not isinstance(item, LiveWord) or len(item.word) <= LONGEST_WORD]
-            errors.append(InputError(f"{SOURCE}: a word of more than {LONGEST_WORD} characters", "it is left out"))
-        return items, errors
+            errors = []
+            self._unread = self._read(message.replace("\0", "\ufffd"))
+        lines = message.count("\n") + 1
+        if lines > MOST_LINES:
+            raise OverLimit(f"{SOURCE}: more than {MOST_LINES} lines", "send fewer at a time")
+        paid = max(lines, len(message) // CHARACTERS)
+        await self._pace(paid)
+        spoke = False
+        for items, wrong in self._unread:
+            self._items += items
+            errors += wrong
+            spoke = spoke or speaks(items)
+            while self._items:
+                words = min(SLICE, len(self._items))
+                await self._pace(max(0, words - paid))
+                paid = max(0, paid - words)
+                self._decide()
+            await asyncio.sleep(0)  # also after lines without words
+            if End.STREAM in items and None not in self._decided:
+                self._decided.append(None)  # a client that asks for the end gets an answer, also if no word came before
+            await self._send(items)
+        for error in errors[:MOST_ERRORS]:
+            await self._sink.send(json.dumps({"error": str(error)}, ensure_ascii=False))
+        return spoke
 
-    async def _answer(self, items: list[Item]) -> None:
-        """Decide what came, some words at a time."""
-        await self._pace(1)
-        while self._items:
-            some = [self._items.popleft() for _ in range(min(SLICE, len(self._items)))]
-            self._decided += self._session.feed(some)
-            if self._items:
-                await asyncio.sleep(0)  # others have their turn
-                await self._pace(len(some))
-        if End.STREAM in items and None not in self._decided:
-            self._decided.append(None)  # a client that asks for the end gets an answer, also if no word came before
-        await self._send(items)
+    def _read(self, message: str) -> Iterator[tuple[list[Item], list[InputError]]]:
+        """The items of each part of a message, and what is wrong with it."""
+        is_json = self._json or message.lstrip(BLANKS).startswith("{")
+        for items, errors in read_objects(message) if is_json else self._read_text(message):
+            if self._json is None and items:
+                self._json = is_json  # of a client that began with JSON, all else is a mistake
+            if self._writer is None and items:
+                recogniser = any(isinstance(item, Partial) or item is End.UTTERANCE for item in items)
+                self._writer = Writer("text" if not is_json else "vosk" if recogniser else "json")
+            fine = [item for item in items if not isinstance(item, LiveWord) or len(item.word) <= LONGEST_WORD]
+            if len(fine) < len(items):
+                errors.append(InputError(f"{SOURCE}: a word of more than {LONGEST_WORD} characters", "it is left out"))
+            yield fine, errors
+
+    def _read_text(self, message: str) -> Iterator[tuple[list[Item], list[InputError]]]:
+        """As `_read`, of words or lines of a CTM."""
+        for part in line_groups(message):
+            items = self._words.feed(part, whole=True)
+            if not part.endswith("\n"):
+                items += self._words.feed(" " if self._words.kind == "words" else "\n")
+            yield items, self._words.take_errors()
+
+    def _decide(self) -> None:
+        """Decide some of the words that wait."""
+        self._decided += self._session.feed([self._items.popleft() for _ in range(min(SLICE, len(self._items)))])
 
     async def _pace(self, words: int) -> None:
-        """Wait while there are more words than allowed."""
+        """Give others their turn, and wait while there are more words than allowed."""
         now = time.monotonic()
         self._allowed = min(self._allowed + (now - self._since) * self._rate, self._rate * BURST) - words
         self._since = now
-        if self._allowed < 0:
-            await asyncio.sleep(-self._allowed / self._rate)
+        await asyncio.sleep(max(0.0, -self._allowed / self._rate))
 
     async def _send(self, items: list[Item]) -> None:
         """Write and send what is decided by some items. What is not sent yet is kept, should this be broken off."""
@@ -128,12 +167,24 @@ class Connection:
             await self._sink.send(self._written.popleft())
 
 
-def read_objects(message: str) -> tuple[list[Item], list[InputError]]:
-    """The items of a message with one object of JSON, or several, and what is wrong with it."""
+def read_objects(message: str) -> Iterator[tuple[list[Item], list[InputError]]]:
+    """The items of a message with objects of JSON, some lines at a time, and what is wrong with them."""
     try:
-        return read_json(message, 1, SOURCE), []
+        yield read_json(message, 1, SOURCE), []
+        return
     except InputError as error:
         if "\n" not in message.strip(BLANKS):
-            return [], [error]
+            yield [], [error]
+            return
     reader = ItemReader(SOURCE, "json")
-    return reader.feed(message.rstrip(BLANKS) + "\n") + reader.end(), reader.take_errors()
+    for part in line_groups(message.rstrip(BLANKS) + "\n"):
+        yield reader.feed(part), reader.take_errors()
+    yield reader.end(), reader.take_errors()
+
+
+def line_groups(text: str) -> Iterator[str]:
+    """A text, some lines at a time."""
+    lines = text.split("\n")
+    for begin in range(0, len(lines), LINES):
+        end = begin + LINES
+        yield "\n".join(lines[begin:end]) + "\n" * (end < len(lines))

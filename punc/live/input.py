@@ -246,7 +246,7 @@ def _message(message: Any) -> list[Item]:
     if not isinstance(message, dict):
         raise ValueError("not an object")
     if "word" in message:
-        return [_word(message)]
+        return [word_of(message)]
     if "alternatives" in message:
         several = message["alternatives"]
         if not isinstance(several, list) or not all(isinstance(one, dict) for one in several):
@@ -258,7 +258,7 @@ def _message(message: Any) -> list[Item]:
     if "result" in message:
         if not isinstance(message["result"], list):
             raise ValueError("'result' is not a list")
-        return _utterance([*map(_word, message["result"])], message)
+        return _utterance([*map(word_of, message["result"])], message)
     for key in ("text", "partial"):
         if key in message:
             if not isinstance(message[key], str):
@@ -278,8 +278,8 @@ def _utterance(words: list[LiveWord], message: dict[str, Any]) -> list[Item]:
     return [*words, End.UTTERANCE]
 
 
-def _word(fields: Any) -> LiveWord:
-    """A word of an object. A time that is missing, or is not a number of seconds, is not known."""
+def word_of(fields: Any) -> LiveWord:
+    """A word of an object; a time that is not a number of seconds is not known. Raises ValueError if it is no word."""
     if not isinstance(fields, dict) or not isinstance(fields.get("word"), str):
         raise ValueError("a word is not an object with 'word'")
     word = " ".join(_words(fields["word"]))

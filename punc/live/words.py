@@ -24,6 +24,7 @@ from punc.text.marked_words import MarkedWords
 from punc.text.word_parts import MARK, MARKS, NUMBER, TAG, URL, WORD, Token, TokenReader, is_plain
 
 CACHED = 1 << 13  # words; more make the memory of a stream grow for hours
+MOST_WAITING = 256  # words; after that many without one that a model reads, those before them are decided
 MOST_UNKNOWN = 12  # unknown words in a row whose marks the word before them gets
 NEVER, INSIDE, ALWAYS = range(3)  # when a word keeps its capitals: inside a sentence
 NO_LOGITS = np.zeros(0, np.float32)
@@ -148,7 +149,10 @@ class WordStream:
         for part in read.token.words:
             self._decided += self._labels.push(part, pause)
             pause = 0.0 if pause == pause else math.nan  # between the parts of a word
-        return self._new([])
+        found = self._new([])
+        if len(self._waiting) > MOST_WAITING and not read.token.words:
+            found += self._new(self._labels.decide(), ended=True)
+        return found
 
     def _new(self, decided: list[Labelled], ended: bool = False) -> list[Marked]:
         """The words whose labels and successors are known.

@@ -35,7 +35,12 @@ def _no_collection() -> Iterator[None]:
 
 
 def read_transcript(path: str | os.PathLike[str], form: str = "", tier: str = "", timed: bool = False) -> Transcript:
-    """Read a file.
+    """Read a file; arguments and errors as those of `transcript_of`."""
+    return transcript_of(read_source(path), form, tier, timed)
+
+
+def transcript_of(source: Source, form: str = "", tier: str = "", timed: bool = False) -> Transcript:
+    """Read a transcript.
 
     form   the format, if it is not to be found: `text`
     tier   the tier of a TextGrid with the words
@@ -46,10 +51,8 @@ def read_transcript(path: str | os.PathLike[str], form: str = "", tier: str = ""
     """
     if form not in ("", "text"):
         raise InputError(f"--format {form}", nearest(form, ["text"]))
-    source = read_source(path)
     with _no_collection():
-        transcript = plain.read_text(require_utf8(source)) if form else _read(source, tier, timed)
-    return transcript
+        return plain.read_text(require_utf8(source)) if form else _read(source, tier, timed)
 
 
 def _read(source: Source, tier: str, timed: bool) -> Transcript:

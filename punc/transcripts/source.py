@@ -35,9 +35,13 @@ class Source(NamedTuple):
 
 
 def read_source(path: str | os.PathLike[str]) -> Source:
-    """The text of a file in UTF-8 or, after a byte-order mark, UTF-16. Raises InputError for NUL and broken UTF-16."""
+    """The text of a file. Raises InputError if it cannot be read, and as `source_of`."""
     with open_input(path) as file:
-        raw = file.read()
+        return source_of(file.read(), path)
+
+
+def source_of(raw: bytes, path: str | os.PathLike[str]) -> Source:
+    """Bytes in UTF-8 or, after a byte-order mark, UTF-16, as text. Raises InputError for NUL and broken UTF-16."""
     encoding = next((name for bom, name in BOMS if raw.startswith(bom)), "utf-8")
     try:
         text = raw.decode(encoding, "strict" if encoding == "utf-16" else "surrogateescape")

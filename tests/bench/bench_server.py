@@ -1,24 +1,36 @@
-"""Delay and memory of `punc serve`, by clients over loopback.
+"""Delay, throughput and memory of `punc serve`, by clients over loopback.
 
-    python tests/bench/bench_server.py [--model MODEL] [--connections N] [--rate N] [--seconds N] [--words N]
+    python tests/bench/bench_server.py [--connections N] [--rate N] [--seconds N] [--words N] [--requests N]
 
 - Delay: for --seconds, each of N connections sends --rate words a second (speech has two to four), as JSON, at moments
   of its own. The delay of an answer is the time from sending the word that decides it to its arrival.
+- Hostile clients: the same while those of hostile.py run.
+- HTTP: --requests texts of 1,000 words by 4 clients at a time, with two workers, and `punc transcript` on the same
+  words; then ten times as many short requests next to live clients, of which each answer is checked.
+- End: how long the server takes after SIGTERM, with requests and words under way, which all get their answers.
 - Memory: then --words words go through the connections as fast as they are answered. The resident size of the server is
   read after a tenth of them, and at the end.
 
 The words are drawn with Zipf frequencies from the model's vocabulary. Every answer is checked against the words of its
-own connection. The clients run in this process, and share the processors with the server.
+own connection. The clients share the processors with the server.
 """
 
 import argparse
 import asyncio
+import contextlib
+import http.client
 import json
 import os
 import random
+import signal
 import statistics
 import subprocess
+import sys
+import tempfile
+import threading
 import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate
 from pathlib import Path
 
@@ -27,38 +39,69 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from punc.decoding.shipped import find_model
 
-SERVE = [*PUNC, "serve", "--port=0", "--max-rate=1e9"]
+LIVE, TEXT = "en-live", "en"
+AHEAD = json.loads((find_model(LIVE) / "model.json").read_text(encoding="utf-8"))["lookahead"]
+KNOWN = (find_model(LIVE) / "vocab").read_text(encoding="utf-8").split()[2:]
+CHANCES = list(accumulate(1 / rank for rank in range(1, len(KNOWN) + 1)))
 TOGETHER = 50  # words of a message, for memory
+LONG, AT_ONCE = 1000, 4  # words of a text, clients
+
+
+def draw(chance: random.Random, count: int) -> list[str]:
+    """Some words."""
+    return chance.choices(KNOWN, cum_weights=CHANCES, k=count)
+
+
+@contextlib.contextmanager
+def serving(*options: str) -> Iterator[tuple[subprocess.Popen, int]]:
+    """A server and its port."""
+    with subprocess.Popen([*PUNC, "serve", "--port=0", *options], stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process, int(process.stderr.readline().rpartition(":")[2])
+        finally:
+            process.terminate()
+
+
+def show(what: str, value: float, unit: str, digits: int = 0) -> None:
+    """Print a line."""
+    print(f"{what:<56}{value:10,.{digits}f} {unit}", flush=True)
+
+
+def show_delays(what: str, seconds: list[float]) -> None:
+    """Print percentiles of some delays."""
+    delays = sorted(1000 * delay for delay in seconds)
+    for name, part in (("median", 0.5), ("99th percentile", 0.99), ("slowest", 1)):
+        show(f"{what}, {name}", delays[min(int(part * len(delays)), len(delays) - 1)], "ms", 1)
 
 
 class Client:
     """A connection that checks its answers."""
 
-    def __init__(self, socket: ClientConnection, number: int, known: list[str], chances: list[float]):
-        self.socket, self.number, self.known, self.chances = socket, number, known, chances
+    def __init__(self, socket: ClientConnection, number: int):
+        self.socket, self.number = socket, number
         self.random, self.words, self.sent, self.answered = random.Random(number), [], [], 0
         self.delays: list[float] = []
 
     def draw(self, count: int) -> list[str]:
         """The next words, as messages."""
         first = len(self.words)
-        self.words += self.random.choices(self.known, cum_weights=self.chances, k=count)
+        self.words += draw(self.random, count)
         return [json.dumps({"word": word, "start": 0.3 * i, "end": 0.3 * i + 0.25, "client": self.number})
                 for i, word in enumerate(self.words[first:], first)]
 
-    async def read(self, ahead: int) -> None:
+    async def read(self) -> None:
         """Read the next answer."""
         answer = json.loads(await self.socket.recv())
         assert (answer["word"], answer["client"]) == (self.words[self.answered], self.number), "another's word"
-        if len(self.sent) > self.answered + ahead:
-            self.delays.append(time.perf_counter() - self.sent[self.answered + ahead])
+        if len(self.sent) > self.answered + AHEAD:
+            self.delays.append(time.perf_counter() - self.sent[self.answered + AHEAD])
         self.answered += 1
 
-    async def speak(self, rate: float, seconds: float, ahead: int) -> None:
+    async def speak(self, rate: float, seconds: float) -> None:
         """Send words one by one, at the rate of speech."""
         async def listen() -> None:
             while True:
-                await self.read(ahead)
+                await self.read()
 
         listening = asyncio.create_task(listen())
         end = time.perf_counter() + seconds
@@ -68,64 +111,162 @@ class Client:
             self.sent.append(time.perf_counter())
             await self.socket.send(message)
             await asyncio.sleep(self.random.uniform(0.5, 1.5) / rate)
-        while self.answered < len(self.words) - ahead:
+        while self.answered < len(self.words) - AHEAD:
             await asyncio.sleep(0.01)
         listening.cancel()
 
-    async def hurry(self, count: int, ahead: int) -> None:
+    async def hurry(self, count: int) -> None:
         """Send words as fast as they are answered."""
         while count > 0:
             await self.socket.send("\n".join(self.draw(TOGETHER)))
-            while self.answered < len(self.words) - ahead:
-                await self.read(ahead)
+            while self.answered < len(self.words) - AHEAD:
+                await self.read()
             count -= TOGETHER
 
 
-def resident(process: subprocess.Popen) -> float:
+def resident(pid: int) -> float:
     """The resident size of a process in MiB."""
-    return int(Path(f"/proc/{process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE") / 2**20
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE") / 2**20
 
 
-async def measure(args: argparse.Namespace, process: subprocess.Popen, url: str, ahead: int) -> None:
-    known = (find_model(args.model) / "vocab").read_text(encoding="utf-8").split()[2:]
-    chances = list(accumulate(1 / rank for rank in range(1, len(known) + 1)))
-    print(f"{'resident, no connection':<40}{resident(process):8.0f} MiB", flush=True)
-    clients = [Client(await connect(url), number, known, chances) for number in range(args.connections)]
-    print(f"{f'resident, {len(clients)} connections':<40}{resident(process):8.0f} MiB", flush=True)
-    await asyncio.gather(*(client.speak(args.rate, args.seconds, ahead) for client in clients))
-    delays = sorted(1000 * delay for client in clients for delay in client.delays)
-    print(f"{'answers at the rate of speech':<40}{len(delays):8,d}")
-    for name, part in (("median", 0.5), ("99th percentile", 0.99), ("99.9th percentile", 0.999), ("slowest", 1)):
-        print(f"{f'delay, {name}':<40}{delays[min(int(part * len(delays)), len(delays) - 1)]:8.1f} ms", flush=True)
+async def speak(args: argparse.Namespace, port: int, what: str) -> None:
+    """Measure delays at the rate of speech."""
+    clients = [Client(await connect(f"ws://127.0.0.1:{port}/v1/live"), number) for number in range(args.connections)]
+    await asyncio.gather(*(client.speak(args.rate, args.seconds) for client in clients))
+    show_delays(what, [delay for client in clients for delay in client.delays])
+    await asyncio.gather(*(client.socket.close() for client in clients))
+
+
+def measure_live(args: argparse.Namespace) -> None:
+    """Delays without and with hostile clients, and the memory meanwhile."""
+    with serving(f"--max-connections={args.connections + 32}", LIVE) as (process, port):
+        show("resident, no connection", resident(process.pid), "MiB")
+        asyncio.run(speak(args, port, f"delay, {args.connections} connections"))
+        show("resident after them", resident(process.pid), "MiB")
+        command = [sys.executable, str(Path(__file__).with_name("hostile.py")), str(port)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE) as hostile:
+            most, ended = [0.0], threading.Event()
+
+            def watch() -> None:
+                while not ended.wait(0.2):
+                    most[0] = max(most[0], resident(process.pid))
+
+            watching = threading.Thread(target=watch)
+            watching.start()
+            asyncio.run(speak(args, port, "delay, with 15 hostile clients"))
+            ended.set()
+            watching.join()
+            hostile.kill()
+        show("resident with hostile clients, at most", most[0], "MiB")
+
+
+def post(connection: http.client.HTTPConnection, words: list[str]) -> list[dict]:
+    """The words of an answer to a request with words."""
+    connection.request("POST", "/v1/punctuate", json.dumps({"words": words}), {"content-type": "application/json"})
+    answer = connection.getresponse()
+    assert answer.status == 200, answer.status
+    return json.loads(answer.read())["words"]
+
+
+def requests(port: int, number: int, count: int, size: int, delays: list[float]) -> None:
+    """Send requests one after another, and check the answers."""
+    chance = random.Random(number)
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    for _ in range(count):
+        words = draw(chance, size)
+        begin = time.perf_counter()
+        found = post(connection, words)
+        delays.append(time.perf_counter() - begin)
+        assert [word["word"] for word in found] == words, "another's words"
+    connection.close()
+
+
+def in_threads(count: int, run: Callable[[int], None]) -> float:
+    """How long some calls take at a time."""
+    begin = time.perf_counter()
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(run, range(count)))
+    return time.perf_counter() - begin
+
+
+def measure_http(args: argparse.Namespace) -> None:
+    """Requests of 1,000 words, the command on as many words, and short requests next to live clients."""
+    with serving("--workers=2", TEXT, LIVE) as (_, port):
+        in_threads(AT_ONCE, lambda number: requests(port, 100 + number, 8, LONG, []))
+        delays: list[float] = []
+        each = args.requests // AT_ONCE
+        seconds = in_threads(AT_ONCE, lambda number: requests(port, number, each, LONG, delays))
+        show("HTTP, requests of 1,000 words a second", len(delays) / seconds, "", 1)
+        show_delays("HTTP, request of 1,000 words", delays)
+        show("HTTP, words a second", LONG * len(delays) / seconds, "")
+        short: list[float] = []
+        live = threading.Thread(target=lambda: asyncio.run(speak(args, port, "delay next to HTTP, two workers")))
+        live.start()
+        in_threads(AT_ONCE, lambda number: requests(port, number, 10 * args.requests // AT_ONCE, 20, short))
+        live.join()
+        show("mixed requests, all answers their own", len(short) + args.connections, "")
+    with tempfile.TemporaryDirectory() as folder:
+        text = Path(folder, "text.txt")
+        text.write_text(" ".join(draw(random.Random(0), LONG * len(delays))))
+        begin = time.perf_counter()
+        subprocess.run([*PUNC, "transcript", TEXT, text, Path(folder, "out.txt")], check=True, capture_output=True)
+        show("punc transcript, words a second, its start included",
+             LONG * len(delays) / (time.perf_counter() - begin), "")
+
+
+def measure_end() -> None:
+    """The time from SIGTERM to the end, with answers under way."""
+    with serving(LIVE) as (process, port):
+        found: list[int] = []
+
+        def ask(number: int) -> None:
+            connection = http.client.HTTPConnection("127.0.0.1", port)
+            found.append(len(post(connection, draw(random.Random(number), LONG))))
+
+        ask(9)  # it has started
+        found.clear()
+        threads = [threading.Thread(target=ask, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.1)
+        process.send_signal(signal.SIGTERM)
+        begin = time.perf_counter()
+        process.wait()
+        show("end after SIGTERM, 4 requests of 1,000 words under way", time.perf_counter() - begin, "s", 2)
+        for thread in threads:
+            thread.join()
+        show("of these, answered", sum(count == LONG for count in found), "")
+
+
+async def hurry(args: argparse.Namespace, pid: int, port: int) -> None:
+    """Many words as fast as they are answered, and the memory meanwhile."""
+    clients = [Client(await connect(f"ws://127.0.0.1:{port}/v1/live"), number) for number in range(args.connections)]
     share, begin = args.words // args.connections, time.perf_counter()
     for part in (0.1, 0.2, 0.2, 0.2, 0.3):
-        await asyncio.gather(*(client.hurry(int(part * share), ahead) for client in clients))
-        done = sum(client.answered for client in clients)
-        print(f"{f'resident after {done:,d} words':<40}{resident(process):8.0f} MiB", flush=True)
+        await asyncio.gather(*(client.hurry(int(part * share)) for client in clients))
+        show(f"resident after {sum(client.answered for client in clients):,d} words", resident(pid), "MiB")
         for client in clients:  # so that this process does not grow
             client.words[:-TOGETHER] = [""] * (len(client.words) - TOGETHER)
-    print(f"{'words a second, as fast as answered':<40}{args.words / (time.perf_counter() - begin):8,.0f}")
+    show("live, words a second, as fast as answered", args.words / (time.perf_counter() - begin), "")
     await asyncio.gather(*(client.socket.close() for client in clients))
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description="Delay and memory of punc serve.")
-    options.add_argument("--model", default="en-live")
+    options = argparse.ArgumentParser(description="Delay, throughput and memory of punc serve.")
     options.add_argument("--connections", type=int, default=200)
     options.add_argument("--rate", type=float, default=3.0, metavar="WORDS/S")
     options.add_argument("--seconds", type=float, default=60)
     options.add_argument("--words", type=int, default=1_000_000)
+    options.add_argument("--requests", type=int, default=1000)
     args = options.parse_args()
-    ahead = json.loads((find_model(args.model) / "model.json").read_text(encoding="utf-8"))["lookahead"]
     loads = [os.getloadavg()[0]]
-    command = [*SERVE, f"--max-connections={args.connections}", args.model]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            asyncio.run(measure(args, process, process.stderr.readline().split()[-1], ahead))
-        finally:
-            process.terminate()
+    measure_live(args)
+    measure_http(args)
+    measure_end()
+    with serving("--max-rate=1e9", f"--max-connections={args.connections}", LIVE) as (process, port):
+        asyncio.run(hurry(args, process.pid, port))
     loads.append(os.getloadavg()[0])
-    print(f"{'load of the machine, before and after':<40}{statistics.mean(loads[:1]):8.1f} {loads[1]:.1f}")
+    show("load of the machine, before", statistics.mean(loads[:1]), f"and after {loads[1]:.1f}", 1)
 
 
 if __name__ == "__main__":

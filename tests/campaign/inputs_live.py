@@ -210,10 +210,12 @@ def read_messages(folder: Path, rng: random.Random) -> Read:
     while lines:
         size = rng.choice((1, 5, 10**6))
         message, rest, lines = "\n".join(lines[:size]), "\n".join(lines), lines[size:]
-        came, errors = connection._read(message)
-        json.dumps([str(error) for error in errors])
-        items += came
-        named += [message] * bool(errors)
+        wrong = False
+        for came, errors in connection._read(message):
+            json.dumps([str(error) for error in errors])
+            items += came
+            wrong = wrong or bool(errors)
+        named += [message] * wrong
         if message.lstrip(BLANKS).startswith("{"):  # JSON, also after words
             in_json = in_json or rest
             named += besides(message, " ".join(of_object(message)).encode("utf-8", "replace"))

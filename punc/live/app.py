@@ -1,0 +1,146 @@
+"""The HTTP and WebSocket interface of `punc serve`, by Starlette; openapi.json describes it.
+
+Texts and files are punctuated in threads, a few at a time, and large ones apart from small ones. Words as they come are
+decided in the event loop, where each connection has a stream of its own.
+"""
+
+import asyncio
+import contextlib
+import gc
+import json
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.staticfiles import StaticFiles
+
+from punc.base.errors import InputError
+from punc.live.limits import ENDING
+from punc.live.served import Models, punctuated_file, punctuated_json, punctuated_text
+from punc.live.server_options import ServerOptions
+from punc.live.session import LiveOptions
+from punc.live.sockets import LiveSockets
+
+PAGE = Path(__file__).parent / "page"
+POLICY = {"content-security-policy": "default-src 'self'; img-src data:"}
+SMALL, LARGEST = 1 << 16, 1 << 22  # bytes of a request: those up to SMALL do not wait for larger ones
+UPLOAD = 60.0  # s for a request to arrive
+SWITCH = 0.001  # s that a thread computes before live words have their turn
+TYPES = {"srt": "application/x-subrip", "vtt": "text/vtt", "json": "application/json"}
+Result = TypeVar("Result")
+
+
+class Json(JSONResponse):
+    """JSON, in which half a surrogate pair of the request becomes a question mark."""
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content, ensure_ascii=False).encode("utf-8", "replace")
+
+
+class App:
+    """What answers each request.
+
+    Raises InputError as `Models`.
+    """
+
+    def __init__(self, models: Models, live: LiveOptions, options: ServerOptions):
+        self._models, self._options = models, options
+        self._sockets = LiveSockets(models, live, options)
+        self._begin, self._jobs = time.monotonic(), 0
+
+    async def punctuate(self, request: Request) -> Response:
+        name = request.query_params.get("model", "")
+        if "json" in request.headers.get("content-type", ""):
+            return Json(await self._work(request, lambda raw: punctuated_json(self._models, raw, name)))
+        model = self._models.find(name)
+        return PlainTextResponse(await self._work(request, lambda raw: punctuated_text(model, raw)))
+
+    async def transcript(self, request: Request) -> Response:
+        query = request.query_params
+        model = self._models.find(query.get("model", ""))
+        name, to = Path(query.get("name") or "request").name, query.get("to", "")
+        content, form, messages = await self._work(request, lambda raw: punctuated_file(model, raw, name, to))
+        kind = TYPES.get(form, TYPES["json"] if content[:1] in b"{[" else "text/plain")
+        headers = {"punc-warnings": json.dumps(messages)} if messages else {}
+        return Response(content, media_type=f"{kind}; charset=utf-8", headers=headers)
+
+    async def models(self, request: Request) -> Response:
+        return Json({"models": [model.facts() for model in self._models.all.values()]})
+
+    async def health(self, request: Request) -> Response:
+        return Json({"status": "ok", "requests": self._jobs, **self._sockets.health(),
+                             "seconds": round(time.monotonic() - self._begin)})
+
+    async def _work(self, request: Request, job: Callable[[bytes], Result]) -> Result:
+        """What a job in a thread makes of the body of a request. Raises HTTPException for one that is too much."""
+        if self._jobs >= self._options.max_connections:
+            raise HTTPException(503, "too many requests; try again later")
+        self._jobs += 1
+        try:
+            async with contextlib.AsyncExitStack() as large:
+                body = bytearray()
+                with anyio.fail_after(UPLOAD):
+                    async for chunk in request.stream():
+                        if len(body) <= SMALL < len(body) + len(chunk):
+                            await large.enter_async_context(self._large)
+                        body += chunk
+                        if len(body) > LARGEST:
+                            raise HTTPException(413, f"more than {LARGEST:,d} bytes; cut it, or use punc transcript")
+                threads = self._large_threads if len(body) > SMALL else self._small_threads
+                return await anyio.to_thread.run_sync(job, bytes(body), limiter=threads)
+        except ClientDisconnect:
+            raise HTTPException(400, "the request broke off; send it again") from None
+        except TimeoutError:
+            raise HTTPException(408, f"the request did not arrive within {UPLOAD:.0f} s; try again later") from None
+        finally:
+            self._jobs -= 1
+
+    @contextlib.asynccontextmanager
+    async def lifespan(self, app: Starlette) -> AsyncIterator[dict[str, Any]]:
+        """From the start of a process to its end; limiters and events are those of its event loop."""
+        sys.setswitchinterval(SWITCH)
+        gc.freeze()  # or all connections wait a quarter of a second whenever Python looks for cycles in vocabularies
+        self._large, self._large_threads = anyio.Semaphore(1), anyio.CapacityLimiter(1)
+        self._small_threads = anyio.CapacityLimiter(2)
+        yield {ENDING: asyncio.Event()}
+
+    def routes(self) -> list[Any]:
+        """What is where."""
+        return [
+            Route("/", lambda request: FileResponse(PAGE / "index.html", headers=POLICY)),
+            Mount("/page", StaticFiles(directory=PAGE)),
+            Route("/openapi.json", lambda request: FileResponse(PAGE / "openapi.json")),
+            Route("/health", self.health), Route("/v1/models", self.models),
+            Route("/v1/punctuate", self.punctuate, methods=["POST"]),
+            Route("/v1/transcript", self.transcript, methods=["POST"]),
+            WebSocketRoute("/v1/live", self._sockets.serve), WebSocketRoute("/", self._sockets.serve)]
+
+
+async def input_error(request: Any, error: Exception) -> Response:
+    """An error of a request, with what the command line would say."""
+    assert isinstance(error, InputError)
+    status = 404 if error.what.startswith("no model '") else 400
+    line = {} if error.line is None else {"line": error.line}
+    return Json({"error": error.what, "remedy": error.remedy, **line}, status)
+
+
+async def http_error(request: Any, error: Exception) -> Response:
+    """An error of HTTP."""
+    assert isinstance(error, HTTPException)
+    what, _, remedy = error.detail.partition("; ")
+    return Json({"error": what, "remedy": remedy or "see /openapi.json"}, error.status_code, error.headers)
+
+
+def make_app(names: Sequence[str], scale: str, live: LiveOptions, options: ServerOptions) -> Starlette:
+    """The application with models of these names. Raises InputError if one of them is wrong."""
+    app = App(Models(names, scale), live, options)
+    return Starlette(routes=app.routes(), lifespan=app.lifespan,
+                     exception_handlers={InputError: input_error, HTTPException: http_error})

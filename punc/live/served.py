@@ -1,0 +1,168 @@
+"""The models of a server, by their names, and texts that they punctuate."""
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from punc.base.errors import InputError
+from punc.base.options import nearest
+from punc.decoding.marked_transcript import MarkedTranscript, Marker
+from punc.decoding.options import DecodingOptions, parse_scale
+from punc.decoding.shipped import CASING, find_model, is_packed, language_of
+from punc.decoding.transcript_file import punctuated
+from punc.decoding.transcript_formats import WRITERS
+from punc.live.input import LiveWord, word_of
+from punc.live.words import LiveWriter, WordStream, open_stream
+from punc.text.casing import Casing
+from punc.transcripts.read import transcript_of
+from punc.transcripts.source import source_of
+from punc.transcripts.transcript import BLANKS_BETWEEN, Script, Text, Transcript, Words, split, words_of, write
+
+MOST_WORDS = 100_000  # of a request: eleven hours of speech
+REQUEST = "request"  # in errors
+TO_PUNC = "cut it, or use punc transcript"
+EXAMPLE = 'send {"text": "how are you"}, or {"words": ["how", {"word": "are", "start": 0.3, "end": 0.5}]}'
+
+
+class ServedModel(NamedTuple):
+    """A model of a server.
+
+    marker   punctuates whole texts
+    fresh    a stream whose copies are those of clients; None if the model reads whole streams
+    """
+
+    name: str
+    marker: Marker
+    fresh: WordStream | None
+
+    def facts(self) -> dict[str, Any]:
+        """What a client is told of it."""
+        return {"name": self.name, "language": language_of(self.marker.directory), "live": self.fresh is not None,
+                "labels": list(self.marker.label_set.names)}
+
+
+def load_served(name: str, scale: str) -> ServedModel:
+    """A model that ships, or of a directory; `scale` as in `DecodingOptions`. Raises InputError if there is none."""
+    directory = find_model(name)
+    marker = Marker(directory, DecodingOptions(scale, device="cpu"))
+    model, fresh = marker.model, None
+    if model.lookahead is not None:
+        casing = Casing.read(model.labels, directory / CASING, is_packed(directory))
+        fresh = open_stream(model, LiveWriter(model, casing), parse_scale(scale, model.labels))
+    return ServedModel(directory.resolve().name, marker, fresh)
+
+
+class Models:
+    """The models of a server; where a client names none, it gets the first one that does what it wants.
+
+    Raises InputError for two models of one name, and as `load_served`.
+    """
+
+    def __init__(self, names: Sequence[str], scale: str):
+        known = {find_model(name).resolve().name for name in names}
+        if len(known) < len(names):
+            raise InputError(f"{len(names)} models with {len(known)} names", "name each of them once")
+        self.all = {model.name: model for model in (load_served(name, scale) for name in names)}
+
+    def find(self, name: str, live: bool = False) -> ServedModel:
+        """A model by its name, or the first one; `live`: of those that read left to right. Raises InputError."""
+        known = [model for model in self.all.values() if model.fresh or not live]
+        if not known:
+            raise InputError("no model here reads left to right", "start punc serve with one that does, as en-live")
+        if not name:
+            return known[0]
+        if found := next((model for model in known if model.name == name), None):
+            return found
+        if name in self.all:
+            raise InputError(f"model {name} reads whole streams", f"take {known[0].name}")
+        raise InputError(f"no model '{name}' here", nearest(name, self.all))
+
+
+def punctuated_text(model: ServedModel, raw: bytes) -> str:
+    """A text with marks, and with its own blanks. Raises InputError for what is no text."""
+    transcript = transcript_of(source_of(raw, REQUEST), "text")
+    words = _few_words(transcript.texts, model.marker.script)
+    return write(transcript, words, model.marker.mark(words).texts)
+
+
+def punctuated_file(model: ServedModel, raw: bytes, name: str, to: str) -> tuple[bytes, str, list[str]]:
+    """A transcript with marks, its format, and what a user should know; `to` as in `WRITERS`, or empty for its own.
+
+    Raises InputError for what `punc transcript` does not read or write.
+    """
+    if to not in ("", *WRITERS):
+        raise InputError(f"to={to}", nearest(to, WRITERS))
+    transcript: Transcript = transcript_of(source_of(raw, name))
+    rated = to == "json" or (not to and transcript.document.rated)
+    content, messages = punctuated(transcript, _few_words(transcript.texts, model.marker.script), model.marker, to,
+                                   Path(name), rated)
+    return content, to or transcript.format, messages
+
+
+def punctuated_json(models: Models, raw: bytes, name: str) -> dict[str, Any]:
+    """The answer to a request in JSON, with `text` or `words`: the text, and each word with its label.
+
+    name   of the model, if the request does not name one
+
+    Raises InputError for another request.
+    """
+    try:
+        request = json.loads(raw, parse_constant=lambda constant: None, parse_float=_finite)
+    except (ValueError, RecursionError):
+        raise InputError("not JSON", EXAMPLE, REQUEST) from None
+    if not isinstance(request, dict) or not isinstance(request.get("model", ""), str):
+        raise InputError("not an object", EXAMPLE, REQUEST)
+    model = models.find(request.get("model", name))
+    if isinstance(said := request.get("text"), str):
+        transcript = transcript_of(source_of(said.encode("utf-8", "replace"), REQUEST), "text")
+        words = _few_words(transcript.texts, model.marker.script)
+        marked = model.marker.mark(words)
+        text = write(transcript, words, marked.texts)
+        return {"model": model.name, "text": text, "words": _members(marked, map(LiveWord, words.texts))}
+    if not isinstance(request.get("words"), list):
+        raise InputError("neither 'text' nor 'words'", EXAMPLE, REQUEST)
+    came = [_word(word, number) for number, word in enumerate(request["words"])]
+    marked = model.marker.mark(_few_words([
+        Text(number, word.word, word.begin, word.end, str(word.fields.get("speaker", "")))
+        for number, word in enumerate(came)]))
+    text = model.marker.script.close(" ".join(marked.texts))
+    return {"model": model.name, "text": text, "words": _members(marked, came)}
+
+
+def _finite(number: str) -> float | None:
+    """A number of JSON; None for one that no answer in JSON can have."""
+    return float(number) if math.isfinite(float(number)) else None
+
+
+def _word(word: Any, number: int) -> LiveWord:
+    try:
+        found = word_of({"word": word} if isinstance(word, str) else word)
+    except ValueError as error:
+        raise InputError(f"words[{number}]: {error}", EXAMPLE, REQUEST) from None
+    if split(found.word) != [found.word]:
+        raise InputError(f"words[{number}]: '{found.word}' has a blank", "give one word in each place", REQUEST)
+    return found
+
+
+def _few_words(texts: Sequence[Text], script: Script = BLANKS_BETWEEN) -> Words:
+    """The words of some texts. Raises InputError if there are too many."""
+    words = words_of(texts, script)
+    if len(words.texts) > MOST_WORDS:
+        raise InputError(f"{len(words.texts):,d} words, but a request has {MOST_WORDS:,d} at most", TO_PUNC, REQUEST)
+    return words
+
+
+def _members(marked: MarkedTranscript, came: Iterable[LiveWord]) -> list[dict[str, Any]]:
+    """Each word as JSON, as `punc live --output json` has it."""
+    names = marked.label_set.names
+    members = []
+    for word, text, label, probability in zip(came, marked.texts, marked.labels.tolist(),
+                                              marked.probabilities.tolist()):
+        member = {**word.fields, "word": word.word, "text": text}
+        if probability == probability:  # a model reads the word
+            member |= {"label": names[label], "probability": round(probability, 4)}
+        times = {"start": word.begin, "end": word.end}
+        members.append(member | {key: time for key, time in times.items() if time == time})
+    return members

@@ -1,0 +1,168 @@
+"""WebSockets of `punc serve`: live words, or a Vosk server between the client and the words."""
+
+import asyncio
+import contextlib
+import json
+import logging
+
+from starlette.responses import JSONResponse
+from starlette.websockets import WebSocket, WebSocketDisconnect
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
+
+from punc.base.errors import InputError, check_choice
+from punc.live.connection import Closed, Connection, OverLimit, Source
+from punc.live.limits import ENDING, HANDSHAKE
+from punc.live.served import Models, ServedModel
+from punc.live.server_options import ServerOptions
+from punc.live.session import OUTPUTS, LiveOptions, Session
+
+logger = logging.getLogger(__name__)
+SILENT = logging.getLogger("punc-websockets")  # a Vosk server that breaks the protocol is no news
+SILENT.addHandler(logging.NullHandler())
+SILENT.propagate = False
+
+
+class Client:
+    """A client's WebSocket as a source and a sink."""
+
+    def __init__(self, socket: WebSocket):
+        self._socket = socket
+
+    async def recv(self) -> str | bytes:
+        message = await self._socket.receive()
+        if message["type"] == "websocket.disconnect":
+            raise Closed
+        text = message.get("text")
+        return message.get("bytes") or b"" if text is None else text
+
+    async def send(self, message: str) -> None:
+        try:
+            await self._socket.send_text(message)
+        except (WebSocketDisconnect, RuntimeError):  # the latter after a close
+            raise Closed from None
+
+    async def close(self, code: int = 1000, reason: str = "") -> None:
+        with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+            await self._socket.close(code, reason)
+
+
+class Recogniser:
+    """A Vosk server as a source, for what its client says."""
+
+    def __init__(self, socket: ClientConnection):
+        self._socket = socket
+
+    async def recv(self) -> str | bytes:
+        try:
+            return await self._socket.recv()
+        except ConnectionClosed:
+            raise Closed from None
+
+    async def forward(self, client: Client) -> None:
+        """Send it messages of a client as they are, and their end."""
+        with contextlib.suppress(Closed, ConnectionClosed):
+            while True:
+                await self._socket.send(await client.recv())
+        await self._socket.close()
+
+
+class LiveSockets:
+    """Serves WebSockets, each with a stream of its own.
+
+    live   what a client gets that says nothing else in its query
+    """
+
+    def __init__(self, models: Models, live: LiveOptions, options: ServerOptions):
+        self._models, self._live, self._options = models, live, options
+        self._open = self._words = self._served = 0
+
+    def health(self) -> dict[str, int]:
+        """Counts of connections and words."""
+        return {"connections": self._open, "max_connections": self._options.max_connections, "served": self._served,
+                "words": self._words}
+
+    async def serve(self, socket: WebSocket) -> None:
+        """Serve a client to its end."""
+        try:
+            model, live, output = self._wanted(socket)
+        except InputError as error:
+            await socket.send_denial_response(JSONResponse({"error": error.what, "remedy": error.remedy}, 400))
+            return
+        if self._open >= self._options.max_connections:
+            full = {"error": "too many connections", "remedy": "try again later"}
+            await socket.send_denial_response(JSONResponse(full, 503))
+            return
+        self._open += 1
+        self._served += 1
+        client = Client(socket)
+        try:
+            await socket.accept()
+            if self._options.upstream:
+                await self._relay(socket, client, model, live, output)
+            else:
+                await self._converse(socket, client, client, model, live, output)
+        except (Closed, WebSocketDisconnect):
+            pass
+        finally:
+            self._open -= 1
+
+    def _wanted(self, socket: WebSocket) -> tuple[ServedModel, LiveOptions, str]:
+        """The model, the options and the output that a client asks for. Raises InputError."""
+        query = socket.query_params
+        output, delay = query.get("output", "auto"), query.get("max_delay")
+        check_choice(("auto", *OUTPUTS), output=output)
+        try:
+            max_delay = self._live.max_delay if delay is None else float(delay)
+        except ValueError:
+            raise InputError(f"max_delay={delay}", "give seconds") from None
+        live = LiveOptions(max_delay, query.get("utterance_end", self._live.utterance_end))
+        return self._models.find(query.get("model", ""), live=True), live, output
+
+    async def _converse(self, socket: WebSocket, client: Client, source: Source, model: ServedModel, live: LiveOptions,
+                        output: str) -> None:
+        """Answer the messages of a source until it is closed, or the server ends."""
+        assert model.fresh
+        connection = Connection(source, client, Session(model.fresh.copy, live), live.max_delay, output,
+                                self._options.max_rate, self._count)
+        running = asyncio.create_task(connection.run())
+        ending = asyncio.create_task(socket.scope["state"][ENDING].wait())
+        try:
+            await asyncio.wait({running, ending}, return_when=asyncio.FIRST_COMPLETED)
+            code, reason = (1001, "the server ends") if ending.done() else (1000, "")
+            running.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await running
+        except Closed:
+            if source is client:
+                raise
+            code, reason = 1000, ""  # the recogniser has ended, the client has not
+        except OverLimit as error:
+            await client.send(json.dumps({"error": str(error)}, ensure_ascii=False))
+            code, reason = 1008, str(error)
+        finally:
+            running.cancel()
+            ending.cancel()
+        await connection.finish()
+        await client.close(code, reason)
+
+    async def _relay(self, socket: WebSocket, client: Client, model: ServedModel, live: LiveOptions,
+                     output: str) -> None:
+        """Send what a client says to a Vosk server, and what that answers, with marks, to the client."""
+        try:
+            upstream = await connect(self._options.upstream, compression=None, open_timeout=HANDSHAKE, logger=SILENT)
+        except (OSError, InvalidHandshake, InvalidURI, asyncio.TimeoutError):
+            logger.warning("%s: no Vosk server there", self._options.upstream)
+            await client.send(json.dumps({"error": "the recogniser cannot be reached"}))
+            await client.close(1013)
+            return
+        async with upstream:
+            recogniser = Recogniser(upstream)
+            forward = asyncio.create_task(recogniser.forward(client))
+            try:
+                await self._converse(socket, client, recogniser, model, live, "vosk" if output == "auto" else output)
+            finally:
+                forward.cancel()
+
+    def _count(self, words: int) -> None:
+        self._words += words
