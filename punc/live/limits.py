@@ -27,6 +27,8 @@ class LimitedHttp(H11Protocol):
 class LimitedWebSocket(WebSocketsSansIOProtocol):
     """A WebSocket that answers some pings, holds the loop for a short time, and lets the application end it."""
 
+    close_sent: bool
+
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         transport.max_size = READ
