@@ -166,7 +166,7 @@ def test_clitics_are_those_of_the_file(local):
 def test_models_that_ship_write_i_with_a_capital():
     capitals = read_casing(RECIPE / "conf/en/caps.txt")
     for model in shipped():
-        assert read_casing(find_model(model) / CASING).items() >= capitals.items()
+        assert not model.startswith("en") or read_casing(find_model(model) / CASING).items() >= capitals.items()
     assert {"I", "I'm"} <= set(load("en-live").punctuate("and i said i'm here").split())
 
 

@@ -36,7 +36,8 @@ def main(system: str, cards: Path, template: Path, results: Path, scale: Path) -
     def row(match: re.Match) -> str:
         if match[1] not in values:
             return ""
-        figures = [f"{values[match[1]].get(column, float('nan')):.1f}".replace("nan", "–") for column in columns]
+        # An F1 of 0 is that of a reference without what is scored, as one without capitals.
+        figures = [f"{values[match[1]].get(column) or float('nan'):.1f}".replace("nan", "–") for column in columns]
         return f"| {' | '.join([match[2], *figures])} |\n"
 
     with open_input(template) as file, open_input(scale, "run stage 6") as factor:
