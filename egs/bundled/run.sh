@@ -52,7 +52,8 @@ prepare_data() {
     prepare_set "$set" "${format[@]}" --document-prefix '#doc' "$data/raw/$set.txt"
     validate "$set"
   done
-  ! $cased || prepare_set written "${format[@]}" --document-prefix '#doc' --lowercase false $(names "$data/raw/" | sed 's/$/.txt/')
+  ! $cased ||
+    prepare_set written "${format[@]}" --document-prefix '#doc' --lowercase false $(names "$data/raw/" | sed 's/$/.txt/')
 }
 prepare_tests() { :; }
 make_stores() {
@@ -82,7 +83,8 @@ if runs 1; then mkdir -p "$data/raw" && prepare_data; fi
 # Stage 2: finish the test sets; learn words with more than one capital, and how labels of neighbours fit together.
 if runs 2; then
   prepare_tests
-  ! $cased || [ -s "$data/casing.txt" ] || learn_casing.py "$label_file" "$data/written" "$data/casing.txt" $(ls "$conf/caps.txt" 2>/dev/null)
+  ! $cased || [ -s "$data/casing.txt" ] ||
+    learn_casing.py "$label_file" "$data/written" "$data/casing.txt" $(ls "$conf/caps.txt" 2>/dev/null)
   [ -s "$data/transitions.txt" ] ||
     learn_transitions.py "$label_file" "$data/${counted:-$(names '' | head -n 1)}" 0.1 "$data/transitions.txt"
 fi

@@ -6,6 +6,7 @@ because batches are too small to be shared between threads. On a GPU one process
 """
 
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -80,15 +81,17 @@ class Decoder:
             chunk_size = max(1, longest - 2 * self.context)
             self.options = replace(options, chunk_size=min(options.chunk_size or chunk_size, chunk_size))
         self.device = _device(directory, options.device)
-        self._model: AnyModel | None = None
         self._uncased: np.ndarray | None = None  # bool (vocabulary,), the tokens without case, for case_rule
 
-    @property
+    @cached_property
     def model(self) -> AnyModel:
         """The model, which is loaded at its first use."""
-        if self._model is None:
-            self._model = self._load()
-        return self._model
+        model = load_model(self.directory, self.device)
+        chunk_size, ahead = self.options.chunk_size, model.lookahead or 0
+        if chunk_size and ahead > max(chunk_size, self.context):
+            raise InputError(f"the model reads {ahead} tokens past a slot, but --chunk-size={chunk_size}",
+                             "give that many or more")
+        return model
 
     def __call__(self, task: Task) -> tuple[np.ndarray, np.ndarray | None]:
         streams = StoreSet(task.ids, None, task.pauses, [""] * (len(task.offsets) - 1), task.offsets, task.turns)
@@ -109,14 +112,6 @@ class Decoder:
         if len(self._ends) and log_probs is not None:
             chosen = np.stack([chosen, self._ends[scaled(log_probs, self.scale)[:, self._ends].argmax(1)]], axis=1)
         return chosen.astype(np.int8), np.exp(log_probs) if self.posteriors and log_probs is not None else None
-
-    def _load(self) -> AnyModel:
-        model = load_model(self.directory, self.device)
-        chunk_size, ahead = self.options.chunk_size, model.lookahead or 0
-        if chunk_size and ahead > max(chunk_size, self.context):
-            raise InputError(f"the model reads {ahead} tokens past a slot, but --chunk-size={chunk_size}",
-                             "give that many or more")
-        return model
 
     def _free(self, model: AnyModel, task: Task, bounds: np.ndarray) -> np.ndarray:
         """The slots that nothing before decides: the first of a span that continues another, and words without case.

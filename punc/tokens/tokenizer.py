@@ -6,7 +6,6 @@ A store or a model's directory holds one, as the files
     token_type     the tokenizer's name; missing if that is `word`
     pieces.model   only for subwords: the model that cuts words into pieces
     tokenizer.json only for the pieces of an encoder: its own tokenizer
-    by_character   the words of a text are its characters, which have no blanks between them
     clitics        the rules by which the words of the training text were split (`text.prose.Clitics`), if any
 """
 

@@ -246,7 +246,7 @@ def write(transcript: Transcript, words: Words, new: Sequence[str], probabilitie
         begin, end = bounds[number], bounds[number + 1]
         if begin == end:
             continue
-        chance = rated[end - 1] if end == begin + 1 or len(text.text.split()) == 1 else math.nan
+        chance = rated[end - 1] if end == begin + 1 or len(split(text.text)) == 1 else math.nan
         if chance == chance or pieces[begin:end] != words.pieces[begin:end]:
             own = text.text.replace(words.pieces[begin], pieces[begin], 1) if end == begin + 1 else \
                 words.script.with_words(text.text, pieces[begin:end])
