@@ -29,48 +29,8 @@ data=data/$language exp=exp/$language label_file=$conf/labels.txt
 decode_options=(--context 64 --posteriors false)
 choose_systems "$conf/systems"
 
-# What a language does otherwise than by these variables and functions, it has in its language.sh.
-sources=                                                # names with their files, NAME:FILE
-every=40                                                # one document in so many is a test
-format=(--format prose)                                 # options of punc prepare
-cased=true                                              # whether the language has capitals
-tokens=(--token-type subword --vocab-size 24000)        # options of punc make-store
-counted=                                                # the set whose transitions are learned; that of the first source if empty
-ships=$language                                         # models that ship
-declare -A merges=(                                     # what is scored, as --merge of punc score
-  ["marks"]="O=O+CAP,COMMA=COMMA+CAP_COMMA,PERIOD=PERIOD+CAP_PERIOD,QUESTION=QUESTION+CAP_QUESTION"
-  ["case"]="O=O+COMMA+PERIOD+QUESTION,CAPITAL=CAP+CAP_COMMA+CAP_PERIOD+CAP_QUESTION")
-export PYTHONPATH=$PWD/local${PYTHONPATH:+:$PYTHONPATH}  # for the scripts in local/LANGUAGE
-names() { for source in $sources; do echo "$1${source%%:*}"; done; }
-dev_of() { names dev_; }
-tests_of() { names test_; }
-prepare_texts() { python local/prepare_texts.py "$every" "$corpus" "$data/raw" $sources; }
-prepare_data() {
-  local set
-  [ -f "$data/raw/finished" ] || { prepare_texts && touch "$data/raw/finished"; }
-  for set in $(names '' && names dev_ && names test_); do
-    prepare_set "$set" "${format[@]}" --document-prefix '#doc' "$data/raw/$set.txt"
-    validate "$set"
-  done
-  ! $cased ||
-    prepare_set written "${format[@]}" --document-prefix '#doc' --lowercase false $(names "$data/raw/" | sed 's/$/.txt/')
-}
-prepare_tests() { :; }
-make_stores() {
-  local train dev
-  train=$(names '' | paste -sd,) dev=$(names dev_ | paste -sd,)
-  make_store "${tokens[@]}" --train "$train" --join "train=$train" --join "dev=$dev" "$data/store" \
-    $(names "$data/" && names "$data/dev_")
-}
-add_options() { :; }
-train_system() {
-  local options=(--threads "$threads")
-  add_options "$1"
-  [ -f "$exp/$1/model.json" ] || train "$conf/$1.conf" "$data/${store_of[$1]}" "$exp/$1" "${options[@]}"
-}
-train_systems() { two_at_a_time train_system $(in_stage 4); }
-train_on() { :; }
-score_others() { :; }
+# shellcheck source=egs/bundled/local/language.sh
+. local/language.sh
 # shellcheck source=/dev/null
 . "$conf/language.sh"
 export cased
@@ -96,25 +56,6 @@ if runs 4; then
   train_systems
 fi
 if runs 5; then train_on; fi
-
-# score_all REFERENCE DECODED OUT: all that is in merges; the first of them, marks, is the score, others are score_NAME.
-score_all() {
-  local part score_name
-  for part in "${!merges[@]}"; do
-    score_name=score_$part score_name=${score_name%_marks}
-    score "$@" --match streams --merge "${merges[$part]}"
-  done
-}
-
-# fit_labels MODEL-DIR: its models, of all seeds, choose labels of neighbouring words that fit together; one that ships
-# has its own weights.
-fit_labels() {
-  local seed model
-  for seed in $seeds; do
-    model=$(dir_of_seed $seed "$1")
-    [ ! -d $model ] || [ -f $model/model.json ] || cp "$data/transitions.txt" $model/transitions.txt
-  done
-}
 
 # Stage 6: punctuate the test sets and score them. The scale is the best on dev.
 if runs 6; then
