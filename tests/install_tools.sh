@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what some tests need and set-up does not install: Slurm, sclite, flite, sox and Chromium (as root on Debian or
-# Ubuntu), the extras of setup.py, and KenLM's lmplz. If something cannot be installed, it says so, and those tests are
+# Ubuntu), the extras of pyproject.toml, and KenLM's lmplz. If something cannot be installed, it says so, and those tests are
 # skipped.
 set -u
 cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)" || exit 1
@@ -36,7 +36,7 @@ tools() {
 tools &
 extras=crf,clusters,vectors,speech,accessibility,completion,onnx,serve,encoder
 modules="pycrfsuite brown_clustering gensim pocketsphinx axe_core_python argcomplete onnx onnxruntime starlette uvicorn websockets transformers"
-PUNC_EXTRAS=$extras bash utils/setup.sh || bash utils/setup.sh || exit 1
+PUNC_EXTRAS=$extras bash utils/setup.sh --train || bash utils/setup.sh --train || exit 1
 .venv/bin/python -c "from importlib.util import find_spec; assert all(map(find_spec, '$modules'.split()))" 2>/dev/null ||
   timeout 300 .venv/bin/python -m pip install -qq --constraint constraints.txt --editable ".[$extras]" ||
   lacking "pip could not install the extras ${extras//,/, }"

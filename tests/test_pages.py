@@ -407,16 +407,8 @@ def test_readme_table_has_the_figures_of_the_pages():
                 assert entry == expected(entry, kind, metric, sets, data, published), path
 
 
-def test_readme_quotes_the_engines_from_their_page():
-    _, data, published = page_of(ROOT / "egs/earnings/results/4-europarl/RESULTS.md")
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    quoted = re.search(r"MiniLM-p-podcasts-clean of(?s:.*?)\(p = [\d.]+\)\.\n", text)[0]
-    a, b = "MiniLM-p-podcasts-clean", "speechmatics"
-    for reference in (f"{a} > {b} test_{b} overall.F1", f"p {a} {b} test_{b} QUESTION.F1"):
-        shown = filled(f"{a} {b} {{{reference}}}", data, published, (), "README.md").removeprefix(f"{a} {b} ")
-        assert shown in quoted
-        quoted = quoted.replace(shown, "")
-    assert not re.search(r"\d\.\d", quoted)
+def test_readme_fits_on_two_screens():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 90
 
 
 def test_readme_output_of_mini_is_that_of_its_page():

@@ -31,7 +31,7 @@ esac
 def checkout(tmp_path):
     copy = tmp_path / "a checkout"
     (copy / "utils").mkdir(parents=True)
-    for name in ("path.sh", "setup.py", "constraints.txt", "utils/setup.sh"):
+    for name in ("path.sh", "setup.py", "pyproject.toml", "constraints.txt", "utils/setup.sh"):
         shutil.copy(ROOT / name, copy / name)
     binaries = copy / ".venv/bin"
     binaries.mkdir(parents=True)
@@ -42,11 +42,12 @@ def checkout(tmp_path):
     return copy
 
 
-def set_up(checkout, **env):
-    """Run setup.sh. Returns its result and its pip commands."""
+def set_up(checkout, *options, **env):
+    """Run setup.sh --train, or with other options. Returns its result and its pip commands."""
     log = checkout.parent / "pip"
     log.unlink(missing_ok=True)
-    result = run("bash", checkout / "utils/setup.sh", cwd="/", env={"PYTHON": sys.executable, **env})
+    result = run("bash", checkout / "utils/setup.sh", *(options or ["--train"]), cwd="/",
+                 env={"PYTHON": sys.executable, **env})
     return result, log.read_text().splitlines() if log.exists() else []
 
 
@@ -58,6 +59,25 @@ def test_setup_again_does_nothing(checkout):
     with open(checkout / "constraints.txt", "a") as file:
         file.write("# changed\n")
     assert len(set_up(checkout)[1]) == 3
+
+
+def test_path_installs_no_torch_and_a_recipe_the_rest(checkout):
+    source = ["bash", "-euc", f'. "{checkout}/path.sh"']
+    log = checkout.parent / "pip"
+    assert run(*source, cwd="/", env={"PYTHON": sys.executable}).returncode == 0
+    assert [re.search(r" (pip==[\d.]+|torch|--editable \S+)", line)[1] for line in log.read_text().splitlines()] == [
+        PIP_VERSION, "--editable ."]
+    _, asked = set_up(checkout)
+    assert [re.search(r" (pip==[\d.]+|torch|--editable \S+)", line)[1][:18] for line in asked] == [
+        PIP_VERSION, "torch", "--editable .[train"]
+    log.unlink()
+    assert run(*source, cwd="/", env={"PYTHON": sys.executable}).returncode == 0
+    assert not log.exists()
+
+
+def test_setup_with_a_wrong_option_is_one_line(checkout):
+    result, asked = set_up(checkout, "--light")
+    assert (result.returncode, result.stderr, asked) == (1, "utils/setup.sh: usage: utils/setup.sh [--train]\n", [])
 
 
 def test_setup_after_failure_is_repeated(checkout):
@@ -159,7 +179,7 @@ def set_up_torch(checkout, offered, build=""):
     log.write_text("")
     env = {**os.environ, "PYTHON": sys.executable, "LOG": str(log), "PUNC_TORCH": build,
            "OFFERED": " ".join(offered).replace("TORCH", TORCH)}
-    result = subprocess.run(["bash", checkout / "utils/setup.sh"], capture_output=True, text=True, env=env)
+    result = subprocess.run(["bash", checkout / "utils/setup.sh", "--train"], capture_output=True, text=True, env=env)
     asked = log.read_text().replace(TORCH, "TORCH").splitlines()
     return result, asked, [path.name[6:-10].replace(TORCH, "TORCH") for path in checkout.glob(".venv/lib/*/*/torch-*")]
 

@@ -2,6 +2,7 @@
 # Sets up if need be, checks the style of all shell and Python files, and the type hints of punc/.
 set -eu
 cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)"
+bash utils/setup.sh --train
 . ./path.sh
 status=0
 # run.pl and slurm.pl are Python; they say why.

@@ -20,6 +20,7 @@ _start_dir=${OLDPWD:-$PWD}  # run.sh has changed to its own directory
 . "$(dirname "${BASH_SOURCE[0]}")/quote.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/parse_options.sh"
 [ $# = 0 ] || fail "'$1' is not an option; see $0 --help"
+[ -z "${PUNC_ROOT-}" ] || bash "$PUNC_ROOT/utils/setup.sh" --train || exit 1  # bundled models alone need no PyTorch
 for _option in stage stop_stage; do
   [[ ${!_option-0} =~ ^-?[0-9]+$ ]] || fail "--${_option//_/-} '${!_option}' is not a number; stages are 0 to 7"
 done

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Makes the virtual environment .venv of this checkout, with punc and the versions of constraints.txt in it.
-# path.sh calls it, so nobody has to. It works once, and again when constraints.txt, setup.py or this script changes.
+# usage: utils/setup.sh [--train]
+# Makes the virtual environment .venv of this checkout, with punc and the versions of constraints.txt in it: what bundled
+# models need, and with --train also PyTorch and what recipes and tests need. path.sh calls it, and recipes and utils/test.sh
+# call it with --train, so nobody has to. It works once, and again when constraints.txt, pyproject.toml or this script changes.
 #
 #   PYTHON=/path/to/python3   the Python; by default the first of python3, python3.14 … python3.10 that is 3.10 or newer
 #   PUNC_TORCH=cu130          the build of torch; by default cpu
-#   PUNC_EXTRAS=crf,encoder   more extras of setup.py, for an environment that is made now
+#   PUNC_EXTRAS=crf,encoder   more extras of pyproject.toml, for an environment that is made now
 set -eu
 
 cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)"
@@ -15,8 +17,8 @@ fail() {
 }
 
 is_done() {
-  [ -x .venv/bin/punc ] && [ "$(cat .venv/.stamp 2>/dev/null)" = "$stamp" ] &&
-    { [ -z "${PUNC_TORCH-}" ] || compgen -G ".venv/lib/python3*/site-packages/torch-*+$PUNC_TORCH.dist-info" >/dev/null; }
+  [ -x .venv/bin/punc ] && [ "$(cat .venv/.stamp$train 2>/dev/null)" = "$stamp" ] &&
+    { [ -z "$train" ] || [ -z "${PUNC_TORCH-}" ] || compgen -G ".venv/lib/python3*/site-packages/torch-*+$PUNC_TORCH.dist-info" >/dev/null; }
 }
 
 find_python() {
@@ -61,9 +63,14 @@ install_torch() {
   fi
 }
 
+case $*:${PUNC_TORCH-} in
+  :) train= ;;
+  :* | --train:*) train=-train ;;  # whoever names a build of torch wants it
+  *) fail "usage: utils/setup.sh [--train]" ;;
+esac
 [[ $OSTYPE = linux* ]] || PUNC_TORCH=  # other systems have one build
 [[ ${PUNC_TORCH-} =~ ^[a-z0-9.]*$ ]] || fail "PUNC_TORCH='$PUNC_TORCH' is not a build of torch; give cpu or cu130, say"
-stamp="$PWD $(cat constraints.txt setup.py utils/setup.sh | cksum)"
+stamp="$PWD $(cat constraints.txt pyproject.toml setup.py utils/setup.sh | cksum)"
 is_done && exit
 
 # Of two recipes started at once, one sets up and the other waits. The lock ends with the process, however that ends.
@@ -73,8 +80,13 @@ exec 9>>.venv/.lock
 "$python" -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX)'
 is_done && exit
 
-echo "Setting up .venv: about 200 MB to download, once." >&2
-rm -f .venv/.stamp
+size=60 extras=${PUNC_EXTRAS-} modules=onnxruntime
+if [ "$train" ]; then
+  size=250 extras=train,test,plot,report,tree,onnx${PUNC_EXTRAS:+,$PUNC_EXTRAS}
+  modules=onnxruntime,torch,onnx,sklearn.tree,matplotlib.pyplot
+fi
+echo "Setting up .venv: about $size MB to download, once." >&2
+rm -f .venv/.stamp$train
 # An environment that is half made or was moved here does not work. In any other, what a user installed stays.
 if ! .venv/bin/python -m pip --version >/dev/null 2>&1 || ! grep -qF "$PWD/.venv" .venv/bin/activate; then
   rm -rf .venv/*
@@ -82,14 +94,16 @@ if ! .venv/bin/python -m pip --version >/dev/null 2>&1 || ! grep -qF "$PWD/.venv
 fi
 # An old pip takes four times as long to read the indexes; it works, too.
 pip install "$(grep '^pip==' constraints.txt)" 2>/dev/null || echo "pip stays as it is: no newer one could be installed." >&2
-install_torch || fail "pip could not install torch; see the message above and docs/install.md"
-pip install --constraint constraints.txt --editable ".[test,plot,report,tree,onnx${PUNC_EXTRAS:+,$PUNC_EXTRAS}]" ||
+[ -z "$train" ] || install_torch || fail "pip could not install torch; see the message above and docs/install.md"
+pip install --constraint constraints.txt --editable ".${extras:+[$extras]}" ||
   fail "pip could not install the packages; see the message above and docs/install.md"
 # Python compiles what it imports, once; pip would compile all, and most modules of torch are never imported. They are
 # imported here, so that a Python that may not write here does not compile them each time.
-PYTHONDONTWRITEBYTECODE='' .venv/bin/python -c 'import torch, onnx, onnxruntime, sklearn.tree, matplotlib.pyplot' ||
+PYTHONDONTWRITEBYTECODE='' .venv/bin/python -c "import $modules" ||
   fail "what pip has installed cannot be imported; remove .venv and try again"
 .venv/bin/punc --help >/dev/null || fail ".venv/bin/punc does not start; remove .venv and try again"
-echo "$stamp" >.venv/.stamp.new
-mv .venv/.stamp.new .venv/.stamp
+for name in .stamp ${train:+.stamp$train}; do
+  echo "$stamp" >.venv/.stamp.new
+  mv .venv/.stamp.new .venv/$name
+done
 echo "Set up." >&2

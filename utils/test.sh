@@ -2,5 +2,6 @@
 # Sets up if need be and runs the tests: bash utils/test.sh [pytest's options]
 set -eu
 cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)"
+bash utils/setup.sh --train
 . ./path.sh
 exec python -m pytest "$@"

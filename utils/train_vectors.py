@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains word vectors on the words of data directories and writes them in word2vec's text format.
 
-Skip-gram with negative sampling (Mikolov et al. 2013), by gensim, the extra `vectors` of setup.py. Words are read as
+Skip-gram with negative sampling (Mikolov et al. 2013), by gensim, the extra `vectors`. Words are read as
 models read them, stream by stream, without sentence ends. With --labels the marks stand between them and are learned
 like words, as in the texts of published vectors, but get no line in the file. Training takes one thread, so the same
 words and options give the same file, byte for byte.
