@@ -44,6 +44,19 @@ def test_after_asr_commands_show_what_the_page_shows(number, tmp_path):
     assert result.stdout == expected
 
 
+@pytest.mark.parametrize("page", ["prepare-data", "clean-text", "tokens"])
+def test_commands_print_what_the_page_shows(page, tmp_path):
+    """All commands of a page, one after the other; what stands below some is all that these print."""
+    text = (ROOT / f"docs/{page}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```$(?:\n\n^```\n(.*?)^```$)?", text, re.DOTALL | re.MULTILINE)
+    script = "\n".join([f". '{ROOT}/path.sh'", "set -eu", "exec 2>&1", *(f"{commands}echo %%" for commands, _ in blocks)])
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False,
+                          env=os.environ | {"OMP_NUM_THREADS": "1"})
+    assert done.returncode == 0, done.stdout
+    for (_, expected), printed in zip(blocks, done.stdout.split("%%\n"), strict=False):
+        assert expected in ("", printed)
+
+
 def test_adapt_commands_train_and_score(tmp_path):
     for name, numbers in (("train", (1, 2)), ("dev", (3,)), ("test", (4,))):
         texts = [ROOT / f"egs/mini/corpus/text/talk-0{number}.txt" for number in numbers]

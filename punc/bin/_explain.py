@@ -24,6 +24,11 @@ ERRNO = {
     errno.EPERM: ("not permitted", "change its owner or permissions, or name another file"),
     errno.EROFS: ("the file system is read-only", "name a file on another one"),
 }
+EXTRAS = {  # packages that some commands need → the extra of pyproject.toml that installs them
+    "torch": "train", "onnx": "onnx", "transformers": "encoder", "tokenizers": "encoder", "safetensors": "encoder",
+    "starlette": "serve", "uvicorn": "serve", "websockets": "serve", "sklearn": "tree", "pycrfsuite": "crf",
+    "matplotlib": "plot", "jinja2": "report", "scipy": "report", "gensim": "vectors", "pocketsphinx": "speech",
+}
 OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "cannot allocate memory")
 STREAMS = {"stdin": "input", "stdout": "output"}
 
@@ -43,6 +48,10 @@ def explain(error: Exception, command: Sequence[str], closed: Sequence[str] = ()
         return "not enough memory; use fewer processes (--nj), smaller batches (--batch-size), or another machine"
     if isinstance(error, OSError):
         return one_line(_explain_os(error, closed))
+    if isinstance(error, ModuleNotFoundError) and error.name in EXTRAS:
+        extra = EXTRAS[error.name]
+        checkout = ", or in a checkout bash utils/setup.sh --train" if extra == "train" else ""
+        return f"the package {error.name} is not installed; pip install 'punc-toolkit[{extra}]'{checkout}"
     frames = traceback.extract_tb(error.__traceback__)
     place = f" in {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
     what = one_line(f"{type(error).__name__}: {error}", 300).rstrip(": ")

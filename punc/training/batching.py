@@ -145,7 +145,7 @@ def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> Stor
     if model.reads_turns:
         if data.turns is None:
             raise InputError(f"--speaker-changes true, but set '{options.train_set}' has no turns",
-                             "add them to the data directory (docs/new-corpus.md), or leave the option out")
+                             "add them to the data directory (docs/prepare-data.md), or leave the option out")
         if options.asr_noise:
             raise InputError("--asr-noise with --speaker-changes true", "leave one of them out: the errors move words, "
                              "and turns do not move with them")
