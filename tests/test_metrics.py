@@ -224,7 +224,7 @@ def test_compute_metrics_order_of_rows(labels):
 
 
 def test_docs_have_the_table_of_metrics():
-    page = (Path(__file__).parents[1] / "docs/score-another-system.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[1] / "docs/metrics.md").read_text(encoding="utf-8")
     rows = []
     for metric in METRICS:
         name = f"`{metric.name}`" if metric.single else f"`{metric.name}.P`, `.R`, `.F1`"

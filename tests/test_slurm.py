@@ -123,7 +123,7 @@ def test_sbatch_resources(place, conf, options, asked):
 
 
 def test_defaults_are_those_of_the_page(slurm_pl):
-    page = (ROOT / "docs/run-a-recipe.md").read_text()
+    page = (ROOT / "docs/cluster.md").read_text()
     shown = re.search(r"^```\n(command .*?)^```", page, re.M | re.S)[1]
     defaults = sys.modules["slurm_conf"].DEFAULTS
     assert sorted(re.sub(r" -p \w+", "", shown).splitlines()) == sorted(defaults.split("\n")[1:-1])
