@@ -104,6 +104,6 @@ PYTHONDONTWRITEBYTECODE='' .venv/bin/python -c "import $modules" ||
 .venv/bin/punc --help >/dev/null || fail ".venv/bin/punc does not start; remove .venv and try again"
 for name in .stamp ${train:+.stamp$train}; do
   echo "$stamp" >.venv/.stamp.new
-  mv .venv/.stamp.new .venv/$name
+  mv .venv/.stamp.new ".venv/$name"
 done
 echo "Set up." >&2
