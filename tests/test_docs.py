@@ -49,7 +49,8 @@ def test_commands_print_what_the_page_shows(page, tmp_path):
     """All commands of a page, one after the other; what stands below some is all that these print."""
     text = (ROOT / f"docs/{page}.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```sh\n(.*?)^```$(?:\n\n^```\n(.*?)^```$)?", text, re.DOTALL | re.MULTILINE)
-    script = "\n".join([f". '{ROOT}/path.sh'", "set -eu", "exec 2>&1", *(f"{commands}echo %%" for commands, _ in blocks)])
+    parts = [f"{commands}echo %%" for commands, _ in blocks]
+    script = "\n".join([f". '{ROOT}/path.sh'", "set -eu", "exec 2>&1", *parts])
     done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False,
                           env=os.environ | {"OMP_NUM_THREADS": "1"})
     assert done.returncode == 0, done.stdout

@@ -1,12 +1,15 @@
 """Files: errors a user can act on; written whole or not at all."""
 
+import contextlib
 import errno
 import fcntl
 import os
 import stat
 import subprocess
 import sys
+import tempfile
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -63,6 +66,17 @@ def test_decode_line():
 
 def listing(path):
     return {str(file.relative_to(path)): file.read_text() for file in path.rglob("*") if file.is_file()}
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="this system has no /dev/shm")
+def test_atomic_file_in_shared_memory_is_no_device():
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        path = Path(folder, "a")
+        path.write_text("old")
+        with contextlib.suppress(ValueError), atomic_file(path) as file:
+            file.write("new")
+            raise ValueError
+        assert path.read_text() == "old"
 
 
 def test_atomic_file(tmp_path):

@@ -5,6 +5,7 @@ import errno
 import fcntl
 import glob
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator
@@ -16,6 +17,7 @@ from punc.base.lock import lock_directory
 from punc.base.stop import held
 
 NEW = ".new"  # in a directory: the files that will replace it, or what a killed process has left of them
+OPEN_FILE = re.compile(r"/dev/std(in|out|err)|(/dev|/proc/[^/]+)/fd/\d+")  # what the system calls an open file
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -122,8 +124,8 @@ def atomic_file(path: str | os.PathLike, mode: str = "w") -> Iterator[IO]:
 def _is_device(path: str | os.PathLike[str]) -> bool:
     """Whether a path is a device or a pipe, also by a name that the system gives to an open file, as /dev/stdout."""
     name = os.path.abspath(path)
-    return name.startswith(("/dev/", "/proc/")) or (os.path.exists(name) and not os.path.isfile(name)
-                                                    and not os.path.isdir(name))
+    return bool(OPEN_FILE.fullmatch(name)) or (os.path.exists(name) and not os.path.isfile(name)
+                                               and not os.path.isdir(name))
 
 
 @contextlib.contextmanager

@@ -5,8 +5,8 @@
 - Delay: for --seconds, each of N connections sends --rate words a second (speech has two to four), as JSON, at moments
   of its own. The delay of an answer is the time from sending the word that decides it to its arrival.
 - Hostile clients: the same while those of hostile.py run.
-- HTTP: --requests texts of 1,000 words by 4 clients at a time, with two workers, and `punc transcript --nj 2` on as many
-  words; then ten times as many short requests in JSON next to live clients. Each answer is checked.
+- HTTP: --requests texts of 1,000 words by 4 clients at a time, with two workers, and `punc transcript --nj 2` on as
+  many words; then ten times as many short requests in JSON next to live clients. Each answer is checked.
 - End: how long the server takes after SIGTERM, with requests and words under way, which all get their answers.
 - Memory: then --words words go through the connections as fast as they are answered. The resident size of the server is
   read after a tenth of them, and at the end.
@@ -216,7 +216,8 @@ def measure_http(args: argparse.Namespace) -> None:
         text = Path(folder, "text.txt")
         text.write_text(" ".join(draw(random.Random(0), LONG * len(delays))))
         begin = time.perf_counter()
-        subprocess.run([*PUNC, "transcript", "--nj", "2", TEXT, text, Path(folder, "out.txt")], check=True, capture_output=True)
+        subprocess.run([*PUNC, "transcript", "--nj=2", TEXT, text, Path(folder, "out.txt")], check=True,
+                       capture_output=True)
         show("punc transcript --nj 2, words a second, its start included",
              LONG * len(delays) / (time.perf_counter() - begin), "")
 

@@ -129,11 +129,12 @@ def changed_array(array: np.ndarray, rng: random.Random) -> np.ndarray:
     if choice == 5:
         return np.ascontiguousarray(array.T)
     if array.size:
-        numbers = (-1, 0, 1, 2, 3, 10**6, -10**6) if array.dtype.kind == "i" else (np.nan, np.inf, -np.inf, 1e30, -1, 0)
+        integers, floats = (-1, 0, 1, 2, 3, 10**6, -10**6), (np.nan, np.inf, -np.inf, 1e30, -1, 0)
+        numbers = integers if array.dtype.kind in "iu" else floats
         flat = array.reshape(-1)
         for _ in range(rng.choice((1, 3))):
             number = rng.choice(numbers)
-            flat[rng.randrange(array.size)] = number % 127 if array.dtype == np.int8 else number
+            flat[rng.randrange(array.size)] = number % 127 if array.dtype.itemsize == 1 else number
     return array
 
 
