@@ -195,7 +195,7 @@ def text_model(tmp_path_factory):
 
 
 def with_pauses(name):
-    return {"pauses": True} if "pauses" in base.option_names(name) else {}
+    return {"pauses": True} if "pauses" in base.option_defaults(name) else {}
 
 
 def small_set(lengths):

@@ -7,12 +7,8 @@ loss falls by less than that again, training ends (Mikolov et al. 2011, as in Ti
 epochs as one can afford (Li et al. 2020, Budgeted training). With `--warmup` it first rises from 0, batch by batch.
 
 The model with the lowest development loss is kept. After an epoch that did not lower the loss, training continues from
-that model; the paper does not say. A stopped run continues from its last complete epoch, or within a long one
-(`state`), and ends with the same model: an epoch depends only on the weights, the state of the optimiser, the seed and
-the epoch's number.
-
-Several processes (`ranks`) make the same updates as one, up to rounding and dropout. The first rank scores the
-development set and writes the files; an epoch then begins with its weights.
+that model; the paper does not say. Several processes (`ranks`) make the same updates as one, up to rounding and
+dropout; the first scores the development set and writes the files, and an epoch begins with its weights.
 """
 
 import itertools
@@ -104,8 +100,7 @@ class Epochs:
         self._slots = batching.count_slots(self._data) / self._options.parts if by_slot else 1  # of an epoch
 
     def _draw_errors(self, epoch: int) -> None:
-        """Draw the errors of ASR noise anew for each reading of the set, which `--parts` epochs share. They depend on
-        the seed and the number of the reading alone."""
+        """Draw the errors of ASR noise anew for each reading of the set, which `--parts` epochs share."""
         reading = epoch // self._options.parts
         if self._noise and reading != self._reading:
             self._reading = reading
@@ -153,11 +148,9 @@ def train_epoch(model: Model, updates: Optimizer, batches: Iterator[batching.Bat
     """Train on batches, on the device of the model. The state goes on from a batch to the one that follows it.
 
     teacher   has made the batches, and has the loss; None: the loss is that of the labels
-    ranks     share the batches; updates and loss are those of the whole batches
-    run       where the epoch was stopped, `batches` are those after it, and writes its state from time to time; None:
-              the epoch begins, and its state is not written
+    run       where the epoch was stopped; `batches` are those after it, and its state is written from time to time
 
-    Returns the mean loss of a batch. Raises InputError if a loss is NaN or infinite.
+    Returns the mean loss of a batch, of all ranks. Raises InputError if a loss is NaN or infinite.
     """
     place, epoch = (run.place, run.progress.epoch) if run else (Place(), 0)
     state, device = place.state, model.device
@@ -187,10 +180,7 @@ def train_epoch(model: Model, updates: Optimizer, batches: Iterator[batching.Bat
 
 
 def evaluate(model: Model, data: StoreSet) -> tuple[float, float]:
-    """The mean loss of a slot in nats, and overall F1 in percent if each slot gets its most probable label.
-
-    data   a set with labels
-    """
+    """The mean loss of a slot in nats, and overall F1 in percent if each slot gets its most probable label."""
     assert data.labels is not None, "the set is labelled"
     log_probs = log_posteriors(model, data)
     slots = np.flatnonzero(data.labels >= 0)

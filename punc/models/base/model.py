@@ -5,9 +5,8 @@ in slot t, and returns the logits of slot t. A stream of n slots takes n + looka
 have no slot, and past the stream's end the tokens are `</s>` (`END`). The state holds what came before.
 
 A model with `lookahead = None` reads whole texts at once: step t reads token t, and the state is empty. A text ends
-with one `END`; in a padded row, every END after the first one of the END run is padding. In a character stream that END
-is the text's last token. In a word stream it follows the last token, and it is missing where the text fills its row:
-the model then reads as if it were there.
+with one `END`, and the rest of a padded row is END too. In a character stream that END is the text's last token. In a
+word stream it follows the last token, and the model supplies it where the text fills its row.
 """
 
 from collections.abc import Mapping
@@ -131,8 +130,14 @@ class Model(nn.Module):
         """
         read = torch.from_numpy(tokens).to(self.device)
         silences = None if pauses is None else torch.from_numpy(pauses).to(self.device)
+        steps = len(tokens[0]) if self.lookahead is None else STEPS  # of a carried state, few at a time
+        state, parts = self.initial_state(len(tokens)), []
         with fast_products(self.device):
-            logits = self._logits(read, silences)
+            for begin in range(0, len(tokens[0]), steps):
+                part = slice(begin, begin + steps)
+                logits, state = self(read[:, part], None if silences is None else silences[:, part], state)
+                parts.append(logits)
+        logits = torch.cat(parts, dim=1)
         labels = log_probs = None
         if sequences:
             scaled = logits if scale is None else logits + torch.from_numpy(np.log(scale)).to(self.device)
@@ -140,18 +145,6 @@ class Model(nn.Module):
         if posteriors:
             log_probs = self.log_posteriors(logits, read).cpu().numpy()
         return labels, log_probs
-
-    def _logits(self, tokens: Tensor, pauses: Tensor | None) -> Tensor:
-        """Logits (B, T, L) from a fresh state; a carried state advances STEPS steps at a time."""
-        state = self.initial_state(len(tokens))
-        if self.lookahead is None:
-            return self(tokens, pauses, state)[0]
-        logits = []
-        for begin in range(0, tokens.shape[1], STEPS):
-            steps = slice(begin, begin + STEPS)
-            out, state = self(tokens[:, steps], None if pauses is None else pauses[:, steps], state)
-            logits.append(out)
-        return torch.cat(logits, dim=1)
 
     def stepper(self) -> Any:
         """The model for one stream, token by token; a packed model takes a tenth of the time."""
