@@ -33,37 +33,24 @@ class Irregular(Exception):
 
 
 class LineBlock(NamedTuple):
-    """Some utterances of a data directory: the same lines of each table.
+    """Some utterances of a data directory: the same lines of each table."""
 
-    line    the number of the first line, from 1
-    spans   table → (offset, size) of these lines in bytes
-    """
-
-    line: int
-    spans: dict[str, tuple[int, int]]
+    line: int  # the number of the first line, from 1
+    spans: dict[str, tuple[int, int]]  # table → (offset, size) of these lines in bytes
 
 
 class Encoded(NamedTuple):
-    """The tokens of some utterances, one after another.
+    """The tokens of some utterances, one after another."""
 
-    ids      int32 (N,)
-    labels   int8 (N,), -1 at tokens without a slot, or None
-    pauses   float32 (N,), NaN at tokens without a slot, or None
-    streams  (stream, number of tokens) for each run of utterances of one stream
-    first, last   the ids of the first and the last utterance
-    words, lost   how many words, and how many tokens that are unknown, or characters left out
-    turns    bool (N,), false at tokens without a slot, or None
-    """
-
-    ids: np.ndarray
-    labels: np.ndarray | None
-    pauses: np.ndarray | None
-    streams: list[tuple[str, int]]
-    first: str
+    ids: np.ndarray  # int32 (N,)
+    labels: np.ndarray | None  # int8 (N,), -1 at tokens without a slot, or None
+    pauses: np.ndarray | None  # float32 (N,), NaN at tokens without a slot, or None
+    streams: list[tuple[str, int]]  # (stream, number of tokens) for each run of utterances of one stream
+    first: str  # the id of the first utterance
     last: str
     words: int
-    lost: int
-    turns: np.ndarray | None = None
+    lost: int  # tokens that are unknown, or characters left out
+    turns: np.ndarray | None = None  # bool (N,), false at tokens without a slot, or None
 
 
 def line_blocks(data: DataDir, names: Iterable[str], size: int) -> Iterator[LineBlock]:

@@ -28,24 +28,15 @@ MISSING = {"punct": "labels are needed: punc prepare makes them",
 
 
 class Utterance(NamedTuple):
-    """An utterance: its words, and what is known of the slot after each.
-
-    id       its id
-    stream   the stream it is part of: a recording (`segments`) or a speaker (`utt2spk`)
-    words    the tokens
-    labels   one label name per word; None without `punct`
-    pauses   float32 (len(words),), seconds of silence after each word, NaN unknown; None without `pauses.scp`
-    turns    bool (len(words),), whether another speaker says the next word; None without `turns`
-    times    begin and end in seconds from the recording's start; None without `segments`
-    """
+    """An utterance: its words, and what is known of the slot after each."""
 
     id: str
-    stream: str
-    words: list[str]
-    labels: list[str] | None = None
-    pauses: np.ndarray | None = None
-    turns: np.ndarray | None = None
-    times: tuple[float, float] | None = None
+    stream: str  # the stream it is part of: a recording (`segments`) or a speaker (`utt2spk`)
+    words: list[str]  # the tokens
+    labels: list[str] | None = None  # one label name per word; None without `punct`
+    pauses: np.ndarray | None = None  # float32 (words,), seconds after each word, NaN unknown; or None
+    turns: np.ndarray | None = None  # bool (words,), whether another speaker says the next word; or None
+    times: tuple[float, float] | None = None  # begin and end in the recording, in seconds; or None
 
 
 class DataDir:

@@ -25,14 +25,10 @@ BEGIN = "<s>"  # in a file: what stands before the first label of a text
 
 
 class Transitions(NamedTuple):
-    """What is added to log-posteriors (L,) of a slot; −∞ bars a label.
+    """What is added to log-posteriors (L,) of a slot; −∞ bars a label."""
 
-    follow   float64 (L, L): for a label (column) after another one (row)
-    begin    float64 (L,): for the first label of a text
-    """
-
-    follow: np.ndarray
-    begin: np.ndarray
+    follow: np.ndarray  # float64 (L, L): for a label (column) after another one (row)
+    begin: np.ndarray  # float64 (L,): for the first label of a text
 
 
 def case_rules(labels: LabelSet) -> Transitions:

@@ -136,24 +136,15 @@ class _LogPartition(torch.autograd.Function):
 
 
 class _Sums(NamedTuple):
-    """The results of both recursions, float64. The time axis comes first; sums are normalized, each in its own way.
+    """The results of both recursions, float64. The time axis comes first; sums are normalized, each in its own way."""
 
-    log_partition  (B,)
-    inside         (T, B), whether a step is in the chain
-    follow         (L, L), exp of the transitions
-    before         (T, B, L), for each label of a slot, the sum over the labels before it
-    until          the same with the slot's own score
-    after          (T, B, L), for each label of a slot, the sum over the labels after it
-    since          the same with the slot's own score
-    """
-
-    log_partition: Tensor
-    inside: Tensor
-    follow: Tensor
-    before: Tensor
-    until: Tensor
-    after: Tensor
-    since: Tensor
+    log_partition: Tensor  # (B,)
+    inside: Tensor  # (T, B), whether a step is in the chain
+    follow: Tensor  # (L, L), exp of the transitions
+    before: Tensor  # (T, B, L), for each label of a slot, the sum over the labels before it
+    until: Tensor  # the same with the slot's own score
+    after: Tensor  # (T, B, L), for each label of a slot, the sum over the labels after it
+    since: Tensor  # the same with the slot's own score
 
     def marginals(self) -> Tensor:
         """P(y_t), (B, T, L); any finite numbers past the end of a text."""

@@ -43,19 +43,14 @@ Words = tuple[str, ...]
 
 @dataclass
 class Confusions:
-    """Counts. The names are those of the lines in the file (see the module).
-
-    slots      by PLACES
-    replaced   by (reference word, ASR words)
-    inserted   by (one of PLACES, ASR words)
-    """
+    """Counts. The names are those of the lines in the file (see the module)."""
 
     runs: int = 0
-    slots: Counter[str] = field(default_factory=Counter)
+    slots: Counter[str] = field(default_factory=Counter)  # by PLACES
     seen: Counter[str] = field(default_factory=Counter)
     heard: Counter[str] = field(default_factory=Counter)
-    replaced: Counter[tuple[str, Words]] = field(default_factory=Counter)
-    inserted: Counter[tuple[str, Words]] = field(default_factory=Counter)
+    replaced: Counter[tuple[str, Words]] = field(default_factory=Counter)  # by (reference word, ASR words)
+    inserted: Counter[tuple[str, Words]] = field(default_factory=Counter)  # by (one of PLACES, ASR words)
 
     @property
     def burst(self) -> float:

@@ -19,18 +19,12 @@ BITS = 1 << 27  # of the pairs, 16 MiB; with 10 million different ones, one in 1
 
 
 class Drawn(NamedTuple):
-    """A text with errors: N words, of a reference with n words.
+    """A text with errors: N words, of a reference with n words."""
 
-    words    int64 (N,): types, as in the table
-    source   int64 (N,): the reference word that each stands for, or after which it is inserted
-    kept     bool (n,): whether the reference word is there, as it was
-    spoken   bool (N,): whether the word is the last one that stands for its reference word, so its pause follows it
-    """
-
-    words: np.ndarray
-    source: np.ndarray
-    kept: np.ndarray
-    spoken: np.ndarray
+    words: np.ndarray  # int64 (N,): types, as in the table
+    source: np.ndarray  # int64 (N,): the reference word that each stands for, or after which it is inserted
+    kept: np.ndarray  # bool (n,): whether the reference word is there, as it was
+    spoken: np.ndarray  # bool (N,): whether the word is the last one for its reference word, so its pause follows it
 
     @property
     def deleted(self) -> int:

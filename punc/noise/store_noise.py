@@ -33,17 +33,13 @@ STRETCH = 1024  # words that have errors, or have none
 
 
 class Block(NamedTuple):
-    """Some whole words of a set, n of them: tokens int32, labels int8 (n,), and pauses float32 (n,), if it has some.
-
-    ends     int64 (n,): where each word ends, in `ids`
-    streams  int64: the words with which streams begin; streams without words begin with those after them
-    """
+    """Some whole words of a set, n of them: tokens int32, labels int8 (n,), and pauses float32 (n,), if it has some."""
 
     ids: np.ndarray
-    ends: np.ndarray
+    ends: np.ndarray  # int64 (n,): where each word ends, in `ids`
     labels: np.ndarray
     pauses: np.ndarray | None
-    streams: np.ndarray
+    streams: np.ndarray  # int64: the words with which streams begin; streams without words begin with those after them
 
     @property
     def first(self) -> np.ndarray:

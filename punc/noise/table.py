@@ -64,23 +64,15 @@ class Choices:
 
 @dataclass(frozen=True)
 class NoiseTable:
-    """How the words of a text go wrong.
+    """How the words of a text go wrong."""
 
-    errors        float64 (types,): the probability that a word is wrong
-    replacements  of each type: what stands in its place, sequences
-    inserted      float64 (2,): the probability of an insertion in a slot without a mark, and with one
-    insertions    of the two: what is inserted, sequences
-    burst         the probability that a word is wrong as the word before is
-    words, ends   the types in all sequences, end to end, and where each sequence ends, int64
-    """
-
-    errors: np.ndarray
-    replacements: Choices
-    inserted: np.ndarray
-    insertions: Choices
-    burst: float
-    words: np.ndarray
-    ends: np.ndarray
+    errors: np.ndarray  # float64 (types,): the probability that a word is wrong
+    replacements: Choices  # of each type: what stands in its place, sequences
+    inserted: np.ndarray  # float64 (2,): the probability of an insertion in a slot without a mark, and with one
+    insertions: Choices  # of the two: what is inserted, sequences
+    burst: float  # the probability that a word is wrong as the word before is
+    words: np.ndarray  # int64: the types in all sequences, end to end
+    ends: np.ndarray  # int64: where each sequence ends
 
     @property
     def lengths(self) -> np.ndarray:

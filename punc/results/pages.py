@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.results.page_data import Cost, PageData, Published
-from punc.results.rows import Metrics, Spread, join_seeds, runs_of, without_seed
+from punc.results.page_data import Cost, Metrics, PageData, Published, Spread, join_seeds, runs_of, without_seed
 from punc.scoring.metrics import columns, lower_is_better, rows_of
 from punc.scoring.significance import Interval
 from punc.scoring.tables import chance, duration, figure, markdown_table

@@ -30,22 +30,14 @@ SET_FILES = (*(f"{name}.npy" for name in ARRAYS), "index")
 
 
 class StoreSet(NamedTuple):
-    """One data directory of a store; its arrays are memory-mapped and read-only.
+    """One data directory of a store; its arrays are memory-mapped and read-only."""
 
-    ids      int32 (N,)
-    labels   int8 (N,), -1 if there is no slot; None if the directory has no labels
-    pauses   float32 (N,) in seconds, NaN unknown; None if the directory has no pauses
-    streams  the names of the streams
-    offsets  int64 (streams + 1,): stream i is [offsets[i]:offsets[i + 1]] of the arrays
-    turns    bool (N,), whether another speaker says the next word; None if the directory has no turns
-    """
-
-    ids: np.ndarray
-    labels: np.ndarray | None
-    pauses: np.ndarray | None
-    streams: Iterable[str]
-    offsets: np.ndarray
-    turns: np.ndarray | None = None
+    ids: np.ndarray  # int32 (N,)
+    labels: np.ndarray | None  # int8 (N,), -1 if there is no slot; None if the directory has no labels
+    pauses: np.ndarray | None  # float32 (N,) in seconds, NaN unknown; None if the directory has no pauses
+    streams: Iterable[str]  # the names of the streams
+    offsets: np.ndarray  # int64 (streams + 1,): stream i is [offsets[i]:offsets[i + 1]] of the arrays
+    turns: np.ndarray | None = None  # bool (N,), whether another speaker says the next word; None without turns
 
 
 class Lazy:

@@ -36,16 +36,11 @@ DEFAULT = "word"  # the token type of a directory without a file token_type
 
 
 class Encoding(NamedTuple):
-    """The tokens of some words.
+    """The tokens of some words."""
 
-    ids     int32 (N,)
-    slots   int64 (words,), ascending: the index of the token after which each word's slot is
-    lost    how many tokens are unknown, or how many characters were left out
-    """
-
-    ids: np.ndarray
-    slots: np.ndarray
-    lost: int
+    ids: np.ndarray  # int32 (N,)
+    slots: np.ndarray  # int64 (words,), ascending: the index of the token after which each word's slot is
+    lost: int  # how many tokens are unknown, or how many characters were left out
 
 
 class Tokenizer(ABC):

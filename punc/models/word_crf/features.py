@@ -34,16 +34,11 @@ MARGIN = 32  # words on each side of the slots that are loaded with them; templa
 
 
 class Template(NamedTuple):
-    """A kind of feature and the words that it reads.
+    """A kind of feature and the words that it reads."""
 
-    kind    word, trigger, lm, or the name of a word table
-    first   the first word, relative to the slot; for lm, the label
-    size    number of words
-    """
-
-    kind: str
-    first: int
-    size: int = 1
+    kind: str  # word, trigger, lm, or the name of a word table
+    first: int  # the first word, relative to the slot; for lm, the label
+    size: int = 1  # number of words
 
     def __str__(self) -> str:
         if self.kind == "trigger":
@@ -53,15 +48,11 @@ class Template(NamedTuple):
 
 
 class Text(NamedTuple):
-    """What features are computed from.
+    """What features are computed from."""
 
-    ids, offsets   the words of all streams (N,); stream i is [offsets[i]:offsets[i + 1]]
-    log_probs      log-posteriors (N, L) of another model, or None
-    """
-
-    ids: np.ndarray
-    offsets: np.ndarray
-    log_probs: np.ndarray | None
+    ids: np.ndarray  # the words of all streams (N,)
+    offsets: np.ndarray  # stream i is [offsets[i]:offsets[i + 1]]
+    log_probs: np.ndarray | None  # log-posteriors (N, L) of another model, or None
 
 
 def shape_table(words: Sequence[str]) -> np.ndarray:
