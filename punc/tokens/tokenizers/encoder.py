@@ -28,10 +28,7 @@ BLANK = re.compile(r"[\s\0]")
 
 
 class EncoderTokenizer(PieceTokenizer):
-    """One or more tokens a word.
-
-    start     the encoder's ids of what stands before a text, such as [CLS]
-    end       those of what stands after it, such as [SEP]
+    """One or more tokens a word; `start` and `end` are the encoder's ids of what stands around a text, as [CLS], [SEP].
 
     Raises InputError if that is not a tokenizer, or if the package `tokenizers` is missing.
     """
@@ -53,7 +50,7 @@ class EncoderTokenizer(PieceTokenizer):
             written[i] = _written(piece)
         self.vocabulary = Vocabulary([*SPECIALS, *written], path)
         self.start, self.end = self._around(path)
-        self._unknown = self._unknown_piece(json.loads(self._tokenizer.to_str())["model"])
+        self._unknown = self._unknown_piece()
         self.unknown = (self._unknown + FIRST,)
         added = self._tokenizer.get_added_tokens_decoder()
         self._special = {i for i, token in added.items() if token.special} - {self._unknown}
@@ -68,8 +65,9 @@ class EncoderTokenizer(PieceTokenizer):
                              "name the directory of an encoder, or make the store again", path)
         return whole[:before], whole[before + len(bare):]
 
-    def _unknown_piece(self, model: dict[str, Any]) -> int:
+    def _unknown_piece(self) -> int:
         """The encoder's id of what it has no piece for; of byte-level tokenizers, the id of `<unk>`, if any, or 0."""
+        model = json.loads(self._tokenizer.to_str())["model"]
         for name in (model.get("unk_token"), "<unk>", "[UNK]"):
             if name and (found := self._tokenizer.token_to_id(name)) is not None:
                 return found
