@@ -40,10 +40,9 @@ class Utterance(NamedTuple):
 
 
 class DataDir:
-    """A data directory on disk. Raises InputError unless it has `text` and `utt2spk`.
+    """A data directory on disk, in which files to `ignore` count as missing: `punct`, `pauses.scp`, `turns`.
 
-    ignore   files to treat as missing: `punct`, `pauses.scp`, `turns`
-    needs    files that it must have, too: `punct`, `pauses.scp`
+    Raises InputError unless it has `text`, `utt2spk` and the files that it `needs`: `punct`, `pauses.scp`.
     """
 
     def __init__(self, path: str | os.PathLike, ignore: Iterable[str] = (), needs: Iterable[str] = ()):
@@ -63,10 +62,8 @@ class DataDir:
         self._segments, self._speakers = self.path / "segments", self.path / "utt2spk"  # made once, not per utterance
 
     def utterances(self) -> Iterator[Utterance]:
-        """The utterances, stream by stream, in time order.
-
-        Raises InputError for unsorted tables, ids or counts that differ between files, wrong order, bad bytes.
-        """
+        """The utterances, stream by stream, in time order. Raises InputError for unsorted tables, ids or counts that
+        differ between files, wrong order, bad bytes."""
         rows = self._rows_by_time() if self.has_segments else self.rows()
         with unchanged(self.path / "text"), VectorReader(self.path / "pauses.scp") as vectors:
             last = ""
@@ -126,10 +123,7 @@ class DataDir:
         """The utterance of one row in each of `tables`. Raises InputError if the invariant does not hold."""
         text = rows["text"]
         words = fields(text.value)
-        labels = None
-        pauses = None
-        turns = None
-        times = None
+        labels = pauses = turns = times = None
         if self.has_labels:
             labels = fields(rows["punct"].value)
             self._check_count(text.key, len(words), len(labels), "labels", "punct", rows["punct"].line)
@@ -174,10 +168,8 @@ def segment(row: Row, path: str | os.PathLike) -> tuple[str, float, float]:
 
 
 def label_numbers(utterances: Sequence[Utterance], labels: LabelSet, path: str | os.PathLike) -> np.ndarray:
-    """The label numbers of all slots of utterances of the data directory `path`, (slots,) int64.
-
-    Raises InputError if a label is not in the set.
-    """
+    """The label numbers, (slots,) int64, of utterances of the directory `path`. Raises InputError for an unknown
+    label."""
     try:
         return np.fromiter(map(labels.index, chain.from_iterable(u.labels or () for u in utterances)), np.int64)
     except KeyError:

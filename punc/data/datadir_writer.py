@@ -21,7 +21,7 @@ def write_data_dir(path: str | os.PathLike, utterances: Iterable[Utterance], lik
 
     Without `like`, the streams are the speakers, and ids and streams come sorted in C order. With `like`, the
     utterances are those of `like` in its order, and speakers and segments are copied from it. All utterances have
-    labels, of `label_set` if that is given, or none; the same holds for pauses and turns. Raises ValueError otherwise.
+    labels, or none; the same holds for pauses and turns. Raises ValueError otherwise.
     """
     with new_data_dir(path, "punct", "pauses.scp", "pauses.ark", TURNS) as tmp:
         write_utterances(tmp, Path(path), utterances, like is None or not like.has_segments)
@@ -32,10 +32,8 @@ def write_data_dir(path: str | os.PathLike, utterances: Iterable[Utterance], lik
 
 
 def new_data_dir(path: str | os.PathLike, *stale: str) -> AbstractContextManager[Path]:
-    """A directory that replaces the data directory `path` when the block ends; `stale` as in `atomic_dir`.
-
-    No program reads a data directory without `text`, so `text` goes first and comes last.
-    """
+    """A directory that replaces the data directory `path` when the block ends; `stale` as in `atomic_dir`. `text` goes
+    first and comes last: no program reads a data directory without it."""
     return atomic_dir(path, "text", (*stale, RECORD))
 
 

@@ -170,9 +170,7 @@ RECORD = "punct.labels"
 
 def check_record(path: str | os.PathLike, labels: LabelSet, remedy: str = "prepare it again") -> None:
     """Raise InputError if a label of the data directory `path` is missing in `labels`, or is written in another way.
-
-    Says so if it has fewer labels, or read them from other marks: that is meant where a corpus has no more.
-    """
+    Warn if it has fewer labels, or read them from other marks: that is meant where a corpus has no more."""
     record = Path(path) / RECORD
     if not record.is_file():
         return
@@ -199,7 +197,7 @@ def note_record(path: str | os.PathLike, labels: LabelSet) -> None:
 
 
 def difference(one: LabelSet, other: LabelSet) -> str:
-    """What the second label set has that the first has not, in some words: labels, or else marks."""
+    """What the second label set has that the first has not, in words."""
     if more := [name for name in other.names if name not in one.names]:
         return f"it lacks {' '.join(more)}"
     if less := [name for name in one.names if name not in other.names]:

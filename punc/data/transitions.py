@@ -39,10 +39,8 @@ def case_rules(labels: LabelSet) -> Transitions:
 
 
 def learned(counts: np.ndarray, weight: float) -> Transitions:
-    """Weights from a text: `weight` times log(P(label | label before) / P(label)).
-
-    counts   (L + 1, L): how often a label (column) came after another one (row); last row: how often it was the first
-    """
+    """Weights from a text: `weight` times log(P(label | label before) / P(label)). `counts`, (L + 1, L), say how often
+    a label (column) came after another one (row), and in the last row how often it was the first."""
     counts = counts + 1.0  # no pair is impossible
     after, alone = counts / counts.sum(1, keepdims=True), counts.sum(0) / counts.sum()
     weights = weight * np.log(after / alone)
@@ -78,10 +76,7 @@ def read_transitions(path: str | os.PathLike[str], labels: LabelSet) -> Transiti
 
 
 def has_case(tokens: Sequence[str]) -> np.ndarray:
-    """Whether a token's first letter has an upper case, bool (V,): that of `1996` has none.
-
-    tokens   a vocabulary, whose first two tokens are special; `<unk>` counts as having case
-    """
+    """Whether the first letter of a vocabulary's tokens has an upper case, bool (V,): not that of 1996, but <unk>."""
     return np.array([i == 0 or (i > 1 and token[:1] != token[:1].title()) for i, token in enumerate(tokens)], bool)
 
 
@@ -131,10 +126,8 @@ def _most_gained(weights: np.ndarray) -> np.ndarray:
 
 def _search(log_probs: np.ndarray, begins: np.ndarray, ends: np.ndarray, first: np.ndarray, free: np.ndarray,
             transitions: Transitions, chosen: np.ndarray) -> None:
-    """Write the best labels of stretches [begins, ends) into `chosen`; the stretches are in order of length.
-
-    Before a stretch is the start of a stream or a slot that is settled; it ends with such a slot, or with a stream.
-    """
+    """Write the best labels of stretches [begins, ends), in order of length, into `chosen`. A stretch begins with a
+    stream, or after a slot that is settled; it ends with such a slot, or with a stream."""
     follow, begin = transitions
     lengths = ends - begins
     rows, back = np.arange(len(begins)), np.empty((int(lengths[-1]), len(begins), log_probs.shape[1]), np.int8)

@@ -23,9 +23,9 @@ BLANKS = re.compile(r"[^\S \t]")
 
 
 def validate(path: str | os.PathLike, labels: LabelSet | None = None) -> Counter:
-    """Check a data directory, and that its labels are of a set. Memory is constant, but for one speaker's utterances.
+    """Check a data directory, and that its labels are of a set. Raises InputError for the first mistake.
 
-    Returns counts: streams, utterances, words, empty utterances. Raises InputError for the first mistake.
+    Returns counts of streams, utterances, words, and empty utterances.
     """
     data = DataDir(path, needs=["punct"] if labels else [])
     counts: Counter[str] = Counter()

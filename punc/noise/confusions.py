@@ -143,12 +143,10 @@ def _read_line(found: Confusions, fields: list[str]) -> None:
 
 
 def learn(pairs: Sequence[tuple[str | os.PathLike, str | os.PathLike]], labels: LabelSet) -> tuple[Confusions, int]:
-    """The confusions of pairs of a reference, with labels, and the ASR output of the same streams.
+    """The confusions of pairs of a reference, with labels, and the ASR output of the same streams; and how many
+    reference words are in regions that were left out.
 
-    Returns them, and how many reference words are in regions that were left out. Memory: one stream, and the counts.
-
-    Raises InputError if a reference has no labels, if only one directory of a pair has a stream, or if nothing of them
-    is alike.
+    Raises InputError if a reference has no labels, if only one of a pair has a stream, or if nothing is alike.
     """
     found, left_out = Confusions(), 0
     has_mark = np.array([bool(label.mark) for label in labels])
