@@ -21,13 +21,16 @@ from punc.models.word_crf.features import (
     Template,
     Text,
     cluster_table,
+    firing,
+    ngram_keys,
     odds_step,
     read_clusters,
+    runs,
+    select,
     shape_table,
     suffix_table,
     templates,
 )
-from punc.models.word_crf.triggers import firing, ngram_keys, runs, select
 from punc.tokens.store import Store, make_store
 from punc.tokens.tokenizers.form import forms, word_shape
 from punc.training.epochs import evaluate

@@ -40,10 +40,8 @@ class LinearChain(nn.Module):
         return emissions + first.unsqueeze(2) * self.begin + last.unsqueeze(2) * self.end
 
     def loss(self, scores: Tensor, labels: Tensor) -> Tensor:
-        """−log P(y) of all chains per slot: result of `scores` (B, T, L), labels (B, T).
-
-        Steps with label −1 have no slot: b counts if the slots begin at step 0, and e if they end with the text.
-        """
+        """−log P(y) of all chains per slot: result of `scores` (B, T, L), labels (B, T), −1 where no slot is: b counts
+        if the slots begin at step 0, and e if they end with the text."""
         indices, is_slot, lengths = _slots(labels)
         scores = scores.gather(1, indices.unsqueeze(2).expand(-1, -1, scores.shape[2]))
         labels = labels.gather(1, indices).masked_fill(~is_slot, 0)
@@ -52,11 +50,10 @@ class LinearChain(nn.Module):
         return (log_partition(scores, self.transitions, lengths).sum() - own - follow) / lengths.sum()
 
     def soft_loss(self, scores: Tensor, targets: Tensor, labels: Tensor) -> Tensor:
-        """The cross-entropy of all chains per slot, −Σ_y Q(y) log P(y), with distributions Q in which slots are
-        independent: Q(y) = Π_t q_t(y_t), q the targets (B, T, L).
+        """The cross-entropy of all chains per slot, −Σ_y Q(y) log P(y), with Q(y) = Π_t q_t(y_t), q the targets (B, T,
+        L).
 
-        With (1) and (9) that is log Z − Σ_t Σ_i q_t(i) s_t(i) − Σ_t Σ_ij q_t(i) T(i, j) q_t+1(j). With certain
-        targets it is `loss`, which says what the other arguments are.
+        With (1) and (9) that is log Z − Σ_t Σ_i q_t(i) s_t(i) − Σ_t Σ_ij q_t(i) T(i, j) q_t+1(j).
         """
         indices, is_slot, lengths = _slots(labels)
         columns = indices.unsqueeze(2).expand(-1, -1, scores.shape[2])
@@ -81,10 +78,8 @@ class LinearChain(nn.Module):
 
 
 def _slots(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Where the slots of labels (B, T) are, which follow one another in each text.
-
-    Returns the steps (B, S) from the first slot on, whether each is a slot (B, S), and the number of slots (B,).
-    """
+    """Where the slots of labels (B, T) are, which follow one another: the steps (B, S) from the first slot on, whether
+    each is a slot (B, S), and the number of slots (B,)."""
     is_slot = labels >= 0
     lengths = is_slot.sum(1)
     first = is_slot.int().argmax(1, keepdim=True)
@@ -93,10 +88,8 @@ def _slots(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def viterbi_steps(scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tensor:
-    """As `LinearChain.viterbi`, in operations that TorchScript and exporters know: scores (B, T, L) → (B, T).
-
-    Past the end of a text it goes on with the label of the last slot.
-    """
+    """As `LinearChain.viterbi`, in operations that TorchScript and exporters know; past the end of a text, the label of
+    the last slot."""
     best = scores[:, 0]
     same = torch.arange(scores.size(2), device=scores.device).unsqueeze(0).expand_as(best)
     back = torch.zeros_like(scores[:, :1], dtype=torch.int64)

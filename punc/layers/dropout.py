@@ -7,11 +7,8 @@ from punc.base.errors import check_probability
 
 
 class Dropout(nn.Dropout):
-    """Drops units at `rate` in training, and scales the others by 1 / (1 − rate); errors as of `check_probability`.
-
-    On a CPU, most of the time of PyTorch's dropout goes into its random numbers, one for each unit. Here one of 64 bits
-    is for four units, so the rate is a multiple of 2^−16.
-    """
+    """PyTorch's dropout, but on a CPU one random number of 64 bits is for four units: the rate is a multiple of
+    2^−16."""
 
     def __init__(self, rate: float):
         check_probability(dropout=rate)

@@ -51,10 +51,8 @@ class Model(NeuralModel):
 
 
 class LocalAttention(nn.Module):
-    """The weighted average of the `attention_window` states around each step; the sizes are those of a state and of v.
-
-    Raises InputError if the window is even or `normalize` is another word.
-    """
+    """The weighted average of the `attention_window` states around each step, with the sizes of a state and of v.
+    Raises InputError if the window is even, or for another word than NORMALIZATIONS."""
 
     def __init__(self, state_dim: int, attention_dim: int, attention_window: int, normalize: str = "softmax"):
         super().__init__()

@@ -118,7 +118,7 @@ class Model(NonGradientModel):
 
 
 class Folds:
-    """A store of which some sets have only the streams of a fold, or only the others. Streams are dealt in turn."""
+    """A store of which the sets `divided` have only the streams of a fold, or only the others."""
 
     def __init__(self, store: Store, divided: Sequence[str], folds: int, fold: int, inside: bool):
         self._store, self._divided, self._folds, self._fold, self._inside = store, divided, folds, fold, inside

@@ -46,28 +46,19 @@ class Encoding(NamedTuple):
 
 
 class Tokenizer(ABC):
-    """Makes tokens of words, and says after which token each word's slot is. No word's tokens depend on another word.
+    """Makes tokens of words, and says after which token each word's slot is. No word's tokens depend on another
+    word."""
 
-    token_type     the tokenizer's name: its file's name, and the value of `--token-type`
-    meaning        what a token is, for `--help`
-    vocab_size     default of `--vocab-size`
-    ends_with_end  whether the last token of a stream is END; if not, readers of a stream append END
-    context        tokens that decoding reads around a part of a long stream, unless it is told another number
-    summary        how `punc make-store` reports a set, a format of {words}, {tokens}, {streams}, {lost}, {percent}
-    vocabulary     the tokens
-    by_character   the words of a text are its characters, which have no blanks between them
-    clitics        the rules by which the words of the training text were split; None: they were not
-    """
-
-    token_type: ClassVar[str]
-    meaning: ClassVar[str]
-    vocab_size: ClassVar[int] = 100000
-    ends_with_end: ClassVar[bool] = False
-    by_character: ClassVar[bool] = False
-    context: ClassVar[int] = 256
+    token_type: ClassVar[str]  # the tokenizer's name: its file's name, and the value of `--token-type`
+    meaning: ClassVar[str]  # what a token is, for `--help`
+    vocab_size: ClassVar[int] = 100000  # default of `--vocab-size`
+    ends_with_end: ClassVar[bool] = False  # the last token of a stream is END; if not, readers append END
+    by_character: ClassVar[bool] = False  # the words of a text are its characters, without blanks between them
+    context: ClassVar[int] = 256  # tokens that decoding reads around a part of a long stream
+    # How `punc make-store` reports a set.
     summary: ClassVar[str] = "{words} words in {streams} streams, {percent:.2f} % unknown"
     vocabulary: Vocabulary
-    clitics: Clitics | None = None
+    clitics: Clitics | None = None  # the rules by which the words of the training text were split
 
     @classmethod
     @abstractmethod
@@ -131,14 +122,10 @@ class Tokenizer(ABC):
 
 
 class LookupTokenizer(Tokenizer):
-    """Words to tokens by a vocabulary, whose file is `path`. A subclass may have `complete`.
+    """Words to tokens by a vocabulary, whose file is `path`. A subclass may have `complete`. Raises InputError if the
+    vocabulary does not have the `first` tokens."""
 
-    first   the tokens of the vocabulary after the special ones
-
-    Raises InputError if the vocabulary does not have these.
-    """
-
-    first: ClassVar[tuple[str, ...]] = ()
+    first: ClassVar[tuple[str, ...]] = ()  # after the special ones
 
     def __init__(self, vocabulary: Vocabulary, path: str | os.PathLike | None = None):
         begin = len(SPECIALS)

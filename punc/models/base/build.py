@@ -69,10 +69,8 @@ def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[st
            tokenizer: Tokenizer | None = None) -> Model:
     """A new model: weights drawn by PyTorch's random number generator, word vectors read from their file.
 
-    tokenizer   makes the vocabulary's tokens of words; None: each word is a token
-
-    Raises InputError if the model cannot read such tokens, if a submodel has another vocabulary, or if an option has a
-    value that it cannot have.
+    Without a tokenizer, each word is a token. Raises InputError if the model cannot read such tokens, if a submodel has
+    another vocabulary, or if an option has a value that it cannot have.
     """
     tokenizer = tokenizer or WordTokenizer(vocabulary)
     token_type, token_types = tokenizer.token_type, model_class(name).token_types

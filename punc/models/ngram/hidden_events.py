@@ -44,10 +44,7 @@ def visible(labels: LabelHistory, tokens: int) -> LabelHistory:
 
 def token_history(labels: LabelHistory, tokens: int, words: np.ndarray, slots: np.ndarray,
                   first_event: int) -> np.ndarray:
-    """The last `tokens` tokens up to the word of each slot, (slots, tokens) int64.
-
-    words   the words with `tokens` others before them, for the first slots; slot t follows words[t + tokens]
-    """
+    """The last `tokens` tokens up to the word of each slot, (slots, tokens) int64; slot t follows words[t + tokens]."""
     columns = [words[slots + tokens]]
     for back, label in enumerate(labels, 1):
         if label:
@@ -58,10 +55,9 @@ def token_history(labels: LabelHistory, tokens: int, words: np.ndarray, slots: n
 
 def log_posteriors(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_probs: LogProbs,
                    first_event: int, begin: int, end: int) -> np.ndarray:
-    """The log-posterior of each label in each slot, float32 (N, labels).
+    """The log-posterior of each label in each slot, float32 (N, labels), of words (N,): stream i is
+    [offsets[i]:offsets[i + 1]].
 
-    words         int (N,), the words of all streams
-    offsets       stream i is [offsets[i]:offsets[i + 1]]
     order         of the n-gram model, which sees order − 1 tokens
     log_probs     histories (M, order − 1) int64 and tokens (M, K) → log P(token | history), (M, K); −1 is no token
     first_event   label i is the token first_event + i; label 0 has no token
