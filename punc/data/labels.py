@@ -13,8 +13,7 @@ label: `w` is the word as it is, `W` the word with its first letter in upper cas
 comma. What stands before it is written before the word: `¿W` is a capitalized word that begins a Spanish question. The
 order is the labels' strength: if a slot has several marks, the label further down wins.
 
-A data directory records its label set in `punct.labels`, and a program that gets labels and a label set compares the
-two. A directory that others made need not have the file; then only the names of its labels are checked.
+A data directory records its label set in `punct.labels`, which programs compare with the one that they get.
 """
 
 import logging

@@ -99,8 +99,11 @@ def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Tran
     free = np.zeros(len(chosen), bool) if free is None else free
     first = np.zeros(len(chosen), bool)
     first[offsets[:-1][np.diff(offsets) > 0]] = True
+    before = np.vstack([follow, begin, np.zeros(len(begin))])
+    gains = _most_gained(before) + _most_gained(follow.T)
+    best = np.take_along_axis(log_probs, chosen[:, None], 1)
+    settled = (best - log_probs >= gains[chosen]).all(1)  # no neighbours can make another label better
     # A stretch begins at the first slot of a stream, and after a slot whose label is settled.
-    settled = _settled(log_probs, chosen, transitions)
     bounds = np.append(np.flatnonzero(first | np.roll(settled, 1)), len(chosen))
     searched = np.flatnonzero(~settled[bounds[:-1]])  # a stretch that begins with a settled slot is that slot
     searched = searched[np.argsort(np.diff(bounds)[searched], kind="stable")]
@@ -108,14 +111,6 @@ def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Tran
         if len(group):
             _search(log_probs, bounds[group], bounds[group + 1], first, free, transitions, chosen)
     return chosen
-
-
-def _settled(log_probs: np.ndarray, chosen: np.ndarray, transitions: Transitions) -> np.ndarray:
-    """Whether no neighbours of a slot can make another label better than the best one, bool (N,)."""
-    before = np.vstack([transitions.follow, transitions.begin, np.zeros(len(transitions.begin))])
-    gains = _most_gained(before) + _most_gained(transitions.follow.T)
-    best = np.take_along_axis(log_probs, chosen[:, None], 1)
-    return (best - log_probs >= gains[chosen]).all(1)
 
 
 def _most_gained(weights: np.ndarray) -> np.ndarray:

@@ -7,9 +7,8 @@ s_t are the scores that a network gives the labels of slot t; b, T and e are lea
 (8), here from the left. Together with the same recursion from the right, it gives the marginals P(y_t) and
 P(y_t, y_t+1), which are the gradient of log Z. The paper's recursion (3), (4) finds the best labels (Viterbi 1967).
 
-Autograd through a thousand steps of ten numbers is slow, so these marginals serve as the gradient. Both recursions run
-side by side in one loop over time, on probabilities that are normalized in every step, in float64. A label more than
-300 nats below the best one of its slot counts as 300 below, and so does a pair of labels: no sum is zero.
+Both recursions run side by side in one loop over time, on probabilities that are normalized in every step, in float64.
+A label more than 300 nats below the best one of its slot counts as 300 below, and so does a pair: no sum is zero.
 """
 
 from typing import Any, NamedTuple

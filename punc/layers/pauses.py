@@ -1,9 +1,8 @@
 """What is known of a slot as inputs of a network: its pause, and whether the speaker changes there.
 
 In Tilk & Alumäe 2015, section 2.3, the pause is p(t), the duration in seconds. The paper does not say how an unknown
-pause is represented, as next to a word that was not aligned. Here it is 0; a second input can tell it from a pause of
-0 s: 1 for an unknown pause, else 0. The paper has no change of speaker: it is one more input, 1 if another speaker says
-the next word, else 0, also where no change is known.
+pause is represented. Here it is 0, and a second input can tell it from a pause of 0 s. A change of speaker, which the
+paper does not have, is one more input, 1 if another speaker says the next word, else 0.
 
 It can be a learned vector, too (`PauseVectors`), one for each class of durations, with bounds in about equal ratios,
 and one for an unknown pause: a network that gets the duration itself must bend a straight line to tell 0.1 s from

@@ -10,7 +10,7 @@ A layer of LSTM in both directions, and for each token the weighted average of t
     ŷ(t) = softmax(Wᵀ s(t) + b)                                          (3), (16)
 
 The paper's text calls the weights a softmax; its equation (15) divides by the sum of the scores themselves. Both are
-here. States outside the text do not count. The paper's Bi-LSTM, without attention, is `bi_lstm` with one layer.
+here. States outside the text do not count.
 """
 
 import torch

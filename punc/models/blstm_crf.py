@@ -114,7 +114,6 @@ class Model(NeuralModel):
         return self.chain.scores(scores, lengths) if self.chain else scores, ()
 
     def traceable_best(self, logits: Tensor, tokens: Tensor) -> Tensor:
-        """As `best_sequence`, for exporters; arguments as in `traceable`."""
         assert self.chain, "not sequential"
         loops: Any = torch.jit.script(viterbi_steps)  # else the exporter would unroll its loops
         return loops(logits, self.chain.transitions, with_ends(tokens)[1])

@@ -14,9 +14,8 @@ The file is text, a count a line, with tabs between the fields and blanks betwee
     inserted    718       mark        and       words in a slot between two correct words
 
 Words are aligned by `timing.align`. Between matched words are *regions* of some reference words and some ASR words,
-which are paired in order, the last words with each other: the first ASR words that have no pair come with the first
-pair, so `100,000` can become `hundred thousand`; reference words without a pair are deleted. A region without reference
-words is an insertion. In long regions the two texts are of different speech: they are left out, and counted.
+which are paired in order: the first reference word has all ASR words that are too many, and reference words without a
+pair are deleted. A region without reference words is an insertion. Long regions, of different speech, are left out.
 """
 
 import os
@@ -74,7 +73,6 @@ class Confusions:
 
     @property
     def words(self) -> list[str]:
-        """All words that occur, in C order."""
         outputs = {word for _, output in (*self.replaced, *self.inserted) for word in output}
         return sorted({*self.seen, *self.heard, *outputs}, key=str.encode)
 

@@ -98,7 +98,6 @@ def _places(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def _bit(places: np.ndarray) -> np.ndarray:
-    """The bit of each place in its byte, uint8."""
     return (1 << (places & 7)).astype(np.uint8)
 
 
@@ -197,12 +196,10 @@ def corrupt(data_dir: str | os.PathLike, out_dir: str | os.PathLike, confusions:
 
 
 def _marks(stream: Sequence[Utterance], labels: LabelSet, data: DataDir) -> np.ndarray:
-    """Whether a mark follows each word of a stream, bool."""
     return np.array([bool(label.mark) for label in labels])[label_numbers(stream, labels, data.path)]
 
 
 def _types(stream: Sequence[Utterance], types: Mapping[str, int]) -> np.ndarray:
-    """The types of the words of a stream, int64."""
     return np.array([types[word] for utterance in stream for word in utterance.words], np.int64)
 
 

@@ -6,17 +6,13 @@ of a word; sequence t < types is the one word t.
 Rate: a word that was seen n times, e times wrong, is wrong with probability (e + K r) / (n + K). r is the rate of all
 words that were seen about as often (by powers of 2), so that of rare words for a word that was never seen.
 
-Replacement: the ones counted, and K more that are shared out: some to deletion, as many as of all words seen about as
-often; the rest to the words that sound alike. A word that nothing sounds like is replaced as unknown words
-are. Words with ENOUGH errors need no more than their own.
-
-Insertion: in slots with a mark and without one, as counted.
+Replacement: the ones counted, and K more, for words with less than ENOUGH errors: some to deletion, as many as of all
+words seen about as often; the rest to words that sound alike, or, if none does, as unknown words are replaced.
 
 Sound: a noisy channel (Kernighan, Church & Gale 1990, "A Spelling Correction Program Based on a Noisy Channel Model"):
 a word w is heard as the word v with a probability in proportion to P(v) P(w → v). P(v) is how frequent v is in the ASR
-output. P(w → v) is the product of the probabilities of the edits of characters that make v of w, with the fewest edits.
-These are counted on the pairs of words that the recogniser has confused, each once, if at least half of the characters
-agree. So in a script that does not write sounds, what looks alike counts as alike.
+output. P(w → v) is the product of the probabilities of the fewest edits of characters that make v of w, counted on the
+pairs of words that the recogniser has confused, each once, if at least half of the characters agree.
 """
 
 import math
@@ -88,7 +84,6 @@ class NoiseTable:
 
     @property
     def lengths(self) -> np.ndarray:
-        """The words in each sequence, int64."""
         return np.diff(self.ends, prepend=0)
 
     def draw(self, words: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -38,7 +38,6 @@ Curves = Mapping[str, tuple[Any, Any]]  # x and y by system
 
 
 def missing_packages(*names: str) -> list[str]:
-    """Those of the packages that are not installed."""
     return [name for name in names if importlib.util.find_spec(name) is None]
 
 
@@ -124,6 +123,7 @@ def draw(curves: Mapping[str, Curves], style: Mapping[str, dict[str, Any]], name
 
 
 def _svg(figure: Any, name: str) -> str:
+    """A figure as an element of a page: ids are unique in the page, and text has the page's colour."""
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
@@ -131,11 +131,7 @@ def _svg(figure: Any, name: str) -> str:
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name, "font.family": "sans-serif"}):
         file = io.StringIO()
         FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None})
-    return inline(file.getvalue(), name)
-
-
-def inline(svg: str, name: str) -> str:
-    """An SVG file as an element of a page: ids are unique in the page, and text has the page's colour."""
+    svg = file.getvalue()
     svg = svg[svg.index("<svg"):].replace(TEXT, "currentColor")
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
@@ -235,7 +231,6 @@ def binned_mean(at: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def _axes(title: str) -> tuple[Any, Any]:
-    """A figure and its axes, with pauses along the bottom."""
     figure, (axes,) = new_figure([title], *PICTURE)
     axes.set_xscale("log")
     axes.set_xlim(EDGES[0], LONGEST)
@@ -253,7 +248,6 @@ class LabelCounts(NamedTuple):
     lengths: np.ndarray  # int64 (MOST_WORDS + 1,): how often there are so many words from one mark to the next
 
     def share(self, label: str) -> float:
-        """The slots with a label, in percent."""
         return 100 * self.slots[label] / max(sum(self.slots.values()), 1)
 
 

@@ -131,7 +131,6 @@ def _training(training: dict[str, list[Epoch]], style: dict[str, dict]) -> dict[
 
 
 def _browsed(name: str, table: SlotTable, recordings: Sequence[str]) -> dict[str, Any]:
-    """What the error browser gets of a set."""
     wanted = [number for number, stream in enumerate(table.streams) if stream in recordings]
     ranges = choose(table.begins, MOST_SLOTS, wanted)
     slots, all_slots = sum(end - begin for begin, end in ranges), len(table.words)

@@ -173,7 +173,6 @@ def rank(name: str, order: Sequence[str]) -> tuple[int, bytes]:
 
 
 def without_seed(system: str) -> str:
-    """The name of the system that a run of some seed is of."""
     return SEED.sub("", system)
 
 
@@ -184,7 +183,6 @@ def runs_of(system: str, names: Iterable[str]) -> list[str]:
 
 
 def first_runs(systems: Iterable[str]) -> list[str]:
-    """One run of each system, in their order."""
     first: dict[str, str] = {}
     for system in systems:
         first.setdefault(without_seed(system), system)

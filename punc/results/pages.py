@@ -62,7 +62,6 @@ def render(data: PageData, settings: Settings) -> dict[str, str]:
 
 
 def _several(rows: Iterable[Metrics]) -> bool:
-    """Whether a row is the mean of several seeds."""
     return any(isinstance(value, Spread) for row in rows for value in row.values())
 
 
@@ -173,7 +172,6 @@ def _set_page(name: str, data: PageData, settings: Settings) -> str:
 
 
 def _shown_columns(name: str, data: PageData, settings: Settings) -> list[str]:
-    """The columns of the table of a set."""
     known = columns(metric for metrics in data.metrics.values() for metric in metrics)
     for column in settings.columns:
         if column not in known:
@@ -229,7 +227,6 @@ def _run_table(name: str, data: PageData, shown: Sequence[str]) -> str:
 
 
 def _test_table(name: str, data: PageData) -> str:
-    """The paired tests of a set, or nothing."""
     rows = [["A", "B", "metric", "A", "B", "A − B", "p"]]
     figures: dict[tuple[str, str], Metrics] = {**data.metrics, **join_seeds(data.metrics)}
     for test in data.tests:

@@ -140,7 +140,6 @@ def view(table: SlotTable | str, style: Mapping[str, dict], id: str, shown: Coll
 
 
 def _confusion(table: SlotTable, system: str) -> list[dict[str, Any]]:
-    """For each reference label, the slots by hypothesis label and their share of the row, in percent."""
     rows = []
     for name, row in zip(table.labels.names, table.confusion(system)[0]):
         total = int(row.sum())
@@ -189,7 +188,6 @@ def _reliability(table: SlotTable, style: Mapping[str, dict], id: str) -> dict[s
 
 def _part(title: str, groups: Sequence[Group], systems: Sequence[str], style: Mapping[str, dict],
           name: str) -> dict[str, Any]:
-    """The plot and the table of F1 by group."""
     curves = {system: (range(len(groups)), [group.f1[i] for group in groups]) for i, system in enumerate(systems)}
     ticks = [group.group.replace(" in the stream", "") for group in groups]
     svg = draw({"": curves}, style, name, ticks=ticks, ylabel="F1 [%]", ylim=PERCENT)

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from punc.base.errors import InputError
-from punc.models.base import Model, not_finite
+from punc.models.base import Model
 from punc.tokens.soft_targets import SoftTargets
 from punc.tokens.store_set import Lazy, StoreSet
 from punc.training.batching import Batch
@@ -91,12 +91,6 @@ class EpochLoss:
                     if loss is not None and not math.isfinite(loss):
                         raise diverged(self.epoch, f"the loss of step {step} is {float(loss)}")
         self.recent.clear()
-
-
-def check_weights(model: Model, epoch: int) -> None:
-    """Raise InputError if a weight is NaN or infinite after an epoch: a gradient can be so although the loss is not."""
-    if name := not_finite(model.state_dict()):
-        raise diverged(epoch, f"{name} has weights that are NaN or infinite")
 
 
 def diverged(epoch: int, what: str) -> InputError:

@@ -1,7 +1,6 @@
 """The processes that train one model together, as `torchrun` starts them, and the sum of their gradients.
 
-Each process is a *rank*: it has all weights, and a share of each batch. The first rank, 0, writes files and log. Ranks
-talk through torch.distributed: by gloo on the CPU, by NCCL between GPUs. One process alone sends nothing.
+Each process is a *rank*: it has all weights, and a share of each batch. The first rank, 0, writes files and log.
 
 Each rank's loss is its share of the mean loss of the whole batch, so the sum of the gradients is the gradient of that
 mean. PyTorch's DistributedDataParallel waits for ever if a rank's share has no loss.

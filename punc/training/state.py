@@ -123,7 +123,9 @@ class Run:
         if places:
             self.ranks.copy_state(self._updates)
             own, device = places[self.ranks.rank], self._net.device
-            set_random_state(own["random"], device)
+            torch.set_rng_state(own["random"]["cpu"])
+            if device.type != "cpu" and device.type in own["random"]:  # else they go on as they are seeded
+                torch.cuda.set_rng_state(own["random"][device.type], device)
             place = Place(*own["place"])
             self.place = place._replace(state=tuple(part.to(device) for part in place.state))
         self._written = time.perf_counter()
@@ -216,13 +218,6 @@ def random_state(device: torch.device) -> dict[str, Tensor]:
     return state if device.type == "cpu" else {**state, device.type: torch.cuda.get_rng_state(device)}
 
 
-def set_random_state(state: Mapping[str, Tensor], device: torch.device) -> None:
-    """Restore it. On a device of another type, random numbers go on as they are seeded."""
-    torch.set_rng_state(state["cpu"])
-    if device.type != "cpu" and device.type in state:
-        torch.cuda.set_rng_state(state[device.type], device)
-
-
 def checksums(store: Store, options: TrainingOptions) -> dict[str, int]:
     """The checksum of each file that training depends on: of a store, the targets of a teacher, and confusions."""
     sums = store.checksums({*options.train_set.split(","), options.dev_set})
@@ -236,11 +231,6 @@ def checksums(store: Store, options: TrainingOptions) -> dict[str, int]:
 def changed(saved: Mapping[str, int], sums: Mapping[str, int]) -> str | None:
     """The first file whose checksum is not the saved one; None if there is none."""
     return next((name for name in {**saved, **sums} if saved.get(name) != sums.get(name)), None)
-
-
-def compared(conf: dict[str, Any]) -> dict[str, Any]:
-    """The options that a model depends on, by their names on the command line; the store's path is none of them."""
-    return {kebab(name): value for name, value in conf.items() if name not in (*NOT_COMPARED, "store")}
 
 
 def check_conf(content: Mapping[str, Any], path: Path, conf: dict[str, Any]) -> None:

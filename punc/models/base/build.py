@@ -39,7 +39,6 @@ def model_class(name: str) -> type[Model]:
 
 
 def option_defaults(name: str) -> dict[str, Any]:
-    """The options of a model with their default values."""
     return {option: argument.default for option, argument in keyword_arguments(model_class(name)).items()}
 
 

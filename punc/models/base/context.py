@@ -37,7 +37,6 @@ class ContextModel(LSTMModel):
     `lstms` and `output`, and has `features`."""
 
     def set_context(self, before: int, ahead: int) -> None:
-        """Set how many tokens a step sees before and after its own."""
         self.before, self.ahead, self.lookahead = before, ahead, ahead
 
     def features(self, line: Tensor) -> Tensor:

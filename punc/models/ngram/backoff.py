@@ -36,7 +36,6 @@ class Backoff:
         self.size, self.orders = size, list(orders)
 
     def check(self) -> None:
-        """Raise ValueError if an order has arrays of different sizes or types."""
         for order in self.orders:
             kinds = [array.dtype.kind for array in order]
             if kinds != ["i", "f", "f"] or {array.shape for array in order} != {(len(order.keys),)}:

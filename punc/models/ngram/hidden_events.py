@@ -5,8 +5,7 @@ words and events are one sequence of an n-gram model, and the posterior of an ev
 state at slot t is what the model can still see: the last n − 1 tokens up to word t, and so the labels of as many slots
 before t as fit there (the label history). The empty label has no token.
 
-The recursion is a product of matrices. N slots are divided into √N blocks of √N slots, and each step of the recursion
-runs on all blocks at once, so that Python does not loop over slots.
+The recursion is a product of matrices, each step of which runs on all of √N blocks of √N slots at once.
 """
 
 from collections.abc import Callable, Iterator

@@ -18,9 +18,8 @@ words after it, as far as its stream goes. Those of a mark p have the largest po
 
     P(n-gram in window, mark = p) / (P(n-gram in window) P(mark = p))
 
-with probabilities over the slots of the training text. An n-gram is in the windows of a run of slots. Runs of the same
-n-gram that overlap are cut, so that a slot counts once even if its window has the n-gram twice. Sums over slots are
-differences of cumulative sums. The key of an n-gram is the number whose digits are its words in base `vocab`.
+over the slots of the training text. An n-gram is in the windows of a run of slots. Runs of the same n-gram that overlap
+are cut, so that a slot counts once. The key of an n-gram is the number whose digits are its words in base `vocab`.
 """
 
 import os

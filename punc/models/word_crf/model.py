@@ -3,9 +3,8 @@
 The paper gives no window, length or number; the defaults are ours. Do not train the language model on the text that
 trains the CRF: its posteriors would be better there than on other text.
 
-CRFsuite (Okazaki 2007; python-crfsuite, the extra `crf`) trains by L-BFGS, with OWL-QN for L1. The model is saved as
-plain arrays, so decoding does not need CRFsuite. Long streams are trained in chunks of TRAINING_CHUNK slots, whose
-features see past the cut, and decoded in overlapping chunks.
+CRFsuite (Okazaki 2007; python-crfsuite, the extra `crf`) trains by L-BFGS, with OWL-QN for L1. Decoding needs none.
+Long streams are trained in chunks whose features see past the cut, and decoded in overlapping chunks.
 
 In a store of words, a word outside the vocabulary is `<unk>`, without shape or suffix. A store with --token-type form
 keeps them (`tokens.tokenizers.form`). Make it with all words (--min-count 1): rare features are left out here.

@@ -4,8 +4,7 @@ A word is encoded as if it stood inside a sentence, with a blank before it; its 
 which the tokenizer's normalisation leaves nothing is the encoder's unknown piece, and so is a word that is written like
 one of the encoder's special pieces, such as `[SEP]`.
 
-The vocabulary is `<unk>`, `</s>`, and then the pieces of the encoder in their order, so a piece's id is that of the
-encoder plus `FIRST`. The tokenizer itself is next to it, in the file `tokenizer.json` of the package `tokenizers`.
+The vocabulary is `<unk>`, `</s>`, and then the pieces of the encoder in their order; next to it is `tokenizer.json`.
 
 Schuster & Nakajima 2012 (WordPiece); Sennrich, Haddow & Birch 2016 (BPE); Kudo 2018 (Unigram).
 """
