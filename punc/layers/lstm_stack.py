@@ -12,8 +12,7 @@ peepholes; oneDNN computes a whole layer.
 import torch
 from torch import Tensor, nn
 
-from punc.base.errors import InputError, check_at_least
-from punc.layers.dropout import Dropout
+from punc.base.errors import InputError, check_at_least, check_probability
 from punc.tokens.vocabulary import END
 
 State = tuple[Tensor, Tensor]  # h, c: (layers, B, H) each
@@ -33,6 +32,26 @@ def embedding_of(vocab: int, size: int, std: float) -> nn.Embedding:
     if std != 1.0:  # which PyTorch has drawn
         nn.init.normal_(embedding.weight, std=std)
     return embedding
+
+
+class Dropout(nn.Dropout):
+    """PyTorch's dropout, but on a CPU one random number of 64 bits is for four units: the rate is a multiple of
+    2^−16."""
+
+    def __init__(self, rate: float):
+        check_probability(dropout=rate)
+        super().__init__(rate)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """(…) → (…)"""
+        if not self.training or not self.p:
+            return inputs
+        if inputs.device.type != "cpu":
+            return super().forward(inputs)
+        count = inputs.numel()
+        numbers = torch.empty((count + 3) // 4, dtype=torch.int64, device=inputs.device).random_(-2**63, None)
+        kept = numbers.view(torch.int16)[:count].view(inputs.shape) >= min(round(self.p * 2**16), 2**16 - 1) - 2**15
+        return inputs * kept.to(inputs.dtype).mul_(1 / (1 - self.p))
 
 
 class LSTMStack(nn.Module):

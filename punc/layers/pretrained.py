@@ -146,8 +146,7 @@ def _pretrained(directory: Path, config: Any) -> Any:
             directory, config=config, local_files_only=True, trust_remote_code=False, use_safetensors=True,
             dtype=torch.float32, output_loading_info=True)
     except Exception:  # a truncated file, other sizes: each fails in its own way
-        raise InputError("its weights are not those of its config.json", "copy the directory again",
-                         directory) from None
+        raise InputError("its weights are not those of its config.json", "copy it again", directory) from None
     if missing := sorted(name for name in report["missing_keys"] if not name.startswith("pooler.")):
         raise InputError(f"no weights for {missing[0]}", "copy the directory again", directory)
     return net

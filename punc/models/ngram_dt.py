@@ -130,8 +130,7 @@ class Folds:
         if name not in self._divided:
             return data
         if len(data.offsets) <= self._folds:
-            raise InputError(f"'{name}' has {len(data.offsets) - 1} streams for {self._folds} folds",
-                             "give fewer --folds")
+            raise InputError(f"'{name}' has {len(data.offsets) - 1} streams for {self._folds} folds", "give fewer")
         own = [(at, stream) for at, stream in enumerate(data.streams)
                if (at % self._folds == self._fold) == self._inside]
         parts = [slice(*data.offsets[at:at + 2]) for at, _ in own]

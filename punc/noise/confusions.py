@@ -103,16 +103,14 @@ def read_confusions(path: str | os.PathLike) -> Confusions:
             try:
                 _read_line(found, line.split("\t"))
             except ValueError:
-                raise InputError("not a count of confusions", "make the file again: punc confusions", path,
-                                 number) from None
+                raise InputError("not a count of confusions", "make it: punc confusions", path, number) from None
     errors: Counter[str] = Counter()
     for (word, _), count in found.replaced.items():
         errors[word] += count
     if too_often := next((word for word, count in errors.items() if count > found.seen[word]), None):
-        raise InputError(f"'{too_often}' was wrong more often than it was seen",
-                         "make the file again: punc confusions", path)
+        raise InputError(f"'{too_often}' was wrong more often than it was seen", "make it: punc confusions", path)
     if not found.seen:
-        raise InputError("no word was seen", "make the file again: punc confusions", path)
+        raise InputError("no word was seen", "make it: punc confusions", path)
     return found
 
 
@@ -155,8 +153,7 @@ def learn(pairs: Sequence[tuple[str | os.PathLike, str | os.PathLike]], labels: 
                                    [word for u in heard for word in u.words],
                                    has_mark[label_numbers(spoken, labels, ref.path)])
     if not found.seen:
-        raise InputError("the words of the two are not of the same speech", "give each reference its own ASR output",
-                         pairs[0][1])
+        raise InputError("the words of the two are not of the same speech", "give each its own ASR output", pairs[0][1])
     return found, left_out
 
 

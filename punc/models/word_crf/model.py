@@ -77,8 +77,7 @@ class Model(NonGradientModel):
         if text_model:
             lm: Any = submodel("text_model", text_model, "ngram")
             if lm.n_labels != labels:
-                raise InputError("the language model has other labels", "train it on a store with the same labels",
-                                 str(text_model))
+                raise InputError("the language model has other labels", "train it on the same labels", str(text_model))
             self.submodels = {"text_model": lm}
         self.tables = ["shape", *(f"suffix{n}" for n in range(1, SUFFIXES + 1))]
         if clusters:
@@ -153,8 +152,7 @@ class Model(NonGradientModel):
             clusters = features.read_clusters(self.clusters)
             known = sum(word in clusters for word in words)
             if not known:
-                raise InputError("no word of the vocabulary is here", "name a file of this language and case",
-                                 self.clusters)
+                raise InputError("no word of the vocabulary is here", "name one of this language", self.clusters)
             logger.info("%s: clusters of %d of %d words", self.clusters, known, len(words))
             tables |= {f"cluster{bits}": features.cluster_table(words, clusters, bits) for bits in CLUSTER_BITS}
         return tables

@@ -42,8 +42,7 @@ class EncoderTokenizer(PieceTokenizer):
         self._tokenizer = _tokenizer(content, path)
         pieces = self._tokenizer.get_vocab(with_added_tokens=True)
         if (last := max(pieces.values(), default=-1)) >= MOST_PIECES:
-            raise InputError(f"a piece has the id {last}", "name the directory of an encoder, or make the store again",
-                             path)
+            raise InputError(f"a piece has the id {last}", "name an encoder's directory, or make the store again", path)
         written = [f"<unused{i}>" for i in range(last + 1)]
         for piece, i in pieces.items():
             written[i] = _written(piece)
@@ -122,8 +121,7 @@ def _content_of(directory: Path) -> bytes:
     except ImportError:
         raise InputError("the package transformers is not installed", "pip install 'punc-toolkit[encoder]'") from None
     except Exception:  # each kind of tokenizer fails in its own way
-        raise InputError(f"no {FILE}, and transformers cannot make one", "save the tokenizer as a fast one",
-                         directory) from None
+        raise InputError(f"no {FILE}, and transformers cannot make one", "save a fast one", directory) from None
 
 
 def _written(piece: str) -> str:
