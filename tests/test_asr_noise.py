@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.data.datadir import Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import Utterance, write_data_dir
 from punc.models.base import read_checkpoint
 from punc.noise.confusions import HEADER, LONGEST, Confusions, add_stream, read_confusions, replacements
 from punc.noise.draw import Drawn, Fluency, align_drawn, draw, drawn_pauses

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from punc.base.errors import InputError
-from punc.data.datadir import Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import Utterance, write_data_dir
 from punc.decoding.decode import log_posteriors
 from punc.models import base
 from punc.models.word_crf import model as word_crf

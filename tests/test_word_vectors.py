@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
-from punc.data.datadir import Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import Utterance, write_data_dir
 from punc.tokens.word_vectors import read_word_vectors
 
 GLOVE = "the 1 2 3\n, 0.5 -1e-3 2.25\ndo 4 0 0\nn't 0 4 0\n'lo 1 1 1\ndon 9 9 9\n't 8 8 8\n"

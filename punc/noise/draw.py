@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punc.base.runs import bounds_of, next_of, ranges
-from punc.data.datadir import DataDir, Utterance, label_numbers
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, label_numbers, write_data_dir
 from punc.data.labels import LabelSet
 from punc.noise.confusions import Confusions
 from punc.noise.table import NoiseTable, make_table
