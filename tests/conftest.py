@@ -10,8 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from punc.base import log
-from punc.data.datadir import Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.tokens.store import make_store
 from punc.tokens.vocabulary import Vocabulary

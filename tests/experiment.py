@@ -3,8 +3,7 @@
 import numpy as np
 
 from punc.bin.score import main as score
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, write_data_dir
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\n"
 NAMES = ("O", "COMMA", "PERIOD")

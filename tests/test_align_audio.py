@@ -14,8 +14,7 @@ import pytest
 
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, write_data_dir
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "utils"))
 

@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.data.datadir import Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import Utterance, write_data_dir
 from punc.models.base import read_checkpoint
 from punc.noise.confusions import HEADER, LONGEST, Confusions, add_stream, read_confusions, replacements
 from punc.noise.draw import Drawn, Fluency, align_drawn, draw, drawn_pauses
-from punc.noise.sounds import Sounds
 from punc.noise.store_noise import StoreNoise
-from punc.noise.table import Choices, make_table
+from punc.noise.table import Choices, Sounds, make_table
 from punc.timing.align import align_words
 from punc.tokens.store import Store
 from punc.training.options import TrainingOptions

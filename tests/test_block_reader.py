@@ -15,8 +15,7 @@ from punc.data.block_reader import (
     line_blocks,
     merge_runs,
 )
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import Label, LabelSet
 from punc.tokens.tokenizers.char import CharTokenizer
 from punc.tokens.tokenizers.word import WordTokenizer

@@ -8,8 +8,7 @@ import pytest
 import punc.noise.store_noise
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.data.validate import validate
 from punc.noise.confusions import Confusions

@@ -8,8 +8,7 @@ import torch
 
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import choose, decode, log_posteriors
 from punc.layers.crf import LinearChain, log_partition

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
-from punc.data.datadir import DataDir, Utterance, checksum
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, checksum, write_data_dir
 from punc.data.kaldi_io import VectorReader
 from punc.data.labels import Label, LabelSet
 from punc.data.tables import Row

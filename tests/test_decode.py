@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import Label, LabelSet
 from punc.data.transitions import (
     SEARCH_BATCH,

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from punc.bin.main import main
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.text.casing import read_casing
 from punc.text.prose import Clitics, ProseWriter

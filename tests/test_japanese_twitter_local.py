@@ -12,8 +12,7 @@ import pytest
 
 from punc.base.errors import InputError
 from punc.bin.train import options as train_options
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
 
 RECIPE = Path(__file__).parents[1] / "egs/japanese_twitter"

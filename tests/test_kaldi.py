@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from punc.bin.main import main
-from punc.data.datadir import DataDir
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, write_data_dir
 
 KALDI = Path(os.environ.get("KALDI_ROOT", ""))
 KALDI_UTILS = KALDI / "egs/wsj/s5/utils"

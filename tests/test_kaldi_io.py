@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from punc.base.errors import InputError
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.kaldi_io import VectorReader, archive_path, read_archive, read_array, read_posteriors, write_vector
 from punc.timing.pauses import write_pauses
 

@@ -9,7 +9,7 @@ import torch
 
 from punc.base.errors import InputError
 from punc.layers.convolution import Filters, Highway, outside
-from punc.layers.dropout import Dropout
+from punc.layers.lstm_stack import Dropout
 from punc.layers.pauses import BOUNDS, CLASSES, PauseInput, PauseVectors
 from punc.layers.window import FullyConnected, WindowInput, WordVectors, squared_error
 from punc.tokens.store_set import StoreSet

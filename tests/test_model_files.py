@@ -85,7 +85,7 @@ def test_load_other_file(directory, kind):
     ([1, 2], NO_MODEL),
     ({"format": "punc progress 1"}, NO_MODEL),
     ({"format": "punc model 7"}, "DIR/final.pt: 'punc model 7', but this version reads 'punc model 1'; "
-                                 "train the model again"),
+                              "train it again"),
     ({"format": base.FORMAT}, "DIR/final.pt: its weights are not those of its model; train it again"),
 ])
 def test_load_other_content(directory, content, message):

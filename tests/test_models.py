@@ -58,7 +58,7 @@ def text_model(tmp_path_factory, toy_store):
 def options_of(name, text_model, **changes):
     """Options of a small model: those of SMALL and `changes` that it has, and its first stage if it has one."""
     given = {**SMALL, "text_model": str(text_model), **changes}
-    return {option: given[option] for option in base.option_names(name) if option in given}
+    return {option: given[option] for option in base.option_defaults(name) if option in given}
 
 
 def make(name, text_model, **changes):
@@ -93,7 +93,7 @@ def write(model, directory):
 
 
 # Each model without pauses, and with all that it can be told of them.
-WITH_PAUSES = [(name, {option: True for option in ("pauses",) if option in base.option_names(name)})
+WITH_PAUSES = [(name, {option: True for option in ("pauses",) if option in base.option_defaults(name)})
                for name in NAMES]
 PAUSES = [*((name, {}) for name in NAMES), *((name, inputs) for name, inputs in WITH_PAUSES if inputs)]
 
@@ -107,17 +107,17 @@ def test_model_is_documented(name):
     if "options" in arguments:  # **options, those of the base class
         arguments = arguments[:-1] + list(inspect.signature(model.__base__).parameters)[2:]
     assert arguments[:2] == ["vocab", "labels"]
-    assert sorted(base.option_names(name)) == sorted(arguments[2:])
-    for option in base.option_names(name):
+    assert sorted(base.option_defaults(name)) == sorted(arguments[2:])
+    for option in base.option_defaults(name):
         assert description(model, option) != option.replace("_", " "), f"no line about {option}"
     own = {field.name for field in fields(TrainingOptions)}
-    assert not set(base.option_names(name)) & own, "the name is one of punc train's own options"
+    assert not set(base.option_defaults(name)) & own, "the name is one of punc train's own options"
     assert model.token_type in ("word", "char", "subword")
     assert model.lookahead is None or model.lookahead >= 0
 
 
 TASKS = [*((name, "before" if base.model_class(name).lookahead == 0 else "after") for name in NAMES),
-         *((name, "pause") for name in NAMES if "pauses" in base.option_names(name))]
+         *((name, "pause") for name in NAMES if "pauses" in base.option_defaults(name))]
 
 
 @pytest.mark.parametrize(("name", "task"), TASKS)
@@ -602,7 +602,7 @@ def test_character_models_have_sizes_of_the_paper(name, lookahead, between, lstm
 @pytest.mark.parametrize("name", ["delay", "ngram_lstm", "cnn_feature", "cnn_ngram", "dilated_cnn", "bi_lstm"])
 def test_dropout_only_in_training_and_every_rate_matters(name):
     tokens = torch.randint(2, 10, (4, 12))
-    kinds = [option for option in base.option_names(name) if option.endswith("dropout")]
+    kinds = [option for option in base.option_defaults(name) if option.endswith("dropout")]
     for kind in kinds:
         model = make(name, "", **{kind: 0.5})
         in_use = model(tokens, None, model.initial_state(4))[0]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tiny_encoder import KINDS, make_encoder
 
 from punc.base.errors import InputError
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import write_data_dir
 from punc.decoding.decode import log_posteriors
 from punc.models import base
 from punc.models.encoder import in_windows

@@ -11,8 +11,7 @@ import torch
 from conftest import piped
 
 from punc.base.errors import InputError
-from punc.data.datadir import Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.decoding.decode import log_posteriors
 from punc.live.streaming import punctuate_streaming

@@ -18,8 +18,7 @@ from test_models import NAMES, data_of, make, write
 import punc
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.data.datadir import Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.data.transitions import TRANSITIONS, Transitions, write_transitions
 from punc.decoding import shipped
@@ -195,7 +194,7 @@ def text_model(tmp_path_factory):
 
 
 def with_pauses(name):
-    return {"pauses": True} if "pauses" in base.option_names(name) else {}
+    return {"pauses": True} if "pauses" in base.option_defaults(name) else {}
 
 
 def small_set(lengths):

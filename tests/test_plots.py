@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 from punc.bin.main import main
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
-from punc.results.figures import TEXT, draw, styles
-from punc.results.plots import (
+from punc.results.figures import (
     MOST_WORDS,
+    TEXT,
     count_labels,
     describe_labels,
+    draw,
+    styles,
 )
 
 pytest.importorskip("matplotlib")

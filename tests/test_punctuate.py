@@ -16,8 +16,7 @@ from conftest import content, piped, random_model
 
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.data.transitions import best_sequences, case_rules
 from punc.decoding import spans, worker

@@ -11,8 +11,7 @@ import pytest
 from conftest import content, random_model
 
 from punc.bin.main import main
-from punc.data.datadir import Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import Utterance, write_data_dir
 from punc.decoding import spans
 from punc.decoding.pack import pack
 

@@ -13,8 +13,7 @@ import pytest
 import punc
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.decoding import shipped
 from punc.decoding.shipped import find_model
 

@@ -9,12 +9,10 @@ from experiment import LOG as TRAINED
 
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.data.datadir import Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import Utterance, write_data_dir
 from punc.results.collect import collect_scores, paired_tests, read_cost, read_training
-from punc.results.page_data import Cost, PageData, PairedTest, read_page_data, write_page_data
+from punc.results.page_data import Cost, PageData, PairedTest, keep_rows, read_page_data, write_page_data
 from punc.results.pages import Settings, render
-from punc.results.rows import keep_rows
 from punc.scoring.significance import Interval
 
 LOG = """# punc train conf/T-LSTM.conf exp/T-LSTM

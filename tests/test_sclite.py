@@ -8,8 +8,7 @@ import subprocess
 
 import pytest
 
-from punc.data.datadir import Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.scoring.project import project
 from punc.timing.align import align_words

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.data.datadir import Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.scoring.posteriors import Posteriors
 from punc.scoring.report import score_json, score_table

@@ -12,8 +12,7 @@ import pytest
 import punc
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.data.datadir import Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import Utterance, write_data_dir
 from punc.data.labels import Label, LabelSet
 from punc.scoring.texts import ENGLISH, count_sides, read_side, score_texts, text_reader
 

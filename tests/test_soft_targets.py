@@ -9,8 +9,7 @@ import pytest
 
 from punc.base.errors import InputError
 from punc.bin import soft_targets as command
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.decoding.decode import load_model, log_posteriors
 from punc.decoding.soft_targets import make_targets
 from punc.tokens.soft_targets import read_targets

@@ -13,8 +13,7 @@ import torch
 from punc.base.errors import InputError
 from punc.base.stop import Stopped
 from punc.bin import main as command
-from punc.data.datadir import Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import Utterance, write_data_dir
 from punc.data.labels import Label, LabelSet
 from punc.models.base import create, load, read_checkpoint
 from punc.tokens.vocabulary import Vocabulary

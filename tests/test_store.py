@@ -16,8 +16,7 @@ import punc.tokens.store
 import punc.tokens.store_set
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.tokens.store import Store, make_store
 from punc.tokens.store_set import check_numbers, flat_file, read_set, write_set

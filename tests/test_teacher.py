@@ -9,8 +9,7 @@ import torch
 from torch import nn
 
 from punc.base.errors import InputError
-from punc.data.datadir import DataDir
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, write_data_dir
 from punc.decoding.decode import log_posteriors
 from punc.decoding.soft_targets import make_targets
 from punc.layers.crf import LinearChain

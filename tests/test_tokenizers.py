@@ -16,8 +16,7 @@ from tiny_encoder import write_tokenizer
 import punc.tokens.vocabulary
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.text.characters import CLASSES
 from punc.tokens import tokenizers
 from punc.tokens.store import Store

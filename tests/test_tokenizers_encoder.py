@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
-from punc.data.datadir import Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import Utterance, write_data_dir
 from punc.tokens.store import Store, make_store
 from punc.tokens.tokenizers.encoder import FIRST, EncoderTokenizer
 from punc.tokens.vocabulary import SPECIALS, Vocabulary

@@ -22,8 +22,7 @@ from punc.base.errors import InputError
 from punc.base.lock import lock_directory
 from punc.base.processor import has_bfloat16
 from punc.bin import main as command
-from punc.data.datadir import Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import Utterance, write_data_dir
 from punc.decoding.pack import pack
 from punc.models.base import NeuralModel, load, read_checkpoint
 from punc.tokens.store import Store, make_store

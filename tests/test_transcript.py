@@ -12,8 +12,7 @@ from transcript_files import MAKERS
 from punc.base.errors import InputError
 from punc.base.jobs import Share
 from punc.bin.main import main
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.decoding.kaldi_groups import ALL, ctm_groups, text_groups
 from punc.decoding.marked_ctm import write_marked_ctm

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from punc.base.errors import InputError
 from punc.bin import main as command
 from punc.bin.turns import read_rttm, speakers_of
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.tables import ends_of_turns
 from punc.decoding.decode import log_posteriors
 from punc.models.base import load

@@ -12,8 +12,7 @@ import kaldiio
 import numpy as np
 import pytest
 
-from punc.data.datadir import Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import Utterance, write_data_dir
 
 UTILS = Path(__file__).parents[1] / "utils"
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.data.datadir import Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import Utterance, write_data_dir
 from punc.data.labels import Label, LabelSet
 from punc.data.tables import Row, fields, read_table, sort_table
 from punc.data.validate import validate

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from punc.base.errors import InputError
-from punc.data.datadir import Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import Utterance, write_data_dir
 from punc.decoding.decode import log_posteriors
 from punc.models import base
 from punc.models.word_crf import model as word_crf
@@ -21,13 +20,16 @@ from punc.models.word_crf.features import (
     Template,
     Text,
     cluster_table,
+    firing,
+    ngram_keys,
     odds_step,
     read_clusters,
+    runs,
+    select,
     shape_table,
     suffix_table,
     templates,
 )
-from punc.models.word_crf.triggers import firing, ngram_keys, runs, select
 from punc.tokens.store import Store, make_store
 from punc.tokens.tokenizers.form import forms, word_shape
 from punc.training.epochs import evaluate

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
-from punc.data.datadir import Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import Utterance, write_data_dir
 from punc.tokens.word_vectors import read_word_vectors
 
 GLOVE = "the 1 2 3\n, 0.5 -1e-3 2.25\ndo 4 0 0\nn't 0 4 0\n'lo 1 1 1\ndon 9 9 9\n't 8 8 8\n"
@@ -115,7 +114,7 @@ MISFIT = ("not a word and 3 finite numbers, with single blanks between; "
     ("1 3\nthe 1 2 3\nof 1 2 3\n",
      "FILE:1: the header says 1 words, but there are 2; get the file again, or fix the header"),
     ("the 1 2 3\n2 3\nof 1 2 3\n", f"FILE:2: {MISFIT}"),
-    ("of 1 2 3\n", "FILE: none of the 1 words has a vector here; name a file of this language and case"),
+    ("of 1 2 3\n", "FILE: none of the 1 words has a vector here; name one of this language"),
     ("of 1 2 3\nt\xffhe 1 2 x\n".encode("latin-1"), f"FILE:2: {MISFIT}"),
 ])
 def test_read_bad_file_is_an_error(tmp_path, text, message):

@@ -7,7 +7,7 @@ from punc.base.errors import check_at_least, check_probability
 from punc.base.options import OptionParser
 from punc.data.labels import LabelSet
 from punc.noise.confusions import read_confusions
-from punc.noise.corrupt import corrupt
+from punc.noise.draw import corrupt
 
 logger = logging.getLogger(__name__)
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from punc.base.options import OptionParser
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
-from punc.results.figures import missing_packages
-from punc.results.plots import count_labels, describe_labels, plot_labels
+from punc.results.figures import count_labels, describe_labels, missing_packages, plot_labels
 
 logger = logging.getLogger(__name__)
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from punc.base.errors import InputError
 from punc.base.options import OptionParser
 from punc.data.datadir import DataDir
-from punc.results.figures import missing_packages
-from punc.results.plots import plot_pauses, plot_posteriors, posteriors
+from punc.results.figures import missing_packages, plot_pauses, plot_posteriors, posteriors
 from punc.timing.pauses import pauses_by_label
 
 logger = logging.getLogger(__name__)

@@ -12,9 +12,17 @@ from punc.base.files import atomic_dir, decode_line, open_input
 from punc.base.options import OptionParser, boolean
 from punc.results.collect import collect_scores, paired_tests, read_cost
 from punc.results.findings import filled
-from punc.results.page_data import KEY, PageData, pictures, read_page_data, read_published, write_page_data
+from punc.results.page_data import (
+    KEY,
+    PageData,
+    dropped_rows,
+    keep_rows,
+    pictures,
+    read_page_data,
+    read_published,
+    write_page_data,
+)
 from punc.results.pages import Settings, render
-from punc.results.rows import dropped_rows, keep_rows
 from punc.scoring.report import METRICS
 
 logger = logging.getLogger(__name__)

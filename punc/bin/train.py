@@ -5,7 +5,7 @@ from dataclasses import fields
 from typing import Any
 
 from punc.base.options import OptionParser
-from punc.models.base import model_class, names, option_names
+from punc.models.base import model_class, names, option_defaults
 from punc.training.options import GROUPS, TrainingOptions
 from punc.training.train import architecture, train
 
@@ -21,7 +21,7 @@ def options(model: str | None = None, values: Mapping[str, Any] | None = None) -
     parser.add_argument("--model", metavar="NAME", required=model is None, default=model,
                         help=f"architecture: {', '.join(names())}")
     if model:
-        parser.add_signature(model_class(model), groups={f"the model {model}": option_names(model)})
+        parser.add_signature(model_class(model), groups={f"the model {model}": [*option_defaults(model)]})
         parser.set_defaults(**values or {})
     parser.add_signature(TrainingOptions, groups=GROUPS)
     parser.add_argument("store", metavar="STORE-DIR", help="store to train on")
@@ -36,6 +36,6 @@ def main(arguments: Sequence[str]) -> None:
     if initial and not model:
         model, values = architecture(initial)
     args = vars(options(model, values).parse(arguments))
-    model_options = {name: args[name] for name in (option_names(model) if model else ())}
+    model_options = {name: args[name] for name in (option_defaults(model) if model else ())}
     training = TrainingOptions(**{field.name: args[field.name] for field in fields(TrainingOptions)})
     train(args["store"], args["exp"], args["model"], model_options, training)

@@ -33,44 +33,29 @@ class Irregular(Exception):
 
 
 class LineBlock(NamedTuple):
-    """Some utterances of a data directory: the same lines of each table.
+    """Some utterances of a data directory: the same lines of each table."""
 
-    line    the number of the first line, from 1
-    spans   table → (offset, size) of these lines in bytes
-    """
-
-    line: int
-    spans: dict[str, tuple[int, int]]
+    line: int  # the number of the first line, from 1
+    spans: dict[str, tuple[int, int]]  # table → (offset, size) of these lines in bytes
 
 
 class Encoded(NamedTuple):
-    """The tokens of some utterances, one after another.
+    """The tokens of some utterances, one after another."""
 
-    ids      int32 (N,)
-    labels   int8 (N,), -1 at tokens without a slot, or None
-    pauses   float32 (N,), NaN at tokens without a slot, or None
-    streams  (stream, number of tokens) for each run of utterances of one stream
-    first, last   the ids of the first and the last utterance
-    words, lost   how many words, and how many tokens that are unknown, or characters left out
-    turns    bool (N,), false at tokens without a slot, or None
-    """
-
-    ids: np.ndarray
-    labels: np.ndarray | None
-    pauses: np.ndarray | None
-    streams: list[tuple[str, int]]
-    first: str
+    ids: np.ndarray  # int32 (N,)
+    labels: np.ndarray | None  # int8 (N,), -1 at tokens without a slot, or None
+    pauses: np.ndarray | None  # float32 (N,), NaN at tokens without a slot, or None
+    streams: list[tuple[str, int]]  # (stream, number of tokens) for each run of utterances of one stream
+    first: str  # the id of the first utterance
     last: str
     words: int
-    lost: int
-    turns: np.ndarray | None = None
+    lost: int  # tokens that are unknown, or characters left out
+    turns: np.ndarray | None = None  # bool (N,), false at tokens without a slot, or None
 
 
 def line_blocks(data: DataDir, names: Iterable[str], size: int) -> Iterator[LineBlock]:
-    """Cut the tables `names` of a data directory into blocks of at least `size` bytes of `text`, but the last.
-
-    Raises Irregular if a table has more lines than `text`.
-    """
+    """Cut the tables `names` of a data directory into blocks of at least `size` bytes of `text`, but the last. Raises
+    Irregular if a table has more lines than `text`."""
     line = 1
     with ExitStack() as stack:
         files = {name: stack.enter_context(open_input(data.path / name)) for name in names}
@@ -137,15 +122,13 @@ def numbers_of(values: Sequence[str], known: Mapping[str, int]) -> np.ndarray:
 
 
 def count_block(path: Path, block: LineBlock) -> Counter[str]:
-    """How often each word occurs in a block."""
     return Counter(split_rows(read_span(path / "text", block.spans["text"])).values)
 
 
 def encode_block(path: Path, encoder: Encoder, labels: Mapping[str, int], block: LineBlock) -> Encoded:
-    """Encode a block of the data directory `path`. Raises Irregular, and InputError for a pause that cannot be read.
+    """Encode a block of the data directory `path`; `encoder` is `encode` of a tokenizer (tokens.tokenizer).
 
-    encoder   words → their Encoding; `encode` of a tokenizer (tokens.tokenizer)
-    labels    the number of each label
+    Raises Irregular, and InputError for a pause that cannot be read.
     """
     tables = {name: split_rows(read_span(path / name, span)) for name, span in block.spans.items()}
     keys, words, lengths = tables["text"]
@@ -178,10 +161,8 @@ def encode_block(path: Path, encoder: Encoder, labels: Mapping[str, int], block:
 
 def _encoded(encoding: Any, values: Sequence[np.ndarray | None], streams: Iterable[str], lengths: np.ndarray,
              first: str, last: str) -> Encoded:
-    """Utterances of these lengths in words.
-
-    values   labels int8, pauses float32 and turns bool of the words, which move to their slots' tokens; or None
-    """
+    """Utterances of these lengths in words; the words' labels, pauses and turns, or None, move to their slots'
+    tokens."""
     ids, slots, lost = encoding
     if len(ids) > len(slots):
         ends = np.append(0, slots + 1)[np.cumsum(lengths)]  # of utterances, in tokens

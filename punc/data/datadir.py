@@ -1,26 +1,27 @@
-"""A data directory as streams of utterances: `text`, `punct`, `pauses.scp`, `turns`, `utt2spk`, `spk2utt`, `segments`.
+"""Data directories as streams of utterances, read, and written whole or not at all.
 
-Only this module checks the invariant #words = #labels = dim(pauses) = #turns. Utterances come stream by stream: by
-recording in time order if there is a `segments` file, else by speaker in id order. One utterance
-(`DataDir.utterances`) or stream (`DataDir.streams`) is in memory, and with `segments` a few numbers per utterance.
+The files are `text`, `punct`, `pauses.scp`, `turns`, `utt2spk`, `spk2utt` and `segments`. Only this module checks the
+invariant #words = #labels = dim(pauses) = #turns. Utterances come stream by stream: by recording in time order if there
+is a `segments` file, else by speaker in id order. One utterance or stream is in memory.
 """
 
 import hashlib
 import os
+import shutil
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from itertools import chain, groupby, zip_longest
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.files import decode_line, open_input, read_blocks, unchanged
-from punc.data.kaldi_io import VectorReader
-from punc.data.labels import LabelSet
-from punc.data.tables import TURNS, Row, fields, line_offsets, parse_turns, read_table
+from punc.base.files import atomic_dir, decode_line, open_input, read_blocks, unchanged
+from punc.data.kaldi_io import VectorReader, archive_path, write_vector
+from punc.data.labels import RECORD, LabelSet
+from punc.data.tables import TURNS, Row, fields, line_offsets, parse_turns, read_table, sort_table, turns_line
 
 LATEST = 1e9  # s, 30 years: what is later is no time in a recording
 MISSING = {"punct": "labels are needed: punc prepare makes them",
@@ -28,31 +29,21 @@ MISSING = {"punct": "labels are needed: punc prepare makes them",
 
 
 class Utterance(NamedTuple):
-    """An utterance: its words, and what is known of the slot after each.
-
-    id       its id
-    stream   the stream it is part of: a recording (`segments`) or a speaker (`utt2spk`)
-    words    the tokens
-    labels   one label name per word; None without `punct`
-    pauses   float32 (len(words),), seconds of silence after each word, NaN unknown; None without `pauses.scp`
-    turns    bool (len(words),), whether another speaker says the next word; None without `turns`
-    times    begin and end in seconds from the recording's start; None without `segments`
-    """
+    """An utterance: its words, and what is known of the slot after each."""
 
     id: str
-    stream: str
-    words: list[str]
-    labels: list[str] | None = None
-    pauses: np.ndarray | None = None
-    turns: np.ndarray | None = None
-    times: tuple[float, float] | None = None
+    stream: str  # the stream it is part of: a recording (`segments`) or a speaker (`utt2spk`)
+    words: list[str]  # the tokens
+    labels: list[str] | None = None  # one label name per word; None without `punct`
+    pauses: np.ndarray | None = None  # float32 (words,), seconds after each word, NaN unknown; or None
+    turns: np.ndarray | None = None  # bool (words,), whether another speaker says the next word; or None
+    times: tuple[float, float] | None = None  # begin and end in the recording, in seconds; or None
 
 
 class DataDir:
-    """A data directory on disk. Raises InputError unless it has `text` and `utt2spk`.
+    """A data directory on disk, in which files to `ignore` count as missing: `punct`, `pauses.scp`, `turns`.
 
-    ignore   files to treat as missing: `punct`, `pauses.scp`, `turns`
-    needs    files that it must have, too: `punct`, `pauses.scp`
+    Raises InputError unless it has `text`, `utt2spk` and the files that it `needs`: `punct`, `pauses.scp`.
     """
 
     def __init__(self, path: str | os.PathLike, ignore: Iterable[str] = (), needs: Iterable[str] = ()):
@@ -72,10 +63,8 @@ class DataDir:
         self._segments, self._speakers = self.path / "segments", self.path / "utt2spk"  # made once, not per utterance
 
     def utterances(self) -> Iterator[Utterance]:
-        """The utterances, stream by stream, in time order.
-
-        Raises InputError for unsorted tables, ids or counts that differ between files, wrong order, bad bytes.
-        """
+        """The utterances, stream by stream, in time order. Raises InputError for unsorted tables, ids or counts that
+        differ between files, wrong order, bad bytes."""
         rows = self._rows_by_time() if self.has_segments else self.rows()
         with unchanged(self.path / "text"), VectorReader(self.path / "pauses.scp") as vectors:
             last = ""
@@ -135,10 +124,7 @@ class DataDir:
         """The utterance of one row in each of `tables`. Raises InputError if the invariant does not hold."""
         text = rows["text"]
         words = fields(text.value)
-        labels = None
-        pauses = None
-        turns = None
-        times = None
+        labels = pauses = turns = times = None
         if self.has_labels:
             labels = fields(rows["punct"].value)
             self._check_count(text.key, len(words), len(labels), "labels", "punct", rows["punct"].line)
@@ -183,10 +169,8 @@ def segment(row: Row, path: str | os.PathLike) -> tuple[str, float, float]:
 
 
 def label_numbers(utterances: Sequence[Utterance], labels: LabelSet, path: str | os.PathLike) -> np.ndarray:
-    """The label numbers of all slots of utterances of the data directory `path`, (slots,) int64.
-
-    Raises InputError if a label is not in the set.
-    """
+    """The label numbers, (slots,) int64, of utterances of the directory `path`. Raises InputError for an unknown
+    label."""
     try:
         return np.fromiter(map(labels.index, chain.from_iterable(u.labels or () for u in utterances)), np.int64)
     except KeyError:
@@ -208,3 +192,81 @@ def checksum(path: str | os.PathLike) -> str:
             for row in read_table(data.path / "pauses.scp"):
                 digest.update(row.key.encode() + vectors.read(row.value, row.line).tobytes())
     return digest.hexdigest()[:12]
+
+
+def write_data_dir(path: str | os.PathLike, utterances: Iterable[Utterance], like: DataDir | None = None,
+                   label_set: LabelSet | None = None) -> None:
+    """Write a data directory, whole or not at all; one utterance is in memory. Raises InputError if there is none.
+
+    Without `like`, the streams are the speakers, and ids and streams come sorted in C order. With `like`, the
+    utterances are those of `like` in its order, and speakers and segments are copied from it. All utterances have
+    labels, or none; the same holds for pauses and turns. Raises ValueError otherwise.
+    """
+    with new_data_dir(path, "punct", "pauses.scp", "pauses.ark", TURNS) as tmp:
+        write_utterances(tmp, Path(path), utterances, like is None or not like.has_segments)
+        if like:
+            complete_tables(tmp, like)
+        if label_set:
+            label_set.write(tmp / RECORD)
+
+
+def new_data_dir(path: str | os.PathLike, *stale: str) -> AbstractContextManager[Path]:
+    """A directory that replaces the data directory `path` when the block ends; `stale` as in `atomic_dir`. `text` goes
+    first and comes last: no program reads a data directory without it."""
+    return atomic_dir(path, "text", (*stale, RECORD))
+
+
+def complete_tables(tmp: Path, like: DataDir) -> None:
+    """Copy speakers and segments of `like` into `tmp`; sort the tables there, which are in the order of `like`."""
+    for name in ("utt2spk", "spk2utt", "segments", "wav.scp", "reco2file_and_channel"):
+        if (like.path / name).is_file():
+            shutil.copyfile(like.path / name, tmp / name)
+    for name in ("text", "punct", "pauses.scp", TURNS) if like.has_segments else ():
+        if (tmp / name).is_file():
+            sort_table(tmp / name)
+
+
+def write_utterances(tmp: Path, path: Path, utterances: Iterable[Utterance], ordered: bool = True) -> None:
+    """Write utterances, which are `ordered` under LC_ALL=C, to tables of `path`, into `tmp`, which will replace it."""
+    last: Utterance | None = None
+    with ExitStack() as stack:
+        files: dict[str, IO[bytes]] = {}
+        for this in utterances:
+            if last is None:
+                names = ["text", "utt2spk", "spk2utt", *(["punct"] if this.labels is not None else []),
+                         *(["pauses.scp", "pauses.ark"] if this.pauses is not None else []),
+                         *([TURNS] if this.turns is not None else [])]
+                archive = archive_path(path / "pauses.ark") if this.pauses is not None else ""
+                files = {name: stack.enter_context(open(tmp / name, "wb")) for name in names}
+            _check_next(last, this, files, ordered)
+            key = this.id.encode()
+            stream = this.stream.encode()
+            files["text"].write(" ".join((this.id, *this.words)).encode() + b"\n")
+            files["utt2spk"].write(b"%b %b\n" % (key, stream))
+            if last is None or last.stream != this.stream:
+                files["spk2utt"].write((b"" if last is None else b"\n") + stream)
+            files["spk2utt"].write(b" " + key)
+            if this.labels is not None:
+                files["punct"].write(" ".join((this.id, *this.labels)).encode() + b"\n")
+            if this.pauses is not None:
+                offset = write_vector(files["pauses.ark"], this.id, this.pauses)
+                files["pauses.scp"].write(f"{this.id} {archive}:{offset}\n".encode())
+            if this.turns is not None:
+                files[TURNS].write(turns_line(this.id, this.turns))
+            last = this
+        if last is None:
+            raise InputError("no utterance to write", "check the input: it has no words", path)
+        files["spk2utt"].write(b"\n")
+
+
+def _check_next(last: Utterance | None, this: Utterance, tables: Iterable[str], ordered: bool) -> None:
+    """Raise ValueError if the utterance `this` cannot be written after `last` to these tables."""
+    if ordered and last is not None and this.id.encode() <= last.id.encode():
+        raise ValueError(f"utterance '{this.id}' after '{last.id}': not sorted and unique")
+    if ordered and last is not None and this.stream != last.stream and this.stream.encode() <= last.stream.encode():
+        raise ValueError(f"stream '{this.stream}' after '{last.stream}': not sorted and unique")
+    known = {"punct": this.labels, "pauses.scp": this.pauses, TURNS: this.turns}
+    if any((values is not None) != (name in tables) for name, values in known.items()):
+        raise ValueError(f"'{this.id}': labels, pauses and turns are for all utterances or none")
+    if any(values is not None and len(values) != len(this.words) for values in known.values()):
+        raise ValueError(f"'{this.id}': not one label, pause and flag of a turn per word")

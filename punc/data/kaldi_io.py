@@ -96,8 +96,7 @@ def parse_location(location: str, index: str | os.PathLike, line: int) -> tuple[
     """The name and the offset of `ARCHIVE:OFFSET`. Raises InputError, which names this line of the index."""
     if found := LOCATION.fullmatch(location.strip()):
         return found[1], int(found[2])
-    raise InputError(f"'{location[:200]}' is not ARCHIVE:OFFSET", "make it with copy-vector or punc pauses", index,
-                     line)
+    raise InputError(f"'{location[:200]}' is not ARCHIVE:OFFSET", "make it with punc pauses", index, line)
 
 
 class VectorReader:

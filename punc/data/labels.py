@@ -13,8 +13,7 @@ label: `w` is the word as it is, `W` the word with its first letter in upper cas
 comma. What stands before it is written before the word: `¿W` is a capitalized word that begins a Spanish question. The
 order is the labels' strength: if a slot has several marks, the label further down wins.
 
-A data directory records its label set in `punct.labels`, and a program that gets labels and a label set compares the
-two. A directory that others made need not have the file; then only the names of its labels are checked.
+A data directory records its label set in `punct.labels`, which programs compare with the one that they get.
 """
 
 import logging
@@ -170,9 +169,7 @@ RECORD = "punct.labels"
 
 def check_record(path: str | os.PathLike, labels: LabelSet, remedy: str = "prepare it again") -> None:
     """Raise InputError if a label of the data directory `path` is missing in `labels`, or is written in another way.
-
-    Says so if it has fewer labels, or read them from other marks: that is meant where a corpus has no more.
-    """
+    Warn if it has fewer labels, or read them from other marks: that is meant where a corpus has no more."""
     record = Path(path) / RECORD
     if not record.is_file():
         return
@@ -199,7 +196,7 @@ def note_record(path: str | os.PathLike, labels: LabelSet) -> None:
 
 
 def difference(one: LabelSet, other: LabelSet) -> str:
-    """What the second label set has that the first has not, in some words: labels, or else marks."""
+    """What the second label set has that the first has not, in words."""
     if more := [name for name in other.names if name not in one.names]:
         return f"it lacks {' '.join(more)}"
     if less := [name for name in one.names if name not in other.names]:

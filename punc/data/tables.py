@@ -2,9 +2,8 @@
 
     turns    lines `UTTERANCE 0 0 1 0 …`, a flag for each word: 1 if another speaker says the next word of the stream
 
-A change of speaker is not an end of an utterance, but a property of a slot, as its label and its pause are: utterances
-may be cut anywhere. `utt2spk` cannot say it: without `segments` its speakers are the streams. With `segments` it can,
-and `punc turns` makes the table of it. A directory without `turns` knows of no change. The last word of a stream has 0.
+A change of speaker is a property of a slot, as its label and its pause are: utterances may be cut anywhere. A directory
+without `turns` knows of no change. The last word of a stream has 0.
 """
 
 import os
@@ -32,18 +31,13 @@ class Row(NamedTuple):
 
 
 def fields(value: str) -> list[str]:
-    """The fields of a line, split at blanks and tabs as in Kaldi.
-
-    `str.split()` would also split at no-break and ideographic spaces, which are letters to Kaldi.
-    """
+    """The fields of a line, split at blanks and tabs alone: to Kaldi, no-break and ideographic spaces are letters."""
     parts = value.replace("\t", " ").split(" ") if "\t" in value else value.split(" ")
     return [part for part in parts if part] if "" in parts else parts
 
 
 def read_table(path: str | os.PathLike, sort: bool = True) -> Iterator[Row]:
-    """Read a table line by line, in constant memory.
-
-    sort   require keys that are sorted and unique under LC_ALL=C, as Kaldi does
+    """Read a table line by line; if `sort`, its keys must be sorted and unique under LC_ALL=C, as in Kaldi.
 
     Raises InputError for a missing or empty file, a line without a key, bad bytes and a wrong order.
     """
@@ -105,8 +99,7 @@ def turns_line(id: str, turns: np.ndarray) -> bytes:
 
 
 def ends_of_turns(speakers: Sequence[Any]) -> np.ndarray:
-    """Whether another speaker says the next word, bool (words,), from the speaker of each word of a stream. None: as
-    before, or not known."""
+    """Whether another speaker says the next word, bool (words,); speakers of a stream's words, None if not known."""
     known = np.array([i for i, speaker in enumerate(speakers) if speaker is not None], np.int64)
     ends = np.zeros(len(speakers), bool)
     ends[[after - 1 for before, after in pairwise(known.tolist()) if speakers[before] != speakers[after]]] = True

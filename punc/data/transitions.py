@@ -25,14 +25,10 @@ BEGIN = "<s>"  # in a file: what stands before the first label of a text
 
 
 class Transitions(NamedTuple):
-    """What is added to log-posteriors (L,) of a slot; −∞ bars a label.
+    """What is added to log-posteriors (L,) of a slot; −∞ bars a label."""
 
-    follow   float64 (L, L): for a label (column) after another one (row)
-    begin    float64 (L,): for the first label of a text
-    """
-
-    follow: np.ndarray
-    begin: np.ndarray
+    follow: np.ndarray  # float64 (L, L): for a label (column) after another one (row)
+    begin: np.ndarray  # float64 (L,): for the first label of a text
 
 
 def case_rules(labels: LabelSet) -> Transitions:
@@ -43,10 +39,8 @@ def case_rules(labels: LabelSet) -> Transitions:
 
 
 def learned(counts: np.ndarray, weight: float) -> Transitions:
-    """Weights from a text: `weight` times log(P(label | label before) / P(label)).
-
-    counts   (L + 1, L): how often a label (column) came after another one (row); last row: how often it was the first
-    """
+    """Weights from a text: `weight` times log(P(label | label before) / P(label)). `counts`, (L + 1, L), say how often
+    a label (column) came after another one (row), and in the last row how often it was the first."""
     counts = counts + 1.0  # no pair is impossible
     after, alone = counts / counts.sum(1, keepdims=True), counts.sum(0) / counts.sum()
     weights = weight * np.log(after / alone)
@@ -82,10 +76,7 @@ def read_transitions(path: str | os.PathLike[str], labels: LabelSet) -> Transiti
 
 
 def has_case(tokens: Sequence[str]) -> np.ndarray:
-    """Whether a token's first letter has an upper case, bool (V,): that of `1996` has none.
-
-    tokens   a vocabulary, whose first two tokens are special; `<unk>` counts as having case
-    """
+    """Whether the first letter of a vocabulary's tokens has an upper case, bool (V,): not that of 1996, but <unk>."""
     return np.array([i == 0 or (i > 1 and token[:1] != token[:1].title()) for i, token in enumerate(tokens)], bool)
 
 
@@ -108,8 +99,11 @@ def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Tran
     free = np.zeros(len(chosen), bool) if free is None else free
     first = np.zeros(len(chosen), bool)
     first[offsets[:-1][np.diff(offsets) > 0]] = True
+    before = np.vstack([follow, begin, np.zeros(len(begin))])
+    gains = _most_gained(before) + _most_gained(follow.T)
+    best = np.take_along_axis(log_probs, chosen[:, None], 1)
+    settled = (best - log_probs >= gains[chosen]).all(1)  # no neighbours can make another label better
     # A stretch begins at the first slot of a stream, and after a slot whose label is settled.
-    settled = _settled(log_probs, chosen, transitions)
     bounds = np.append(np.flatnonzero(first | np.roll(settled, 1)), len(chosen))
     searched = np.flatnonzero(~settled[bounds[:-1]])  # a stretch that begins with a settled slot is that slot
     searched = searched[np.argsort(np.diff(bounds)[searched], kind="stable")]
@@ -117,14 +111,6 @@ def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Tran
         if len(group):
             _search(log_probs, bounds[group], bounds[group + 1], first, free, transitions, chosen)
     return chosen
-
-
-def _settled(log_probs: np.ndarray, chosen: np.ndarray, transitions: Transitions) -> np.ndarray:
-    """Whether no neighbours of a slot can make another label better than the best one, bool (N,)."""
-    before = np.vstack([transitions.follow, transitions.begin, np.zeros(len(transitions.begin))])
-    gains = _most_gained(before) + _most_gained(transitions.follow.T)
-    best = np.take_along_axis(log_probs, chosen[:, None], 1)
-    return (best - log_probs >= gains[chosen]).all(1)
 
 
 def _most_gained(weights: np.ndarray) -> np.ndarray:
@@ -135,10 +121,8 @@ def _most_gained(weights: np.ndarray) -> np.ndarray:
 
 def _search(log_probs: np.ndarray, begins: np.ndarray, ends: np.ndarray, first: np.ndarray, free: np.ndarray,
             transitions: Transitions, chosen: np.ndarray) -> None:
-    """Write the best labels of stretches [begins, ends) into `chosen`; the stretches are in order of length.
-
-    Before a stretch is the start of a stream or a slot that is settled; it ends with such a slot, or with a stream.
-    """
+    """Write the best labels of stretches [begins, ends), in order of length, into `chosen`. A stretch begins with a
+    stream, or after a slot that is settled; it ends with such a slot, or with a stream."""
     follow, begin = transitions
     lengths = ends - begins
     rows, back = np.arange(len(begins)), np.empty((int(lengths[-1]), len(begins), log_probs.shape[1]), np.int8)

@@ -23,9 +23,9 @@ BLANKS = re.compile(r"[^\S \t]")
 
 
 def validate(path: str | os.PathLike, labels: LabelSet | None = None) -> Counter:
-    """Check a data directory, and that its labels are of a set. Memory is constant, but for one speaker's utterances.
+    """Check a data directory, and that its labels are of a set. Raises InputError for the first mistake.
 
-    Returns counts: streams, utterances, words, empty utterances. Raises InputError for the first mistake.
+    Returns counts of streams, utterances, words, and empty utterances.
     """
     data = DataDir(path, needs=["punct"] if labels else [])
     counts: Counter[str] = Counter()
@@ -72,8 +72,7 @@ def check_end(path: Path) -> None:
 def check_words(utterance: Utterance, row: Row, path: Path) -> None:
     """Raise InputError for blanks and symbols that Kaldi refuses in a text."""
     if blank := BLANKS.search(row.value):
-        raise InputError(f"a blank U+{ord(blank[0]):04X} in '{utterance.id}'", "write spaces between words",
-                         path, row.line)
+        raise InputError(f"a blank U+{ord(blank[0]):04X} in '{utterance.id}'", "write spaces", path, row.line)
     if symbol := FORBIDDEN.search(row.value) if "<" in row.value or "#" in row.value else None:
         raise InputError(f"'{symbol[0]}' in '{utterance.id}', which Kaldi reserves", "write another word",
                          path, row.line)

@@ -28,8 +28,7 @@ from punc.base.jobs import Share
 from punc.base.log import hide_progress
 from punc.base.outputs import check_outputs
 from punc.base.parallel import map_ordered
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import complete_tables, new_data_dir, write_utterances
+from punc.data.datadir import DataDir, Utterance, complete_tables, new_data_dir, write_utterances
 from punc.data.kaldi_io import archive_path
 from punc.data.labels import RECORD, LabelSet, note_record
 from punc.data.tables import TURNS, count_blanks, sort_table

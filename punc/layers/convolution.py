@@ -4,8 +4,8 @@ Filters of several widths (Kim et al. 2015, "Character-Aware Neural Language Mod
 
     f(t) = tanh(F · [e(t − ⌊(w−1)/2⌋) … e(t + ⌈(w−1)/2⌉)] + b)    for each filter F of each width w
 
-Kim et al. have min(200, 50 w) filters of width w, 1,100 of widths 1 to 7. Gale & Parthasarathy 2017 have 1,650 of
-widths 1 to 7 and do not say how many of each. Half as many again of each width gives 1,650: min(300, 75 w).
+Kim et al. have min(200, 50 w) filters of width w. Gale & Parthasarathy 2017 have 1,650 of widths 1 to 7 and do not say
+how many of each; min(300, 75 w) gives 1,650.
 
 Highway layers (Srivastava, Greff & Schmidhuber 2015, "Training Very Deep Networks", equation (3)):
 
@@ -30,17 +30,14 @@ def concatenate_neighbours(vectors: Tensor, size: int) -> Tensor:
 
 
 def outside(line: Tensor) -> Tensor:
-    """Which tokens of (B, T + 1), but for the first, are outside a text: bool (B, T).
-
-    The first END after a text is the text's own last token. An END is outside if the token before it is END too.
-    """
+    """Which tokens of (B, T + 1), but for the first, are outside a text, bool (B, T): END after END."""
     ends = line == END
     return ends[:, 1:] & ends[:, :-1]
 
 
 class Filters(nn.Module):
-    """min(4 filters, w · filters) filters of each width w = 1 … `widths`; `size` in all. The widest read `before` and
-    `ahead` vectors around a step, and there is no padding. Weights are (filters, w, dimensions)."""
+    """min(4 filters, w · filters) filters of each width w = 1 … `widths`, which read `before` and `ahead` vectors
+    around a step; `size` in all."""
 
     def __init__(self, dimensions: int, widths: int, filters: int):
         super().__init__()

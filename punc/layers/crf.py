@@ -7,9 +7,8 @@ s_t are the scores that a network gives the labels of slot t; b, T and e are lea
 (8), here from the left. Together with the same recursion from the right, it gives the marginals P(y_t) and
 P(y_t, y_t+1), which are the gradient of log Z. The paper's recursion (3), (4) finds the best labels (Viterbi 1967).
 
-Autograd through a thousand steps of ten numbers is slow, so these marginals serve as the gradient. Both recursions run
-side by side in one loop over time, on probabilities that are normalized in every step, in float64. A label more than
-300 nats below the best one of its slot counts as 300 below, and so does a pair of labels: no sum is zero.
+Both recursions run side by side in one loop over time, on probabilities that are normalized in every step, in float64.
+A label more than 300 nats below the best one of its slot counts as 300 below, and so does a pair: no sum is zero.
 """
 
 from typing import Any, NamedTuple
@@ -40,10 +39,8 @@ class LinearChain(nn.Module):
         return emissions + first.unsqueeze(2) * self.begin + last.unsqueeze(2) * self.end
 
     def loss(self, scores: Tensor, labels: Tensor) -> Tensor:
-        """−log P(y) of all chains per slot: result of `scores` (B, T, L), labels (B, T).
-
-        Steps with label −1 have no slot: b counts if the slots begin at step 0, and e if they end with the text.
-        """
+        """−log P(y) of all chains per slot: result of `scores` (B, T, L), labels (B, T), −1 where no slot is: b counts
+        if the slots begin at step 0, and e if they end with the text."""
         indices, is_slot, lengths = _slots(labels)
         scores = scores.gather(1, indices.unsqueeze(2).expand(-1, -1, scores.shape[2]))
         labels = labels.gather(1, indices).masked_fill(~is_slot, 0)
@@ -52,11 +49,10 @@ class LinearChain(nn.Module):
         return (log_partition(scores, self.transitions, lengths).sum() - own - follow) / lengths.sum()
 
     def soft_loss(self, scores: Tensor, targets: Tensor, labels: Tensor) -> Tensor:
-        """The cross-entropy of all chains per slot, −Σ_y Q(y) log P(y), with distributions Q in which slots are
-        independent: Q(y) = Π_t q_t(y_t), q the targets (B, T, L).
+        """The cross-entropy of all chains per slot, −Σ_y Q(y) log P(y), with Q(y) = Π_t q_t(y_t), q the targets (B, T,
+        L).
 
-        With (1) and (9) that is log Z − Σ_t Σ_i q_t(i) s_t(i) − Σ_t Σ_ij q_t(i) T(i, j) q_t+1(j). With certain
-        targets it is `loss`, which says what the other arguments are.
+        With (1) and (9) that is log Z − Σ_t Σ_i q_t(i) s_t(i) − Σ_t Σ_ij q_t(i) T(i, j) q_t+1(j).
         """
         indices, is_slot, lengths = _slots(labels)
         columns = indices.unsqueeze(2).expand(-1, -1, scores.shape[2])
@@ -81,10 +77,8 @@ class LinearChain(nn.Module):
 
 
 def _slots(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Where the slots of labels (B, T) are, which follow one another in each text.
-
-    Returns the steps (B, S) from the first slot on, whether each is a slot (B, S), and the number of slots (B,).
-    """
+    """Where the slots of labels (B, T) are, which follow one another: the steps (B, S) from the first slot on, whether
+    each is a slot (B, S), and the number of slots (B,)."""
     is_slot = labels >= 0
     lengths = is_slot.sum(1)
     first = is_slot.int().argmax(1, keepdim=True)
@@ -93,10 +87,8 @@ def _slots(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def viterbi_steps(scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tensor:
-    """As `LinearChain.viterbi`, in operations that TorchScript and exporters know: scores (B, T, L) → (B, T).
-
-    Past the end of a text it goes on with the label of the last slot.
-    """
+    """As `LinearChain.viterbi`, in operations that TorchScript and exporters know; past the end of a text, the label of
+    the last slot."""
     best = scores[:, 0]
     same = torch.arange(scores.size(2), device=scores.device).unsqueeze(0).expand_as(best)
     back = torch.zeros_like(scores[:, :1], dtype=torch.int64)
@@ -136,24 +128,15 @@ class _LogPartition(torch.autograd.Function):
 
 
 class _Sums(NamedTuple):
-    """The results of both recursions, float64. The time axis comes first; sums are normalized, each in its own way.
+    """The results of both recursions, float64. The time axis comes first; sums are normalized, each in its own way."""
 
-    log_partition  (B,)
-    inside         (T, B), whether a step is in the chain
-    follow         (L, L), exp of the transitions
-    before         (T, B, L), for each label of a slot, the sum over the labels before it
-    until          the same with the slot's own score
-    after          (T, B, L), for each label of a slot, the sum over the labels after it
-    since          the same with the slot's own score
-    """
-
-    log_partition: Tensor
-    inside: Tensor
-    follow: Tensor
-    before: Tensor
-    until: Tensor
-    after: Tensor
-    since: Tensor
+    log_partition: Tensor  # (B,)
+    inside: Tensor  # (T, B), whether a step is in the chain
+    follow: Tensor  # (L, L), exp of the transitions
+    before: Tensor  # (T, B, L), for each label of a slot, the sum over the labels before it
+    until: Tensor  # the same with the slot's own score
+    after: Tensor  # (T, B, L), for each label of a slot, the sum over the labels after it
+    since: Tensor  # the same with the slot's own score
 
     def marginals(self) -> Tensor:
         """P(y_t), (B, T, L); any finite numbers past the end of a text."""

@@ -9,9 +9,8 @@
 
 The paper's biases are an option.
 
-torch.nn.LSTM has no peepholes. At 100 units, a loop of autograd operations spends more time on bookkeeping than on
-arithmetic, so the recurrence is one autograd function with a gradient of its own. tanh(a) is computed as 2σ(2a) − 1:
-PyTorch's vectorized σ takes a tenth of the time of its tanh.
+torch.nn.LSTM has no peepholes. The recurrence is one autograd function: at 100 units, a loop of autograd operations
+spends more time on bookkeeping than on arithmetic. tanh(a) is computed as 2σ(2a) − 1, in a tenth of the time.
 """
 
 from typing import Any
@@ -63,13 +62,7 @@ class PeepholeLSTM(nn.Module):
 
 
 class _Recurrence(torch.autograd.Function):
-    """The recurrence over T steps, in float32 under autocast too.
-
-    gates     (T, B, 4H), i, f, g and o after σ and tanh
-    hiddens   (T + 1, B, H), h before the first step and after each step
-    cells     (T + 1, B, H), c likewise
-    squashed  (T, B, H), tanh(c) after each step
-    """
+    """The recurrence over T steps, in float32 under autocast too."""
 
     @staticmethod
     @torch.amp.custom_fwd(device_type="cuda", cast_inputs=torch.float32)
@@ -79,8 +72,9 @@ class _Recurrence(torch.autograd.Function):
         """W x (T, B, 4H), weight (H, 4H), peepholes (3, H), the state (B, H) twice → all h (T, B, H), the last c."""
         steps, batch, width = gate_inputs.shape
         size = width // 4
-        gates, squashed = gate_inputs.new_empty(steps, batch, width), gate_inputs.new_empty(steps, batch, size)
-        hiddens, cells = (gate_inputs.new_empty(steps + 1, batch, size) for _ in range(2))
+        gates = gate_inputs.new_empty(steps, batch, width)  # i, f, g and o after σ and tanh
+        squashed = gate_inputs.new_empty(steps, batch, size)  # tanh(c) after each step
+        hiddens, cells = (gate_inputs.new_empty(steps + 1, batch, size) for _ in range(2))  # before and after each step
         hiddens[0], cells[0] = hidden, cell
         twice = gate_inputs.new_ones(width)
         twice[2 * size:3 * size] = 2.0

@@ -12,8 +12,7 @@ peepholes; oneDNN computes a whole layer.
 import torch
 from torch import Tensor, nn
 
-from punc.base.errors import InputError, check_at_least
-from punc.layers.dropout import Dropout
+from punc.base.errors import InputError, check_at_least, check_probability
 from punc.tokens.vocabulary import END
 
 State = tuple[Tensor, Tensor]  # h, c: (layers, B, H) each
@@ -21,10 +20,7 @@ FORGET = 1  # PyTorch's gates: input, forget, cell, output
 
 
 def with_ends(tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """Tokens (B, T) of whole texts → (B, T + 1) with one more END, and the lengths (B,) of the texts without END.
-
-    A text that fills its row has no END yet; see `models.base.model`.
-    """
+    """Tokens (B, T) of whole texts → (B, T + 1) with one more END, and the lengths (B,) of the texts without END."""
     line = nn.functional.pad(tokens, (0, 1), value=END)
     steps = torch.arange(1, line.shape[1] + 1, device=line.device)
     return line, ((line != END) * steps).amax(dim=1)
@@ -38,11 +34,28 @@ def embedding_of(vocab: int, size: int, std: float) -> nn.Embedding:
     return embedding
 
 
-class LSTMStack(nn.Module):
-    """`layers` layers of `hidden_dim` units, forward in time.
+class Dropout(nn.Dropout):
+    """PyTorch's dropout, but on a CPU one random number of 64 bits is for four units: the rate is a multiple of
+    2^−16."""
 
-    rate   dropout rate of the inputs, of what goes from layer to layer, and of the outputs
-    """
+    def __init__(self, rate: float):
+        check_probability(dropout=rate)
+        super().__init__(rate)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """(…) → (…)"""
+        if not self.training or not self.p:
+            return inputs
+        if inputs.device.type != "cpu":
+            return super().forward(inputs)
+        count = inputs.numel()
+        numbers = torch.empty((count + 3) // 4, dtype=torch.int64, device=inputs.device).random_(-2**63, None)
+        kept = numbers.view(torch.int16)[:count].view(inputs.shape) >= min(round(self.p * 2**16), 2**16 - 1) - 2**15
+        return inputs * kept.to(inputs.dtype).mul_(1 / (1 - self.p))
+
+
+class LSTMStack(nn.Module):
+    """`layers` layers of `hidden_dim` units, forward in time, with dropout at `rate` before, between and after them."""
 
     def __init__(self, input_dim: int, hidden_dim: int, layers: int, rate: float):
         super().__init__()
@@ -64,12 +77,10 @@ class LSTMStack(nn.Module):
 
 
 class BidirectionalStack(nn.Module):
-    """`layers` layers of `hidden_dim` units in each direction; a layer reads both directions of the layer below.
+    """The same in each direction; a layer reads both directions of the layer below.
 
-    rate   as in LSTMStack
-
-    The texts of a batch are padded at the end, so each one is reversed by itself for the backward direction. PyTorch's
-    packed sequences do that too, but take 1.8 times as long in training (100 texts of 80 steps, 200 units).
+    Each text of a padded batch is reversed by itself for the backward direction: PyTorch's packed sequences do so too,
+    but take 1.8 times as long in training (100 texts of 80 steps, 200 units).
     """
 
     def __init__(self, input_dim: int, hidden_dim: int, layers: int, rate: float):
@@ -100,8 +111,7 @@ def make_orthogonal(net: nn.Module) -> None:
         W of each gate   uniform in ±√(6 / (inputs + units)) (Glorot & Bengio 2010)
         biases           1 of the forget gate (Jozefowicz et al. 2015), 0 of the others
 
-    PyTorch's are uniform in ±1/√units: three layers hardly pass anything on at first, and where the loss is rare, as in
-    texts of characters with a label for each word, a model takes thousands of updates to learn where a text ends.
+    With PyTorch's, uniform in ±1/√units, three layers hardly pass anything on at first.
     """
     layers = [module for module in net.modules() if isinstance(module, nn.LSTM)]
     if not layers:

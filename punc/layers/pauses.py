@@ -1,14 +1,12 @@
 """What is known of a slot as inputs of a network: its pause, and whether the speaker changes there.
 
 In Tilk & Alumäe 2015, section 2.3, the pause is p(t), the duration in seconds. The paper does not say how an unknown
-pause is represented, as next to a word that was not aligned. Here it is 0; a second input can tell it from a pause of
-0 s: 1 for an unknown pause, else 0. The paper has no change of speaker: it is one more input, 1 if another speaker says
-the next word, else 0, also where no change is known.
+pause is represented. Here it is 0, and a second input can tell it from a pause of 0 s. A change of speaker, which the
+paper does not have, is one more input, 1 if another speaker says the next word, else 0.
 
-It can be a learned vector, too (`PauseVectors`), one for each class of durations, and one for an unknown pause. A
-network that gets the duration itself must bend a straight line to tell 0.1 s from 0.4 s, and 5 s pull as hard as ten
-pauses of 0.5 s. Classes have no such order, their bounds are about equal ratios, and engines whose word times differ by
-a few hundredths of a second give the same class. All vectors begin as zeros, which say nothing.
+It can be a learned vector, too (`PauseVectors`), one for each class of durations, with bounds in about equal ratios,
+and one for an unknown pause: a network that gets the duration itself must bend a straight line to tell 0.1 s from
+0.4 s. All vectors begin as zeros, which say nothing.
 """
 
 import torch
@@ -26,10 +24,8 @@ class PauseInput:
         self.size = seconds + turns + unknown_flag
 
     def __call__(self, pauses: Tensor | None, tokens: Tensor) -> Tensor:
-        """Pauses (B, T) in seconds, NaN unknown, or None if all are unknown; tokens (B, T) → (T, B, size).
-
-        Pauses and turns are (B, T, 2), as in `tokens.chunks`. Of pauses (B, T), no change is known.
-        """
+        """Pauses (B, T) in seconds, NaN unknown, or None; or pauses and turns (B, T, 2); tokens (B, T) → (T, B,
+        size)."""
         pauses = torch.full(tokens.shape, torch.nan, device=tokens.device) if pauses is None else pauses
         seconds, turns = (pauses, torch.zeros_like(pauses)) if pauses.dim() == 2 else pauses.unbind(2)
         columns = [seconds.nan_to_num(nan=0.0)] * self.seconds + [seconds.isnan().float()] * self.unknown_flag

@@ -29,11 +29,8 @@ FULL = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # positions that a kind doe
 
 
 class PretrainedEncoder(nn.Module):
-    """An encoder, from its directory or, as a part of a trained model, from its spec: its config, start and end.
-
-    start, end   the encoder's ids of the special pieces before and after a text
-    size         numbers of a token's vector
-    most         the longest text in pieces, the special ones included
+    """An encoder, from its directory or, as a part of a trained model, from its spec: its config, and the ids of the
+    special pieces before and after a text, `start` and `end`.
 
     Raises InputError if the directory has no encoder of KINDS, and if `transformers` is missing.
     """
@@ -61,6 +58,7 @@ class PretrainedEncoder(nn.Module):
         self.spec = {"config": given, "start": start, "end": end}
         self.pad = config.pad_token_id or 0
         self.size = config.hidden_size
+        # The longest text in pieces, the special ones included.
         self.most = config.max_position_embeddings - FULL.get(config.model_type, 0)
 
     @property
@@ -76,10 +74,8 @@ class PretrainedEncoder(nn.Module):
                 weight.requires_grad_(False)
 
     def forward(self, tokens: Tensor, more: Tensor | None = None) -> Tensor:
-        """Tokens (B, T), END after a text's end, and vectors to add to their embeddings → vectors (B, T, size).
-
-        The special pieces are put around each text. T and these are at most `most`.
-        """
+        """Tokens (B, T), END after a text's end, and vectors to add to their embeddings → vectors (B, T, size). T and
+        the special pieces, which are put around each text, are at most `most`."""
         line, mask = self._line(tokens)
         return self._read(line, more, None if bool(mask.all()) else mask)[:, :tokens.shape[1]]
 
@@ -150,8 +146,7 @@ def _pretrained(directory: Path, config: Any) -> Any:
             directory, config=config, local_files_only=True, trust_remote_code=False, use_safetensors=True,
             dtype=torch.float32, output_loading_info=True)
     except Exception:  # a truncated file, other sizes: each fails in its own way
-        raise InputError("its weights are not those of its config.json", "copy the directory again",
-                         directory) from None
+        raise InputError("its weights are not those of its config.json", "copy it again", directory) from None
     if missing := sorted(name for name in report["missing_keys"] if not name.startswith("pooler.")):
         raise InputError(f"no weights for {missing[0]}", "copy the directory again", directory)
     return net

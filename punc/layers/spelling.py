@@ -22,10 +22,8 @@ BATCH_SIZE = 256  # words of similar length that are read side by side
 
 class Spelling(nn.Module):
     """Vectors, size 2 · character_hidden_dim, of the words of a vocabulary; a special token is a character of its own.
-
-    alphabet       characters with their own vector, the most frequent ones of the vocabulary; the others share one
-    character_dim  size of a character's vector
-    """
+    The `alphabet` most frequent characters have a vector of their own, of size `character_dim`; the others share
+    one."""
 
     def __init__(self, vocab: int, alphabet: int, character_dim: int, character_hidden_dim: int):
         super().__init__()
@@ -39,10 +37,7 @@ class Spelling(nn.Module):
         self._vectors: Tensor | None = None  # of all words, for exporters
 
     def initialize_from_vocabulary(self, vocabulary: Vocabulary, characters_from: int | None = None) -> None:
-        """Set the spelling of each word.
-
-        characters_from   the first token that is a character (tokens.tokenizers.spelled): its number is its spelling
-        """
+        """Set the spelling of each word, and of the tokens from `characters_from` on, which are characters."""
         tokens = [token if characters_from is None or i < characters_from else token.removeprefix(CHARACTER)
                   for i, token in enumerate(vocabulary.tokens)]
         self.table.copy_(torch.tensor(spell(tokens, self.alphabet), dtype=torch.int32))
@@ -58,10 +53,8 @@ class Spelling(nn.Module):
         return nn.functional.embedding(indices, self.read_characters(self.table[different]))
 
     def traceable(self, words: Tensor) -> Tensor:
-        """As `forward`, for exporters: what it makes of all words is a table, which becomes a constant.
-
-        A call that is not traced computes it. An exporter cannot follow that, so it has to call this once before.
-        """
+        """As `forward`, for exporters, from a constant table of all words: a call that is not traced computes it
+        before."""
         if not torch.jit.is_tracing():
             with torch.no_grad():
                 self._vectors = self.read_characters(self.table)
@@ -76,10 +69,8 @@ class Spelling(nn.Module):
         return torch.cat(found)[order.argsort()] if found else self.embedding.weight.new_zeros(0, self.size)
 
     def read_spelled(self, tokens: Tensor, rows: Tensor, columns: Tensor, characters_from: int) -> Tensor:
-        """Vectors (N, size) of N words that are spelled in tokens (B, T): the characters before [rows, columns].
-
-        A word without characters there, as at the begin of a chunk, has the vector of its token.
-        """
+        """Vectors (N, size) of N words that are spelled in tokens (B, T): the characters before [rows, columns], or,
+        without any, as at the begin of a chunk, the token's."""
         before = columns.unsqueeze(1) - torch.arange(MAX_LENGTH, 0, -1, device=tokens.device)
         found = tokens[rows.unsqueeze(1), before.clamp_min(0)]
         is_character = (found >= characters_from) & (before >= 0)
@@ -106,10 +97,7 @@ class Spelling(nn.Module):
 
 
 def spell(tokens: Sequence[str], alphabet: int) -> list[list[int]]:
-    """The characters of each token as MAX_LENGTH numbers: from OTHER + 1 on by frequency, PADDING at the end.
-
-    Combining accents are composed with their letter (NFC). The middle of a longer token is left out.
-    """
+    """The characters of each token as MAX_LENGTH numbers: from OTHER + 1 on by frequency, PADDING at the end."""
     words = [spelling_of(token) for token in tokens]
     counts = Counter("".join(words[len(SPECIALS):]))
     common = sorted(counts, key=lambda character: (-counts[character], character))[:alphabet]

@@ -13,15 +13,12 @@ from punc.tokens.word_vectors import read_word_vectors
 
 
 class WordVectors(nn.Embedding):
-    """An embedding whose initial weights can come from a file of word vectors.
+    """An embedding whose initial weights can come from a file of word vectors, in GloVe's or word2vec's text format,
+    which are trained if `train_vectors`; without a file they are normal, variance 1.
 
-    vectors         file in GloVe's or word2vec's text format; empty: random vectors (normal, variance 1), which are
-                    trained
-    train_vectors   train the vectors of a file too
-
-    Each dimension of a file's vectors is normalized to mean 0 and variance 1 over the words that have a vector. The
-    next layer could learn that itself, but slowly (LeCun et al. 1998, "Efficient BackProp", section 4.3). The
-    constructor does not read the file: a trained model is loaded where there may be none.
+    Each dimension of a file's vectors is normalized to mean 0 and variance 1 over the words that have a vector (LeCun
+    et al. 1998, "Efficient BackProp", section 4.3). The constructor does not read the file: a trained model is loaded
+    where there may be none.
     """
 
     def __init__(self, vocab: int, embedding_dim: int, vectors: str = "", train_vectors: bool = False):
@@ -40,14 +37,8 @@ class WordVectors(nn.Embedding):
 
 
 class WindowInput(nn.Module):
-    """The vectors of the m words around each slot.
-
-    vectors     gives words their vectors
-    window      m
-    slot_word   the slot follows this word of the window, counted from 1; 0: the middle word
-
-    The state is the last m − 1 tokens. Before and after a stream there is END.
-    """
+    """The vectors of the m words around each slot, m = `window`; the slot follows word `slot_word`, counted from 1, or,
+    for 0, the middle one. The state is the last m − 1 tokens. Before and after a stream there is END."""
 
     def __init__(self, vectors: WordVectors, window: int, slot_word: int = 0):
         super().__init__()
@@ -79,17 +70,13 @@ class FullyConnected(nn.Module):
 
     h(l) = σ(W(l) h(l−1) + b(l)) for each hidden layer, then W h + b.
 
-    sizes     of the input, the hidden layers and the output
-    dropout   rate at which hidden units are dropped in training; the others are scaled by 1 / (1 − dropout). The
-              same units are dropped for all samples of a batch: their products are not computed, and an epoch takes
-              nearly (1 − dropout)² of the time (Graham, Reizenstein & Robinson 2015, "Efficient batchwise dropout
-              training using submatrices")
-    centred   hidden layers pass on σ − ½. The function is the same, as the next bias can absorb the ½, but it learns
-              differently (LeCun et al. 1998, "Efficient BackProp", section 4.4), and a dropped unit takes no ½ with it
+    dropout   rate at which hidden units are dropped in training, the same ones for all samples of a batch: their
+              products are not computed (Graham, Reizenstein & Robinson 2015, "Efficient batchwise dropout training
+              using submatrices")
+    centred   hidden layers pass on σ − ½, which learns differently (LeCun et al. 1998, section 4.4)
 
     Weights start uniform with the variance of Glorot & Bengio (2010), 4 times as wide between sigmoids, as the slope of
-    a sigmoid is ¼. A bias above sigmoids that are not centred starts at the value that cancels their mean of ½;
-    otherwise that layer would start saturated.
+    a sigmoid is ¼. A bias above sigmoids that are not centred starts at the value that cancels their mean of ½.
     """
 
     def __init__(self, sizes: Sequence[int], dropout: float = 0.0, centred: bool = False):
@@ -130,12 +117,8 @@ class FullyConnected(nn.Module):
 
 
 def squared_error(logits: Tensor, labels: Tensor) -> Tensor:
-    """½‖ŷ − y‖², the mean over slots; ŷ is the softmax of the logits, y is one-hot.
-
-    logits (…, L), labels (…) with −1 where there is no slot
-
-    Che et al. 2016, equation (1). The second term of that equation is the optimizer's weight decay.
-    """
+    """½‖ŷ − y‖², the mean over slots: logits (…, L), labels (…), −1 where no slot is (Che et al. 2016, equation (1),
+    whose second term is the optimizer's weight decay)."""
     slots = labels >= 0
     posteriors, labels = logits[slots].softmax(1), labels[slots]
     errors = (posteriors - nn.functional.one_hot(labels, logits.shape[-1])).square().sum(1) / 2

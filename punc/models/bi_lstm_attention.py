@@ -10,7 +10,7 @@ A layer of LSTM in both directions, and for each token the weighted average of t
     ŷ(t) = softmax(Wᵀ s(t) + b)                                          (3), (16)
 
 The paper's text calls the weights a softmax; its equation (15) divides by the sum of the scores themselves. Both are
-here. States outside the text do not count. The paper's Bi-LSTM, without attention, is `bi_lstm` with one layer.
+here. States outside the text do not count.
 """
 
 import torch
@@ -51,10 +51,8 @@ class Model(NeuralModel):
 
 
 class LocalAttention(nn.Module):
-    """The weighted average of the `attention_window` states around each step; the sizes are those of a state and of v.
-
-    Raises InputError if the window is even or `normalize` is another word.
-    """
+    """The weighted average of the `attention_window` states around each step, with the sizes of a state and of v.
+    Raises InputError if the window is even, or for another word than NORMALIZATIONS."""
 
     def __init__(self, state_dim: int, attention_dim: int, attention_window: int, normalize: str = "softmax"):
         super().__init__()

@@ -86,12 +86,22 @@ class Model(NeuralModel):
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
         turns = self.turns(pauses, tokens).transpose(0, 1) if self.turns else None  # (B, T, 1)
-        if self.characters_from is None:
-            return self._scores(tokens, None, turns=turns), ()
-        indices = word_indices(tokens, self.characters_from)
+        words, indices = self._words(tokens)
+        if indices is None:
+            return self._scores(words, None, None, turns), ()
         turns = None if turns is None else turns.gather(1, indices.unsqueeze(2))
-        scores = self._scores(words_at(tokens, indices, self.characters_from), tokens, indices, turns)
+        scores = self._scores(words, tokens, indices, turns)
         return scores.new_zeros(*tokens.shape, scores.shape[2]).scatter(1, expanded(indices, scores), scores), ()
+
+    def _words(self, tokens: Tensor) -> tuple[Tensor, Tensor | None]:
+        """The words (B, W) of tokens (B, T), and their indices (B, W), or None if all tokens are words. W is that of
+        the longest row; others end with END."""
+        if self.characters_from is None:
+            return tokens, None
+        is_character = tokens >= self.characters_from
+        longest = int((~is_character).sum(1).max()) if tokens.numel() else 0
+        indices = is_character.long().argsort(dim=1, stable=True)[:, :longest]
+        return tokens.masked_fill(is_character, END).gather(1, indices), indices
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
         if self.characters_from is not None:
@@ -104,17 +114,13 @@ class Model(NeuralModel):
         return self.chain.scores(scores, lengths) if self.chain else scores, ()
 
     def traceable_best(self, logits: Tensor, tokens: Tensor) -> Tensor:
-        """As `best_sequence`, for exporters; arguments as in `traceable`."""
         assert self.chain, "not sequential"
         loops: Any = torch.jit.script(viterbi_steps)  # else the exporter would unroll its loops
         return loops(logits, self.chain.transitions, with_ends(tokens)[1])
 
-    def _scores(self, words: Tensor, tokens: Tensor | None, indices: Tensor | None = None,
-                turns: Tensor | None = None) -> Tensor:
-        """The scores (B, T, L) of the labels of words (B, T); their indices in tokens that are characters too.
-
-        turns   (B, T, 1), 1 after a word if another speaker says the next one
-        """
+    def _scores(self, words: Tensor, tokens: Tensor | None, indices: Tensor | None, turns: Tensor | None) -> Tensor:
+        """The scores (B, T, L) of the labels of words (B, T), with their indices in tokens that are characters too, and
+        1 in turns (B, T, 1) where another speaker says the next word."""
         line, lengths = with_ends(words)  # words, (B,)
         shown = line
         if self.training and self.unknown:
@@ -138,20 +144,21 @@ class Model(NeuralModel):
     def log_posteriors(self, logits: Tensor, tokens: Tensor) -> Tensor:
         if not self.chain:
             return super().log_posteriors(logits, tokens)
-        if self.characters_from is None:
-            return self.chain.log_marginals(logits, with_ends(tokens)[1])
-        indices = word_indices(tokens, self.characters_from)
-        found = self.chain.log_marginals(logits.gather(1, expanded(indices, logits)),
-                                         with_ends(words_at(tokens, indices, self.characters_from))[1])
-        return logits.log_softmax(2).scatter(1, expanded(indices, logits), found)
+        words, indices = self._words(tokens)
+        lengths = with_ends(words)[1]
+        if indices is None:
+            return self.chain.log_marginals(logits, lengths)
+        columns = expanded(indices, logits)
+        found = self.chain.log_marginals(logits.gather(1, columns), lengths)
+        return logits.log_softmax(2).scatter(1, columns, found)
 
     def best_sequence(self, logits: Tensor, tokens: Tensor) -> Tensor:
         assert self.chain, "not sequential"
-        if self.characters_from is None:
-            return self.chain.viterbi(logits, with_ends(tokens)[1])
-        indices = word_indices(tokens, self.characters_from)
-        found = self.chain.viterbi(logits.gather(1, expanded(indices, logits)),
-                                   with_ends(words_at(tokens, indices, self.characters_from))[1])
+        words, indices = self._words(tokens)
+        lengths = with_ends(words)[1]
+        if indices is None:
+            return self.chain.viterbi(logits, lengths)
+        found = self.chain.viterbi(logits.gather(1, expanded(indices, logits)), lengths)
         return torch.zeros_like(tokens).scatter(1, indices, found.clamp_min(0))
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
@@ -175,19 +182,6 @@ class Model(NeuralModel):
             return *values, labels
         indices = (labels < 0).long().argsort(dim=1, stable=True)
         return *(value.gather(1, expanded(indices, value)) for value in values), labels.gather(1, indices)
-
-
-def word_indices(tokens: Tensor, characters_from: int) -> Tensor:
-    """Where the words of tokens (B, T) are: (B, W) for the longest row of W words; other rows go on with characters."""
-    is_character = tokens >= characters_from
-    words = int((~is_character).sum(1).max()) if tokens.numel() else 0
-    return is_character.long().argsort(dim=1, stable=True)[:, :words]
-
-
-def words_at(tokens: Tensor, indices: Tensor, characters_from: int) -> Tensor:
-    """The words (B, W) of tokens (B, T) at the result of `word_indices`, with END after the last one of a row."""
-    words = tokens.gather(1, indices)
-    return words.masked_fill(words >= characters_from, END)
 
 
 def expanded(indices: Tensor, values: Tensor) -> Tensor:

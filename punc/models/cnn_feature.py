@@ -12,8 +12,7 @@ A filter of width w reads t − ⌊(w−1)/2⌋ … t + ⌈(w−1)/2⌉, so the 
 from torch import Tensor, nn
 
 from punc.layers.convolution import Filters, Highway
-from punc.layers.dropout import Dropout
-from punc.layers.lstm_stack import LSTMStack
+from punc.layers.lstm_stack import Dropout, LSTMStack
 from punc.models.base import ContextModel
 
 WIDTHS = 7  # filters have widths of 1 to this many tokens

@@ -23,8 +23,7 @@ from torch import Tensor, nn
 
 from punc.base.errors import check_at_least
 from punc.layers.convolution import Highway
-from punc.layers.dropout import Dropout
-from punc.layers.lstm_stack import LSTMStack
+from punc.layers.lstm_stack import Dropout, LSTMStack
 from punc.models.base import ContextModel
 
 EMBEDDING_DROPOUT, CNN_DROPOUT = 0.1, 0.2  # dropout rates after the embedding, and between convolutions

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from punc.base.errors import InputError, check_at_least, check_probability
-from punc.layers.dropout import Dropout
+from punc.layers.lstm_stack import Dropout
 from punc.layers.pauses import PauseVectors
 from punc.layers.pretrained import PretrainedEncoder
 from punc.models.base import NeuralModel, State

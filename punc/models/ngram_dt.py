@@ -118,7 +118,7 @@ class Model(NonGradientModel):
 
 
 class Folds:
-    """A store of which some sets have only the streams of a fold, or only the others. Streams are dealt in turn."""
+    """A store of which the sets `divided` have only the streams of a fold, or only the others."""
 
     def __init__(self, store: Store, divided: Sequence[str], folds: int, fold: int, inside: bool):
         self._store, self._divided, self._folds, self._fold, self._inside = store, divided, folds, fold, inside
@@ -130,8 +130,7 @@ class Folds:
         if name not in self._divided:
             return data
         if len(data.offsets) <= self._folds:
-            raise InputError(f"'{name}' has {len(data.offsets) - 1} streams for {self._folds} folds",
-                             "give fewer --folds")
+            raise InputError(f"'{name}' has {len(data.offsets) - 1} streams for {self._folds} folds", "give fewer")
         own = [(at, stream) for at, stream in enumerate(data.streams)
                if (at % self._folds == self._fold) == self._inside]
         parts = [slice(*data.offsets[at:at + 2]) for at, _ in own]

@@ -14,9 +14,8 @@ The file is text, a count a line, with tabs between the fields and blanks betwee
     inserted    718       mark        and       words in a slot between two correct words
 
 Words are aligned by `timing.align`. Between matched words are *regions* of some reference words and some ASR words,
-which are paired in order, the last words with each other: the first ASR words that have no pair come with the first
-pair, so `100,000` can become `hundred thousand`; reference words without a pair are deleted. A region without reference
-words is an insertion. In long regions the two texts are of different speech: they are left out, and counted.
+which are paired in order: the first reference word has all ASR words that are too many, and reference words without a
+pair are deleted. A region without reference words is an insertion. Long regions, of different speech, are left out.
 """
 
 import os
@@ -43,19 +42,14 @@ Words = tuple[str, ...]
 
 @dataclass
 class Confusions:
-    """Counts. The names are those of the lines in the file (see the module).
-
-    slots      by PLACES
-    replaced   by (reference word, ASR words)
-    inserted   by (one of PLACES, ASR words)
-    """
+    """Counts. The names are those of the lines in the file (see the module)."""
 
     runs: int = 0
-    slots: Counter[str] = field(default_factory=Counter)
+    slots: Counter[str] = field(default_factory=Counter)  # by PLACES
     seen: Counter[str] = field(default_factory=Counter)
     heard: Counter[str] = field(default_factory=Counter)
-    replaced: Counter[tuple[str, Words]] = field(default_factory=Counter)
-    inserted: Counter[tuple[str, Words]] = field(default_factory=Counter)
+    replaced: Counter[tuple[str, Words]] = field(default_factory=Counter)  # by (reference word, ASR words)
+    inserted: Counter[tuple[str, Words]] = field(default_factory=Counter)  # by (one of PLACES, ASR words)
 
     @property
     def burst(self) -> float:
@@ -79,7 +73,6 @@ class Confusions:
 
     @property
     def words(self) -> list[str]:
-        """All words that occur, in C order."""
         outputs = {word for _, output in (*self.replaced, *self.inserted) for word in output}
         return sorted({*self.seen, *self.heard, *outputs}, key=str.encode)
 
@@ -110,16 +103,14 @@ def read_confusions(path: str | os.PathLike) -> Confusions:
             try:
                 _read_line(found, line.split("\t"))
             except ValueError:
-                raise InputError("not a count of confusions", "make the file again: punc confusions", path,
-                                 number) from None
+                raise InputError("not a count of confusions", "make it: punc confusions", path, number) from None
     errors: Counter[str] = Counter()
     for (word, _), count in found.replaced.items():
         errors[word] += count
     if too_often := next((word for word, count in errors.items() if count > found.seen[word]), None):
-        raise InputError(f"'{too_often}' was wrong more often than it was seen",
-                         "make the file again: punc confusions", path)
+        raise InputError(f"'{too_often}' was wrong more often than it was seen", "make it: punc confusions", path)
     if not found.seen:
-        raise InputError("no word was seen", "make the file again: punc confusions", path)
+        raise InputError("no word was seen", "make it: punc confusions", path)
     return found
 
 
@@ -148,12 +139,10 @@ def _read_line(found: Confusions, fields: list[str]) -> None:
 
 
 def learn(pairs: Sequence[tuple[str | os.PathLike, str | os.PathLike]], labels: LabelSet) -> tuple[Confusions, int]:
-    """The confusions of pairs of a reference, with labels, and the ASR output of the same streams.
+    """The confusions of pairs of a reference, with labels, and the ASR output of the same streams; and how many
+    reference words are in regions that were left out.
 
-    Returns them, and how many reference words are in regions that were left out. Memory: one stream, and the counts.
-
-    Raises InputError if a reference has no labels, if only one directory of a pair has a stream, or if nothing of them
-    is alike.
+    Raises InputError if a reference has no labels, if only one of a pair has a stream, or if nothing is alike.
     """
     found, left_out = Confusions(), 0
     has_mark = np.array([bool(label.mark) for label in labels])
@@ -164,8 +153,7 @@ def learn(pairs: Sequence[tuple[str | os.PathLike, str | os.PathLike]], labels: 
                                    [word for u in heard for word in u.words],
                                    has_mark[label_numbers(spoken, labels, ref.path)])
     if not found.seen:
-        raise InputError("the words of the two are not of the same speech", "give each reference its own ASR output",
-                         pairs[0][1])
+        raise InputError("the words of the two are not of the same speech", "give each its own ASR output", pairs[0][1])
     return found, left_out
 
 

@@ -1,17 +1,25 @@
-"""Errors drawn for a text: words wrong, deleted and inserted, and the labels and pauses of the words that are left.
+"""Errors drawn for a text or a data directory: words wrong, deleted and inserted, and the pauses of those that are
+left.
 
-All is arrays; there is no Python step for a word. With a `Fluency`, errors fit into their sentence, as a recogniser's
-language model lets others hardly pass: a wrong word is drawn several times, and the draw is taken that makes the most
-pairs with the words next to it which the text has elsewhere. Which words are wrong and which are deleted is left as it
-was drawn first.
+With a `Fluency`, errors fit into their sentence, as a recogniser's language model lets others hardly pass: a wrong word
+is drawn several times, and the draw is taken that makes the most pairs with the words next to it which the text has
+elsewhere. Which words are wrong and which are deleted is left as it was drawn first.
 """
 
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from punc.base.runs import next_of, ranges
-from punc.noise.table import NoiseTable
+from punc.base.runs import bounds_of, next_of, ranges
+from punc.data.datadir import DataDir, Utterance, label_numbers, write_data_dir
+from punc.data.labels import LabelSet
+from punc.noise.confusions import Confusions
+from punc.noise.table import NoiseTable, make_table
+from punc.scoring.project import Projection, project_stream
 from punc.timing.align import Alignment, align_streams
 
 PART = 1024  # reference words that are aligned at once, about
@@ -19,18 +27,12 @@ BITS = 1 << 27  # of the pairs, 16 MiB; with 10 million different ones, one in 1
 
 
 class Drawn(NamedTuple):
-    """A text with errors: N words, of a reference with n words.
+    """A text with errors: N words, of a reference with n words."""
 
-    words    int64 (N,): types, as in the table
-    source   int64 (N,): the reference word that each stands for, or after which it is inserted
-    kept     bool (n,): whether the reference word is there, as it was
-    spoken   bool (N,): whether the word is the last one that stands for its reference word, so its pause follows it
-    """
-
-    words: np.ndarray
-    source: np.ndarray
-    kept: np.ndarray
-    spoken: np.ndarray
+    words: np.ndarray  # int64 (N,): types, as in the table
+    source: np.ndarray  # int64 (N,): the reference word that each stands for, or after which it is inserted
+    kept: np.ndarray  # bool (n,): whether the reference word is there, as it was
+    spoken: np.ndarray  # bool (N,): whether the word is the last one for its reference word, so its pause follows it
 
     @property
     def deleted(self) -> int:
@@ -95,19 +97,16 @@ def _places(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def _bit(places: np.ndarray) -> np.ndarray:
-    """The bit of each place in its byte, uint8."""
     return (1 << (places & 7)).astype(np.uint8)
 
 
 def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndarray, rng: np.random.Generator,
          clean: np.ndarray | None = None, fluency: Fluency | None = None) -> Drawn:
-    """Errors for the words of a text.
+    """Errors for the words of a text, types int64 (n,).
 
-    words   int64 (n,): types
     marks   bool (n,): whether a mark follows
     first   bool (n,): whether a stream begins here; words before it do not count, and it is not deleted
     clean   bool (n,): where there are no errors; None: nowhere
-    fluency how wrong words fit between the words beside them; None: they are drawn alone
     """
     n = len(words)
     wrong = rng.random(n) < table.errors[words]
@@ -140,8 +139,7 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
 def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment:
     """The text aligned with the one that has errors, by the rules of `timing.align`.
 
-    It is cut at the begin of streams, and between words that are both correct, as in long streams all alignments of
-    minimum distance go through some of these; so time is linear.
+    To be linear in time, it is cut at the begin of streams and between correct words, as most best alignments are.
     """
     ends = np.cumsum(np.bincount(drawn.source, minlength=len(words)))
     cuts = np.append(np.flatnonzero(first[1:]) + 1, len(words))
@@ -154,11 +152,10 @@ def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment
 
 
 def drawn_pauses(pauses: np.ndarray, drawn: Drawn) -> np.ndarray:
-    """The pauses after the words of a text with errors, float32 (N,); NaN unknown.
+    """The pauses after the words of a text with errors, float32 (N,); NaN unknown, as beside words inserted in a slot.
 
-    A wrong word has the pause of the word that it stands for; of several, the last one has. The pause of a deleted word
-    is added to that of the word before, so both are one, without the word's own duration, which nobody knows. Words in
-    a slot cut its pause in an unknown place.
+    A wrong word, or the last of several, has the pause of the word that it stands for. The pause of a deleted word is
+    added to that of the word before, without the word's own duration, which nobody knows.
     """
     last = np.cumsum(np.bincount(drawn.source, minlength=len(pauses))) - 1  # the last word that was there by each slot
     found = np.full(len(drawn.words), np.nan, np.float32)
@@ -167,3 +164,67 @@ def drawn_pauses(pauses: np.ndarray, drawn: Drawn) -> np.ndarray:
     found[ends[drawn.spoken[ends]]] = 0
     np.add.at(found, ends, pauses[heard])
     return found
+
+
+def corrupt(data_dir: str | os.PathLike, out_dir: str | os.PathLike, confusions: Confusions, labels: LabelSet,
+            wer: float, seed: int = 1, draws: int = 1) -> tuple[Projection, int, int]:
+    """Write `out_dir`: the data directory with the errors of a recogniser, and labels as of `punc project`. One stream
+    is in memory. Returns sums: what became of the labels, and how many words were deleted and inserted.
+
+    Raises InputError if the directory has no labels, or others, and if the confusions cannot give so many errors.
+    """
+    data = DataDir(data_dir, needs=["punct"])
+    words: Counter[str] = Counter()
+    marks = 0
+    for _, stream in data.streams():
+        words.update(word for utterance in stream for word in utterance.words)
+        marks += int(_marks(stream, labels, data).sum())
+    types = {word: number for number, word in enumerate(dict.fromkeys([*confusions.words, *sorted(words)]), 1)}
+    names = ["", *types]
+    counts = np.array([words[name] for name in names])
+    table = make_table(confusions, types, words).at_wer(wer, counts, marks / max(words.total(), 1))
+    fluency = Fluency(draws) if draws > 1 else None
+    if fluency:
+        for _, stream in data.streams():
+            numbers = _types(stream, types)
+            fluency.add(numbers, np.zeros(len(numbers), bool))
+    sums = np.zeros(len(Projection._fields) + 2, np.int64)
+    write_data_dir(out_dir, _utterances(data, table, types, names, labels, seed, sums, fluency), like=data)
+    *projected, deleted, inserted = sums.tolist()
+    return Projection(*projected), deleted, inserted
+
+
+def _marks(stream: Sequence[Utterance], labels: LabelSet, data: DataDir) -> np.ndarray:
+    return np.array([bool(label.mark) for label in labels])[label_numbers(stream, labels, data.path)]
+
+
+def _types(stream: Sequence[Utterance], types: Mapping[str, int]) -> np.ndarray:
+    return np.array([types[word] for utterance in stream for word in utterance.words], np.int64)
+
+
+def _utterances(data: DataDir, table: NoiseTable, types: Mapping[str, int], names: Sequence[str], labels: LabelSet,
+                seed: int, sums: np.ndarray, fluency: Fluency | None) -> Iterator[Utterance]:
+    """The utterances with errors, stream by stream; adds to the sums."""
+    rng = np.random.default_rng(seed)
+    for _, stream in data.streams():
+        words = _types(stream, types)
+        drawn = draw(table, words, _marks(stream, labels, data), np.arange(len(words)) == 0, rng, fluency=fluency)
+        heard = _cut(stream, drawn, names)
+        projected, counts = project_stream(stream, heard, labels, data.path)
+        sums += (*counts, drawn.deleted, drawn.inserted)
+        numbers = iter(projected.tolist())
+        for utterance in heard:
+            yield utterance._replace(labels=[labels.names[next(numbers)] for _ in utterance.words])
+
+
+def _cut(stream: Sequence[Utterance], drawn: Drawn, names: Sequence[str]) -> list[Utterance]:
+    """The words of a stream with errors as its utterances, with their pauses."""
+    bounds = bounds_of(len(utterance.words) for utterance in stream)
+    places = np.searchsorted(drawn.source, bounds).tolist()
+    pauses = None
+    if stream[0].pauses is not None:
+        known = [utterance.pauses for utterance in stream if utterance.pauses is not None]
+        pauses = drawn_pauses(np.concatenate(known), drawn)
+    return [utterance._replace(words=[names[word] for word in drawn.words[begin:end].tolist()], labels=None,
+                               pauses=None if pauses is None else pauses[begin:end])
+            for utterance, (begin, end) in zip(stream, pairwise(places))]

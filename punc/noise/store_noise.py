@@ -33,17 +33,13 @@ STRETCH = 1024  # words that have errors, or have none
 
 
 class Block(NamedTuple):
-    """Some whole words of a set, n of them: tokens int32, labels int8 (n,), and pauses float32 (n,), if it has some.
-
-    ends     int64 (n,): where each word ends, in `ids`
-    streams  int64: the words with which streams begin; streams without words begin with those after them
-    """
+    """Some whole words of a set, n of them: tokens int32, labels int8 (n,), and pauses float32 (n,), if it has some."""
 
     ids: np.ndarray
-    ends: np.ndarray
+    ends: np.ndarray  # int64 (n,): where each word ends, in `ids`
     labels: np.ndarray
     pauses: np.ndarray | None
-    streams: np.ndarray
+    streams: np.ndarray  # int64: the words with which streams begin; streams without words begin with those after them
 
     @property
     def first(self) -> np.ndarray:
@@ -75,10 +71,8 @@ def blocks(data: StoreSet, size: int = BLOCK) -> Iterator[Block]:
 
 
 class WordRuns:
-    """The types of words, by their tokens. A type is the number of the first word with its tokens, from 1.
-
-    types   the type of each word; 0 if it is the unknown token
-    """
+    """The `types` of words, by their tokens: the number of the first word with these, from 1; 0 for the unknown
+    token."""
 
     def __init__(self, tokenizer: Tokenizer, words: list[str]):
         encoding = tokenizer.encode(words)
@@ -94,8 +88,7 @@ class WordRuns:
         return np.where(places < 0, 0, self._types[places])
 
     def spell(self, block: Block, drawn: Drawn) -> tuple[np.ndarray, np.ndarray]:
-        """The tokens of the words with errors, int32, and where each word ends, int64. Words that are kept keep theirs.
-        """
+        """The tokens of the words with errors, int32, and where each word ends, int64. Kept words keep theirs."""
         kept = drawn.kept[drawn.source] & drawn.spoken
         pool = np.concatenate([block.ids, self._tokens])
         own_starts, own_lengths = _stretches(block.ends, 0)
@@ -123,14 +116,12 @@ def hash_runs(tokens: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 
 class StoreNoise:
-    """The errors of a labelled set of a store, from confusions of `punc confusions`.
+    """The errors of a labelled set of a store, at a word error rate, from confusions of `punc confusions`.
 
-    wer     the word error rate to expect
-    share   of the text that has errors, in stretches of STRETCH words drawn anew for each seed; the rest has none
+    share   of the text that has errors, in stretches of STRETCH words drawn anew for each seed
     draws   how often a wrong word is drawn, to take the draw that fits best into the text
 
-    Raises InputError for confusions that cannot be read, or give no such rate, and for a token type in which a word
-    does not end with a token of its own.
+    Raises InputError for confusions that cannot be read, or give no such rate, and for tokens of characters.
     """
 
     def __init__(self, data: StoreSet, store: Store, confusions: str | os.PathLike, wer: float,

@@ -6,27 +6,35 @@ of a word; sequence t < types is the one word t.
 Rate: a word that was seen n times, e times wrong, is wrong with probability (e + K r) / (n + K). r is the rate of all
 words that were seen about as often (by powers of 2), so that of rare words for a word that was never seen.
 
-Replacement: the ones counted, and K more that are shared out: some to deletion, as many as of all words seen about as
-often; the rest to the words that sound alike (`sounds`). A word that nothing sounds like is replaced as unknown words
-are. Words with ENOUGH errors need no more than their own.
+Replacement: the ones counted, and K more, for words with less than ENOUGH errors: some to deletion, as many as of all
+words seen about as often; the rest to words that sound alike, or, if none does, as unknown words are replaced.
 
-Insertion: in slots with a mark and without one, as counted.
+Sound: a noisy channel (Kernighan, Church & Gale 1990, "A Spelling Correction Program Based on a Noisy Channel Model"):
+a word w is heard as the word v with a probability in proportion to P(v) P(w → v). P(v) is how frequent v is in the ASR
+output. P(w → v) is the product of the probabilities of the fewest edits of characters that make v of w, counted on the
+pairs of words that the recogniser has confused, each once, if at least half of the characters agree.
 """
 
-from collections import defaultdict
-from collections.abc import Container, Mapping
+import math
+from collections import Counter, defaultdict
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from rapidfuzz import process
+from rapidfuzz.distance import Levenshtein
 
 from punc.base.errors import InputError
 from punc.noise.confusions import PLACES, Confusions
-from punc.noise.sounds import Sounds
 
 PRIOR = 5.0  # K
 ENOUGH = 50  # errors of a word that tell what it is replaced by
 HIGHEST = 0.9  # of the probability that a word is wrong
 RARE = 1  # band of words that were seen once, and of those that were not
+MOST = 16  # words that one is heard as
+ALIKE = 0.5  # the largest distance of words, in edits a character, from which edits are counted
+BLOCK = 256  # words that are compared with all others at once
+UNSEEN = 0.1  # added to the count of each edit
 SAME_AS_UNKNOWN = -1  # an outcome: drawn again, of the unknown type
 
 
@@ -64,27 +72,18 @@ class Choices:
 
 @dataclass(frozen=True)
 class NoiseTable:
-    """How the words of a text go wrong.
+    """How the words of a text go wrong."""
 
-    errors        float64 (types,): the probability that a word is wrong
-    replacements  of each type: what stands in its place, sequences
-    inserted      float64 (2,): the probability of an insertion in a slot without a mark, and with one
-    insertions    of the two: what is inserted, sequences
-    burst         the probability that a word is wrong as the word before is
-    words, ends   the types in all sequences, end to end, and where each sequence ends, int64
-    """
-
-    errors: np.ndarray
-    replacements: Choices
-    inserted: np.ndarray
-    insertions: Choices
-    burst: float
-    words: np.ndarray
-    ends: np.ndarray
+    errors: np.ndarray  # float64 (types,): the probability that a word is wrong
+    replacements: Choices  # of each type: what stands in its place, sequences
+    inserted: np.ndarray  # float64 (2,): the probability of an insertion in a slot without a mark, and with one
+    insertions: Choices  # of the two: what is inserted, sequences
+    burst: float  # the probability that a word is wrong as the word before is
+    words: np.ndarray  # int64: the types in all sequences, end to end
+    ends: np.ndarray  # int64: where each sequence ends
 
     @property
     def lengths(self) -> np.ndarray:
-        """The words in each sequence, int64."""
         return np.diff(self.ends, prepend=0)
 
     def draw(self, words: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -212,3 +211,67 @@ def _insertions(confusions: Confusions, types: Mapping[str, int],
     slots = np.array([confusions.slots[place] for place in PLACES], np.float64)
     inserted = np.bincount(rows, weights, len(PLACES)) / np.maximum(slots, 1)
     return inserted, Choices(rows, outcomes, weights, len(PLACES), sequences.number(()))
+
+
+class Sounds:
+    """Words that are heard for others; `words` are those of the ASR output, in C order."""
+
+    def __init__(self, confusions: Confusions):
+        self.words = sorted(confusions.heard, key=str.encode)
+        self._frequency = np.array([confusions.heard[word] for word in self.words], np.float64)
+        self._lengths = np.array([len(word) for word in self.words])
+        edits: Counter[tuple[str, str]] = Counter()
+        for (word, output), _ in sorted(confusions.replaced.items()):
+            if len(output) == 1 and Levenshtein.normalized_distance(word, output[0]) <= ALIKE:
+                edits.update(_edits(word, output[0]))
+                edits.update(zip(word, word))  # those that were not kept are taken off again
+        self._log_probs = _log_probabilities(edits)
+
+    def neighbours(self, words: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """For each word, the indices of the words that it is heard as, and their probabilities; none may be alike."""
+        found: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        lengths = np.array([len(word) for word in words], np.int64)
+        for length in np.unique(lengths).tolist():
+            limit = max(1, length // 3)
+            choices = np.flatnonzero(np.abs(self._lengths - length) <= limit)
+            others, group = [self.words[i] for i in choices.tolist()], np.flatnonzero(lengths == length)
+            for block in np.split(group, range(BLOCK, len(group), BLOCK)):
+                distances = process.cdist([words[i] for i in block], others, scorer=Levenshtein.distance,
+                                          score_cutoff=limit, dtype=np.uint8)
+                for i, row in zip(block.tolist(), distances):
+                    found[i] = self._heard_as(words[i], choices[(row > 0) & (row <= limit)])
+        return [found[i] for i in range(len(words))]
+
+    def _heard_as(self, word: str, near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The most probable words of those near a word, and their probabilities."""
+        log_probs = []  # relative to that of keeping all characters
+        for other in near:
+            edits = _edits(word, self.words[other])
+            log_probs.append(sum(count * self._log_probs.get(edit, self._log_probs["", ""])
+                                 for edit, count in edits.items()))
+        weights = self._frequency[near] * np.exp(log_probs)
+        best = np.argsort(-weights, kind="stable")[:MOST]
+        return near[best], weights[best] / max(weights[best].sum(), 1e-300)
+
+
+def _edits(word: str, other: str) -> Counter[tuple[str, str]]:
+    """The edits of characters that make one word of another, and −1 for each character that is not kept."""
+    found: Counter[tuple[str, str]] = Counter()
+    for edit in Levenshtein.editops(word, other):
+        before = "" if edit.tag == "insert" else word[edit.src_pos]
+        found[before, "" if edit.tag == "delete" else other[edit.dest_pos]] += 1
+        if before:
+            found[before, before] -= 1
+    return found
+
+
+def _log_probabilities(edits: Counter[tuple[str, str]]) -> dict[tuple[str, str], float]:
+    """The logarithm of the probability of each edit; that of ("", "") is for edits that were never seen."""
+    kinds = len({after for _, after in edits}) + 1
+    totals: Counter[str] = Counter()
+    for (before, _), count in edits.items():
+        totals[before] += count
+    totals[""] = sum(totals.values())  # an insertion can be at each character
+    found = {edit: math.log((count + UNSEEN) / (totals[edit[0]] + UNSEEN * kinds)) for edit, count in edits.items()}
+    found["", ""] = math.log(UNSEEN / (max(totals.values()) / max(len(totals), 1) + UNSEEN * kinds))
+    return found

@@ -11,8 +11,7 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import read_lines, unchanged
-from punc.results.page_data import Cost, PairedTest
-from punc.results.rows import rank, runs_of
+from punc.results.page_data import Cost, PairedTest, rank, runs_of
 from punc.scoring.counts import read_counts
 from punc.scoring.metrics import compute_flat, is_summary, rows_of
 from punc.scoring.report import METRICS, METRICS_HEADER, signature_parts
@@ -38,46 +37,38 @@ class Score(NamedTuple):
 
 
 def collect_scores(exp: str | os.PathLike, systems: Sequence[str] = (), sets: Sequence[str] = ()) -> list[Score]:
-    """All scores EXP-DIR/SYSTEM/decode_SET/score, by set, then by system.
+    """All scores EXP-DIR/SYSTEM/decode_SET/score, by set, then by system: in the given order, then in C order.
 
-    Where decode_SET also has score_NAME, another score of the same output, its overall P, R and F1 are NAME's.
-
-    systems, sets   the order; names that are not in it follow in C order
-
-    Raises InputError if there is none.
+    Where decode_SET also has score_NAME, another score of the same output, its overall P, R and F1 are NAME's. Raises
+    InputError if there is no score.
     """
     scores = []
     for path in Path(exp).glob(f"*/decode_*/score/{METRICS}"):
         with unchanged(path):
-            rows = read_tsv(path, METRICS_HEADER, Interval._fields)
+            metrics = _read_metrics(path)
             signed = next((line for _, line in read_lines(path.with_name("signature"))), "")
-        scores.append(Score(path.parts[-4], path.parts[-3].removeprefix("decode_"), path.parent,
-                            {name: Interval(*value) for name, *value in rows} | _others(path.parents[1]), signed))
+        for other in sorted(path.parents[1].glob(f"score_*/{METRICS}")):
+            name = other.parent.name.removeprefix("score_")
+            metrics |= {row.replace("overall", name): value for row, value in _read_metrics(other).items()
+                        if row.startswith("overall.")}
+        scores.append(Score(path.parts[-4], path.parts[-3].removeprefix("decode_"), path.parent, metrics, signed))
     if not scores:
         raise InputError("no scores", "punc score writes them to SYSTEM/decode_SET/score", exp)
     return sorted(scores, key=lambda score: (rank(score.set, sets), rank(score.system, systems)))
 
 
-def _others(decoded: Path) -> dict[str, Interval]:
-    """The overall figures of decoded/score_NAME as those of NAME."""
-    found: dict[str, Interval] = {}
-    for path in sorted(decoded.glob(f"score_*/{METRICS}")):
-        name = path.parent.name.removeprefix("score_")
-        found |= {row.replace("overall", name): Interval(*value)
-                  for row, *value in read_tsv(path, METRICS_HEADER, Interval._fields) if row.startswith("overall.")}
-    return found
+def _read_metrics(path: Path) -> dict[str, Interval]:
+    return {name: Interval(*value) for name, *value in read_tsv(path, METRICS_HEADER, Interval._fields)}
 
 
 def paired_tests(scores: Sequence[Score], pairs: Iterable[tuple[str, str]],
                  tested: Sequence[str] = (), shown: Sequence[str] = ()) -> list[PairedTest]:
-    """Test pairs of systems against each other on every set that both were scored on.
-
-    A system with several seeds is tested as the mean of its runs, and the test knows training noise (`compare_runs`).
+    """Test pairs of systems on every set that both were scored on. Of several seeds, the mean is tested, and the test
+    knows training noise (`compare_runs`).
 
     tested   the metrics, as `overall.F1`; none: those of the columns `shown`, or, without these, all
 
-    A pair that no set has both of is left out. Raises InputError if the slots of a pair differ, or for a metric that is
-    not tested.
+    Raises InputError if the slots of a pair differ, or for a metric that is not tested.
     """
     of_set: dict[str, dict[str, Score]] = {}
     for score in scores:
@@ -115,33 +106,23 @@ def _is_aligned(*scores: Score) -> bool:
 
 
 class Epoch(NamedTuple):
-    """An epoch of a training.
+    """An epoch of a training."""
 
-    number    from 1
-    rate      the learning rate
-    loss      on the training set; dev_loss: on the dev set
-    dev_f1    in percent; NaN if the dev set has none
-    tokens    how many were trained on
-    seconds   how long it took
-    kept      whether the model is that of this epoch
-    """
-
-    number: int
-    rate: float
-    loss: float
+    number: int  # from 1
+    rate: float  # the learning rate
+    loss: float  # on the training set
     dev_loss: float
-    dev_f1: float
-    tokens: float
-    seconds: float
-    kept: bool = False
+    dev_f1: float  # in percent; NaN if the dev set has none
+    tokens: float  # how many were trained on
+    seconds: float  # how long it took
+    kept: bool = False  # whether the model is that of this epoch
 
 
 def read_training(system: Path) -> list[Epoch]:
     """The epochs of the model in a directory; none if it has no log or is not trained in epochs.
 
-    An epoch that was trained again, because the run was stopped before it was on disk, counts once, as the model was
-    trained; a first epoch begins a new run. A log that does not say which epoch is kept is that of a run that has not
-    ended, or of an older version: then it is the one with the lowest dev loss.
+    An epoch that was trained again after a stop counts once; a first epoch begins a new run. Where the log does not say
+    which epoch is kept, as the run has not ended, it is the one with the lowest dev loss.
     """
     epochs: dict[int, Epoch] = {}
     kept = 0

@@ -22,8 +22,7 @@ from collections.abc import Collection, Sequence
 
 from punc.base.errors import InputError
 from punc.base.options import nearest
-from punc.results.page_data import PageData, PairedTest, Published
-from punc.results.rows import Metrics, Spread, join_seeds
+from punc.results.page_data import Metrics, PageData, PairedTest, Published, Spread, join_seeds
 from punc.scoring.significance import Interval
 from punc.scoring.tables import chance, figure
 
@@ -46,8 +45,7 @@ def filled(text: str, data: PageData, published: Sequence[Published], declared: 
     """The findings in `text`, read from `path`, with their figures.
 
     A finding is left out, with a warning, if it is about a system or set in `declared` of which the page has no row, if
-    it quotes a test that the page does not have, or if its `<` or `>` does not hold: the figures shown are in another
-    order, or the page has a test, and p is not below LEVEL.
+    it quotes a test that the page does not have, or if its `<` or `>` does not hold or has a p that is not below LEVEL.
 
     Raises InputError for a typed figure, and for a reference that names nothing on the page.
     """

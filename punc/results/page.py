@@ -3,7 +3,6 @@
 import json
 import logging
 from collections.abc import Sequence
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,7 @@ from punc.base.errors import InputError
 from punc.data.labels import LabelSet
 from punc.results.collect import Epoch, Score, collect_scores, paired_tests, read_training
 from punc.results.figures import draw, styles
-from punc.results.page_data import PageData, read_page_data
-from punc.results.rows import Spread, first_runs, join_seeds
+from punc.results.page_data import PageData, Spread, first_runs, join_seeds, read_page_data
 from punc.results.set_view import view
 from punc.results.slot_table import SlotTable, read_slot_table
 from punc.scoring.metrics import is_summary
@@ -65,34 +63,25 @@ def render(exp: Path, title: str, data: Path | None = None, recordings: Sequence
     if unknown:
         raise InputError(f"no set has a recording '{min(unknown)}'", "name a recording, or a speaker, of a set")
     content = json.dumps({"sets": browsed}, ensure_ascii=False, separators=(",", ":"))
-    return _template().render(
-        title=title, sets=views, training=_training(training, style),
-        browsed=bool(browsed), json=content.replace("<", "\\u003c"), css=_text("page.css"), js=_text("page.js"))
+    return _filled(title=title, sets=views, training=_training(training, style), browsed=bool(browsed),
+                   json=content.replace("<", "\\u003c"))
 
 
-@cache
-def _template() -> Any:
-    """page.html as a template of Jinja, compiled once."""
+def _filled(**values: Any) -> str:
+    """page.html with these values, and with its style and script."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(loader=PackageLoader("punc.results", "."), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)
     environment.filters["number"] = figure
-    return environment.get_template("page.html")
-
-
-def _text(name: str) -> str:
-    return files("punc.results").joinpath(name).read_text(encoding="utf-8")
+    css, js = (files("punc.results").joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    return environment.get_template("page.html").render(css=css, js=js, **values)
 
 
 def systems_table(scores: Sequence[Score]) -> dict[str, Any]:
-    """Rows and columns of the scores of one set; a figure is a value with interval, or None.
+    """The scores of one set as `columns` and `rows`, one row for several seeds; a figure is an interval, or None.
 
-    A system with several seeds is one row, whose figures are means with standard deviations.
-
-    best   the system with the highest overall F1
-    test   of each row: a paired test of overall F1 against the best system, in words
-    runs   the numbers of runs that systems have, if some have several
+    Each row has a `test` of overall F1 against the `best` system, in words. `runs` are the numbers of several runs.
     """
     empty = LabelSet.read(scores[0].path / "labels.txt").names[0]
     names = [name for name in dict.fromkeys(name for score in scores for name in score.metrics)
@@ -142,7 +131,6 @@ def _training(training: dict[str, list[Epoch]], style: dict[str, dict]) -> dict[
 
 
 def _browsed(name: str, table: SlotTable, recordings: Sequence[str]) -> dict[str, Any]:
-    """What the error browser gets of a set."""
     wanted = [number for number, stream in enumerate(table.streams) if stream in recordings]
     ranges = choose(table.begins, MOST_SLOTS, wanted)
     slots, all_slots = sum(end - begin for begin, end in ranges), len(table.words)
@@ -155,12 +143,11 @@ def _browsed(name: str, table: SlotTable, recordings: Sequence[str]) -> dict[str
 
 
 def choose(begins: np.ndarray, most: int, wanted: Sequence[int] = (), seed: int = 1) -> list[tuple[int, int]]:
-    """Which slots are shown: ranges in order, each in one stream.
+    """Which slots are shown: ranges in order, each in one stream, and the streams `wanted` whole.
 
     begins   int64 (streams + 1,): the slots of each stream
     most     slots in all. If there are more, up to MOST_STREAMS streams are drawn, and a stretch at a random place of
              each, in proportion to its length
-    wanted   streams that are shown whole, besides
     """
     sizes = np.diff(begins)
     if begins[-1] <= most:
@@ -186,9 +173,8 @@ def encode(table: SlotTable, ranges: Sequence[tuple[int, int]]) -> list[dict[str
 
     A passage has stream, at (the number of its first slot in the stream, from 1), words, and strings with a fixed
     number of characters a slot: ref and hyp (one character: 48 + the number of the label), post (two digits: the
-    posterior of the system's label in percent, at most 99) and pause (two digits of base 36: hundredths of a second, at
-    most 12.95 s).
-    `--` is not known. `wrong` and `missing` are the recognition errors, by slot.
+    posterior of the system's label in percent) and pause (two digits of base 36: hundredths of a second, `--` unknown).
+    `wrong` and `missing` are the recognition errors, by slot.
     """
     passages = []
     stream_of = table.stream_of

@@ -7,17 +7,23 @@
     results/command.txt       the command that made the figures, if it is known
     results/*.png             pictures
 
-The pages (`pages`) are a function of these files and of the settings alone.
+The pages (`pages`) are a function of these files and of the settings alone. Systems that were trained with several
+seeds are SYSTEM, SYSTEM.seed2, SYSTEM.seed3, …: one row of a page. Rows of published pages can stay next to new ones.
 """
 
 import os
+import re
 import shutil
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir, unchanged
+from punc.scoring.report import signature_parts
 from punc.scoring.significance import Interval
 from punc.scoring.tables import read_tsv, write_tsv
 
@@ -25,23 +31,21 @@ PAGES = ("RESULTS.tsv", "RESULTS.md")
 KEY = "RESULTS.tsv"  # no program reads results without it
 RESULTS_HEADER = ("system", "set", "metric", *Interval._fields)
 SIGNATURES_HEADER = ("system", "set", "signature")
+SEED = re.compile(r"\.seed\d+$")
+SAME = ("labels", "words", "last-slot", "slots", "reference")  # of a signature, where rows of a set are compared
 
 
 class PairedTest(NamedTuple):
-    """A paired test of two systems.
-
-    difference   `this` − `other`, in percent; its 95 % interval is `low` to `high`
-    p            two-sided
-    """
+    """A paired test of two systems."""
 
     this: str
     other: str
     set: str
     metric: str
-    difference: float
+    difference: float  # `this` − `other`, in percent; its 95 % interval is `low` to `high`
     low: float
     high: float
-    p: float
+    p: float  # two-sided
 
 
 class Cost(NamedTuple):
@@ -65,22 +69,14 @@ class Published(NamedTuple):
 
 @dataclass
 class PageData:
-    """The figures of one page, all by system and set in the order of the page.
+    """The figures of one page, all by system and set in the order of the page."""
 
-    metrics      (system, set) -> {metric: value with interval}
-    signatures   (system, set) -> signature
-    tests        paired tests
-    costs        system -> cost of its training
-    command      the command that made the figures
-    pictures     file names in results/
-    """
-
-    metrics: dict[tuple[str, str], dict[str, Interval]]
-    signatures: dict[tuple[str, str], str]
-    tests: list[PairedTest] = field(default_factory=list)
-    costs: dict[str, Cost] = field(default_factory=dict)
-    command: str = ""
-    pictures: list[str] = field(default_factory=list)
+    metrics: dict[tuple[str, str], dict[str, Interval]]  # (system, set) -> {metric: value with interval}
+    signatures: dict[tuple[str, str], str]  # (system, set) -> signature
+    tests: list[PairedTest] = field(default_factory=list)  # paired tests
+    costs: dict[str, Cost] = field(default_factory=dict)  # system -> cost of its training
+    command: str = ""  # the command that made the figures
+    pictures: list[str] = field(default_factory=list)  # file names in results/
 
     @property
     def sets(self) -> list[str]:
@@ -140,11 +136,10 @@ def write_page_data(directory: str | os.PathLike, data: PageData) -> None:
 
 
 def publish(source: str | os.PathLike, target: str | os.PathLike) -> list[str]:
-    """Copy RESULTS.md, RESULTS.tsv and the files of results/ from one directory to another.
+    """Copy RESULTS.md, RESULTS.tsv and the files of results/ from one directory to another; returns their names.
 
-    Files in the target's results/ that the source does not have are removed; directories
-    there are pages of their own and stay. Returns the names of the files copied.
-    Raises InputError if the source has no pages.
+    Other files in the target's results/ are removed; directories there are pages of their own and stay. Raises
+    InputError if the source has no pages.
     """
     source = Path(source)
     for name in PAGES:
@@ -158,3 +153,110 @@ def publish(source: str | os.PathLike, target: str | os.PathLike) -> list[str]:
             with open(source / name, "rb") as page, open(tmp / name, "wb") as file:
                 shutil.copyfileobj(page, file)
     return names
+
+
+class Spread(NamedTuple):
+    """The mean of a metric over the runs of a system, its sample standard deviation, and the number of runs."""
+
+    value: float
+    deviation: float
+    runs: int
+
+
+Row = tuple[str, str]  # system and set
+Metrics = Mapping[str, Interval | Spread]
+
+
+def rank(name: str, order: Sequence[str]) -> tuple[int, bytes]:
+    """The place of a name in an order; names that are not in it follow in C order."""
+    return (order.index(name) if name in order else len(order), name.encode())
+
+
+def without_seed(system: str) -> str:
+    return SEED.sub("", system)
+
+
+def runs_of(system: str, names: Iterable[str]) -> list[str]:
+    """The runs that are the row `system` (`join_seeds`) among names, in their order; none if there is no such row."""
+    found = [name for name in names if system in (name, without_seed(name))]
+    return found if system in found or len(found) > 1 else []
+
+
+def first_runs(systems: Iterable[str]) -> list[str]:
+    first: dict[str, str] = {}
+    for system in systems:
+        first.setdefault(without_seed(system), system)
+    return list(first.values())
+
+
+def join_seeds(metrics: Mapping[Row, Mapping[str, Interval]]) -> dict[Row, Metrics]:
+    """The metrics of each system and set; those of systems with several seeds as one row, in place of the first.
+
+    A row that is only there with one seed is as it was.
+    """
+    runs: dict[Row, list[Row]] = {}
+    for system, name in metrics:
+        runs.setdefault((without_seed(system), name), []).append((system, name))
+    joined: dict[Row, Metrics] = {}
+    for row, keys in runs.items():
+        found = [metrics[key] for key in keys]
+        if len(keys) == 1:
+            joined[keys[0]] = found[0]
+        else:
+            common = [metric for metric in found[0] if all(metric in one for one in found)]
+            values = np.array([[one[metric].value for metric in common] for one in found])  # (runs, metrics)
+            spreads = zip(values.mean(axis=0).tolist(), values.std(axis=0, ddof=1).tolist())
+            joined[row] = {metric: Spread(*spread, len(found)) for metric, spread in zip(common, spreads)}
+    return joined
+
+
+def keep_rows(new: PageData, kept: PageData, directory: str | os.PathLike, systems: Sequence[str] = (),
+              sets: Sequence[str] = ()) -> PageData:
+    """The rows of `new`, and those of `kept`, read from `directory`, whose systems are not new, in order.
+
+    A system that is new replaces all its kept rows, those of other seeds too: they are of another training. A kept test
+    of a new and a kept system goes, unless the new rows repeat the kept ones figure by figure.
+
+    Raises InputError if rows of a set are of other slots or another reference, so that they cannot be compared.
+    """
+    fresh = {without_seed(system) for system in new.systems}
+    rows = {key: row for key, row in kept.metrics.items() if without_seed(key[0]) not in fresh}
+    _check_comparable(new.signatures, {key: kept.signatures.get(key, "") for key in rows}, directory)
+    metrics, signatures = rows | new.metrics, kept.signatures | new.signatures
+    order = sorted(metrics, key=lambda key: (rank(key[1], sets), rank(key[0], systems)))
+    others = {system for system, _ in rows}
+    repeated = {system for system in fresh if _figures(new, system) == _figures(kept, system)}
+    tested = repeated | {without_seed(system) for system in others}
+    own = {test[:4] for test in new.tests}
+    tests = [test for test in kept.tests
+             if test[:4] not in own and {without_seed(test.this), without_seed(test.other)} <= tested]
+    commands = [*(kept.command.splitlines() if rows else []), *new.command.splitlines()]
+    return PageData({key: metrics[key] for key in order}, {key: signatures[key] for key in order if key in signatures},
+                    sorted([*new.tests, *tests], key=lambda test: rank(test.set, sets)),
+                    {system: cost for system, cost in kept.costs.items() if system in others} | new.costs,
+                    "\n".join(dict.fromkeys(commands)), sorted({*kept.pictures, *new.pictures}))
+
+
+def dropped_rows(new: PageData, kept: PageData) -> list[Row]:
+    """The rows of `kept` that `keep_rows` leaves out and `new` has not: of other seeds and sets."""
+    fresh = {without_seed(system) for system in new.systems}
+    return [key for key in kept.metrics if without_seed(key[0]) in fresh and key not in new.metrics]
+
+
+def _figures(data: PageData, system: str) -> dict[Row, str]:
+    """All that was measured of the runs of a system; as text, in which what is not a number equals itself."""
+    return {key: str(row) for key, row in data.metrics.items() if without_seed(key[0]) == system}
+
+
+def _check_comparable(new: Mapping[Row, str], kept: Mapping[Row, str], directory: str | os.PathLike) -> None:
+    """Raise InputError if a kept row of a set has a signature with other slots than a new one."""
+    first: dict[str, dict[str, str]] = {}
+    for (_, name), signed in new.items():
+        first.setdefault(name, signature_parts(signed))
+    for (system, name), signed in kept.items():
+        ours, theirs = first.get(name, {}), signature_parts(signed)
+        for part in SAME:
+            if name in first and ours.get(part) != theirs.get(part):
+                raise InputError(f"{name} of {system} has {part}:{theirs.get(part)}, here it is {ours.get(part)}",
+                                 "rows of other data are no rows of one page; make the sets from the same corpus",
+                                 directory)

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.results.page_data import Cost, PageData, Published
-from punc.results.rows import Metrics, Spread, join_seeds, runs_of, without_seed
+from punc.results.page_data import Cost, Metrics, PageData, Published, Spread, join_seeds, runs_of, without_seed
 from punc.scoring.metrics import columns, lower_is_better, rows_of
 from punc.scoring.significance import Interval
 from punc.scoring.tables import chance, duration, figure, markdown_table
@@ -63,7 +62,6 @@ def render(data: PageData, settings: Settings) -> dict[str, str]:
 
 
 def _several(rows: Iterable[Metrics]) -> bool:
-    """Whether a row is the mean of several seeds."""
     return any(isinstance(value, Spread) for row in rows for value in row.values())
 
 
@@ -174,7 +172,6 @@ def _set_page(name: str, data: PageData, settings: Settings) -> str:
 
 
 def _shown_columns(name: str, data: PageData, settings: Settings) -> list[str]:
-    """The columns of the table of a set."""
     known = columns(metric for metrics in data.metrics.values() for metric in metrics)
     for column in settings.columns:
         if column not in known:
@@ -230,7 +227,6 @@ def _run_table(name: str, data: PageData, shown: Sequence[str]) -> str:
 
 
 def _test_table(name: str, data: PageData) -> str:
-    """The paired tests of a set, or nothing."""
     rows = [["A", "B", "metric", "A", "B", "A − B", "p"]]
     figures: dict[tuple[str, str], Metrics] = {**data.metrics, **join_seeds(data.metrics)}
     for test in data.tests:

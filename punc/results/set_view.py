@@ -21,25 +21,16 @@ PERCENT = (0, 102)  # of an axis
 
 
 class Group(NamedTuple):
-    """The score of a group of slots.
+    """The score of a group of slots."""
 
-    group   its name
-    slots   counted slots
-    marks   of these, those with a mark in the reference
-    f1      overall F1 of each system, in percent, NaN undefined
-    """
-
-    group: str
-    slots: int
-    marks: int
-    f1: list[float]
+    group: str  # its name
+    slots: int  # counted slots
+    marks: int  # of these, those with a mark in the reference
+    f1: list[float]  # overall F1 of each system, in percent, NaN undefined
 
 
 def breakdown(table: SlotTable, names: Sequence[str], group: np.ndarray) -> list[Group]:
-    """The scores of groups of slots, by their names; groups without a slot are left out.
-
-    group   int64 (slots,): the group of each slot, -1 for none
-    """
+    """The scores of groups of slots, of int64 (slots,), −1 for none; groups without a slot are left out."""
     counts = [table.confusion(system, group, len(names)) for system in table.hypotheses]
     slots, marks = counts[0].sum((1, 2)).tolist(), counts[0][:, 1:].sum((1, 2)).tolist()
     kept = np.flatnonzero(slots).tolist()
@@ -87,41 +78,26 @@ def _whole(firsts: Sequence[int]) -> list[str]:
 
 
 class PrecisionRecall(NamedTuple):
-    """A precision-recall curve, in percent.
+    """A precision-recall curve, in percent."""
 
-    recall, precision    (points,), recall rising
-    average_precision    area under the steps of the whole curve: sum of (R_n - R_{n-1}) P_n
-    operating            recall and precision of the labels that the system wrote; NaN undefined
-    """
-
-    recall: np.ndarray
+    recall: np.ndarray  # (points,), rising
     precision: np.ndarray
-    average_precision: float
-    operating: tuple[float, float]
+    average_precision: float  # area under the steps of the whole curve: sum of (R_n - R_{n-1}) P_n
+    operating: tuple[float, float]  # recall and precision of the labels that the system wrote; NaN undefined
 
 
 class Reliability(NamedTuple):
-    """A reliability diagram, in percent, for the bins that have a slot.
+    """A reliability diagram, in percent, for the bins that have a slot."""
 
-    confidence   mean posterior of the most probable label
-    accuracy     how often that label is right
-    slots        in each bin
-    error        expected calibration error: mean of |accuracy - confidence|, weighted by slots
-    """
-
-    confidence: np.ndarray
-    accuracy: np.ndarray
-    slots: np.ndarray
-    error: float
+    confidence: np.ndarray  # mean posterior of the most probable label
+    accuracy: np.ndarray  # how often that label is right
+    slots: np.ndarray  # in each bin
+    error: float  # expected calibration error: mean of |accuracy - confidence|, weighted by slots
 
 
 def precision_recall(posterior: np.ndarray, expected: np.ndarray, written: np.ndarray) -> PrecisionRecall | None:
-    """The curve of a mark; None if the reference never has it.
-
-    posterior   (slots,): P(mark)
-    expected    bool (slots,): the reference has it
-    written     bool (slots,): the system wrote it
-    """
+    """The curve of a mark, from P(mark), and whether the reference and the system have it, (slots,); None if the
+    reference never has it."""
     total = int(expected.sum())
     if not total:
         return None
@@ -137,10 +113,7 @@ def precision_recall(posterior: np.ndarray, expected: np.ndarray, written: np.nd
 
 
 def reliability(posteriors: np.ndarray, reference: np.ndarray) -> Reliability:
-    """The reliability diagram of posteriors (slots, labels) against labels (slots,), with BINS bins of equal width.
-
-    The error is the expected calibration error of Guo et al. 2017, equations 2 and 3.
-    """
+    """The reliability diagram of posteriors (slots, labels) against labels (slots,): Guo et al. 2017, (2), (3)."""
     confidence = posteriors.max(1).astype(np.float64)
     right = posteriors.argmax(1) == reference
     bins = np.clip(np.ceil(confidence * BINS).astype(np.int64) - 1, 0, BINS - 1)
@@ -153,13 +126,7 @@ def reliability(posteriors: np.ndarray, reference: np.ndarray) -> Reliability:
 
 
 def view(table: SlotTable | str, style: Mapping[str, dict], id: str, shown: Collection[str]) -> dict[str, Any]:
-    """What the page says of a set.
-
-    table   its slots, or why there are none
-    style   how systems are drawn
-    id      of the set in the page
-    shown   the streams that the error browser has
-    """
+    """What the page says of a set: its slots, or why there are none; `shown` are the error browser's streams."""
     if isinstance(table, str):
         return {"slots": None, "reason": table}
     return {"slots": int(table.counted.sum()), "labels": table.labels.names, "left_out": table.left_out,
@@ -173,7 +140,6 @@ def view(table: SlotTable | str, style: Mapping[str, dict], id: str, shown: Coll
 
 
 def _confusion(table: SlotTable, system: str) -> list[dict[str, Any]]:
-    """For each reference label, the slots by hypothesis label and their share of the row, in percent."""
     rows = []
     for name, row in zip(table.labels.names, table.confusion(system)[0]):
         total = int(row.sum())
@@ -222,7 +188,6 @@ def _reliability(table: SlotTable, style: Mapping[str, dict], id: str) -> dict[s
 
 def _part(title: str, groups: Sequence[Group], systems: Sequence[str], style: Mapping[str, dict],
           name: str) -> dict[str, Any]:
-    """The plot and the table of F1 by group."""
     curves = {system: (range(len(groups)), [group.f1[i] for group in groups]) for i, system in enumerate(systems)}
     ticks = [group.group.replace(" in the stream", "") for group in groups]
     svg = draw({"": curves}, style, name, ticks=ticks, ylabel="F1 [%]", ylim=PERCENT)

@@ -8,6 +8,7 @@ had or do not add up to the counts of its score: then the data is not what was s
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,60 +26,40 @@ from punc.timing.align import align_words, project_labels
 
 @dataclass
 class Recognition:
-    """Recognised words against spoken words.
+    """Recognised words against spoken words."""
 
-    wrong      bool (words,): substituted or inserted
-    spoken     for each substituted word, by its number, the word that was spoken
-    missing    the spoken words that the recogniser left out, by the number of the word before them in the stream; those
-               before a stream's first word stand at that word
-    distance   int64 (words,): words between the slot after a word and the nearest error in its stream, 0 where a word
-               next to the slot is wrong or one is missing there; -1 if the stream has no error
-    wer        word error rate, in percent; NaN without spoken words
-    """
-
-    wrong: np.ndarray
-    spoken: dict[int, str]
-    missing: dict[int, str]
+    wrong: np.ndarray  # bool (words,): substituted or inserted
+    spoken: dict[int, str]  # for each substituted word, by its number, the word that was spoken
+    missing: dict[int, str]  # words that the recogniser left out, by the number of the word before them (or the first)
+    # int64 (words,): words between the slot after a word and the nearest error; 0 next to one; -1 without an error
     distance: np.ndarray
-    wer: float
+    wer: float  # word error rate, in percent; NaN without spoken words
 
 
-@dataclass
-class Hypothesis:
-    """What a system wrote: labels int8 (slots,); posteriors float32 (slots, labels), None if they were not kept."""
+class Hypothesis(NamedTuple):
+    """What a system wrote."""
 
-    labels: np.ndarray
-    posteriors: np.ndarray | None = None
+    labels: np.ndarray  # int8 (slots,)
+    posteriors: np.ndarray | None = None  # float32 (slots, labels); None if they were not kept
 
 
 @dataclass
 class SlotTable:
-    """All slots of a set, stream by stream.
-
-    words        the word before each slot
-    streams      the streams' names; `begins`, int64 (streams + 1,), says which slots they have
-    reference    int8 (slots,)
-    pauses       float32 (slots,), seconds, NaN unknown
-    counted      bool (slots,): what the score counts (--last-slot)
-    hypotheses   by system
-    left_out     system -> why its slots are not here
-    recognition  the words against the reference's words, None if they are the same or not known
-    """
+    """All slots of a set, stream by stream."""
 
     labels: LabelSet
-    words: list[str]
-    streams: list[str]
+    words: list[str]  # the word before each slot
+    streams: list[str]  # the streams' names; `begins`, int64 (streams + 1,), says which slots they have
     begins: np.ndarray
-    reference: np.ndarray
-    pauses: np.ndarray
-    counted: np.ndarray
-    hypotheses: dict[str, Hypothesis] = field(default_factory=dict)
-    left_out: dict[str, str] = field(default_factory=dict)
-    recognition: Recognition | None = None
+    reference: np.ndarray  # int8 (slots,)
+    pauses: np.ndarray  # float32 (slots,), seconds, NaN unknown
+    counted: np.ndarray  # bool (slots,): what the score counts (--last-slot)
+    hypotheses: dict[str, Hypothesis] = field(default_factory=dict)  # by system
+    left_out: dict[str, str] = field(default_factory=dict)  # system -> why its slots are not here
+    recognition: Recognition | None = None  # against the reference's words, if they are other words and known
 
     @property
     def stream_of(self) -> np.ndarray:
-        """The number of each slot's stream, int64 (slots,)."""
         return np.repeat(np.arange(len(self.streams)), np.diff(self.begins))
 
     def confusion(self, system: str, group: np.ndarray | None = None, groups: int = 1) -> np.ndarray:
@@ -93,7 +74,7 @@ def read_slot_table(scores: Sequence[Score], data: Path, reference_words: str = 
     """The slots of the systems that were scored on a set, or why there are none.
 
     data              where data directories are: DATA/SET
-    reference_words   the set with the words that were spoken, if the score's reference has the recognised ones
+    reference_words   the set with the spoken words, if the score's reference has the recognised ones
     """
     table, reasons = None, {}
     for score in scores:

@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.data.datadir import DataDir, Utterance, label_numbers
-from punc.data.datadir_writer import new_data_dir
+from punc.data.datadir import DataDir, Utterance, label_numbers, new_data_dir
 from punc.data.labels import RECORD, LabelSet, check_record
 from punc.data.tables import sort_table
 from punc.timing.align import align_words, project_labels, project_slots

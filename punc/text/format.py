@@ -18,8 +18,7 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.base.files import open_input
 from punc.base.parallel import map_ordered
-from punc.data.datadir import Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.text import formats
 from punc.text.abbreviations import Abbreviations

@@ -28,7 +28,6 @@ def cut(offsets: np.ndarray, lookahead: int | None, size: int, context: int) -> 
     """Cut streams [offsets[i], offsets[i + 1]) into chunks of `size` slots, read with `context` slots around them.
 
     If the model has a look-ahead, the context is only the slots before the chunk, and the steps before the first slot.
-    How a stream is cut depends only on its length.
     """
     lengths = np.diff(offsets)
     counts = -(-lengths // size)
@@ -41,10 +40,8 @@ def cut(offsets: np.ndarray, lookahead: int | None, size: int, context: int) -> 
 
 
 def by_length(chunks: Chunks, batch_size: int, rng: np.random.Generator | None = None) -> list[np.ndarray]:
-    """Groups of at most `batch_size` chunks of similar length, so that there is little padding; indices int64.
-
-    rng   puts the groups, and chunks of equal length, in random order; None: the longest come first
-    """
+    """Groups of at most `batch_size` chunks of similar length, indices int64: the longest come first, or, with `rng`,
+    the groups, and chunks of equal length, in random order."""
     lengths = chunks.last - chunks.first
     order = np.arange(len(lengths)) if rng is None else rng.permutation(len(lengths))
     order = order[np.argsort(-lengths[order], kind="stable")]
@@ -84,10 +81,8 @@ def empty_arrays(data: StoreSet, batch_size: int, size: int) -> Arrays:
 
 
 def with_turns(data: StoreSet) -> StoreSet:
-    """The set with its pauses and turns, float32 (N, 2), for its pauses (N,), as models with `reads_turns` get them.
-
-    Column 0 is the pause in seconds, NaN unknown. Column 1 is 1 if it is known that another speaker says the next word.
-    """
+    """The set with its pauses (seconds, NaN unknown) and turns (1: a change of speaker), float32 (N, 2), for its
+    pauses."""
     def both(tokens: slice) -> np.ndarray:
         values = np.zeros((len(data.ids[tokens]), 2), np.float32)
         values[:, 0] = np.nan if data.pauses is None else data.pauses[tokens]

@@ -42,11 +42,8 @@ def facts_of(data: StoreSet, labels: LabelSet) -> list[str]:
 
 
 class SoftTargets:
-    """The targets of the tokens of a set.
-
-    parts    uint8 (slots, L), one after the other
-    labels   int8 (N,), the labels of the tokens: a token of the label -1 has no slot
-    """
+    """The targets of the tokens of a set: parts uint8 (slots, L), one after the other, and labels int8 (N,), −1 without
+    a slot."""
 
     def __init__(self, parts: Sequence[np.ndarray], labels: np.ndarray):
         self._parts, self._labels = parts, labels
@@ -79,10 +76,7 @@ class SoftTargets:
 
 
 def read_targets(directory: Path, store: Store, name: str) -> SoftTargets:
-    """The soft targets of a set, memory-mapped; of a joined set those of its members.
-
-    Raises InputError if there are none, or if they are of other slots or labels.
-    """
+    """The soft targets of a set, memory-mapped. Raises InputError if there are none, or of other slots or labels."""
     data = store.set(name)
     assert data.labels is not None, "the set is labelled"
     members = store.members(name)
@@ -91,7 +85,7 @@ def read_targets(directory: Path, store: Store, name: str) -> SoftTargets:
 
 
 def _read_part(directory: Path, store: Store, name: str) -> np.ndarray:
-    """The soft targets of a set that is not joined, uint8 (slots, L); errors as of `read_targets`."""
+    """The soft targets of a set that is not joined, uint8 (slots, L)."""
     conf, path = directory / "conf", directory / TARGETS
     if not conf.is_file() or not path.is_file():
         raise InputError("no soft targets", "make them: punc soft-targets", directory)

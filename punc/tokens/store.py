@@ -52,11 +52,8 @@ class Store:
         self.sets = sorted(index.parent.name for index in self.path.glob("*/index"))
 
     def set(self, name: str) -> StoreSet:
-        """Open one set, whose files are read once.
-
-        Raises InputError if it is missing or truncated, if its files do not fit together, or if they have tokens or
-        labels that the store does not have.
-        """
+        """Open one set, whose files are read once. Raises InputError if it is missing or broken, or has tokens or
+        labels that the store does not have."""
         if name not in self.sets:
             raise InputError(f"no set '{name}' in the store", f"it has {' '.join(self.sets)}", self.path)
         check_numbers(self.path / name, len(self.vocabulary), len(self.labels))
@@ -67,18 +64,14 @@ class Store:
         return self._joins.get(name, [name])
 
     def checksums(self, sets: Iterable[str]) -> dict[str, int]:
-        """The CRC-32 of each file that training on some sets depends on, by its name in the store: so one that was made
-        again and is the same has not changed. 100 million tokens take 0.7 s."""
+        """The CRC-32 of each file that training on some sets depends on, by its name in the store."""
         names = [name for name in FILES if name != "conf"]
         names += [f"{name}/{file}" for name in sorted(sets) for file in SET_FILES]
         return {name: crc32_of(self.path / name) for name in names if (self.path / name).is_file()}
 
 
 def _read_conf(path: Path) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """The options in a store's conf, and its joined sets with their members.
-
-    Raises InputError if it is not one, or that of an early version.
-    """
+    """The options in a store's conf, and its joined sets with their members."""
     again = "make the store again: punc make-store"
     conf, joins = {}, {}
     for number, line in read_lines(path):
@@ -106,16 +99,17 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
                token_type: str = "word", vocab_size: int | None = None, min_count: int = 1,
                vocab: str | os.PathLike | None = None, train: str | None = None, nj: int = 2,
                joins: Sequence[str] = (), clitics: str = "") -> None:
-    """Make a store of data directories; each becomes a set of its name.
+    """Make a store of data directories; each becomes a set of its name. Does nothing if the store is finished and
+    neither the options nor the inputs (size and time of each table) have changed.
 
-    labels, clitics, vocab   files: the label set; the rules by which the words of the data directories were split; a
-                             vocabulary to use instead of making one (for subwords, pieces.model is next to it)
+    labels      file of the label set; clitics: of the rules by which the words of the data directories were split
+    vocab       file of a vocabulary to use instead of making one (for subwords, pieces.model is next to it)
     vocab_size  the largest number of tokens, without the special ones; None: the tokenizer's default
     min_count   tokens that occur less often are left out; for subwords, words that the pieces are learned from
     train       sets whose words make the vocabulary, with commas between; None: the first
     joins       more sets, each NAME=SET,SET,…: those sets end to end
-    Does nothing if the store is finished and neither the options nor the inputs (size and time of each table) have
-    changed. Raises InputError for options that do not fit, and for errors in the data directories.
+
+    Raises InputError for options that do not fit, and for errors in the data directories.
     """
     path = Path(path)
     sets = _name_sets(data_dirs)

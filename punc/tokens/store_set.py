@@ -30,22 +30,14 @@ SET_FILES = (*(f"{name}.npy" for name in ARRAYS), "index")
 
 
 class StoreSet(NamedTuple):
-    """One data directory of a store; its arrays are memory-mapped and read-only.
+    """One data directory of a store; its arrays are memory-mapped and read-only."""
 
-    ids      int32 (N,)
-    labels   int8 (N,), -1 if there is no slot; None if the directory has no labels
-    pauses   float32 (N,) in seconds, NaN unknown; None if the directory has no pauses
-    streams  the names of the streams
-    offsets  int64 (streams + 1,): stream i is [offsets[i]:offsets[i + 1]] of the arrays
-    turns    bool (N,), whether another speaker says the next word; None if the directory has no turns
-    """
-
-    ids: np.ndarray
-    labels: np.ndarray | None
-    pauses: np.ndarray | None
-    streams: Iterable[str]
-    offsets: np.ndarray
-    turns: np.ndarray | None = None
+    ids: np.ndarray  # int32 (N,)
+    labels: np.ndarray | None  # int8 (N,), -1 if there is no slot; None if the directory has no labels
+    pauses: np.ndarray | None  # float32 (N,) in seconds, NaN unknown; None if the directory has no pauses
+    streams: Iterable[str]  # the names of the streams
+    offsets: np.ndarray  # int64 (streams + 1,): stream i is [offsets[i]:offsets[i + 1]] of the arrays
+    turns: np.ndarray | None = None  # bool (N,), whether another speaker says the next word; None without turns
 
 
 class Lazy:
@@ -62,7 +54,7 @@ class Lazy:
 
 
 class StreamNames:
-    """The names of the streams of a set. They are read from its index when asked for, as they can be millions."""
+    """The names of the streams of a set, read from its index when asked for: they can be millions."""
 
     def __init__(self, index: Path):
         self._index = index
@@ -129,11 +121,9 @@ def check_numbers(folder: Path, vocabulary: int, labels: int) -> None:
 
 
 def write_set(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: LabelSet, nj: int = 1) -> None:
-    """Write a set into a new directory, in one pass over the data. A few blocks are in memory at a time.
+    """Write a set into a new directory, in one pass over the data, in `nj` processes, which do not change it.
 
-    nj   processes; the set does not depend on it
-
-    Raises InputError for errors in the data directory, and if it has no words.
+    A few blocks are in memory at a time. Raises InputError for errors in the data directory, and if it has no words.
     """
     folder.mkdir()
     classes = {name: number for number, name in enumerate(labels.names)}
@@ -187,10 +177,9 @@ def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> dict[
 
 
 def join_sets(store: Path, name: str, members: Sequence[str]) -> None:
-    """Write sets of a store end to end as one more set. A set that is named twice is there twice.
+    """Write sets of a store end to end as one more set; a member may lack pauses or turns, which are unknown there.
 
-    Where a member has no pauses, those of the joined set are unknown; where it has no turns, no change of speaker is
-    known. Raises InputError if only some members have labels.
+    Raises InputError if only some members have labels.
     """
     sets = [read_set(store / member) for member in members]
     labelled = [data.labels is not None for data in sets]
@@ -221,10 +210,7 @@ def _copy_array(array: np.ndarray | None, size: int, name: str, file: IO[bytes])
 
 @contextlib.contextmanager
 def flat_file(path: Path, kind: type, columns: int = 0) -> Iterator[IO[bytes]]:
-    """Open an npy file for appending items; its header is completed when the context ends.
-
-    columns   of a table (items, columns); 0: a flat array (items,)
-    """
+    """Open an npy file for appending items, of a flat array, or of a table (items, columns); the header comes last."""
     def write_header(items: int) -> None:
         facts = {"descr": np.lib.format.dtype_to_descr(np.dtype(kind)), "fortran_order": False,
                  "shape": (items // columns, columns) if columns else (items,)}

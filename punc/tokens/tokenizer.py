@@ -10,6 +10,7 @@ A store or a model's directory holds one, as the files
 """
 
 import importlib
+import keyword
 import os
 import pkgutil
 from abc import ABC, abstractmethod
@@ -27,50 +28,37 @@ from punc.base.files import atomic_file, open_input, read_lines
 from punc.data.datadir import DataDir
 from punc.text.prose import Clitics
 from punc.tokens import tokenizers
-from punc.tokens.vocabulary import END, UNK, Vocabulary, count_words
+from punc.tokens.vocabulary import END, SPECIALS, UNK, Vocabulary, count_words, most_frequent
 
 CACHED = 1 << 13  # words whose tokens a `word_encoder` remembers
 CLITICS = "clitics"  # the file of a directory with the rules that split words
 TOKENIZER_FILES = ("vocab", "token_type", "pieces.model", "tokenizer.json", CLITICS)  # those of all tokenizers
 DEFAULT = "word"  # the token type of a directory without a file token_type
+AGAIN = "make the store again: punc make-store --token-type={}"
 
 
 class Encoding(NamedTuple):
-    """The tokens of some words.
+    """The tokens of some words."""
 
-    ids     int32 (N,)
-    slots   int64 (words,), ascending: the index of the token after which each word's slot is
-    lost    how many tokens are unknown, or how many characters were left out
-    """
-
-    ids: np.ndarray
-    slots: np.ndarray
-    lost: int
+    ids: np.ndarray  # int32 (N,)
+    slots: np.ndarray  # int64 (words,), ascending: the index of the token after which each word's slot is
+    lost: int  # how many tokens are unknown, or how many characters were left out
 
 
 class Tokenizer(ABC):
-    """Makes tokens of words, and says after which token each word's slot is. No word's tokens depend on another word.
+    """Makes tokens of words, and says after which token each word's slot is. No word's tokens depend on another
+    word."""
 
-    token_type     the tokenizer's name: its file's name, and the value of `--token-type`
-    meaning        what a token is, for `--help`
-    vocab_size     default of `--vocab-size`
-    ends_with_end  whether the last token of a stream is END; if not, readers of a stream append END
-    context        tokens that decoding reads around a part of a long stream, unless it is told another number
-    summary        how `punc make-store` reports a set, a format of {words}, {tokens}, {streams}, {lost}, {percent}
-    vocabulary     the tokens
-    by_character   the words of a text are its characters, which have no blanks between them
-    clitics        the rules by which the words of the training text were split; None: they were not
-    """
-
-    token_type: ClassVar[str]
-    meaning: ClassVar[str]
-    vocab_size: ClassVar[int] = 100000
-    ends_with_end: ClassVar[bool] = False
-    by_character: ClassVar[bool] = False
-    context: ClassVar[int] = 256
+    token_type: ClassVar[str]  # the tokenizer's name: its file's name, and the value of `--token-type`
+    meaning: ClassVar[str]  # what a token is, for `--help`
+    vocab_size: ClassVar[int] = 100000  # default of `--vocab-size`
+    ends_with_end: ClassVar[bool] = False  # the last token of a stream is END; if not, readers append END
+    by_character: ClassVar[bool] = False  # the words of a text are its characters, without blanks between them
+    context: ClassVar[int] = 256  # tokens that decoding reads around a part of a long stream
+    # How `punc make-store` reports a set.
     summary: ClassVar[str] = "{words} words in {streams} streams, {percent:.2f} % unknown"
     vocabulary: Vocabulary
-    clitics: Clitics | None = None
+    clitics: Clitics | None = None  # the rules by which the words of the training text were split
 
     @classmethod
     @abstractmethod
@@ -79,12 +67,8 @@ class Tokenizer(ABC):
 
     @classmethod
     def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "Tokenizer":
-        """A new tokenizer for the words of data directories.
-
-        size        the largest number of tokens, without the special ones
-        min_count   rarer tokens are left out
-        nj          processes; the result does not depend on it
-        """
+        """A new tokenizer for the words of data directories, of at most `size` tokens without the special ones; those
+        that occur less than `min_count` times are left out. `nj` processes give the same one."""
         return cls.learn(cls.count(sets, size, nj), size, min_count)
 
     @classmethod
@@ -123,10 +107,7 @@ class Tokenizer(ABC):
         return self.clitics.split if self.clitics else None
 
     def encode_input(self, words: Sequence[str]) -> Encoding:
-        """The tokens of words as they come in: each is split as the training text was, and its slot is its last part's.
-
-        isn't is the tokens of `is n't`. Words that are split already stay as they are.
-        """
+        """The tokens of words as they come in: each is split as the training text was; its slot is its last part's."""
         if not (splitter := self.splitter):
             return self.encode(words)
         split = lru_cache(CACHED)(splitter)
@@ -141,10 +122,21 @@ class Tokenizer(ABC):
 
 
 class LookupTokenizer(Tokenizer):
-    """Words to tokens by a vocabulary, whose file is `path`. A subclass may have `complete`."""
+    """Words to tokens by a vocabulary, whose file is `path`. A subclass may have `complete`. Raises InputError if the
+    vocabulary does not have the `first` tokens."""
+
+    first: ClassVar[tuple[str, ...]] = ()  # after the special ones
 
     def __init__(self, vocabulary: Vocabulary, path: str | os.PathLike | None = None):
+        begin = len(SPECIALS)
+        if tuple(vocabulary.tokens[begin:begin + len(self.first)]) != self.first:
+            missing = " and ".join(self.first)
+            raise InputError(f"no '{missing}' here", AGAIN.format(self.token_type), path, begin + 1)
         self.vocabulary = vocabulary
+
+    @classmethod
+    def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "LookupTokenizer":
+        return cls(Vocabulary([*SPECIALS, *cls.first, *most_frequent(counts, size, min_count)]))
 
     @classmethod
     def read(cls, path: str | os.PathLike) -> "LookupTokenizer":
@@ -158,21 +150,17 @@ class LookupTokenizer(Tokenizer):
         return Encoding(ids, np.arange(len(ids)), int((ids == UNK).sum()))
 
 
-def _modules() -> dict[str, str]:
-    found = (module.name for module in pkgutil.iter_modules(tokenizers.__path__))
-    return {name.rstrip("_"): f"{tokenizers.__name__}.{name}" for name in sorted(found)}
-
-
 def token_types() -> list[str]:
-    return [*_modules()]
+    return sorted(module.name.rstrip("_") for module in pkgutil.iter_modules(tokenizers.__path__))
 
 
 def tokenizer_class(token_type: str, path: Path | None = None) -> type[Tokenizer]:
     """The tokenizer of a name, which a file may have. Raises InputError if there is none."""
-    modules = _modules()
-    if token_type not in modules:
-        raise InputError(f"no token type '{token_type}'", f"choose from {', '.join(modules)}", path)
-    return getattr(importlib.import_module(modules[token_type]), f"{token_type.capitalize()}Tokenizer")
+    if token_type not in token_types():
+        raise InputError(f"no token type '{token_type}'", f"choose from {', '.join(token_types())}", path)
+    name = f"{token_type}_" if keyword.iskeyword(token_type) else token_type
+    module = importlib.import_module(f"{tokenizers.__name__}.{name}")
+    return getattr(module, f"{token_type.capitalize()}Tokenizer")
 
 
 def class_of(directory: str | os.PathLike) -> type[Tokenizer]:
@@ -191,10 +179,8 @@ def read_tokenizer(directory: str | os.PathLike) -> Tokenizer:
 
 
 def encode_streams(tokenizer: Tokenizer, words: Sequence[str], bounds: Sequence[int]) -> tuple[Encoding, np.ndarray]:
-    """The tokens of whole streams, of which stream i has the words [bounds[i]:bounds[i + 1]]; none is empty.
-
-    Returns an Encoding, and int64 offsets: stream i has the tokens [offsets[i]:offsets[i + 1]].
-    """
+    """The tokens of whole streams, of which stream i has the words [bounds[i]:bounds[i + 1]]; none is empty. Returns
+    int64 offsets, too: stream i has the tokens [offsets[i]:offsets[i + 1]]."""
     encoding = tokenizer.encode_input(words)
     offsets = np.append(0, encoding.slots + 1)[bounds]
     if tokenizer.ends_with_end:
@@ -205,18 +191,13 @@ def encode_streams(tokenizer: Tokenizer, words: Sequence[str], bounds: Sequence[
 class PieceTokenizer(Tokenizer):
     """Words cut into pieces by a trained model: one or more tokens a word. A word's slot is after its last piece.
 
-    content   the content of the file that says how words are cut; `path` is its path, for messages
-    unknown   the ids of tokens that stand for what has no piece
-    cache     words whose pieces are remembered
-    file      the name of the file, which is next to the vocabulary
-
-    Raises InputError if the content is not that of such a file.
+    Raises InputError if `content` is not that of `file`, which says how words are cut.
     """
 
     summary = "{words} words, {tokens} pieces in {streams} streams, {percent:.2f} % unknown"
-    unknown: tuple[int, ...] = (UNK,)
-    cache: int = 1 << 18
-    file: ClassVar[str]
+    unknown: tuple[int, ...] = (UNK,)  # tokens that stand for what has no piece
+    cache: int = 1 << 18  # words whose pieces are remembered
+    file: ClassVar[str]  # next to the vocabulary
 
     def __init__(self, content: bytes, path: str | os.PathLike | None = None):
         self._content = content
@@ -235,7 +216,6 @@ class PieceTokenizer(Tokenizer):
 
     @classmethod
     def read(cls, path: str | os.PathLike) -> "PieceTokenizer":
-        """The tokenizer of a vocabulary and the file next to it. Raises InputError if they do not fit together."""
         path = Path(path)
         with open_input(path.with_name(cls.file)) as file:
             found = cls(file.read(), path.with_name(cls.file))

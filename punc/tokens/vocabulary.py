@@ -81,9 +81,7 @@ def _is_usual(content: bytes) -> bool:
 
 def count_words(sets: Sequence[DataDir], size: int, nj: int = 1,
                 is_token: Callable[[bytes], bool] = bool) -> dict[bytes, int]:
-    """How often the `size` most frequent words of data directories occur, without special tokens, as UTF-8.
-
-    is_token   whether a word counts; by default, all do
+    """How often the `size` most frequent words of data directories that count occur, without special tokens, as UTF-8.
 
     Of words that occur equally often, the first in C order are taken.
     """
@@ -110,13 +108,9 @@ def most_frequent(counts: dict[bytes, int], size: int, min_count: int) -> list[s
 
 
 class SpilledCounts:
-    """How often each word occurs, by an external merge sort (Knuth 1998, section 5.4).
+    """How often each word, bytes without blanks and newlines, occurs, by an external merge sort (Knuth 1998, 5.4).
 
-    Counts are exact, and memory hardly grows with the number of different words: a file takes a few kilobytes.
-
-    limit   when there are more different words in memory than this, they go to a temporary file, sorted: a run
-
-    Words are bytes without blanks and newlines.
+    When more than `limit` different words are in memory, they go to a temporary file, sorted: a run.
     """
 
     def __init__(self, limit: int):

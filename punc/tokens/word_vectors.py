@@ -24,10 +24,9 @@ NUMERIC = b"0123456789+-.eE "  # the characters of finite numbers, and the blank
 def read_word_vectors(path: str | os.PathLike, words: Sequence[str], dimensions: int) -> np.ndarray:
     """The vectors of some words, float32 (words, dimensions). Of the file's other words, only names are in memory.
 
-    A word with an apostrophe that is not in the file, such as `don't`, is split into two parts that are, `do` and
-    `n't`; its vector is the mean of theirs. Of several ways to split it, the one whose rarer part is most frequent,
-    that is, earliest in the file, is taken. All other words without a vector share one: the file's vector of `<unk>`,
-    or else the mean of the vectors that were found.
+    A word with an apostrophe that is not in the file, such as `don't`, has the mean vector of two parts that are, `do`
+    and `n't`: of several ways to split it, those whose rarer part comes earliest in the file. All other words without a
+    vector share one: the file's vector of `<unk>`, or else the mean of the vectors that were found.
 
     Raises InputError if a line is not a word and `dimensions` finite numbers, or if the file has none of the words.
     """
@@ -37,8 +36,7 @@ def read_word_vectors(path: str | os.PathLike, words: Sequence[str], dimensions:
     rows, vectors = _read(path, wanted, dimensions)
     own = [rows[word] for word in encoded if word in rows]
     if not own:
-        raise InputError(f"none of the {len(words)} words has a vector here", "name a file of this language and case",
-                         path)
+        raise InputError(f"none of the {len(words)} words has a vector here", "name one of this language", path)
     default = vectors[rows[b"<unk>"]] if b"<unk>" in rows else vectors[own].mean(axis=0, dtype=np.float64)
     extra, composed = [default], {}  # vectors that are not in the file, and the words that have them
     for word, parts in ways.items():
@@ -47,10 +45,9 @@ def read_word_vectors(path: str | os.PathLike, words: Sequence[str], dimensions:
             composed[word] = len(vectors) + len(extra)
             extra.append(vectors[list(min(known, key=max))].mean(axis=0))
     indices = rows | composed
-    default_index = len(vectors)
     logger.info("%s: vectors for %d of %d words, and for %d more from their parts", os.fspath(path), len(own),
                 len(words), len(extra) - 1)
-    return np.concatenate([vectors, np.array(extra, np.float32)])[[indices.get(w, default_index) for w in encoded]]
+    return np.concatenate([vectors, np.array(extra, np.float32)])[[indices.get(word, len(vectors)) for word in encoded]]
 
 
 def _ways(word: bytes) -> Iterator[tuple[bytes, bytes]]:

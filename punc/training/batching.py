@@ -4,11 +4,9 @@ At step t a model reads token t + lookahead of the stream, and decides slot t (`
 has the steps −lookahead … n − 1. Streams are cut in one of two ways:
 
 - *stateful*: all streams, end to end, are cut into as many equal rows as a batch has. A batch is the next steps of each
-  row, and the model's state goes on from batch to batch. This is truncated back-propagation through time over text of
-  any length.
-- *chunks*: each stream is cut into chunks of some slots. A chunk is read with some context around it that is not
-  scored, from a fresh state. This is for models that read whole streams, for independent short texts (one that is not
-  longer than a chunk is one chunk), and for decoding the parts of a long stream in parallel.
+  row, and the state goes on from batch to batch: truncated back-propagation through time over text of any length.
+- *chunks*: each stream is cut into chunks of some slots, which are read from a fresh state with some context around
+  them that is not scored. This is for models that read whole streams, and for independent short texts.
 """
 
 import logging
@@ -33,22 +31,14 @@ BLOCK = 1 << 22  # labels that are counted at once
 
 
 class Batch(NamedTuple):
-    """The steps of B rows.
+    """The steps of B rows. Labels and targets are those of slots; a step may have none that is scored."""
 
-    tokens  (B, T) int64; END after a stream's end
-    pauses  (B, T) float32, of the slots; None if the data has none; (B, T, 2) with turns (`with_turns`)
-    labels  (B, T) int64, of the slots; -1 where a step has no slot that is scored
-    fresh   whether the model starts from a fresh state; if not, the steps follow those of the previous batch
-    whole   how many slots the batch has that this is a share of; None if it is the whole batch
-    targets (B, T, L) float32, the distributions of a teacher, zeros where a step has no slot; None without a teacher
-    """
-
-    tokens: Tensor
-    pauses: Tensor | None
-    labels: Tensor
-    fresh: bool = True
-    whole: int | None = None
-    targets: Tensor | None = None
+    tokens: Tensor  # (B, T) int64; END after a stream's end
+    pauses: Tensor | None  # (B, T) float32; None if the data has none; (B, T, 2) with turns (`with_turns`)
+    labels: Tensor  # (B, T) int64, −1 without a slot
+    fresh: bool = True  # the model starts from a fresh state; if not, the steps follow those of the previous batch
+    whole: int | None = None  # slots of the batch that this is a share of; None if it is the whole batch
+    targets: Tensor | None = None  # (B, T, L) float32, distributions of a teacher, zeros without a slot
 
     @property
     def slots(self) -> int:
@@ -139,8 +129,7 @@ def gather(data: StoreSet, chunks: Chunks, group: np.ndarray, lookahead: int | N
 def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> StoreSet:
     """The set as the model reads it and the loss counts it. Raises InputError if the model reads turns and it has none.
 
-    If the loss is that of tokens, a token without a slot has the first label, as each character does in Gale &
-    Parthasarathy 2017, section 2.1.
+    With --loss-on tokens, a token without a slot has the first label, as in Gale & Parthasarathy 2017, section 2.1.
     """
     if model.reads_turns:
         if data.turns is None:
@@ -187,12 +176,9 @@ def _check_sizes(rows: int, what: str, batches: int, options: TrainingOptions, r
 
 def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: TrainingOptions, epoch: int,
                   ranks: Ranks = ALONE, finish: Callable[[Batch], Batch] | None = None) -> Iterator[Batch]:
-    """This rank's share of the batches of epoch `epoch`, from 0.
+    """This rank's share of the batches of epoch `epoch`, from 0: every `ranks.size`-th row of each; it may be empty.
 
-    Chunks come in an order that is drawn anew for each reading of the set. Of each batch a rank has every
-    `ranks.size`-th row, so chunks of similar length. In a small batch of the end it may have none.
-
-    finish   makes the batches what training needs of them, before they are shared
+    Chunks come in an order that is drawn anew for each reading of the set. `finish` completes a batch before that.
     """
     reading, part = divmod(epoch, options.parts)
     if chunks is None:
@@ -222,11 +208,8 @@ def count_slots(data: StoreSet) -> int:
 
 def at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: float, slots: float, epoch: int = 0,
              warmup: float = 0.0) -> Iterator[Batch]:
-    """The batches of an epoch of `slots` slots, during which the learning rate falls from `rate` by `fall`.
-
-    epoch    epochs before this one
-    warmup   epochs from the first on, during which all rates are multiplied by what rises from 0 to 1
-    """
+    """The batches of an epoch of `slots` slots, during which the learning rate falls from `rate` by `fall`. During the
+    first `warmup` epochs, of which `epoch` are done, all rates are multiplied by what rises from 0 to 1."""
     done = 0
     for batch in batches:
         own = batch.slots

@@ -3,16 +3,11 @@
 An epoch reads the training set once; then the development set is scored. The learning rate stays as long as that helps:
 once the development loss falls by less than `--min-improvement`, the rate is halved after every epoch, and when the
 loss falls by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumäe 2015, section 3). With
-`--schedule linear` the rate falls with every batch, on a line that reaches 0 at the end of the last epoch: for as many
-epochs as one can afford (Li et al. 2020, Budgeted training). With `--warmup` it first rises from 0, batch by batch.
+`--schedule linear` it falls to 0, batch by batch (Li et al. 2020, Budgeted training), after a `--warmup` from 0.
 
 The model with the lowest development loss is kept. After an epoch that did not lower the loss, training continues from
-that model; the paper does not say. A stopped run continues from its last complete epoch, or within a long one
-(`state`), and ends with the same model: an epoch depends only on the weights, the state of the optimiser, the seed and
-the epoch's number.
-
-Several processes (`ranks`) make the same updates as one, up to rounding and dropout. The first rank scores the
-development set and writes the files; an epoch then begins with its weights.
+that model; the paper does not say. Several processes (`ranks`) make the same updates as one, up to rounding and
+dropout; the first scores the development set and writes the files, and an epoch begins with its weights.
 """
 
 import itertools
@@ -27,10 +22,11 @@ from tqdm import tqdm
 
 from punc.base.errors import InputError
 from punc.base.log import hide_progress
+from punc.base.options import kebab
 from punc.base.processor import has_bfloat16
 from punc.base.stop import held
 from punc.decoding.decode import log_posteriors
-from punc.models.base import Model
+from punc.models.base import Model, not_finite
 from punc.noise.store_noise import StoreNoise
 from punc.scoring.counts import confusion
 from punc.scoring.metrics import compute_metrics
@@ -38,11 +34,11 @@ from punc.tokens.soft_targets import read_targets
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
 from punc.training import batching
-from punc.training.losses import EpochLoss, Teacher, check_weights
+from punc.training.losses import EpochLoss, Teacher, diverged
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
 from punc.training.ranks import ALONE, Ranks, sum_gradients
-from punc.training.state import Place, Progress, Run, advance, checksums, compared
+from punc.training.state import NOT_COMPARED, Place, Progress, Run, advance, checksums
 
 logger = logging.getLogger(__name__)
 
@@ -73,8 +69,9 @@ class Epochs:
             self._noise = StoreNoise(data, store, options.confusions, options.asr_noise, options.asr_noise_share,
                                      options.asr_noise_draws) if options.asr_noise else None
             self._reading = -1  # that the errors were drawn for
-        ranks.check_same({**compared(conf), **{f"{name} (CRC-32)": value for name, value in sums.items()},
-                          "--device": net.device.type},
+        facts = {kebab(name): value for name, value in conf.items() if name not in (*NOT_COMPARED, "store")}
+        facts |= {f"{name} (CRC-32)": value for name, value in sums.items()}
+        ranks.check_same({**facts, "--device": net.device.type},
                          "start all ranks with the same options, on the same store")
         self._bfloat16 = options.bfloat16 and has_bfloat16(str(net.device))
         if self._bfloat16 != options.bfloat16:
@@ -103,20 +100,15 @@ class Epochs:
         by_slot = self._options.schedule == "linear" or self._options.warmup > 0
         self._slots = batching.count_slots(self._data) / self._options.parts if by_slot else 1  # of an epoch
 
-    def _draw_errors(self, epoch: int) -> None:
-        """Draw the errors of ASR noise anew for each reading of the set, which `--parts` epochs share. They depend on
-        the seed and the number of the reading alone."""
-        reading = epoch // self._options.parts
-        if self._noise and reading != self._reading:
-            self._reading = reading
-            self._cut(self._noise.draw(batching.epoch_seed(self._options, reading)))
-
     def _train(self, progress: Progress) -> float:
         """Train for the next epoch, or for the rest of it; the mean loss."""
         net, options, ranks, number = self._net, self._options, self._ranks, progress.epoch
         torch.manual_seed(batching.epoch_seed(options, number) + ranks.rank)
         self._run.begin_epoch(progress)
-        self._draw_errors(number)
+        reading = number // options.parts
+        if self._noise and reading != self._reading:  # errors are drawn anew for each reading of the set
+            self._reading = reading
+            self._cut(self._noise.draw(batching.epoch_seed(options, reading)))
         batches = batching.epoch_batches(net, self._data, self._chunks, options, number, ranks, self._teacher)
         batches = batching.at_rates(batches, self._updates, progress.learning_rate, self._fall, self._slots, number,
                                     options.warmup)
@@ -130,7 +122,8 @@ class Epochs:
         """Score the development set after the epoch, and write how far training is."""
         net, number = self._net, progress.epoch + 1
         with self._run.written_if_stopped():
-            check_weights(net, number)
+            if name := not_finite(net.state_dict()):  # a gradient can be so although the loss is not
+                raise diverged(number, f"{name} has weights that are NaN or infinite")
             dev_loss, dev_f1 = evaluate(net.eval(), self._dev)
         logger.info("epoch %d: rate %g, loss %.5f, dev loss %.5f, dev F1 %.2f, %s %s/s, %.1f s", number,
                     progress.learning_rate, loss, dev_loss, dev_f1, f"{self._tokens / seconds:,.0f}",
@@ -153,11 +146,9 @@ def train_epoch(model: Model, updates: Optimizer, batches: Iterator[batching.Bat
     """Train on batches, on the device of the model. The state goes on from a batch to the one that follows it.
 
     teacher   has made the batches, and has the loss; None: the loss is that of the labels
-    ranks     share the batches; updates and loss are those of the whole batches
-    run       where the epoch was stopped, `batches` are those after it, and writes its state from time to time; None:
-              the epoch begins, and its state is not written
+    run       where the epoch was stopped; `batches` are those after it, and its state is written from time to time
 
-    Returns the mean loss of a batch. Raises InputError if a loss is NaN or infinite.
+    Returns the mean loss of a batch, of all ranks. Raises InputError if a loss is NaN or infinite.
     """
     place, epoch = (run.place, run.progress.epoch) if run else (Place(), 0)
     state, device = place.state, model.device
@@ -187,10 +178,7 @@ def train_epoch(model: Model, updates: Optimizer, batches: Iterator[batching.Bat
 
 
 def evaluate(model: Model, data: StoreSet) -> tuple[float, float]:
-    """The mean loss of a slot in nats, and overall F1 in percent if each slot gets its most probable label.
-
-    data   a set with labels
-    """
+    """The mean loss of a slot in nats, and overall F1 in percent if each slot gets its most probable label."""
     assert data.labels is not None, "the set is labelled"
     log_probs = log_posteriors(model, data)
     slots = np.flatnonzero(data.labels >= 0)

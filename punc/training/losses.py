@@ -1,14 +1,10 @@
 """The loss of a batch, by its labels or by a teacher, and the losses of an epoch.
 
-Training stops where a loss is NaN or infinite: that spreads to the weights, and stays.
-
 Distillation: a student learns the distributions of a teacher next to the labels, or instead of them (Hinton, Vinyals &
 Dean 2015, "Distilling the Knowledge in a Neural Network", section 2, at temperature 1). With the posteriors t of the
 teacher and q of the student, the loss of a slot with the label y, at the weight w, is
 
     (1 − w) · (−log q_y)  +  w · (−Σ_i t_i log q_i)
-
-With w = 1 the labels do not count: the text needs none, and its set can have any.
 """
 
 import math
@@ -18,7 +14,7 @@ import torch
 from torch import Tensor
 
 from punc.base.errors import InputError
-from punc.models.base import Model, not_finite
+from punc.models.base import Model
 from punc.tokens.soft_targets import SoftTargets
 from punc.tokens.store_set import Lazy, StoreSet
 from punc.training.batching import Batch
@@ -30,8 +26,7 @@ INTERVAL = 100  # steps between two looks at the losses: to see a loss on a GPU,
 class Teacher:
     """The soft targets of a training set, and the loss of a student, in which they have this weight.
 
-    `indexed` is the set with the index of each slot's token as its label: so batches say which targets they need,
-    however they are cut.
+    Labels of the set `indexed` are the indices of the slots' tokens: so batches say which targets they need.
     """
 
     def __init__(self, data: StoreSet, targets: SoftTargets, weight: float):
@@ -64,10 +59,7 @@ class Teacher:
 
 
 class EpochLoss:
-    """The mean loss of the batches of an epoch, from 1, on a device. All ranks call `add` for the same steps.
-
-    steps    that are done, with the sum of their losses, `total` (); None for 0
-    """
+    """The mean loss of the batches of an epoch, from 1; `steps` are done, and `total` () is the sum of their losses."""
 
     def __init__(self, epoch: int, device: torch.device, ranks: Ranks = ALONE, steps: int = 0,
                  total: Tensor | None = None):
@@ -88,7 +80,7 @@ class EpochLoss:
             self._check()
 
     def mean(self) -> float:
-        """The mean over all steps; 0 if there was none. Raises InputError if a loss was NaN or infinite."""
+        """The mean over all steps of all ranks. Raises InputError if a loss was NaN or infinite."""
         self._check()
         return float(self.ranks.add(self.total)) / max(self.steps, 1)
 
@@ -99,12 +91,6 @@ class EpochLoss:
                     if loss is not None and not math.isfinite(loss):
                         raise diverged(self.epoch, f"the loss of step {step} is {float(loss)}")
         self.recent.clear()
-
-
-def check_weights(model: Model, epoch: int) -> None:
-    """Raise InputError if a weight is NaN or infinite after an epoch: a gradient can be so although the loss is not."""
-    if name := not_finite(model.state_dict()):
-        raise diverged(epoch, f"{name} has weights that are NaN or infinite")
 
 
 def diverged(epoch: int, what: str) -> InputError:

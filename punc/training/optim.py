@@ -15,11 +15,8 @@ class Optimizer:
     """One or two optimisers of PyTorch. Of an embedding with sparse gradients, only the rows of a batch are updated.
 
     learning_rate  of all weights, times what `rate_of` of the model says of each
-    epsilon        added to the denominators of AdaGrad and Adam; gradients are those of a batch's mean loss
     weight_decay   of dense weights only; for an embedding it would change every row at every step
     max_grad_norm  the gradients are scaled so that their norm, over all weights, is at most this; 0: no limit
-
-    The weights that are trained are `dense` and `sparse`; the latter have sparse gradients.
     """
 
     def __init__(self, model: nn.Module, name: str, learning_rate: float, epsilon: float = 1e-10,
@@ -74,10 +71,8 @@ class Optimizer:
 
 
 def _eager(kind: type[torch.optim.Optimizer]) -> Any:
-    """An optimiser of PyTorch that does not import PyTorch's compiler, which takes two seconds; step it in no_grad().
-
-    The wrappers of these methods import it to say that it shall not compile them. Nothing is compiled here.
-    """
+    """An optimiser of PyTorch whose methods do not import PyTorch's compiler, which takes two seconds; step it in
+    no_grad()."""
     names = ("add_param_group", "load_state_dict", "state_dict", "step", "zero_grad")
     methods = {name: getattr(kind, name) for name in names}
     return type(kind.__name__, (kind,), {name: getattr(method, "__wrapped__", method)

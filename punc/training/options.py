@@ -132,5 +132,5 @@ def check_non_gradient(model: str, options: TrainingOptions) -> None:
 
 def run_conf(model: str, model_options: Mapping[str, Any], options: TrainingOptions,
              store_dir: str | os.PathLike) -> dict[str, Any]:
-    """What a trained model depends on: the name of the model, its options, the options of training, and the store."""
+    """What a trained model depends on."""
     return {"model": model, **model_options, **asdict(options), "store": os.fspath(store_dir)}

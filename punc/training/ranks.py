@@ -1,7 +1,6 @@
 """The processes that train one model together, as `torchrun` starts them, and the sum of their gradients.
 
-Each process is a *rank*: it has all weights, and a share of each batch. The first rank, 0, writes files and log. Ranks
-talk through torch.distributed: by gloo on the CPU, by NCCL between GPUs. One process alone sends nothing.
+Each process is a *rank*: it has all weights, and a share of each batch. The first rank, 0, writes files and log.
 
 Each rank's loss is its share of the mean loss of the whole batch, so the sum of the gradients is the gradient of that
 mean. PyTorch's DistributedDataParallel waits for ever if a rank's share has no loss.
@@ -31,8 +30,7 @@ LAUNCH = "start all ranks by torchrun, or unset WORLD_SIZE to train in one proce
 class Ranks:
     """All ranks, of which this process is `rank`, from 0, of `size`; on its machine it is `local_rank` of `local_size`.
 
-    Every rank calls the same methods in the same order, because they wait for the other ranks. They raise InputError if
-    another rank has ended.
+    Every rank calls the same methods in the same order. They raise InputError if another rank has ended.
     """
 
     def __init__(self, rank: int = 0, size: int = 1, local_rank: int = 0, local_size: int = 1):
@@ -44,9 +42,8 @@ class Ranks:
     def join(self) -> Iterator[None]:
         """Connect to the other ranks while the block runs. Only the first rank logs in it.
 
-        At the end of the block, gloo's threads end, too: one that still lived when the interpreter ends could abort the
-        process. They live as long as anything has the group, as the functions of torch.distributed.nn, which optimizers
-        bring, have that of the time of the import; hence the import above.
+        At its end gloo's threads end: one that lived on could abort the interpreter at its end. They live as long as
+        anything has the group, as torch.distributed.nn has that of the time of its import; hence the import above.
         """
         if self.size == 1:
             yield
@@ -73,10 +70,8 @@ class Ranks:
             log.LOGGER.setLevel(level)
 
     def _end(self, silent: bool) -> None:
-        """After an error of one rank: all leave their blocks, such as a lock; then it prints; then the others end.
-
-        torchrun kills all ranks soon after the first one has ended.
-        """
+        """After an error of one rank: all leave their blocks; then it prints; then the others end. torchrun kills all
+        ranks soon after the first has ended."""
         with contextlib.suppress(InputError, RuntimeError):
             self.gather(None)
             if silent:  # until the rank with the error has gone
@@ -84,10 +79,7 @@ class Ranks:
 
     @contextlib.contextmanager
     def agree(self) -> Iterator[None]:
-        """If the block raises an InputError or OSError in some ranks, all end, and the error is printed once.
-
-        The first of these ranks raises its error, and all others raise SystemExit.
-        """
+        """If the block raises an InputError or OSError in some ranks, the first of these raises it; all others end."""
         if self.size == 1:
             yield
             return
@@ -120,36 +112,29 @@ class Ranks:
         """A small value of each rank, by rank."""
         values: list[Any] = [value] * self.size
         if self.size > 1:
-            with self._others():
+            with self.others():
                 torch.distributed.all_gather_object(values, value)
         return values
 
     def from_first(self, value: Value) -> Value:
-        """The value of the first rank; those of other ranks do not count."""
+        """The value of the first rank."""
         values = [value]
         if self.size > 1:
-            with self._others():
+            with self.others():
                 torch.distributed.broadcast_object_list(values, device=torch.device("cpu"))
         return values[0]
 
     def add(self, tensor: torch.Tensor) -> torch.Tensor:
         """The sum of a tensor over the ranks, in place. All ranks get the same bits."""
         if self.size > 1:
-            with self._others():
+            with self.others():
                 torch.distributed.all_reduce(tensor)
         return tensor
-
-    def gather_tensors(self, tensor: torch.Tensor) -> list[torch.Tensor]:
-        """The tensors, all of one shape, of all ranks, by rank."""
-        found = [torch.empty_like(tensor) for _ in range(self.size)]
-        with self._others():
-            torch.distributed.all_gather(found, tensor)
-        return found
 
     def copy_weights(self, model: torch.nn.Module) -> None:
         """Give all ranks the weights of the first one."""
         for weight in model.state_dict().values() if self.size > 1 else ():
-            with self._others():
+            with self.others():
                 torch.distributed.broadcast(weight, 0)
 
     def copy_state(self, updates: Any) -> None:
@@ -160,7 +145,7 @@ class Ranks:
                 updates.load_state_dict(state)
 
     @contextlib.contextmanager
-    def _others(self) -> Iterator[None]:
+    def others(self) -> Iterator[None]:
         """What PyTorch raises if another rank has ended, as an InputError."""
         try:
             yield
@@ -195,11 +180,8 @@ ALONE = Ranks()
 
 
 def sum_gradients(dense: Sequence[torch.Tensor], sparse: Sequence[torch.Tensor], ranks: Ranks) -> None:
-    """Replace each gradient by its sum over the ranks; None if no rank has one.
-
-    dense    weights with dense gradients, float32
-    sparse   embeddings (V, D) with sparse gradients, float32
-    """
+    """Replace each gradient (float32) of dense weights, and of sparse embeddings (V, D), by its sum over the ranks;
+    None if no rank has one."""
     if ranks.size == 1:
         return
     own = [None if weight.grad is None else weight.grad.coalesce() for weight in sparse]
@@ -230,7 +212,10 @@ def _sum_sparse(weight: torch.Tensor, own: torch.Tensor | None, counts: Sequence
     if own is not None:
         lines[:own._nnz(), 0] = own._indices()[0]
         lines[:own._nnz(), 1:] = own._values().view(torch.int32)
-    lines = torch.cat([part[:max(count - 1, 0)] for part, count in zip(ranks.gather_tensors(lines), counts)])
+    parts = [torch.empty_like(lines) for _ in counts]
+    with ranks.others():
+        torch.distributed.all_gather(parts, lines)
+    lines = torch.cat([part[:max(count - 1, 0)] for part, count in zip(parts, counts)])
     # A copy: PyTorch reads a single row of values with the stride of the whole line.
     values = lines[:, 1:].clone(memory_format=torch.contiguous_format).view(torch.float32)
     return torch.sparse_coo_tensor(lines[:, 0].long()[None], values, weight.shape)

@@ -57,20 +57,13 @@ class Progress(NamedTuple):
 
 
 class Place(NamedTuple):
-    """How far an epoch is, in one rank.
+    """How far an epoch is, in one rank."""
 
-    batches   that are done
-    seconds   of training for them
-    steps     batches of these with a loss
-    loss      their sum, (); None for 0
-    state     of the model after them; empty before the first
-    """
-
-    batches: int = 0
-    seconds: float = 0.0
-    steps: int = 0
-    loss: Tensor | None = None
-    state: State = ()
+    batches: int = 0  # that are done
+    seconds: float = 0.0  # of training for them
+    steps: int = 0  # batches of these with a loss
+    loss: Tensor | None = None  # their sum, (); None for 0
+    state: State = ()  # of the model after them; empty before the first
 
 
 def advance(progress: Progress, dev_loss: float, min_improvement: float, fall: float = 0.0) -> Progress:
@@ -92,8 +85,7 @@ def advance(progress: Progress, dev_loss: float, min_improvement: float, fall: f
 
 
 class Run:
-    """A training in a directory, of the model `net` with the optimiser `updates`, which depends on `conf`
-    (`options.run_conf`) and on files with the checksums `store`.
+    """A training in a directory, which depends on `conf` (`options.run_conf`) and on files with the checksums `store`.
 
     `place` is how far this rank is in the epoch under way. All ranks call the methods, which wait for each other. They
     raise InputError, in the first rank, if what is on disk is of another conf or store, or is broken.
@@ -119,10 +111,7 @@ class Run:
         return progress
 
     def begin_epoch(self, progress: Progress) -> None:
-        """Begin the epoch after `progress`, with seeded random numbers; if some of it is on disk, restore that state.
-
-        What is on disk is left if it is of an epoch that was completed since, or of another number of ranks.
-        """
+        """Begin the epoch after `progress`; if some of it is on disk, by as many ranks, restore that state."""
         self.progress, self.place, places = progress, Place(), None
         with self.ranks.agree():
             content = self._read(EPOCH) if self.ranks.first else None
@@ -134,7 +123,9 @@ class Run:
         if places:
             self.ranks.copy_state(self._updates)
             own, device = places[self.ranks.rank], self._net.device
-            set_random_state(own["random"], device)
+            torch.set_rng_state(own["random"]["cpu"])
+            if device.type != "cpu" and device.type in own["random"]:  # else they go on as they are seeded
+                torch.cuda.set_rng_state(own["random"][device.type], device)
             place = Place(*own["place"])
             self.place = place._replace(state=tuple(part.to(device) for part in place.state))
         self._written = time.perf_counter()
@@ -145,10 +136,7 @@ class Run:
         return time.perf_counter() - self._begin
 
     def after_batch(self, batches: int, steps: int, loss: Tensor, state: State) -> None:
-        """Write the state after `batches` batches, if it is time.
-
-        Raises Stopped if a signal has come, which is held back in a batch (`written_if_stopped`).
-        """
+        """Write the state, if it is time. Raises Stopped if a signal has come, which is held back in a batch."""
         self.place = Place(batches, self.seconds(), steps, loss, state)
         if stopped := received():
             raise stopped
@@ -170,7 +158,7 @@ class Run:
     def end_epoch(self, progress: Progress) -> None:
         """Write the state after an epoch, and the model if it is the best so far; if not, restore the best model.
 
-        The first rank calls it. The model is written first: a run that is killed in between repeats its last epoch.
+        The model is written first: a run that is killed in between repeats its last epoch.
         """
         if progress.last_loss == progress.best_loss:
             save(self._net, self.directory / BEST, conf=self.conf, store=self._store, epoch=progress.epoch,
@@ -230,13 +218,6 @@ def random_state(device: torch.device) -> dict[str, Tensor]:
     return state if device.type == "cpu" else {**state, device.type: torch.cuda.get_rng_state(device)}
 
 
-def set_random_state(state: Mapping[str, Tensor], device: torch.device) -> None:
-    """Restore it. On a device of another type, random numbers go on as they are seeded."""
-    torch.set_rng_state(state["cpu"])
-    if device.type != "cpu" and device.type in state:
-        torch.cuda.set_rng_state(state[device.type], device)
-
-
 def checksums(store: Store, options: TrainingOptions) -> dict[str, int]:
     """The checksum of each file that training depends on: of a store, the targets of a teacher, and confusions."""
     sums = store.checksums({*options.train_set.split(","), options.dev_set})
@@ -250,11 +231,6 @@ def checksums(store: Store, options: TrainingOptions) -> dict[str, int]:
 def changed(saved: Mapping[str, int], sums: Mapping[str, int]) -> str | None:
     """The first file whose checksum is not the saved one; None if there is none."""
     return next((name for name in {**saved, **sums} if saved.get(name) != sums.get(name)), None)
-
-
-def compared(conf: dict[str, Any]) -> dict[str, Any]:
-    """The options that a model depends on, by their names on the command line; the store's path is none of them."""
-    return {kebab(name): value for name, value in conf.items() if name not in (*NOT_COMPARED, "store")}
 
 
 def check_conf(content: Mapping[str, Any], path: Path, conf: dict[str, Any]) -> None:

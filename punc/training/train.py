@@ -123,9 +123,8 @@ def start_from(net: Model, name: str) -> None:
 def architecture(name: str) -> tuple[str, dict[str, Any]]:
     """The name and the options of a model that another one starts from; arguments and errors as of `start_from`."""
     directory = find_model(name)
-    content = {"spec": load_packed(directory).spec} if is_packed(directory) else \
-        read_checkpoint(directory / "final.pt")
-    return content["spec"]["model"], content["spec"]["options"]
+    spec = load_packed(directory).spec if is_packed(directory) else read_checkpoint(directory / "final.pt")["spec"]
+    return spec["model"], spec["options"]
 
 
 def _fit(net: Model, store: Store, directory: Path, options: TrainingOptions, conf: dict[str, Any]) -> None:

@@ -28,8 +28,7 @@ import numpy as np
 from machine import gflops
 from processes import PUNC, Usage, measure
 
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.decoding.packed import PackedModel, load_packed
 from punc.decoding.shipped import find_model
 from punc.live.stream import SlotStream

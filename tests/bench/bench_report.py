@@ -21,8 +21,7 @@ import kaldiio
 import numpy as np
 from processes import PUNC, measure
 
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, write_data_dir
 
 NAMES = ("O", "COMMA", "PERIOD", "QUESTION")
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n"

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from punc.data.labels import Label, LabelSet
-from punc.models.base import create, model_class, option_names
+from punc.models.base import create, model_class, option_defaults
 from punc.tokens.chunks import by_length, cut
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END, Vocabulary
@@ -53,7 +53,7 @@ def characters_of(count: int) -> StoreSet:
 def model_of(title: str, **given: float) -> torch.nn.Module:
     """A new model, with those of the given options that it has."""
     name = MODELS[title]
-    options = {option: value for option, value in given.items() if option in option_names(name)}
+    options = {option: value for option, value in given.items() if option in option_defaults(name)}
     if title in OF_CHARACTERS:
         return model_class(name)(CHARACTERS, 4, **options)
     words = vocabulary()

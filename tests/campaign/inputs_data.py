@@ -15,8 +15,7 @@ import tiny_encoder
 from kind import LABELS, NAMES, Kind, Read, words
 
 from punc.base.errors import InputError
-from punc.data.datadir import DataDir, Utterance, checksum
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, checksum, write_data_dir
 from punc.data.kaldi_io import read_archive
 from punc.data.labels import LabelSet
 from punc.data.validate import validate

@@ -28,7 +28,7 @@ MODULES = {  # of punc, and the tests of each
     "transcripts/json_reader": "json_formats", "transcripts/json_file": "json_formats",
     "scoring/project": "project", "scoring/counts": "counts", "scoring/significance": "metrics",
     "text/cutter": "cutter prepare", "text/prose": "prose", "text/format": "formats prepare",
-    "data/block_reader": "block_reader store", "data/datadir": "datadir", "data/datadir_writer": "datadir",
+    "data/block_reader": "block_reader store", "data/datadir": "datadir",
     "data/kaldi_io": "kaldi_io", "data/tables": "validate", "tokens/chunks": "batching", "tokens/store": "store",
     "tokens/store_set": "store", "live/stream": "live", "live/words": "live",
     "live/session": "live_words live",

@@ -33,7 +33,7 @@ from spoken import spoken
 from punc.base.errors import InputError
 from punc.base.files import atomic_file
 from punc.bin.script import run_script
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import write_data_dir
 from punc.data.labels import LabelSet
 
 

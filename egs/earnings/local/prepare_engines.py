@@ -14,8 +14,7 @@ from nlp import call_files, listed, percents, read_nlp, to_call, utterances
 
 from punc.base.errors import InputError
 from punc.bin.script import run_script
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
 
 

@@ -21,8 +21,7 @@ from punc.base.errors import InputError
 from punc.base.files import decode_line, open_input
 from punc.base.options import OptionParser, boolean
 from punc.bin.script import run_script
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.text.format import PrepareOptions
 from punc.text.formats import trs

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from punc.base.errors import InputError
 from punc.bin.script import run_script
-from punc.data.datadir import DataDir, Utterance, label_numbers
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, label_numbers, write_data_dir
 from punc.data.labels import LabelSet
 
 

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from punc.bin.script import run_script
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
 
 

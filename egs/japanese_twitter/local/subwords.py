@@ -28,8 +28,7 @@ import sentencepiece
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, open_input
 from punc.bin.script import run_script
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.text.characters import CLASSES, class_of
 
 # Private characters that stand for a Latin word, a number, and a character of several code points.

@@ -1,10 +1,10 @@
 """The contract of a model, and how models are made, saved and loaded. Files next to this package are architectures."""
 
-from punc.models.base.build import build, create, model_class, names, option_defaults, option_names
+from punc.models.base.build import build, create, model_class, names, option_defaults
 from punc.models.base.context import ContextModel, LSTMModel, WindowModel
 from punc.models.base.files import FORMAT, cpu_weights, load, not_finite, read_checkpoint, rebuild, save, submodel
 from punc.models.base.model import Model, NeuralModel, NonGradientModel, State, initialize
 
 __all__ = ["FORMAT", "ContextModel", "LSTMModel", "Model", "NeuralModel", "NonGradientModel", "State", "WindowModel",
            "build", "cpu_weights", "create", "initialize", "load", "model_class", "names", "not_finite",
-           "option_defaults", "option_names", "read_checkpoint", "rebuild", "save", "submodel"]
+           "option_defaults", "read_checkpoint", "rebuild", "save", "submodel"]

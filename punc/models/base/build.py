@@ -38,13 +38,7 @@ def model_class(name: str) -> type[Model]:
     return importlib.import_module(f"punc.models.{name}").Model
 
 
-def option_names(name: str) -> list[str]:
-    """The options of a model: the keyword arguments of its constructor."""
-    return list(option_defaults(name))
-
-
 def option_defaults(name: str) -> dict[str, Any]:
-    """The options of a model with their default values."""
     return {option: argument.default for option, argument in keyword_arguments(model_class(name)).items()}
 
 
@@ -53,11 +47,16 @@ def build(spec: dict[str, Any]) -> Model:
 
     An option that is itself a spec is a submodel. Raises InputError for an option of another type than its default.
     """
-    constructor: Callable[..., Model] = model_class(spec["model"])
-    known = option_names(spec["model"])
-    options = {name: value for name, value in spec["options"].items()
-               if name in known or value not in FORMER.get(name, ())}
-    _check_types(spec["model"], options)
+    name = spec["model"]
+    constructor: Callable[..., Model] = model_class(name)
+    known = option_defaults(name)
+    options = {option: value for option, value in spec["options"].items()
+               if option in known or value not in FORMER.get(option, ())}
+    for option, default in known.items():  # torch takes values of some other types, and fails later
+        kinds = {float: (float, int), str: (str, dict)}.get(type(default), type(default))
+        value = options.get(option, default)
+        if not isinstance(value, kinds) or isinstance(value, bool) != isinstance(default, bool):
+            raise InputError(f"{option}={str(value)[:40]} of {name}", f"give a value as the default, {default!r}")
     model = constructor(spec["vocabulary"], spec["labels"], **options)
     model.token_type = spec["token_type"]
     submodels = {option: submodel.spec for option, submodel in model.submodels.items()}
@@ -65,39 +64,29 @@ def build(spec: dict[str, Any]) -> Model:
     return model
 
 
-def _check_types(name: str, options: dict[str, Any]) -> None:
-    """Raise InputError for an option that is not of the type of its default: torch takes some, and fails later."""
-    for option, default in option_defaults(name).items():
-        kinds = {float: (float, int), str: (str, dict)}.get(type(default), type(default))
-        value = options.get(option, default)
-        if not isinstance(value, kinds) or isinstance(value, bool) != isinstance(default, bool):
-            raise InputError(f"{option}={str(value)[:40]} of {name}", f"give a value as the default, {default!r}")
-
-
 def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[str, Any],
            tokenizer: Tokenizer | None = None) -> Model:
     """A new model: weights drawn by PyTorch's random number generator, word vectors read from their file.
 
-    tokenizer   makes the vocabulary's tokens of words; None: each word is a token
-
-    Raises InputError if the model cannot read such tokens, if a submodel has another vocabulary, or if an option has a
-    value that it cannot have.
+    Without a tokenizer, each word is a token. Raises InputError if the model cannot read such tokens, if a submodel has
+    another vocabulary, or if an option has a value that it cannot have.
     """
     tokenizer = tokenizer or WordTokenizer(vocabulary)
     token_type, token_types = tokenizer.token_type, model_class(name).token_types
     if token_types and token_type not in token_types:
         raise InputError(f"{name} reads {' or '.join(token_types)} tokens, the store has {token_type} tokens",
                          f"make a store with --token-type={token_types[0]}")
-    if unknown := set(options).difference(option_names(name)):
-        raise InputError(f"{name} has no option '{min(unknown)}'", nearest(min(unknown), option_names(name)))
+    known = option_defaults(name)
+    if unknown := set(options).difference(known):
+        raise InputError(f"{name} has no option '{min(unknown)}'", nearest(min(unknown), known))
     model = build({"model": name, "options": options, "vocabulary": len(vocabulary), "labels": len(labels),
                    "token_type": token_type})
     model.vocabulary, model.labels, model.tokenizer = vocabulary, labels, tokenizer
     model.initialize_from_vocabulary(vocabulary)
     for option, submodel in model.submodels.items():
         if (submodel.vocabulary.tokens, submodel.token_type) != (vocabulary.tokens, token_type):
-            command = f"punc make-store --vocab={options[option]}/vocab"
+            kind = "" if submodel.token_type == "word" else f" --token-type={submodel.token_type}"
             raise InputError(f"{option}={options[option]} has another vocabulary than the store",
-                             "make the store with the vocabulary of that model: " + command
-                             + f" --token-type={submodel.token_type}" * (submodel.token_type != "word"))
+                             f"make the store with the vocabulary of that model: punc make-store "
+                             f"--vocab={options[option]}/vocab{kind}")
     return model

@@ -33,13 +33,10 @@ class LSTMModel(NeuralModel):
 
 
 class ContextModel(LSTMModel):
-    """An LSTMModel whose input are features of the tokens around each step.
-
-    A subclass calls `set_context`, creates `lstms` and `output`, and has `features`.
-    """
+    """An LSTMModel whose input are features of the tokens around each step. A subclass calls `set_context`, creates
+    `lstms` and `output`, and has `features`."""
 
     def set_context(self, before: int, ahead: int) -> None:
-        """Set how many tokens a step sees before and after its own."""
         self.before, self.ahead, self.lookahead = before, ahead, ahead
 
     def features(self, line: Tensor) -> Tensor:

@@ -46,8 +46,7 @@ def read_checkpoint(path: Path, file_format: str = FORMAT) -> dict[str, Any]:
     if not isinstance(content, dict) or not str(content.get("format")).startswith(file_format.rpartition(" ")[0]):
         raise InputError("not a model file of punc", "name a directory that punc train wrote", path)
     if content["format"] != file_format:
-        raise InputError(f"'{content['format']}', but this version reads '{file_format}'", "train the model again",
-                         path)
+        raise InputError(f"'{content['format']}', but this version reads '{file_format}'", "train it again", path)
     return content
 
 

@@ -5,9 +5,8 @@ in slot t, and returns the logits of slot t. A stream of n slots takes n + looka
 have no slot, and past the stream's end the tokens are `</s>` (`END`). The state holds what came before.
 
 A model with `lookahead = None` reads whole texts at once: step t reads token t, and the state is empty. A text ends
-with one `END`; in a padded row, every END after the first one of the END run is padding. In a character stream that END
-is the text's last token. In a word stream it follows the last token, and it is missing where the text fills its row:
-the model then reads as if it were there.
+with one `END`, and the rest of a padded row is END too. In a character stream that END is the text's last token. In a
+word stream it follows the last token, and the model supplies it where the text fills its row.
 """
 
 from collections.abc import Mapping
@@ -31,49 +30,27 @@ STEPS = 32  # steps with a carried state that are computed together: what they h
 
 
 class Model(nn.Module):
-    """The tokens of a stream and the pause in each slot to a distribution over labels in each slot.
+    """The tokens of a stream and the pause in each slot to a distribution over labels in each slot."""
 
-    trained_by_gradient  True: it has the first group of methods, by default those of a softmax; False: the second
-    token_type           what a token is; the store that the model is trained on decides
-    token_types          the token types that the model can read; None: any
-    lookahead            how many tokens past a slot the model reads; None: the whole stream
-    reads_pauses         whether a model that reads left to right reads pauses
-    reads_turns          whether the model reads changes of the speaker, so that `forward` gets them with the pauses
-    longest              how many tokens `traceable` reads at once at most; None: any number
-    sequential           whether the model scores sequences of labels, so that `best_sequence` finds the best one
-    submodels            the trained models that are a fixed part of this one, by the option that names each
-    kept_options         the values that the saved model has for options which name something outside of it
-
-    `create` and `load` set
-
-    vocabulary           the tokens that the model knows
-    tokenizer            makes tokens of words
-    labels               the label set
-    spec                 what `build` rebuilds the model from
-    conf                 what it was trained with; empty for a new model
-
-    transitions          what decoding adds to log-posteriors of neighbouring slots; None: nothing
-    """
-
-    trained_by_gradient: bool
-    token_type: str = "word"
-    token_types: tuple[str, ...] | None = None
-    lookahead: int | None = None
-    reads_pauses: bool = False
-    reads_turns: bool = False
-    longest: int | None = None
-    sequential: bool = False
-    vocabulary: Vocabulary
+    trained_by_gradient: bool  # it has the first group of methods, by default those of a softmax, or the second
+    token_type: str = "word"  # what a token is; the store that the model is trained on decides
+    token_types: tuple[str, ...] | None = None  # those that the model can read; None: any
+    lookahead: int | None = None  # how many tokens past a slot the model reads; None: the whole stream
+    reads_pauses: bool = False  # whether a model that reads left to right reads pauses
+    reads_turns: bool = False  # changes of the speaker, so that `forward` gets them with the pauses
+    longest: int | None = None  # how many tokens `traceable` reads at once at most; None: any number
+    sequential: bool = False  # whether it scores sequences of labels, so that `best_sequence` finds the best one
+    vocabulary: Vocabulary  # set by `create` and `load`, as the next three
     tokenizer: Tokenizer
     labels: LabelSet
-    spec: dict[str, Any]
-    transitions: Transitions | None = None
+    spec: dict[str, Any]  # what `build` rebuilds the model from
+    transitions: Transitions | None = None  # what decoding adds to log-posteriors of neighbouring slots
 
     def __init__(self) -> None:
         super().__init__()
-        self.submodels: dict[str, Model] = {}
-        self.kept_options: dict[str, Any] = {}
-        self.conf: dict[str, Any] = {}
+        self.submodels: dict[str, Model] = {}  # trained models, a fixed part of this one, by the option that names each
+        self.kept_options: dict[str, Any] = {}  # what is saved for options that name something outside of the model
+        self.conf: dict[str, Any] = {}  # what it was trained with; empty for a new model
 
     @property
     def device(self) -> torch.device:
@@ -94,10 +71,8 @@ class Model(nn.Module):
         return ()
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """tokens (B, T) int64, pauses (B, T) seconds (NaN unknown) or None, state → logits (B, T, L), state.
-
-        If the model `reads_turns`, pauses may be (B, T, 2), with 1 in the second column where another speaker follows.
-        """
+        """tokens (B, T) int64, pauses (B, T) seconds (NaN unknown) or None, state → logits (B, T, L), state. If the
+        model `reads_turns`, pauses may be (B, T, 2), with 1 in the second column where another speaker follows."""
         raise NotImplementedError
 
     def log_posteriors(self, logits: Tensor, tokens: Tensor) -> Tensor:
@@ -113,26 +88,28 @@ class Model(nn.Module):
         return nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=-1)
 
     def soft_loss(self, logits: Tensor, targets: Tensor, labels: Tensor) -> Tensor:
-        """The mean cross-entropy of the slots with distributions over labels, `targets` (B, T, L); zeros elsewhere.
-
-        Other arguments as of `loss`; the labels only say where the slots are.
-        """
+        """The mean cross-entropy of the slots, where labels are not −1, with distributions `targets` (B, T, L)."""
         return -(targets * logits.log_softmax(2)).sum() / (labels >= 0).sum()
 
     @torch.inference_mode()
     def decode_batch(self, tokens: np.ndarray, pauses: np.ndarray | None, scale: np.ndarray | None = None,
                      sequences: bool = False, posteriors: bool = True) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """The labels (B, T) and log-posteriors (B, T, L) of a batch, from a fresh state.
+        """The labels (B, T) and log-posteriors (B, T, L) of tokens and pauses as of a `Batch`, from a fresh state.
 
-        tokens, pauses  as in a `training.batching.Batch`
         scale           (L,) factors of the posteriors before labels are chosen; None: all 1
         sequences       return labels, the most probable sequences of a `sequential` model; else None
         posteriors      return log-posteriors, before any scale; else None
         """
         read = torch.from_numpy(tokens).to(self.device)
         silences = None if pauses is None else torch.from_numpy(pauses).to(self.device)
+        steps = len(tokens[0]) if self.lookahead is None else STEPS  # of a carried state, few at a time
+        state, parts = self.initial_state(len(tokens)), []
         with fast_products(self.device):
-            logits = self._logits(read, silences)
+            for begin in range(0, len(tokens[0]), steps):
+                part = slice(begin, begin + steps)
+                logits, state = self(read[:, part], None if silences is None else silences[:, part], state)
+                parts.append(logits)
+        logits = torch.cat(parts, dim=1)
         labels = log_probs = None
         if sequences:
             scaled = logits if scale is None else logits + torch.from_numpy(np.log(scale)).to(self.device)
@@ -140,18 +117,6 @@ class Model(nn.Module):
         if posteriors:
             log_probs = self.log_posteriors(logits, read).cpu().numpy()
         return labels, log_probs
-
-    def _logits(self, tokens: Tensor, pauses: Tensor | None) -> Tensor:
-        """Logits (B, T, L) from a fresh state; a carried state advances STEPS steps at a time."""
-        state = self.initial_state(len(tokens))
-        if self.lookahead is None:
-            return self(tokens, pauses, state)[0]
-        logits = []
-        for begin in range(0, tokens.shape[1], STEPS):
-            steps = slice(begin, begin + STEPS)
-            out, state = self(tokens[:, steps], None if pauses is None else pauses[:, steps], state)
-            logits.append(out)
-        return torch.cat(logits, dim=1)
 
     def stepper(self) -> Any:
         """The model for one stream, token by token; a packed model takes a tenth of the time."""
@@ -174,10 +139,8 @@ class NeuralModel(Model):
     trained_by_gradient = True
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """As `forward`, in operations that an exporter can follow: none depends on values or on the numbers B and T.
-
-        A model with a look-ahead gets one step, T = 1, and a state as that of `traceable_state`.
-        """
+        """As `forward`, in operations that an exporter can follow: none depends on values or on the numbers B and T. A
+        model with a look-ahead gets one step, T = 1, and a state as that of `traceable_state`."""
         return self.forward(tokens, pauses, state)
 
     def traceable_state(self, batch: int) -> State:

@@ -36,17 +36,14 @@ class Backoff:
         self.size, self.orders = size, list(orders)
 
     def check(self) -> None:
-        """Raise ValueError if an order has arrays of different sizes or types."""
         for order in self.orders:
             kinds = [array.dtype.kind for array in order]
             if kinds != ["i", "f", "f"] or {array.shape for array in order} != {(len(order.keys),)}:
                 raise ValueError("not the arrays of an order")
 
     def contexts(self, history: np.ndarray) -> list[np.ndarray]:
-        """The indices of the last 1, 2, … tokens of histories (M, H) int64, each (M,); −1 if they were not seen.
-
-        A token −1 is no token: it was never seen.
-        """
+        """The indices of the last 1, 2, … tokens of histories (M, H) int64, each (M,); −1 if they were not seen, as
+        −1."""
         found = []
         for length in range(1, min(history.shape[1], len(self.orders) - 1) + 1):
             indices = history[:, -length]

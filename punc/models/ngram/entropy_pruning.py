@@ -23,7 +23,11 @@ def prune(model: Backoff, threshold: float, begin: int, end: int) -> Backoff:
     """A model without the n-grams that raise the perplexity by a share below `threshold`; unigrams are kept. The tokens
     before and after a text are `begin` and `end`."""
     grams, prefixes = _grams(model), [order.keys // model.size for order in model.orders]
-    context_log_probs = _context_log_probs(model, prefixes, begin, end)
+    first = model.orders[0].log_probs.astype(np.float64)
+    first[begin] = first[end]  # `<s>` is never predicted
+    context_log_probs = [first]  # of the n-grams of each order as the beginning of a text at any place, float64 (M,)
+    for order, prefix in zip(model.orders[1:], prefixes[1:]):
+        context_log_probs.append(context_log_probs[-1][prefix] + order.log_probs)
     kept = [np.ones(len(order.keys), bool) for order in model.orders]
     for n in range(len(model.orders), 1, -1):
         change = _perplexity_change(model, n, grams[n - 1], prefixes[n - 1], context_log_probs[n - 2])
@@ -46,16 +50,6 @@ def _grams(model: Backoff) -> list[np.ndarray]:
         last = (order.keys % model.size).astype(np.int32)
         grams.append(np.column_stack([grams[-1][order.keys // model.size], last]))
     return grams
-
-
-def _context_log_probs(model: Backoff, prefixes: list[np.ndarray], begin: int, end: int) -> list[np.ndarray]:
-    """log P of the n-grams of each order as the beginning of a text at any place, float64 (M,)."""
-    first = model.orders[0].log_probs.astype(np.float64)
-    first[begin] = first[end]  # `<s>` is never predicted
-    found = [first]
-    for order, prefix in zip(model.orders[1:], prefixes[1:]):
-        found.append(found[-1][prefix] + order.log_probs)
-    return found
 
 
 def _shorter_log_probs(model: Backoff, grams: np.ndarray) -> np.ndarray:

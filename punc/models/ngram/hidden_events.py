@@ -5,8 +5,7 @@ words and events are one sequence of an n-gram model, and the posterior of an ev
 state at slot t is what the model can still see: the last n − 1 tokens up to word t, and so the labels of as many slots
 before t as fit there (the label history). The empty label has no token.
 
-The recursion is a product of matrices. N slots are divided into √N blocks of √N slots, and each step of the recursion
-runs on all blocks at once, so that Python does not loop over slots.
+The recursion is a product of matrices, each step of which runs on all of √N blocks of √N slots at once.
 """
 
 from collections.abc import Callable, Iterator
@@ -44,10 +43,7 @@ def visible(labels: LabelHistory, tokens: int) -> LabelHistory:
 
 def token_history(labels: LabelHistory, tokens: int, words: np.ndarray, slots: np.ndarray,
                   first_event: int) -> np.ndarray:
-    """The last `tokens` tokens up to the word of each slot, (slots, tokens) int64.
-
-    words   the words with `tokens` others before them, for the first slots; slot t follows words[t + tokens]
-    """
+    """The last `tokens` tokens up to the word of each slot, (slots, tokens) int64; slot t follows words[t + tokens]."""
     columns = [words[slots + tokens]]
     for back, label in enumerate(labels, 1):
         if label:
@@ -58,10 +54,9 @@ def token_history(labels: LabelHistory, tokens: int, words: np.ndarray, slots: n
 
 def log_posteriors(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_probs: LogProbs,
                    first_event: int, begin: int, end: int) -> np.ndarray:
-    """The log-posterior of each label in each slot, float32 (N, labels).
+    """The log-posterior of each label in each slot, float32 (N, labels), of words (N,): stream i is
+    [offsets[i]:offsets[i + 1]].
 
-    words         int (N,), the words of all streams
-    offsets       stream i is [offsets[i]:offsets[i + 1]]
     order         of the n-gram model, which sees order − 1 tokens
     log_probs     histories (M, order − 1) int64 and tokens (M, K) → log P(token | history), (M, K); −1 is no token
     first_event   label i is the token first_event + i; label 0 has no token

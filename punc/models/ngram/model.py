@@ -9,9 +9,8 @@ outside the vocabulary is `<UNK>`. The posterior of a label in a slot is a sum o
 
     punc train --model ngram --train-set text1,text2 --dev-set dev data/store_word exp/4-gram
 
-KenLM's `lmplz` (built by utils/install_lmplz.sh) estimates the models, or another program: `arpa`. Decoding needs none.
-Tilk & Alumäe prune "n-gram probabilities accounting for less than 10⁻⁷ training set perplexity improvement":
-`entropy_pruning` does so to each model before the interpolation.
+KenLM's `lmplz` (utils/install_lmplz.sh) estimates the models, or another program: `arpa`. Tilk & Alumäe prune "n-gram
+probabilities accounting for less than 10⁻⁷ training set perplexity improvement" (`entropy_pruning`).
 """
 
 import logging
@@ -156,7 +155,6 @@ def with_events(ids: np.ndarray, labels: np.ndarray, first_event: int) -> np.nda
 
 
 def write_text(path: Path, data: StoreSet, tokens: list[str], first_event: int) -> None:
-    """Write a labelled set as training text, one line for each stream."""
     labels = np.asarray(data.labels)
     names = np.array([UNKNOWN if " " in token or token in RESERVED else token for token in tokens], object)
     with open(path, "w", encoding="utf-8", newline="\n") as file:

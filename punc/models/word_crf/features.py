@@ -12,6 +12,14 @@ number. A slot has at most one key of a template, except for triggers: a window 
 
 The unknown word and END have no shape, suffix or cluster. The form of a new word has shape and suffix, and no cluster
 (`tokens.tokenizers.form`).
+
+Triggers are n-grams that occur near a mark: in its slot's window, the `before` words up to the slot and the `after`
+words after it, as far as its stream goes. Those of a mark p have the largest point-wise mutual information
+
+    P(n-gram in window, mark = p) / (P(n-gram in window) P(mark = p))
+
+over the slots of the training text. An n-gram is in the windows of a run of slots. Runs of the same n-gram that overlap
+are cut, so that a slot counts once. The key of an n-gram is the number whose digits are its words in base `vocab`.
 """
 
 import os
@@ -22,8 +30,7 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import decode_line, open_input
-from punc.base.runs import find_sorted
-from punc.models.word_crf.triggers import firing
+from punc.base.runs import bounds_of, find_sorted, ranges
 from punc.tokens.tokenizers.form import parse_form, word_shape
 from punc.tokens.vocabulary import END
 
@@ -34,16 +41,11 @@ MARGIN = 32  # words on each side of the slots that are loaded with them; templa
 
 
 class Template(NamedTuple):
-    """A kind of feature and the words that it reads.
+    """A kind of feature and the words that it reads."""
 
-    kind    word, trigger, lm, or the name of a word table
-    first   the first word, relative to the slot; for lm, the label
-    size    number of words
-    """
-
-    kind: str
-    first: int
-    size: int = 1
+    kind: str  # word, trigger, lm, or the name of a word table
+    first: int  # the first word, relative to the slot; for lm, the label
+    size: int = 1  # number of words
 
     def __str__(self) -> str:
         if self.kind == "trigger":
@@ -53,15 +55,11 @@ class Template(NamedTuple):
 
 
 class Text(NamedTuple):
-    """What features are computed from.
+    """What features are computed from."""
 
-    ids, offsets   the words of all streams (N,); stream i is [offsets[i]:offsets[i + 1]]
-    log_probs      log-posteriors (N, L) of another model, or None
-    """
-
-    ids: np.ndarray
-    offsets: np.ndarray
-    log_probs: np.ndarray | None
+    ids: np.ndarray  # the words of all streams (N,)
+    offsets: np.ndarray  # stream i is [offsets[i]:offsets[i + 1]]
+    log_probs: np.ndarray | None  # log-posteriors (N, L) of another model, or None
 
 
 def shape_table(words: Sequence[str]) -> np.ndarray:
@@ -84,10 +82,8 @@ def _suffix(word: str, length: int) -> str | None:
 
 
 def read_clusters(path: str | os.PathLike) -> dict[str, str]:
-    """The bit string of each word, by a file in the `paths` format of Liang's program (Liang 2005).
-
-    A line is `BITS<TAB>WORD<TAB>COUNT`. The bits are the path from the root of the merge tree to the word's leaf. Words
-    whose paths have the same prefix form a class; a shorter prefix gives a larger class (Brown et al. 1992).
+    """The bit string of each word, by a file of `BITS<TAB>WORD<TAB>COUNT` lines, the format `paths` of Liang's program
+    (Liang 2005). The bits are the path from the root of the merge tree to the word's leaf (Brown et al. 1992).
 
     Raises InputError, with file and line, if the file has another format.
     """
@@ -119,12 +115,7 @@ def _numbered(values: list[str | None]) -> np.ndarray:
 
 
 def templates(window: int, ngram: int, tables: Sequence[str], lm_labels: int, trigger_ngram: int) -> list[Template]:
-    """The templates of a model.
-
-    tables         names of the word tables
-    lm_labels      number of labels of the other model; 0: no such model
-    trigger_ngram  length of the longest triggers; 0: no triggers
-    """
+    """The templates of a model with these word tables, so many labels of another model, and triggers of that length."""
     result = [Template("word", first, n) for n in range(1, ngram + 1) for first in range(1 - window, window - n + 2)]
     result += [Template(name, first) for name in tables
                for first in (CLUSTERED if name.startswith("cluster") else SHAPED)]
@@ -133,13 +124,8 @@ def templates(window: int, ngram: int, tables: Sequence[str], lm_labels: int, tr
 
 
 class Finder:
-    """Finds the keys of a text.
-
-    vocab           number of words
-    tables          a number for each word (V,), by the name of the table
-    triggers        sorted keys of the triggers of 1, 2, … words
-    before, after   words up to a slot and after it, in the window of triggers
-    """
+    """Finds the keys of a text, by a number for each word (V,) in each table, the sorted keys of the triggers of 1, 2,
+    … words, and the words up to a slot and after it in the window of triggers."""
 
     def __init__(self, vocab: int, tables: dict[str, np.ndarray], triggers: Sequence[np.ndarray], before: int,
                  after: int):
@@ -217,3 +203,86 @@ def scores(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[np.n
         for label in range(labels):
             result[:, label] += np.bincount(where, weight[number, label], slots)
     return result
+
+
+def ngram_keys(ids: np.ndarray, n: int, vocab: int) -> np.ndarray:
+    """The key of the n-gram that starts at each word except the last n − 1, int64 (N − n + 1,)."""
+    ids = np.asarray(ids)
+    count = max(len(ids) - n + 1, 0)
+    keys = np.zeros(count, np.int64)
+    for index in range(n):
+        keys = keys * vocab + ids[index:index + count]
+    return keys
+
+
+def runs(ids: np.ndarray, offsets: np.ndarray, n: int, vocab: int, before: int, after: int,
+         wanted: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The slots whose windows have each n-gram of the words (N,), or each of the `wanted` ones (sorted keys).
+
+    Returns runs of slots, int64 (M,) each: the keys of their n-grams, and the first and the last slot of each. They are
+    sorted by key and slot; runs of a key are disjoint.
+    """
+    keys = ngram_keys(ids, n, vocab)
+    starts = np.arange(len(keys))
+    if wanted is not None:
+        starts = np.flatnonzero(find_sorted(wanted, keys) >= 0)
+        keys = keys[starts]
+    stream = np.searchsorted(offsets, starts, side="right") - 1
+    begins, ends = offsets[stream], offsets[stream + 1]
+    first = np.maximum(starts + n - 1 - after, begins)
+    last = np.minimum(starts + before - 1, ends - 1)
+    holds = np.flatnonzero((starts + n <= ends) & (first <= last))
+    order = holds[np.argsort(keys[holds], kind="stable")]
+    keys, first, last = keys[order], first[order], last[order]
+    # Within a key, starts and ends of runs ascend: a run can only overlap the run before it.
+    again = 1 + np.flatnonzero(keys[1:] == keys[:-1])
+    first[again] = np.maximum(first[again], last[again - 1] + 1)
+    new = first <= last
+    return keys[new], first[new], last[new]
+
+
+def select(ids: np.ndarray, labels: np.ndarray, offsets: np.ndarray, vocab: int, n_labels: int, number: int,
+           before: int, after: int, min_count: int, longest: int = 3) -> list[np.ndarray]:
+    """The keys of the triggers of all marks, one sorted array for each length of 1 to `longest` words.
+
+    number      maximal number of triggers of a mark; ties go to those in the windows of more marks, then to the shorter
+    min_count   a trigger of p is in the windows of at least this many marks p: rare n-grams have large information
+    """
+    labels = np.asarray(labels)
+    found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    for n in range(1, longest + 1):
+        keys, first, last = runs(ids, offsets, n, vocab, before, after)
+        keys, starts = np.unique(keys, return_index=True)
+        if not len(keys):
+            found.append((keys, np.zeros((n_labels, 0)), np.zeros(0)))
+            continue
+        slots = np.add.reduceat(last - first + 1, starts)
+        joint = np.empty((n_labels, len(keys)), np.int64)
+        for label in range(n_labels):
+            sums = bounds_of(labels == label)
+            joint[label] = np.add.reduceat(sums[last + 1] - sums[first], starts)
+        often = (joint[1:] >= min_count).any(axis=0)
+        found.append((keys[often], joint[:, often], slots[often]))
+    chosen: list[set[int]] = [set() for _ in range(longest)]
+    sizes = np.repeat(np.arange(longest), [len(keys) for keys, _, _ in found])
+    keys, slots = np.concatenate([f[0] for f in found]), np.concatenate([f[2] for f in found])
+    for label in range(1, n_labels):
+        joint = np.concatenate([f[1][label] for f in found])
+        enough = np.flatnonzero(joint >= min_count)
+        # P(mark = p) is the same for all n-grams.
+        best = enough[np.lexsort((sizes[enough], -joint[enough], -joint[enough] / slots[enough]))[:number]]
+        for size, key in zip(sizes[best].tolist(), keys[best].tolist()):
+            chosen[size].add(key)
+    return [np.array(sorted(keys), np.int64) for keys in chosen]
+
+
+def firing(ids: np.ndarray, offsets: np.ndarray, start: int, stop: int, n: int, vocab: int, before: int,
+           after: int, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The wanted n-grams in the windows of the slots [start, stop): slots minus start, and keys, int64 (M,) each."""
+    left, right = max(start - before + 1, 0), min(stop + after, len(ids))
+    inside = offsets[(offsets > left) & (offsets < right)]
+    around = np.concatenate([[left], inside, [right]]) - left
+    keys, first, last = runs(ids[left:right], around, n, vocab, before, after, wanted)
+    first, last = np.maximum(first + left, start), np.minimum(last + left, stop - 1)
+    lengths = np.maximum(last - first + 1, 0)
+    return ranges(first - start, lengths), np.repeat(keys, lengths)

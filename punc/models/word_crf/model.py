@@ -1,12 +1,10 @@
 """Word CRF: a linear-chain CRF on features of the words around a slot (Gale & Parthasarathy 2017, section 2.2).
 
-`features` defines each feature, `triggers` how triggers are chosen. The paper gives no window, length or number; the
-defaults are ours. Do not train the language model on the text that trains the CRF: its posteriors would be better there
-than on other text.
+The paper gives no window, length or number; the defaults are ours. Do not train the language model on the text that
+trains the CRF: its posteriors would be better there than on other text.
 
-CRFsuite (Okazaki 2007; python-crfsuite, the extra `crf`) trains by L-BFGS, with OWL-QN for L1. The model is saved as
-plain arrays, so decoding does not need CRFsuite. Long streams are trained in chunks of TRAINING_CHUNK slots, whose
-features see past the cut, and decoded in overlapping chunks.
+CRFsuite (Okazaki 2007; python-crfsuite, the extra `crf`) trains by L-BFGS, with OWL-QN for L1. Decoding needs none.
+Long streams are trained in chunks whose features see past the cut, and decoded in overlapping chunks.
 
 In a store of words, a word outside the vocabulary is `<unk>`, without shape or suffix. A store with --token-type form
 keeps them (`tokens.tokenizers.form`). Make it with all words (--min-count 1): rare features are left out here.
@@ -30,7 +28,6 @@ from punc.layers.crf import LinearChain
 from punc.models.base import NonGradientModel, submodel
 from punc.models.word_crf import features
 from punc.models.word_crf.features import Finder, Template, Text
-from punc.models.word_crf.triggers import select
 from punc.tokens.chunks import cut
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
@@ -80,8 +77,7 @@ class Model(NonGradientModel):
         if text_model:
             lm: Any = submodel("text_model", text_model, "ngram")
             if lm.n_labels != labels:
-                raise InputError("the language model has other labels", "train it on a store with the same labels",
-                                 str(text_model))
+                raise InputError("the language model has other labels", "train it on the same labels", str(text_model))
             self.submodels = {"text_model": lm}
         self.tables = ["shape", *(f"suffix{n}" for n in range(1, SUFFIXES + 1))]
         if clusters:
@@ -156,8 +152,7 @@ class Model(NonGradientModel):
             clusters = features.read_clusters(self.clusters)
             known = sum(word in clusters for word in words)
             if not known:
-                raise InputError("no word of the vocabulary is here", "name a file of this language and case",
-                                 self.clusters)
+                raise InputError("no word of the vocabulary is here", "name one of this language", self.clusters)
             logger.info("%s: clusters of %d of %d words", self.clusters, known, len(words))
             tables |= {f"cluster{bits}": features.cluster_table(words, clusters, bits) for bits in CLUSTER_BITS}
         return tables
@@ -168,7 +163,7 @@ class Model(NonGradientModel):
         sizes = bounds_of(len(data.ids) for data in sets)
         offsets = np.concatenate([[0], *(data.offsets[1:] + size for data, size in zip(sets, sizes.tolist()))])
         ids, labels = (np.concatenate(columns) for columns in zip(*((data.ids, data.labels) for data in sets)))
-        return select(ids, labels, offsets, self.vocab, self.n_labels, self.triggers, TRIGGER_BEFORE,
+        return features.select(ids, labels, offsets, self.vocab, self.n_labels, self.triggers, TRIGGER_BEFORE,
                       TRIGGER_AFTER, TRIGGER_COUNT, TRIGGER_NGRAM)
 
     def _frequent(self, finder: Finder, template: Template, texts: list[Text]) -> np.ndarray:
@@ -193,10 +188,7 @@ class Model(NonGradientModel):
 
 
 def batches(offsets: np.ndarray) -> Iterator[np.ndarray]:
-    """The edges of the training chunks of all streams, in batches of about BATCH_SLOTS slots.
-
-    The first edge of a batch is the last edge of the batch before.
-    """
+    """The edges of the training chunks of all streams, in batches of about BATCH_SLOTS slots that share an edge."""
     chunks = cut(offsets, None, TRAINING_CHUNK, 0)
     edges = np.append(offsets[chunks.stream] + chunks.begin, offsets[-1])
     first = 0
@@ -208,14 +200,11 @@ def batches(offsets: np.ndarray) -> Iterator[np.ndarray]:
 
 def log_marginals(scores: np.ndarray, transitions: np.ndarray, offsets: np.ndarray, chunk_size: int = CHUNK_SIZE,
                   context: int = CONTEXT) -> np.ndarray:
-    """The log of the marginal probability of each label in each slot, float32 (N, L).
+    """The log of the marginal probability of each label in each slot, float32 (N, L), from the scores of labels (N, L)
+    and of pairs, a label (row) and the next one (column), (L, L).
 
     The influence of one label on another fades with their distance, so a chunk needs only some slots on both sides.
     Chunks of similar length are computed side by side, so that Python loops over the slots of one chunk only.
-
-    scores        (N, L), the scores of the labels in each slot
-    transitions   (L, L), the scores of pairs: a label (row) and the next one (column)
-    offsets       stream i is [offsets[i]:offsets[i + 1]]
     """
     result = np.empty(scores.shape, np.float32)
     chain = LinearChain(scores.shape[1])

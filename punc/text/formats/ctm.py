@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.data.datadir import Utterance
-from punc.data.datadir_writer import new_data_dir, write_utterances
+from punc.data.datadir import Utterance, new_data_dir, write_utterances
 from punc.data.tables import TURNS
 from punc.text.cutter import sorted_streams, utterance_id
 from punc.text.format import Format as BaseFormat

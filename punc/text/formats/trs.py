@@ -24,8 +24,7 @@ from xml.parsers import expat
 
 from punc.base.errors import InputError
 from punc.base.files import open_input
-from punc.data.datadir import LATEST, Utterance
-from punc.data.datadir_writer import new_data_dir, write_utterances
+from punc.data.datadir import LATEST, Utterance, new_data_dir, write_utterances
 from punc.data.labels import RECORD
 from punc.data.tables import TURNS
 from punc.text.abbreviations import count_dot

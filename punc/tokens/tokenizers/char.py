@@ -22,12 +22,11 @@ from pathlib import Path
 
 import numpy as np
 
-from punc.base.errors import InputError
 from punc.base.runs import bounds_of, ranges
 from punc.data.block_reader import LineBlock, read_span, split_rows
 from punc.data.datadir import DataDir
 from punc.tokens.tokenizer import Encoding, LookupTokenizer
-from punc.tokens.vocabulary import SPECIALS, Vocabulary, map_blocks, most_frequent
+from punc.tokens.vocabulary import SPECIALS, Vocabulary, map_blocks
 
 SPACE, BLANK = len(SPECIALS), ord(" ")  # the token and the character
 POINTS = 0x110000  # code points of Unicode
@@ -40,29 +39,20 @@ EQUIVALENTS = {
 
 
 class CharTokenizer(LookupTokenizer):
-    """One token a character, and one after each word.
-
-    Raises InputError if the vocabulary's third token is not `<space>`.
-    """
+    """One token a character, and one after each word."""
 
     token_type = "char"
     meaning = "a character, or the blank after a word"
     ends_with_end = True
     summary = "{words} words, {tokens} characters with the blanks in {streams} streams, {lost} left out"
+    first = ("<space>",)
 
     def __init__(self, vocabulary: Vocabulary, path: str | os.PathLike | None = None):
-        if vocabulary.tokens[SPACE:SPACE + 1] != ["<space>"]:
-            raise InputError("no '<space>' here", "a vocabulary of characters starts with <unk>, </s>, <space>", path,
-                             SPACE + 1)
         super().__init__(vocabulary, path)
         self._known = {token: i for i, token in enumerate(vocabulary.tokens) if len(token) == 1}
         self._table = np.full(POINTS, NEW, np.int32)  # code point → token
         self._table[BLANK] = SPACE
         self._odd: dict[int, list[int]] = {}  # code point → tokens
-
-    @classmethod
-    def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "CharTokenizer":
-        return cls(Vocabulary([*SPECIALS, "<space>", *most_frequent(counts, size, min_count)]))
 
     @classmethod
     def count(cls, sets: Sequence[DataDir], size: int, nj: int = 1) -> dict[bytes, int]:

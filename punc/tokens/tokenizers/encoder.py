@@ -4,8 +4,7 @@ A word is encoded as if it stood inside a sentence, with a blank before it; its 
 which the tokenizer's normalisation leaves nothing is the encoder's unknown piece, and so is a word that is written like
 one of the encoder's special pieces, such as `[SEP]`.
 
-The vocabulary is `<unk>`, `</s>`, and then the pieces of the encoder in their order, so a piece's id is that of the
-encoder plus `FIRST`. The tokenizer itself is next to it, in the file `tokenizer.json` of the package `tokenizers`.
+The vocabulary is `<unk>`, `</s>`, and then the pieces of the encoder in their order; next to it is `tokenizer.json`.
 
 Schuster & Nakajima 2012 (WordPiece); Sennrich, Haddow & Birch 2016 (BPE); Kudo 2018 (Unigram).
 """
@@ -28,10 +27,7 @@ BLANK = re.compile(r"[\s\0]")
 
 
 class EncoderTokenizer(PieceTokenizer):
-    """One or more tokens a word.
-
-    start     the encoder's ids of what stands before a text, such as [CLS]
-    end       those of what stands after it, such as [SEP]
+    """One or more tokens a word; `start` and `end` are the encoder's ids of what stands around a text, as [CLS], [SEP].
 
     Raises InputError if that is not a tokenizer, or if the package `tokenizers` is missing.
     """
@@ -46,14 +42,13 @@ class EncoderTokenizer(PieceTokenizer):
         self._tokenizer = _tokenizer(content, path)
         pieces = self._tokenizer.get_vocab(with_added_tokens=True)
         if (last := max(pieces.values(), default=-1)) >= MOST_PIECES:
-            raise InputError(f"a piece has the id {last}", "name the directory of an encoder, or make the store again",
-                             path)
+            raise InputError(f"a piece has the id {last}", "name an encoder's directory, or make the store again", path)
         written = [f"<unused{i}>" for i in range(last + 1)]
         for piece, i in pieces.items():
             written[i] = _written(piece)
         self.vocabulary = Vocabulary([*SPECIALS, *written], path)
         self.start, self.end = self._around(path)
-        self._unknown = self._unknown_piece(json.loads(self._tokenizer.to_str())["model"])
+        self._unknown = self._unknown_piece()
         self.unknown = (self._unknown + FIRST,)
         added = self._tokenizer.get_added_tokens_decoder()
         self._special = {i for i, token in added.items() if token.special} - {self._unknown}
@@ -68,8 +63,9 @@ class EncoderTokenizer(PieceTokenizer):
                              "name the directory of an encoder, or make the store again", path)
         return whole[:before], whole[before + len(bare):]
 
-    def _unknown_piece(self, model: dict[str, Any]) -> int:
+    def _unknown_piece(self) -> int:
         """The encoder's id of what it has no piece for; of byte-level tokenizers, the id of `<unk>`, if any, or 0."""
+        model = json.loads(self._tokenizer.to_str())["model"]
         for name in (model.get("unk_token"), "<unk>", "[UNK]"):
             if name and (found := self._tokenizer.token_to_id(name)) is not None:
                 return found
@@ -125,8 +121,7 @@ def _content_of(directory: Path) -> bytes:
     except ImportError:
         raise InputError("the package transformers is not installed", "pip install 'punc-toolkit[encoder]'") from None
     except Exception:  # each kind of tokenizer fails in its own way
-        raise InputError(f"no {FILE}, and transformers cannot make one", "save the tokenizer as a fast one",
-                         directory) from None
+        raise InputError(f"no {FILE}, and transformers cannot make one", "save a fast one", directory) from None
 
 
 def _written(piece: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.tokens.tokenizer import Encoding, LookupTokenizer
+from punc.tokens.tokenizer import AGAIN, Encoding, LookupTokenizer
 from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, most_frequent
 
 PREFIX = "<form:"
@@ -32,8 +32,7 @@ class FormTokenizer(LookupTokenizer):
     def __init__(self, vocabulary: Vocabulary, path: str | os.PathLike | None = None):
         first = len(SPECIALS)
         if not vocabulary.tokens[first:] or not vocabulary.tokens[first].startswith(PREFIX):
-            raise InputError(f"no {PREFIX}…> here", "make the store again: punc make-store --token-type=form", path,
-                             first + 1)
+            raise InputError(f"no {PREFIX}…> here", AGAIN.format("form"), path, first + 1)
         super().__init__(vocabulary, path)
 
     @classmethod

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.tokens.tokenizer import Encoding, LookupTokenizer
+from punc.tokens.tokenizer import AGAIN, Encoding, LookupTokenizer
 from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, most_frequent
 
 CHARACTER = "<char>"  # begins the token of a character
@@ -40,8 +40,7 @@ class SpelledTokenizer(LookupTokenizer):
         first = self.first_character = tokens.index(CHARACTER) if CHARACTER in tokens else len(tokens)
         if first == len(tokens) or any(len(token) != len(CHARACTER) + 1 or not token.startswith(CHARACTER)
                                        for token in tokens[first + 1:]):
-            raise InputError(f"it does not end with '{CHARACTER}' and characters",
-                             "make the store again: punc make-store --token-type=spelled", path)
+            raise InputError(f"it does not end with '{CHARACTER}' and characters", AGAIN.format("spelled"), path)
         # The token of each character; that of "" is for any other.
         self._characters = {token[len(CHARACTER):]: i for i, token in enumerate(tokens[first:], first)}
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from punc.base.errors import InputError
 from punc.data.datadir import DataDir
-from punc.tokens.tokenizer import PieceTokenizer
+from punc.tokens.tokenizer import AGAIN, PieceTokenizer
 from punc.tokens.vocabulary import END, SPECIALS, UNK, Vocabulary, most_frequent
 
 TYPES = 1 << 18  # a model is trained on this many of the most frequent words
@@ -33,8 +33,7 @@ class SubwordTokenizer(PieceTokenizer):
             self._processor = SentencePieceProcessor(model_proto=content)
             self.vocabulary = Vocabulary(map(self._processor.id_to_piece, range(self._processor.get_piece_size())))
         except (RuntimeError, InputError, UnicodeDecodeError):
-            raise InputError("not a model of pieces that punc made", "make the store again: punc make-store",
-                             path) from None
+            raise InputError("not a model of pieces that punc made", AGAIN.format("subword"), path) from None
 
     @classmethod
     def count(cls, sets: Sequence[DataDir], size: int, nj: int = 1) -> dict[bytes, int]:
@@ -42,11 +41,8 @@ class SubwordTokenizer(PieceTokenizer):
 
     @classmethod
     def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "SubwordTokenizer":
-        """A new model of at most `size` pieces, trained on the words that occur at least `min_count` times.
-
-        The model depends only on the counts of words, so time and memory do not grow with the text. Raises InputError
-        if the words have more different characters than `size`.
-        """
+        """A new model of at most `size` pieces, trained on the words that occur at least `min_count` times. Raises
+        InputError if the words have more different characters than `size`."""
         from sentencepiece import SentencePieceTrainer
         model = io.BytesIO()
         words = (f"{word}\t{counts[word.encode()]}" for word in most_frequent(counts, TYPES, min_count))

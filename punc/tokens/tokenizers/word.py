@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 
 from punc.tokens.tokenizer import LookupTokenizer
-from punc.tokens.vocabulary import SPECIALS, Vocabulary, most_frequent
 
 
 class WordTokenizer(LookupTokenizer):
@@ -11,10 +10,6 @@ class WordTokenizer(LookupTokenizer):
 
     token_type = "word"
     meaning = "a word"
-
-    @classmethod
-    def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "WordTokenizer":
-        return cls(Vocabulary([*SPECIALS, *most_frequent(counts, size, min_count)]))
 
     def word_encoder(self) -> Callable[[str], Sequence[int]]:
         return super().word_encoder() if self.clitics else lambda word: (self.vocabulary.id(word),)  # fast at once

@@ -25,8 +25,7 @@ from spoken import spoken
 
 from punc.base.errors import InputError
 from punc.bin.script import run_script
-from punc.data.datadir import DataDir, Utterance
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
 
 ENGINES = ("amazon", "google", "microsoft", "speechmatics")

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from punc.base.errors import InputError
 from punc.bin.script import run_script
-from punc.data.datadir import DataDir
-from punc.data.datadir_writer import write_data_dir
+from punc.data.datadir import DataDir, write_data_dir
 
 
 def main(source: Path, out: Path, keep: int, of: int, without: str = "") -> None:
