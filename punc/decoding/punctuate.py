@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import chain
 from pathlib import Path
-from types import TracebackType
 from typing import IO
 
 import numpy as np
@@ -24,9 +23,9 @@ from kaldiio.matio import write_array
 from tqdm import tqdm
 
 from punc.base.errors import InputError
+from punc.base.files import check_outputs
 from punc.base.jobs import Share
 from punc.base.log import hide_progress
-from punc.base.outputs import check_outputs
 from punc.base.parallel import map_ordered
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import complete_tables, new_data_dir, write_utterances
@@ -35,7 +34,6 @@ from punc.data.labels import RECORD, LabelSet, note_record
 from punc.data.tables import TURNS, count_blanks, sort_table
 from punc.decoding.marked_ctm import write_marked_ctm
 from punc.decoding.options import DecodingOptions, OutputOptions
-from punc.decoding.shipped import is_packed
 from punc.decoding.spans import Span, span_groups
 from punc.decoding.worker import Decoder, Task, task_of
 from punc.text.casing import Casing, read_casing
@@ -46,6 +44,7 @@ logger = logging.getLogger(__name__)
 
 # Files that an earlier run with other options may have left in OUT-DIR.
 STALE = ("text_punct", "ctm_punct", "post.ark", "post.scp", "pauses.ark", "pauses.scp", TURNS)
+# Some utterances, the label numbers of their words (N,), and their posteriors (N, L) or None.
 Results = Iterator[tuple[list[Utterance], np.ndarray, np.ndarray | None]]
 
 
@@ -60,8 +59,7 @@ def punctuate(directory: Path, data: DataDir, out: Path, decoding: DecodingOptio
     check_outputs([str(out)], [str(data.path)])
     label_set, decoder, groups = _start(directory, data, decoding, output)
     with punctuated_dir(out, data, label_set, output) as (tmp, counts):
-        text = PunctuatedText(tmp, out, label_set, output, is_packed(directory))
-        counts.update(_write(text, data, _decoded(groups, decoder, nj)))
+        counts.update(_write(tmp, out, data, label_set, output, decoder, _decoded(groups, decoder, nj))[0])
 
 
 def punctuate_share(directory: Path, data: DataDir, part: Path, decoding: DecodingOptions, output: OutputOptions,
@@ -72,8 +70,7 @@ def punctuate_share(directory: Path, data: DataDir, part: Path, decoding: Decodi
     """
     label_set, decoder, groups = _start(directory, data, decoding, output)
     own = share.of(groups, _words, count_blanks(data.path / "text"), _streams)
-    text = PunctuatedText(part, part, label_set, output, is_packed(directory))
-    return _write(text, data, _decoded(own, decoder, nj)), text.utterances
+    return _write(part, part, data, label_set, output, decoder, _decoded(own, decoder, nj))
 
 
 def _start(directory: Path, data: DataDir, decoding: DecodingOptions,
@@ -85,13 +82,20 @@ def _start(directory: Path, data: DataDir, decoding: DecodingOptions,
     return label_set, decoder, span_groups(data, tokenizer, decoder.options.chunk_size, decoder.context)
 
 
-def _write(text: "PunctuatedText", data: DataDir, results: Results) -> Counter[str]:
-    """Write decoded utterances in the order of `data`; without utterances there are no tables. Returns the labels."""
-    with text:
+def _write(tmp: Path, out: Path, data: DataDir, label_set: LabelSet, output: OutputOptions, decoder: Decoder,
+           results: Results) -> tuple[Counter[str], int]:
+    """Write decoded utterances in the order of `data` to `tmp`, which will be `out`; without any there are no tables.
+
+    Returns how often each label was chosen, and the number of utterances.
+    """
+    names = ("text_punct", "post.ark", "post.scp") if output.posteriors else ("text_punct",)
+    with ExitStack() as stack:
+        files = [stack.enter_context(open(tmp / name, "wb")) for name in names]
+        text = PunctuatedText(files, out, label_set, output, decoder.packed)
         utterances = text.write(results)
         for first in utterances:
-            write_utterances(text.tmp, text.out, chain([first], utterances), not data.has_segments)
-    return text.counts
+            write_utterances(tmp, out, chain([first], utterances), not data.has_segments)
+    return text.counts, text.utterances
 
 
 def _words(group: list[Span]) -> int:
@@ -120,10 +124,10 @@ def _decoded(groups: Iterable[list[Span]], decoder: Decoder, nj: int) -> Results
 
 def find_ctm(data: DataDir, options: OutputOptions) -> Path | None:
     """The CTM to write with marks; None if there is none. Raises InputError if the one named is missing."""
-    if options.ctm and not Path(options.ctm).is_file():
-        raise InputError("no such file", "name a CTM, or leave --ctm out", options.ctm)
-    default = data.path / "ctm"
-    return Path(options.ctm) if options.ctm else default if default.is_file() else None
+    ctm = Path(options.ctm) if options.ctm else data.path / "ctm"
+    if options.ctm and not ctm.is_file():
+        raise InputError("no such file", "name a CTM, or leave --ctm out", ctm)
+    return ctm if ctm.is_file() else None
 
 
 @contextmanager
@@ -156,8 +160,9 @@ def log_counts(out: Path, label_set: LabelSet, counts: Counter[str]) -> None:
 
 
 class PunctuatedText:
-    """Writes text_punct, and post.ark with its index, to `tmp`, which will be renamed to `out`. A context manager.
+    """Writes text_punct, and post.ark with its index, which will be in the directory `out`.
 
+    files        the open files
     sentences    a word that begins a sentence gets a capital, whatever its label
 
     counts       how often each label was chosen, by name
@@ -166,37 +171,21 @@ class PunctuatedText:
     Raises InputError if the file of casing or clitics is bad.
     """
 
-    def __init__(self, tmp: Path, out: Path, label_set: LabelSet, options: OutputOptions, sentences: bool):
-        self.tmp, self.out = tmp, out
-        self.counts: Counter[str] = Counter()
-        self.utterances = 0
+    def __init__(self, files: Sequence[IO[bytes]], out: Path, label_set: LabelSet, options: OutputOptions,
+                 sentences: bool):
+        self.counts, self.utterances = Counter[str](), 0
         self._label_set = label_set
+        self._text, *self._posteriors = files
+        table = read_casing(options.casing) if options.casing else {}
+        self._casing, self._stream = Casing(label_set, table, sentences), ""
         self._prose: ProseWriter | None = None
-        self._matrices: _Matrices | None = None
-        with ExitStack() as stack:
-            self._text = stack.enter_context(open(tmp / "text_punct", "wb"))
-            table = read_casing(options.casing) if options.casing else {}
-            self._casing, self._stream = Casing(label_set, table, sentences), ""
-            if options.clitics or (options.casing and any(QUOTE in label.mark for label in label_set)):
-                self._prose = ProseWriter(self._text, label_set, table,
-                                          Clitics(options.clitics).tokens if options.clitics else frozenset())
-            if options.posteriors:
-                ark, index = (stack.enter_context(open(tmp / name, "wb")) for name in ("post.ark", "post.scp"))
-                self._matrices = _Matrices(ark, index, archive_path(os.path.abspath(out / "post.ark")))
-            self._files = stack.pop_all()
+        if options.clitics or (options.casing and any(QUOTE in label.mark for label in label_set)):
+            self._prose = ProseWriter(self._text, label_set, table,
+                                      Clitics(options.clitics).tokens if options.clitics else frozenset())
+        self._archive = archive_path(os.path.abspath(out / "post.ark"))
 
-    def __enter__(self) -> "PunctuatedText":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
-        self._files.close()
-
-    def write(self, results: Iterable[tuple[list[Utterance], np.ndarray, np.ndarray | None]]) -> Iterator[Utterance]:
-        """Write utterances, and yield them with their labels.
-
-        results   some utterances, the label numbers of their words (N,), and their posteriors (N, L) or None
-        """
+    def write(self, results: Results) -> Iterator[Utterance]:
+        """Write utterances, given their label numbers and posteriors, and yield them with their labels."""
         names = np.array(self._label_set.names, object)
         for utterances, chosen, posteriors in results:
             labels = names[chosen].tolist()
@@ -213,8 +202,8 @@ class PunctuatedText:
                     self._prose.write(utterance.id, utterance.stream, utterance.words, labels[begin:end])
                 else:
                     self._text.write(" ".join((utterance.id, *words[begin:end])).encode() + b"\n")
-                if self._matrices and posteriors is not None:
-                    self._matrices.write(utterance.id, posteriors[begin:end])
+                if self._posteriors and posteriors is not None:
+                    self._write_matrix(utterance.id, posteriors[begin:end])
                 yield utterance._replace(labels=labels[begin:end])
                 begin = end
         if self._prose:
@@ -231,14 +220,9 @@ class PunctuatedText:
         return starts
 
 
-class _Matrices:
-    """Writes Kaldi matrices and their index to an archive that will be at `path`."""
-
-    def __init__(self, ark: IO[bytes], index: IO[bytes], path: str):
-        self._ark, self._index, self._path = ark, index, path
-
-    def write(self, key: str, matrix: np.ndarray) -> None:
-        """Append a float32 matrix; in Kaldi, one without rows has no columns either."""
-        self._ark.write(key.encode() + b" ")
-        self._index.write(f"{key} {self._path}:{self._ark.tell()}\n".encode())
-        write_array(self._ark, matrix if len(matrix) else np.zeros((0, 0), np.float32))
+    def _write_matrix(self, key: str, matrix: np.ndarray) -> None:
+        """Append posteriors to the archive; in Kaldi, a matrix without rows has no columns either."""
+        ark, index = self._posteriors
+        ark.write(key.encode() + b" ")
+        index.write(f"{key} {self._archive}:{ark.tell()}\n".encode())
+        write_array(ark, matrix if len(matrix) else np.zeros((0, 0), np.float32))

@@ -11,9 +11,8 @@ from itertools import zip_longest
 from pathlib import Path
 
 from punc.base.errors import InputError
-from punc.base.files import decode_line, open_input
+from punc.base.files import check_outputs, decode_line, open_input
 from punc.base.jobs import Part, concatenate
-from punc.base.outputs import check_outputs
 from punc.data.datadir import DataDir
 from punc.data.kaldi_io import archive_path, parse_location
 from punc.data.labels import LabelSet

@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_file
+from punc.base.files import atomic_file, check_outputs
 from punc.base.options import nearest
-from punc.base.outputs import check_outputs
 from punc.base.processor import give_back_freed_memory
 from punc.decoding.marked_transcript import MarkedTranscript, Marker, unknown_words
 from punc.decoding.options import DecodingOptions

@@ -18,7 +18,7 @@ from punc.base.runs import bounds_of
 from punc.data.labels import LabelSet
 from punc.data.transitions import best_sequences, case_rules, has_case
 from punc.decoding.decode import AnyModel, decode, load_model, scaled
-from punc.decoding.options import PACKED_CONTEXT, DecodingOptions
+from punc.decoding.options import PACKED_CONTEXT, DecodingOptions, parse_scale
 from punc.decoding.packed import longest_text
 from punc.decoding.part_labels import first_parts, joins_parts, of_words
 from punc.decoding.shipped import is_packed
@@ -71,7 +71,7 @@ class Decoder:
         if options.case_rule:
             _check_case_rule(directory, labels)
         self.directory, self.options, self.posteriors = directory, options, posteriors
-        self.scale = options.factors(labels)
+        self.scale = parse_scale(options.scale, labels)
         ends = [i for i, label in enumerate(labels) if label.name in labels.sentence_ends] if endings else []
         self._ends = np.array(ends, np.int64)
         own_context = PACKED_CONTEXT if self.packed else class_of(directory).context
@@ -100,12 +100,10 @@ class Decoder:
         joins = joins_parts(model)
         chosen, log_probs = decode(model, streams, self.scale, viterbi=options.viterbi and not transitions,
                                    posteriors=bool(self.posteriors or transitions or joins or len(self._ends)),
-                                   chunk_size=options.chunk_size,
-                                   context=self.context)
+                                   chunk_size=options.chunk_size, context=self.context)
         if len(task.slots) < len(chosen):
             firsts = first_parts(task.slots, task.offsets, task.begins) if joins else task.slots
-            chosen, log_probs = of_words(model, chosen, log_probs, task.slots, firsts, self.scale,
-                                         options.viterbi)
+            chosen, log_probs = of_words(model, chosen, log_probs, task.slots, firsts, self.scale, options.viterbi)
         if transitions and log_probs is not None:
             bounds = np.searchsorted(task.slots, task.offsets)
             chosen = best_sequences(scaled(log_probs, self.scale), bounds, transitions, self._free(model, task, bounds))

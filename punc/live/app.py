@@ -25,8 +25,7 @@ from starlette.staticfiles import StaticFiles
 from punc.base.errors import InputError
 from punc.live.limits import ENDING
 from punc.live.served import Models, punctuated_file, punctuated_json, punctuated_text
-from punc.live.server_options import ServerOptions
-from punc.live.session import LiveOptions
+from punc.live.session import LiveOptions, ServerOptions
 from punc.live.sockets import LiveSockets
 
 PAGE = Path(__file__).parent / "page"
@@ -46,10 +45,7 @@ class Json(JSONResponse):
 
 
 class App:
-    """What answers each request.
-
-    Raises InputError as `Models`.
-    """
+    """What answers each request."""
 
     def __init__(self, models: Models, live: LiveOptions, options: ServerOptions):
         self._models, self._options = models, options
@@ -76,8 +72,8 @@ class App:
         return Json({"models": [model.facts() for model in self._models.all.values()]})
 
     async def health(self, request: Request) -> Response:
-        return Json({"status": "ok", "requests": self._jobs, **self._sockets.health(),
-                             "seconds": round(time.monotonic() - self._begin)})
+        seconds = round(time.monotonic() - self._begin)
+        return Json({"status": "ok", "requests": self._jobs, **self._sockets.health(), "seconds": seconds})
 
     async def _work(self, request: Request, job: Callable[[bytes], Result]) -> Result:
         """What a job in a thread makes of the body of a request. Raises HTTPException for one that is too much."""
@@ -105,7 +101,7 @@ class App:
 
     @contextlib.asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[dict[str, Any]]:
-        """From the start of a process to its end; limiters and events are those of its event loop."""
+        """Limiters and events of a process's event loop."""
         sys.setswitchinterval(SWITCH)
         gc.freeze()  # or all connections wait a quarter of a second whenever Python looks for cycles in vocabularies
         self._large, self._large_threads = anyio.Semaphore(1), anyio.CapacityLimiter(1)
@@ -113,7 +109,6 @@ class App:
         yield {ENDING: asyncio.Event()}
 
     def routes(self) -> list[Any]:
-        """What is where."""
         return [
             Route("/", lambda request: FileResponse(PAGE / "index.html", headers=POLICY)),
             Mount("/page", StaticFiles(directory=PAGE)),

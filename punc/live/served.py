@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from punc.base.errors import InputError
 from punc.base.options import nearest
@@ -26,16 +26,20 @@ TO_PUNC = "cut it, or use punc transcript"
 EXAMPLE = 'send {"text": "how are you"}, or {"words": ["how", {"word": "are", "start": 0.3, "end": 0.5}]}'
 
 
-class ServedModel(NamedTuple):
-    """A model of a server.
+class ServedModel:
+    """A model of a server, which ships or is in a directory; `scale` as in `DecodingOptions`.
 
     marker   punctuates whole texts
     fresh    a stream whose copies are those of clients; None if the model reads whole streams
     """
 
-    name: str
-    marker: Marker
-    fresh: WordStream | None
+    def __init__(self, directory: Path, scale: str):
+        self.name, self.marker = directory.resolve().name, Marker(directory, DecodingOptions(scale, device="cpu"))
+        model = self.marker.model
+        self.fresh: WordStream | None = None
+        if model.lookahead is not None:
+            casing = Casing.read(model.labels, directory / CASING, is_packed(directory))
+            self.fresh = open_stream(model, LiveWriter(model, casing), parse_scale(scale, model.labels))
 
     def facts(self) -> dict[str, Any]:
         """What a client is told of it."""
@@ -43,28 +47,18 @@ class ServedModel(NamedTuple):
                 "labels": list(self.marker.label_set.names)}
 
 
-def load_served(name: str, scale: str) -> ServedModel:
-    """A model that ships, or of a directory; `scale` as in `DecodingOptions`. Raises InputError if there is none."""
-    directory = find_model(name)
-    marker = Marker(directory, DecodingOptions(scale, device="cpu"))
-    model, fresh = marker.model, None
-    if model.lookahead is not None:
-        casing = Casing.read(model.labels, directory / CASING, is_packed(directory))
-        fresh = open_stream(model, LiveWriter(model, casing), parse_scale(scale, model.labels))
-    return ServedModel(directory.resolve().name, marker, fresh)
-
-
 class Models:
     """The models of a server; where a client names none, it gets the first one that does what it wants.
 
-    Raises InputError for two models of one name, and as `load_served`.
+    Raises InputError for two models of one name, and if there is none of a name.
     """
 
     def __init__(self, names: Sequence[str], scale: str):
-        known = {find_model(name).resolve().name for name in names}
+        directories = [find_model(name) for name in names]
+        known = {directory.resolve().name for directory in directories}
         if len(known) < len(names):
             raise InputError(f"{len(names)} models with {len(known)} names", "name each of them once")
-        self.all = {model.name: model for model in (load_served(name, scale) for name in names)}
+        self.all = {model.name: model for model in (ServedModel(directory, scale) for directory in directories)}
 
     def find(self, name: str, live: bool = False) -> ServedModel:
         """A model by its name, or the first one; `live`: of those that read left to right. Raises InputError."""
@@ -82,9 +76,14 @@ class Models:
 
 def punctuated_text(model: ServedModel, raw: bytes) -> str:
     """A text with marks, and with its own blanks. Raises InputError for what is no text."""
+    return _marked_text(model, raw)[0]
+
+
+def _marked_text(model: ServedModel, raw: bytes) -> tuple[str, Words, MarkedTranscript]:
     transcript = transcript_of(source_of(raw, REQUEST), "text")
     words = _few_words(transcript.texts, model.marker.script)
-    return write(transcript, words, model.marker.mark(words).texts)
+    marked = model.marker.mark(words)
+    return write(transcript, words, marked.texts), words, marked
 
 
 def punctuated_file(model: ServedModel, raw: bytes, name: str, to: str) -> tuple[bytes, str, list[str]]:
@@ -115,24 +114,21 @@ def punctuated_json(models: Models, raw: bytes, name: str) -> dict[str, Any]:
     if not isinstance(request, dict) or not isinstance(request.get("model", ""), str):
         raise InputError("not an object", EXAMPLE, REQUEST)
     model = models.find(request.get("model", name))
-    if isinstance(said := request.get("text"), str):
-        transcript = transcript_of(source_of(said.encode("utf-8", "replace"), REQUEST), "text")
-        words = _few_words(transcript.texts, model.marker.script)
-        marked = model.marker.mark(words)
-        text = write(transcript, words, marked.texts)
+    if isinstance(request.get("text"), str):
+        text, words, marked = _marked_text(model, request["text"].encode("utf-8", "replace"))
         return {"model": model.name, "text": text, "words": _members(marked, map(LiveWord, words.texts))}
     if not isinstance(request.get("words"), list):
         raise InputError("neither 'text' nor 'words'", EXAMPLE, REQUEST)
     came = [_word(word, number) for number, word in enumerate(request["words"])]
-    marked = model.marker.mark(_few_words([
-        Text(number, word.word, word.begin, word.end, str(word.fields.get("speaker", "")))
-        for number, word in enumerate(came)]))
+    texts = [Text(number, word.word, word.begin, word.end, str(word.fields.get("speaker", "")))
+             for number, word in enumerate(came)]
+    marked = model.marker.mark(_few_words(texts))
     text = model.marker.script.close(" ".join(marked.texts))
     return {"model": model.name, "text": text, "words": _members(marked, came)}
 
 
 def _finite(number: str) -> float | None:
-    """A number of JSON; None for one that no answer in JSON can have."""
+    """A number of JSON; None for infinity, which no answer in JSON can have."""
     return float(number) if math.isfinite(float(number)) else None
 
 

@@ -14,8 +14,7 @@ from typing import Any
 
 from punc.base import parallel, stop
 from punc.base.errors import InputError
-from punc.live.server_options import ServerOptions
-from punc.live.session import LiveOptions
+from punc.live.session import LiveOptions, ServerOptions
 
 logger = logging.getLogger(__name__)
 

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import logging
+from functools import partial
 
 from starlette.responses import JSONResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -11,11 +12,10 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 
 from punc.base.errors import InputError, check_choice
-from punc.live.connection import Closed, Connection, OverLimit, Source
+from punc.live.connection import Closed, Connection, OverLimit
 from punc.live.limits import ENDING, HANDSHAKE
 from punc.live.served import Models, ServedModel
-from punc.live.server_options import ServerOptions
-from punc.live.session import OUTPUTS, LiveOptions, Session
+from punc.live.session import OUTPUTS, LiveOptions, ServerOptions, Session
 
 logger = logging.getLogger(__name__)
 SILENT = logging.getLogger("punc-websockets")  # a Vosk server that breaks the protocol is no news
@@ -24,7 +24,7 @@ SILENT.propagate = False
 
 
 class Client:
-    """A client's WebSocket as a source and a sink."""
+    """A client's WebSocket."""
 
     def __init__(self, socket: WebSocket):
         self._socket = socket
@@ -47,24 +47,20 @@ class Client:
             await self._socket.close(code, reason)
 
 
-class Recogniser:
-    """A Vosk server as a source, for what its client says."""
+async def result_of(recogniser: ClientConnection) -> str | bytes:
+    """The next message of a Vosk server."""
+    try:
+        return await recogniser.recv()
+    except ConnectionClosed:
+        raise Closed from None
 
-    def __init__(self, socket: ClientConnection):
-        self._socket = socket
 
-    async def recv(self) -> str | bytes:
-        try:
-            return await self._socket.recv()
-        except ConnectionClosed:
-            raise Closed from None
-
-    async def forward(self, client: Client) -> None:
-        """Send it messages of a client as they are, and their end."""
-        with contextlib.suppress(Closed, ConnectionClosed):
-            while True:
-                await self._socket.send(await client.recv())
-        await self._socket.close()
+async def forward(client: Client, recogniser: ClientConnection) -> None:
+    """Send messages of a client, and their end, to a Vosk server."""
+    with contextlib.suppress(Closed, ConnectionClosed):
+        while True:
+            await recogniser.send(await client.recv())
+    await recogniser.close()
 
 
 class LiveSockets:
@@ -87,12 +83,11 @@ class LiveSockets:
         try:
             model, live, output = self._wanted(socket)
         except InputError as error:
-            await socket.send_denial_response(JSONResponse({"error": error.what, "remedy": error.remedy}, 400))
-            return
+            said = {"error": error.what, "remedy": error.remedy}
+            return await socket.send_denial_response(JSONResponse(said, 400))
         if self._open >= self._options.max_connections:
             full = {"error": "too many connections", "remedy": "try again later"}
-            await socket.send_denial_response(JSONResponse(full, 503))
-            return
+            return await socket.send_denial_response(JSONResponse(full, 503))
         self._open += 1
         self._served += 1
         client = Client(socket)
@@ -101,7 +96,7 @@ class LiveSockets:
             if self._options.upstream:
                 await self._relay(socket, client, model, live, output)
             else:
-                await self._converse(socket, client, client, model, live, output)
+                await self._converse(socket, client, model, live, output)
         except (Closed, WebSocketDisconnect):
             pass
         finally:
@@ -119,11 +114,12 @@ class LiveSockets:
         live = LiveOptions(max_delay, query.get("utterance_end", self._live.utterance_end))
         return self._models.find(query.get("model", ""), live=True), live, output
 
-    async def _converse(self, socket: WebSocket, client: Client, source: Source, model: ServedModel, live: LiveOptions,
-                        output: str) -> None:
-        """Answer the messages of a source until it is closed, or the server ends."""
+    async def _converse(self, socket: WebSocket, client: Client, model: ServedModel, live: LiveOptions, output: str,
+                        recogniser: ClientConnection | None = None) -> None:
+        """Answer the messages of a client, or of its recogniser, until these end, or the server does."""
         assert model.fresh
-        connection = Connection(source, client, Session(model.fresh.copy, live), live.max_delay, output,
+        receive = partial(result_of, recogniser) if recogniser else client.recv
+        connection = Connection(receive, client.send, Session(model.fresh.copy, live), live.max_delay, output,
                                 self._options.max_rate, self._count)
         running = asyncio.create_task(connection.run())
         ending = asyncio.create_task(socket.scope["state"][ENDING].wait())
@@ -134,7 +130,7 @@ class LiveSockets:
             with contextlib.suppress(asyncio.CancelledError):
                 await running
         except Closed:
-            if source is client:
+            if not recogniser:
                 raise
             code, reason = 1000, ""  # the recogniser has ended, the client has not
         except OverLimit as error:
@@ -148,7 +144,7 @@ class LiveSockets:
 
     async def _relay(self, socket: WebSocket, client: Client, model: ServedModel, live: LiveOptions,
                      output: str) -> None:
-        """Send what a client says to a Vosk server, and what that answers, with marks, to the client."""
+        """Send what a client says to a Vosk server, and what it answers, with marks, to the client."""
         try:
             upstream = await connect(self._options.upstream, compression=None, open_timeout=HANDSHAKE, logger=SILENT)
         except (OSError, InvalidHandshake, InvalidURI, asyncio.TimeoutError):
@@ -157,12 +153,11 @@ class LiveSockets:
             await client.close(1013)
             return
         async with upstream:
-            recogniser = Recogniser(upstream)
-            forward = asyncio.create_task(recogniser.forward(client))
+            forwarding = asyncio.create_task(forward(client, upstream))
             try:
-                await self._converse(socket, client, recogniser, model, live, "vosk" if output == "auto" else output)
+                await self._converse(socket, client, model, live, "vosk" if output == "auto" else output, upstream)
             finally:
-                forward.cancel()
+                forwarding.cancel()
 
     def _count(self, words: int) -> None:
         self._words += words

@@ -10,7 +10,7 @@ import logging
 import os
 import select
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import IO
@@ -71,12 +71,19 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
     if options.max_delay is not None and model.lookahead is None:
         raise InputError("--max-delay with a model that reads whole streams", "take en-live, or leave it out")
     words, posteriors = LiveWriter(model, casing or Casing(model.labels, {})), form.output != "text"
-    reader = LiveReader(form.input)
-    pipe = Pipe(reader, Session(lambda: open_stream(model, words, scale, posteriors), options), form.output, sink)
+    reader, writer = LiveReader(form.input), Writer(form.output)
+    session = Session(lambda: open_stream(model, words, scale, posteriors), options)
+
+    def write(decided: list[Decided | None], items: list[Item]) -> None:
+        messages = writer.messages(decided, items, session.waiting)
+        sink.write("".join(message + writer.line_end for message in messages).encode())
+        sink.flush()
+
     try:
-        pipe.run(source, options.max_delay)
+        _run(source, reader, session, write, options.max_delay)
     except KeyboardInterrupt:
-        pipe.handle(reader.end())
+        items = reader.end()
+        write(session.feed(items), items)
         raise
     finally:
         reader.report()
@@ -84,38 +91,24 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
         raise InputError(f"{SOURCE} has no words", "pipe words into it")
 
 
-class Pipe:
-    """Reads input, and writes to `sink` what a session decides by it."""
-
-    def __init__(self, reader: "LiveReader", session: Session, output: str, sink: IO[bytes]):
-        self._reader, self._session, self._writer, self._sink = reader, session, Writer(output), sink
-
-    def run(self, source: int, max_delay: float | None) -> None:
-        """Read to the end of the input. A signal comes only while this waits, so that no word is lost."""
-        due = None  # when the speaker has been silent for `max_delay`
-        ended = False
-        while not ended:
-            ready = select.select([source], [], [], None if due is None else max(0.0, due - time.monotonic()))[0]
-            with stop.held():
-                if not ready:
-                    self._write(self._session.silence(), [])
-                    due = None
-                    continue
-                read = os.read(source, READ_SIZE)
-                ended = not read
-                items = self._reader.end() if ended else self._reader.feed(read)
-                self.handle(items)
-                if max_delay is not None and speaks(items):
-                    due = time.monotonic() + max_delay
-
-    def handle(self, items: list[Item]) -> None:
-        """Write what the next items of the input decide."""
-        self._write(self._session.feed(items), items)
-
-    def _write(self, decided: list[Decided | None], items: list[Item]) -> None:
-        messages = self._writer.messages(decided, items, self._session.waiting)
-        self._sink.write("".join(message + self._writer.line_end for message in messages).encode())
-        self._sink.flush()
+def _run(source: int, reader: "LiveReader", session: Session, write: Callable[[list[Decided | None], list[Item]], None],
+         max_delay: float | None) -> None:
+    """Read to the end of the input. A signal comes only while this waits, so that no word is lost."""
+    due = None  # when the speaker has been silent for `max_delay`
+    ended = False
+    while not ended:
+        ready = select.select([source], [], [], None if due is None else max(0.0, due - time.monotonic()))[0]
+        with stop.held():
+            if not ready:
+                write(session.silence(), [])
+                due = None
+                continue
+            read = os.read(source, READ_SIZE)
+            ended = not read
+            items = reader.end() if ended else reader.feed(read)
+            write(session.feed(items), items)
+            if max_delay is not None and speaks(items):
+                due = time.monotonic() + max_delay
 
 
 class LiveReader:

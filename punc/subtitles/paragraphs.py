@@ -32,14 +32,6 @@ def capitalized(words: Sequence[str], marks: np.ndarray, starts: np.ndarray, tur
     return words
 
 
-def with_speakers(words: Sequence[str], starts: Sequence[int], speakers: Sequence[str]) -> list[str]:
-    """The words, with `NAME: ` before those at `starts` whose speaker (N names) is known."""
-    words = list(words)
-    for i in starts:
-        words[i] = f"{speakers[i]}: {words[i]}" if speakers[i] else words[i]
-    return words
-
-
 def cue_texts(words: Sequence[str], cues: Cues) -> Iterator[CueText]:
     """The cues as they are written."""
     for first, second, last, begin, end in zip(*(column.tolist() for column in cues[:5])):
