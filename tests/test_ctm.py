@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
-from punc.timing.timed_words import TimedWord
+from punc.timing.pauses import TimedWord
 from punc.transcripts.ctm import CtmIndex, read_ctm, read_lines, write_ctm
-from punc.transcripts.parts import PartsDocument
-from punc.transcripts.source import Source
+from punc.transcripts.source import PartsDocument, Source
 
 KALDI = "utt-1 1 0.000 0.250 hello \nutt-1 1 0.300 0.200 world \nutt-2 1 0.100 0.400 <unk> \n"
 SILENCES = """\

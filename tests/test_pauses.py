@@ -13,8 +13,15 @@ from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
-from punc.timing.pauses import pauses_by_label, read_channels, slot_pauses, stream_pauses, write_pauses
-from punc.timing.timed_words import TimedWord, Timing
+from punc.timing.pauses import (
+    TimedWord,
+    Timing,
+    pauses_by_label,
+    read_channels,
+    slot_pauses,
+    stream_pauses,
+    write_pauses,
+)
 from punc.transcripts.timings import word_times
 
 NAN = np.nan

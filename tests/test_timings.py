@@ -9,7 +9,7 @@ from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
-from punc.timing.timed_words import TimedWord
+from punc.timing.pauses import TimedWord
 from punc.transcripts.timings import read_timing, word_times
 
 

@@ -27,8 +27,7 @@ from punc.decoding.options import CHUNK_SIZE
 from punc.decoding.spans import grouped
 from punc.timing.pauses import SEGMENT_SLACK, read_channels
 from punc.transcripts.ctm import CtmIndex, CtmLine, read_lines
-from punc.transcripts.parts import PartsDocument
-from punc.transcripts.source import Source
+from punc.transcripts.source import PartsDocument, Source
 from punc.transcripts.transcript import Text, Transcript
 
 ALL = Share(1, 1)

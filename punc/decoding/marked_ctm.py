@@ -12,8 +12,7 @@ from punc.data.datadir import DataDir, Utterance
 from punc.data.labels import LabelSet
 from punc.text.prose import written
 from punc.timing.align import align_words, project_labels
-from punc.timing.pauses import read_channels, times_of_stream
-from punc.timing.timed_words import TimedWord, Timing
+from punc.timing.pauses import TimedWord, Timing, read_channels, times_of_stream
 from punc.transcripts.ctm import CtmIndex, write_ctm
 
 logger = logging.getLogger(__name__)

@@ -12,9 +12,8 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.base.runs import ends_of_runs, next_of, previous_of, starts_of_runs
 from punc.decoding.marked_transcript import MarkedTranscript
-from punc.subtitles.cues import make_cues
-from punc.subtitles.marks import NO_MARK, SENTENCE_END, marks_after
-from punc.subtitles.paragraphs import capitalized, cue_texts, paragraphs, srt, vtt
+from punc.subtitles.cues import cue_texts, make_cues, srt, vtt
+from punc.subtitles.marks import NO_MARK, SENTENCE_END, capitalized, marks_after, paragraphs
 from punc.text.word_parts import MARK, SILENCE, SYMBOL, is_hidden
 from punc.transcripts.ctm import decimals
 from punc.transcripts.transcript import Words

@@ -17,10 +17,9 @@ from punc.base.processor import find_device
 from punc.base.runs import bounds_of
 from punc.data.labels import LabelSet
 from punc.data.transitions import best_sequences, case_rules, has_case
-from punc.decoding.decode import AnyModel, decode, load_model, scaled
+from punc.decoding.decode import AnyModel, decode, first_parts, joins_parts, load_model, of_words, scaled
 from punc.decoding.options import PACKED_CONTEXT, DecodingOptions, parse_scale
 from punc.decoding.packed import longest_text
-from punc.decoding.part_labels import first_parts, joins_parts, of_words
 from punc.decoding.shipped import is_packed
 from punc.decoding.spans import Span, joined
 from punc.tokens.store_set import StoreSet

@@ -15,8 +15,7 @@ import numpy as np
 from punc.base.runs import next_of
 from punc.data.block_reader import at_slots
 from punc.data.transitions import best_sequences
-from punc.decoding.decode import AnyModel, decode, scaled
-from punc.decoding.part_labels import LivePartLabels, first_parts, joins_parts, of_words
+from punc.decoding.decode import AnyModel, LivePartLabels, decode, first_parts, joins_parts, of_words, scaled
 from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import encode_streams
 from punc.tokens.vocabulary import END

@@ -18,6 +18,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,9 +29,38 @@ from punc.data.datadir import Utterance
 from punc.data.kaldi_io import archive_path, write_vector
 from punc.data.tables import fields, read_table, sort_table
 from punc.timing.align import align_words
-from punc.timing.timed_words import Timing
 
 SEGMENT_SLACK = 1.0  # s by which a word may end after its utterance: both ends are rounded and estimated
+
+
+class TimedWord(NamedTuple):
+    """A word of an utterance or a recording, with its time in seconds; confidence None if there is none.
+
+    speaker   as NIST's CTMs may name it in their last column
+    """
+
+    id: str
+    channel: str
+    begin: float
+    duration: float
+    word: str
+    confidence: float | None = None
+    speaker: str = ""
+
+
+class Timing(NamedTuple):
+    """The words of one id in time order, without silences.
+
+    end         the end of the id in seconds; None if unknown
+    file, line  where it was read
+    """
+
+    words: list[TimedWord]
+    end: float | None = None
+    file: str | os.PathLike[str] | None = None
+    line: int | None = None
+
+
 Sources = Mapping[str, Callable[..., Timing]]
 
 

@@ -16,8 +16,7 @@ from itertools import islice
 
 from punc.transcripts.clock import checked_seconds
 from punc.transcripts.ctm import CtmLine, read_lines
-from punc.transcripts.parts import LINE, Stretch, TextReader
-from punc.transcripts.source import Source
+from punc.transcripts.source import LINE, Source, Stretch, TextReader
 from punc.transcripts.transcript import Text, Transcript
 
 NUMBER = r"-?(?:\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})(?:[eE][-+]?\d{1,3})?"

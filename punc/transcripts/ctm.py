@@ -23,12 +23,12 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, decode_line, open_input
-from punc.base.idtable import IdTable
+from punc.base.runs import IdTable
 from punc.data.datadir import LATEST
 from punc.data.tables import fields
-from punc.timing.timed_words import TimedWord, Timing
+from punc.timing.pauses import TimedWord, Timing
 from punc.transcripts.clock import checked_number, checked_seconds
-from punc.transcripts.parts import PartsDocument
+from punc.transcripts.source import PartsDocument
 from punc.transcripts.transcript import Text
 
 CTM_SILENCE = frozenset(("<eps>", "<sil>", "<SIL>", "!SIL"))

@@ -24,8 +24,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from punc.transcripts.clock import seconds
-from punc.transcripts.parts import LINE, Stretch, TextReader
-from punc.transcripts.source import Source
+from punc.transcripts.source import LINE, Source, Stretch, TextReader
 from punc.transcripts.speakers import find_label
 from punc.transcripts.transcript import Repeat, Transcript, split
 

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from punc.base.errors import InputError
 from punc.transcripts.clock import number, seconds
-from punc.transcripts.parts import LINE, Stretch, TextReader
-from punc.transcripts.source import Source
+from punc.transcripts.source import LINE, Source, Stretch, TextReader
 from punc.transcripts.transcript import Transcript
 
 CLOCK = r"(?:\d{1,3}:)?\d{1,3}:\d{1,2}(?:[.,:]\d{1,3})?"

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 
 from punc.transcripts import entities
 from punc.transcripts.clock import number, seconds
-from punc.transcripts.parts import Stretch, TextReader
-from punc.transcripts.source import Source
+from punc.transcripts.source import Source, Stretch, TextReader
 from punc.transcripts.transcript import Transcript
 
 FORMS = {"<annotation_document": "EAF", "<sami": "SAMI", "<tt": "TTML", "<transcript>": "captions of YouTube",

@@ -8,8 +8,7 @@ import re
 from itertools import pairwise
 
 from punc.base.errors import InputError
-from punc.transcripts.parts import LINE, Stretch, TextReader
-from punc.transcripts.source import Source
+from punc.transcripts.source import LINE, Source, Stretch, TextReader
 from punc.transcripts.transcript import Transcript
 
 EMPTY_LINE = re.compile(r"\n[ \t\r]*\n\s*")

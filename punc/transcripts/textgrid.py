@@ -10,8 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from punc.transcripts.clock import checked_seconds
-from punc.transcripts.parts import Stretch, TextReader
-from punc.transcripts.source import Source
+from punc.transcripts.source import Source, Stretch, TextReader
 from punc.transcripts.transcript import Transcript
 
 SILENCE = frozenset(("", "sil", "sp", "SIL", "SP", "<eps>", "<p:>", "#"))

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.timing.timed_words import TimedWord, Timing
+from punc.timing.pauses import TimedWord, Timing
 from punc.transcripts.ctm import CtmIndex
 from punc.transcripts.read import read_transcript
 from punc.transcripts.transcript import words_of

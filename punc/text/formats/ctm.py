@@ -18,8 +18,7 @@ from punc.data.tables import TURNS
 from punc.text.cutter import sorted_streams, utterance_id
 from punc.text.format import Format as BaseFormat
 from punc.text.prose import legal
-from punc.timing.pauses import slot_pauses
-from punc.timing.timed_words import TimedWord
+from punc.timing.pauses import TimedWord, slot_pauses
 from punc.transcripts.ctm import CtmIndex, write_ctm
 
 
