@@ -30,7 +30,7 @@ from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import read_tokenizer
 from punc.training.options import TrainingOptions
 from punc.training.train import train
-from punc.transcripts.ctm import read_ctm
+from punc.transcripts.ctm import CtmIndex
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n"
 WORDS = [f"w{i}" for i in range(30)]
@@ -241,7 +241,7 @@ def test_punctuate_ctm_keeps_times_and_confidences(exp, tmp_path):
     run(exp, tmp_path / "data", tmp_path / "out")
     assert not (tmp_path / "out" / "ctm_punct").exists()
     run("--ctm", tmp_path / "times", exp, tmp_path / "data", tmp_path / "out")
-    assert sum(len(timing.words) for _, _, timing in read_ctm(tmp_path / "out" / "ctm_punct")) == 6
+    assert sum(len(timing().words) for timing in CtmIndex(tmp_path / "out" / "ctm_punct").values()) == 6
 
 
 CASED = "O w\nCAP W\nPERIOD w. .\nCAPPERIOD W. .\n"

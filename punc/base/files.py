@@ -24,9 +24,8 @@ TABLES = frozenset(("text", "punct", "punct.labels", "utt2spk", "spk2utt", "segm
 
 @contextlib.contextmanager
 def open_input(path: str | os.PathLike, remedy: str = "make it, or name another one") -> Iterator[IO[bytes]]:
-    """Open a user's file to read its bytes. Raises InputError if it is missing, unreadable or a directory.
-
-    remedy   what to do if it is missing
+    """Open a user's file to read its bytes. Raises InputError if it is missing (to which a remedy is given), unreadable
+    or a directory.
     """
     try:
         file = open(path, "rb")  # noqa: SIM115 (closed below; errors in the caller's block are not caught)

@@ -114,7 +114,6 @@ def new_part(path: Path, command: str, share: Share, args: Namespace,
              inputs: Iterable[str | os.PathLike]) -> Iterator[tuple[Path, dict[str, Any]]]:
     """A directory to write a part to, and a dictionary for its `result`; the part replaces an older one.
 
-    args    the command line
     inputs  the files that the part depends on; the command itself has an error for one that is missing
 
     Raises InputError if the directory has something else, or if another job writes there.
@@ -171,7 +170,6 @@ def read_parts(paths: Sequence[Path]) -> list[Part]:
 
 
 def _check_alike(first: Part, part: Part) -> None:
-    """Raise InputError unless two parts were made by the same command line from the same files."""
     remedy = "run all jobs again, with the same options and inputs"
     if part.command != first.command:
         raise InputError(f"made by punc {part.command}, but {first.path} by punc {first.command}", remedy, part.path)
@@ -198,10 +196,7 @@ def clear_part(path: Path) -> None:
 
 @contextmanager
 def joining(paths: Sequence[Path]) -> Iterator[list[Part]]:
-    """The parts of all jobs of one command line, in order; they are removed when the block ends without an error.
-
-    Raises InputError as `read_parts` does, and if a job writes one.
-    """
+    """The parts of all jobs of one command line, in order; they are removed when the block ends without an error."""
     read_parts(paths)  # before a lock makes a directory that is missing
     with _locked(paths):
         yield read_parts(paths)
@@ -233,7 +228,6 @@ def _locked(paths: Iterable[Path]) -> Iterator[None]:
 
 
 def _remove(paths: Iterable[Path]) -> None:
-    """Remove the files of parts; the mark of each goes last."""
     for path in paths:
         clear_part(path)
         (path / NEW).rmdir()

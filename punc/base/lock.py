@@ -29,9 +29,7 @@ NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
 
 @contextlib.contextmanager
 def lock_directory(directory: str | os.PathLike) -> Iterator[None]:
-    """Hold the lock of a directory while the block runs; makes the directory if it is missing.
-
-    Afterwards the file `.lock` is removed, and so is a directory made here if the block has left nothing in it.
+    """Hold the lock of a directory, which is made, while the block runs; what is empty then is removed again.
 
     Raises InputError if another process holds the lock.
     """

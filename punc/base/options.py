@@ -54,8 +54,7 @@ class OptionParser(argparse.ArgumentParser):
     """argparse with Kaldi's habits.
 
     Every option has a long name in kebab-case and takes a value. `--config FILE` reads a conf file (see `config_lines`)
-    first, and the command line wins. A wrong option is an InputError that names the nearest one. Every parser has
-    `--quiet` and `--verbose`, which mean `true` without a value.
+    first, and the command line wins. A wrong option is an InputError that names the nearest one.
 
     notes   lines of the help between the options and the example
     """
@@ -93,10 +92,7 @@ class OptionParser(argparse.ArgumentParser):
         self.add_argument(name, **settings)
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """Parse a command line, and configure messages by `--quiet` and `--verbose`.
-
-        Raises InputError for a wrong option or value. `--help` prints and exits.
-        """
+        """Parse a command line, and configure messages. Raises InputError for a wrong option or value."""
         complete(self)
         config = _last_value(arguments, "--config")
         options = self.parse_args([*(self.read_config(config) if config else []), *arguments])

@@ -53,8 +53,7 @@ def find_sorted(table: np.ndarray, keys: np.ndarray) -> np.ndarray:
 class IdTable:
     """Rows of `width` numbers by id, float64. A row takes 24 bytes plus 8 per number; in a dictionary, hundreds.
 
-    Ids are stored as 64-bit hashes. Among 10 million ids, two share a hash with a probability of 3 in a million; each
-    then has the rows of both.
+    Ids are stored as 64-bit hashes. Among 10 million, two share one with a probability of 3 in a million.
     """
 
     def __init__(self, width: int):

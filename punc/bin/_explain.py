@@ -29,11 +29,8 @@ STREAMS = {"stdin": "input", "stdout": "output"}
 
 
 def explain(error: Exception, command: Sequence[str], closed: Sequence[str] = ()) -> str:
-    """The line for an error.
+    """The line for an error; of one that no user can have caused it names a file with the command and the traceback.
 
-    An error that no user can have caused is one of the program: the line then names a file with the traceback.
-
-    command   the program's name and its arguments, for that file
     closed    the standard streams that the caller has closed
     """
     if isinstance(error, InputError):

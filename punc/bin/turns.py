@@ -93,10 +93,7 @@ def read_rttm(path: str | os.PathLike) -> dict[str, list[Turn]]:
 
 
 def speakers_of(turns: Sequence[Turn], times: np.ndarray) -> list[str | None]:
-    """The speaker of each word, whose turns it overlaps most; None if it overlaps no turn.
-
-    times   (words, 2): begin and end in seconds
-    """
+    """The speaker of each word, (words, 2) begin and end in seconds, whose turns it overlaps most; None if none."""
     names = sorted({name for _, _, name in turns})
     spoken = np.zeros((len(times), len(names) + 1))  # the last column is nobody's
     for begin, end, name in turns:

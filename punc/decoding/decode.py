@@ -23,9 +23,9 @@ AnyModel = Union["Model", PackedModel]
 
 
 def load_model(directory: Path, device: str = "cpu", threads: int | None = 1) -> AnyModel:
-    """The model of a directory, ready to punctuate. Raises InputError if it is missing or broken.
+    """The model of a directory, ready to punctuate; PyTorch computes with some threads, None: as many as before.
 
-    threads   how many threads PyTorch computes with from now on; None leaves that as it is
+    Raises InputError if it is missing or broken.
     """
     if is_packed(directory):
         return load_packed(directory)
@@ -57,11 +57,9 @@ def decode(model: AnyModel, data: StoreSet, scale: np.ndarray | None = None, *, 
 
     scale       (L,) factors of the posteriors before labels are chosen; None: all 1
     viterbi     take the most probable sequence of labels if the model is `sequential`; else each slot's best label
-    chunk_size  tokens of a stream decoded in one go; 0: the whole stream
+    chunk_size  tokens of a stream decoded in one go; 0: the whole stream, as always of a model not trained by gradient
     context     tokens read before each chunk (and after it, by a model that reads both ways); None: its tokenizer's
     batch_size  chunks decoded together; changes the speed, not the labels
-
-    A model that is not trained by gradient reads whole streams, so the last three do not apply to it.
     """
     if not isinstance(model, PackedModel) and not model.trained_by_gradient:
         found = model.log_posteriors_of(data)
@@ -80,10 +78,9 @@ def decode(model: AnyModel, data: StoreSet, scale: np.ndarray | None = None, *, 
 
 
 class ChunkBatch(NamedTuple):
-    """Some chunks, decoded together.
+    """Some chunks, decoded together: `tokens` and `pauses` (B, T) as in a `Batch`.
 
-    tokens, pauses   (B, T) as in a `Batch`
-    slots            of each row: the first of its slots that are scored, in (N,); where they begin and end in the row
+    slots   of each row: the first of its slots that are scored, in (N,); where they begin and end in the row
     """
 
     tokens: np.ndarray
@@ -91,7 +88,7 @@ class ChunkBatch(NamedTuple):
     slots: list[tuple[int, int, int]]
 
     def write(self, result: np.ndarray | None, values: np.ndarray | None) -> None:
-        """Copy the values (B, T, …) of the slots to their places in `result` (N, …); None of either: do nothing."""
+        """Copy the values (B, T, …) of the slots to their places in `result` (N, …), if there are both."""
         if result is None or values is None:
             return
         for row, (slot, begin, end) in enumerate(self.slots):
@@ -114,10 +111,7 @@ def batches(model: AnyModel, data: StoreSet, chunk_size: int, context: int | Non
 
 
 def choose(log_probs: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
-    """The most probable label of each slot, (N,), given log-posteriors (N, L); of equal ones, the weaker label.
-
-    scale   (L,) factors of the posteriors before the choice (Che et al. 2016, section 3.4: O halved); None: all 1
-    """
+    """The most probable label of each slot, (N,), after `scaled`; of equal ones the weaker (Che et al. 2016, 3.4)."""
     return scaled(log_probs, scale).argmax(axis=1)
 
 
@@ -164,12 +158,10 @@ def joins_parts(model: AnyModel) -> bool:
 
 def of_words(model: AnyModel, labels: np.ndarray, log_probs: np.ndarray | None, slots: np.ndarray, firsts: np.ndarray,
              scale: np.ndarray | None, viterbi: bool = True) -> tuple[np.ndarray, np.ndarray | None]:
-    """The labels (S,) and log-posteriors (S, L) of words, given those of N tokens.
+    """The labels (S,) and log-posteriors (S, L) of words, given those of N tokens, as of `decode`.
 
     slots    (S,) the last token of each word
     firsts   (S,) its first token, from `first_parts`
-    scale    (L,) factors of the posteriors before labels are chosen; None: all 1
-    viterbi  whether the labels of a sequential model are the best sequence
     """
     found, rows = labels[slots], None if log_probs is None else log_probs[slots]
     split = np.flatnonzero(firsts != slots)

@@ -55,8 +55,7 @@ class Tables(NamedTuple):
 
     speakers   utterance → speaker
     segments   utterance → (recording, begin, end) in seconds; None if there is no file `segments`
-    channels   recording → (file, channel)
-    files      file → its channels that are recordings
+    channels   recording → (file, channel), and `files`: file → its channels that are recordings
     """
 
     speakers: dict[str, str]
@@ -74,13 +73,11 @@ class Tables(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """All that a CTM has under one id.
+    """All that a CTM has under one id, which is that of its line in the transcript's `text`.
 
-    id         the id of its line in the transcript's `text`
-    recording  the recording that it is from
     speakers   where segments of the recording begin, in order, and the speaker of each
     begin      where its times begin in the recording, in seconds
-    length     its length in seconds; infinite if not known
+    length     in seconds; infinite if not known
     """
 
     id: str
@@ -135,10 +132,7 @@ def _kind_of_ids(tables: Tables, ctm: CtmIndex, directory: Path) -> str:
 
 
 def _streams(tables: Tables, kind: str) -> Iterator[list[Entry]]:
-    """The entries of each stream in time order, also of those that the CTM does not have; the streams are in C order.
-
-    kind   the kind of the CTM's ids
-    """
+    """The entries of each stream in time order, in C order of streams, also of those that the CTM does not have."""
     if tables.segments is None:
         for name, of_speaker in groupby(tables.speakers.items(), key=itemgetter(1)):
             ids = [name] if kind == SPEAKER else [id for id, _ in of_speaker]
@@ -156,10 +150,7 @@ def _streams(tables: Tables, kind: str) -> Iterator[list[Entry]]:
 
 
 def ctm_groups(directory: Path, ctm: CtmIndex, share: Share = ALL, chunk_size: int = CHUNK_SIZE) -> Iterator[Group]:
-    """The words of a CTM for the utterances or recordings of a data directory, in groups of whole streams.
-
-    share        take this share of the streams
-    chunk_size   long streams fill whole batches of such chunks
+    """The words of a CTM for a share of the streams of a data directory, in groups of whole streams.
 
     Utterances and recordings that are not in the CTM have no words. Raises InputError for broken files, and for an id
     of the CTM that the data directory does not have, or that is of another kind than those before.
@@ -176,14 +167,12 @@ def ctm_groups(directory: Path, ctm: CtmIndex, share: Share = ALL, chunk_size: i
 
 
 def _lines(entry: Entry, tables: Tables, ctm: CtmIndex) -> list[CtmLine]:
-    """The lines of an entry in the CTM."""
     file, channel = tables.channels.get(entry.id, (entry.id, ""))
     known = tables.files[file] if entry.id in tables.channels else set[str]()
     return ctm.lines(file, channel, known) if file in ctm else []
 
 
 def _of_ctm(streams: list[list[Entry]], tables: Tables, ctm: CtmIndex) -> Group:
-    """The words of some streams."""
     entries = [(number, entry) for number, stream in enumerate(streams) for entry in stream]
     raw = [_lines(entry, tables, ctm) for _, entry in entries]
     content = "".join([line.text for line in chain.from_iterable(raw)])
@@ -215,10 +204,7 @@ def _placed(texts: list[Text], entry: Entry, stream: int) -> list[Text]:
 
 
 def _with_turns(texts: list[Text], unnamed: Set[str]) -> list[Text]:
-    """Texts with turns where the speaker changes, and without names of speakers that are none, or the only one.
-
-    unnamed   utterances: one whose speaker has its name has none
-    """
+    """Texts with turns where the speaker changes. The only speaker, or one called as an utterance, loses his name."""
     first = {text.recording: text.speaker for text in reversed(texts)}
     several = {text.recording for text in texts if text.speaker != first[text.recording]}
     found, before = list[Text](), None
@@ -231,10 +217,9 @@ def _with_turns(texts: list[Text], unnamed: Set[str]) -> list[Text]:
 
 
 def text_groups(directory: Path, share: Share = ALL, chunk_size: int = CHUNK_SIZE) -> Iterator[Group]:
-    """The words of a data directory's `text`, with its pauses if it has some, in groups of whole streams.
+    """The words of a data directory's `text`, with its pauses if it has some, for `ctm_groups` without a CTM.
 
-    Without `segments`, each stream is a recording. Arguments as those of `ctm_groups`; raises InputError as
-    `DataDir.utterances`.
+    Without `segments`, each stream is a recording.
     """
     data, tables = DataDir(directory), read_tables(directory)
     names = set(tables.speakers.values()) if tables.segments is None else tables.recordings()

@@ -84,7 +84,7 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
 
 
 def _write_around(tmp: Path, model: NeuralModel, copied: dict[str, str | Path]) -> None:
-    """Write what stands next to the weights: the tokenizer, the labels, copies of files by name, the description."""
+    """Write what stands next to the weights; `copied` are other files by name."""
     model.tokenizer.write(tmp)
     model.labels.write(tmp / "labels.txt")
     if copied[CASING]:
@@ -132,7 +132,7 @@ def _dequantized(arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarra
 
 
 def _onnx() -> Any:
-    """The package onnx. Raises InputError if it is not installed."""
+    """Raises InputError if the package is not installed."""
     try:
         import onnx
     except ImportError:
@@ -160,7 +160,7 @@ def _multiply(model: NeuralModel, factors: np.ndarray, directory: Path) -> None:
 
 
 class Graph(nn.Module):
-    """What is exported of a model, with the inputs and outputs that this module's docstring describes."""
+    """What is exported of a model: see the module."""
 
     def __init__(self, model: NeuralModel):
         super().__init__()
@@ -204,10 +204,7 @@ class Graph(nn.Module):
 
 
 def _export(graph: Graph, path: Path, folded: bool) -> None:
-    """Write a graph to a file.
-
-    folded   compute what is constant now; else ONNX Runtime does it when it reads the file; weights keep their names
-    """
+    """Write a graph to a file. Unless it is `folded`, weights keep their names, and ONNX Runtime computes constants."""
     inputs = graph.example(2, 3)
     graph(*inputs)  # what is computed once becomes a constant
     names = graph.names(len(inputs))
@@ -239,10 +236,7 @@ def _check(graph: Graph, path: Path) -> None:
 
 
 def _quantize_products(path: Path) -> None:
-    """Make the weights of matrix products 8-bit integers; inputs of the products are rounded as they come.
-
-    Weights have 7 bits of range: processors without VNNI add two products in 16 bits.
-    """
+    """Make the weights of matrix products integers of 7 bits: processors without VNNI add two products in 16 bits."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
     logging.disable(logging.WARNING)  # advice on models of pictures
     try:

@@ -33,12 +33,8 @@ MOST_AHEAD = 1 << 16
 
 
 class PackedModel:
-    """A packed model, ready to punctuate.
+    """A packed model, ready to punctuate, of the content of model.json and an ONNX Runtime session of model.onnx.
 
-    spec        the content of model.json
-    session     the ONNX Runtime session of model.onnx
-    labels      the label set
-    tokenizer   makes tokens of words
     lookahead   how many tokens past a slot the model reads; None: the whole stream
     sequential  it chooses sequences of labels, and has no posteriors
     transitions what is added to log-posteriors of neighbouring slots; None: nothing
@@ -176,10 +172,7 @@ def load_packed(directory: Path) -> PackedModel:
 
 
 def new_session(path: Path) -> Any:
-    """An ONNX Runtime session of a file, with one thread: processes share the cores.
-
-    ONNX Runtime is told to keep no number of the machine in the user's home, and to send its makers nothing.
-    """
+    """An ONNX Runtime session of a file, with one thread: processes share the cores. It sends its makers nothing."""
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime
     options = onnxruntime.SessionOptions()

@@ -64,10 +64,7 @@ def punctuate(directory: Path, data: DataDir, out: Path, decoding: DecodingOptio
 
 def punctuate_share(directory: Path, data: DataDir, part: Path, decoding: DecodingOptions, output: OutputOptions,
                     nj: int, share: Share) -> tuple[Counter[str], int]:
-    """Punctuate a share of the streams into the directory `part`, for `join_punctuated`.
-
-    Other arguments as those of `punctuate`. Returns how often each label was chosen, and the number of utterances.
-    """
+    """Punctuate a share of the streams into the directory `part`, for `join_punctuated`. Returns what `_write` does."""
     label_set, decoder, groups = _start(directory, data, decoding, output)
     own = share.of(groups, _words, count_blanks(data.path / "text"), _streams)
     return _write(part, part, data, label_set, output, decoder, _decoded(own, decoder, nj))
@@ -75,7 +72,6 @@ def punctuate_share(directory: Path, data: DataDir, part: Path, decoding: Decodi
 
 def _start(directory: Path, data: DataDir, decoding: DecodingOptions,
            output: OutputOptions) -> tuple[LabelSet, Decoder, Iterator[list[Span]]]:
-    """The label set, a decoder, and the groups of tokens to decode."""
     tokenizer, label_set = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
     note_record(data.path, label_set)
     decoder = Decoder(directory, decoding, output.posteriors)
@@ -135,8 +131,7 @@ def punctuated_dir(out: Path, data: DataDir, label_set: LabelSet,
                    options: OutputOptions) -> Iterator[tuple[Path, Counter[str]]]:
     """A directory to write the punctuated utterances of `data` to, in their order, and to count labels by name.
 
-    When the block ends, the directory gets its other files and replaces `out` as a whole; after an error, `out` is as
-    it was. Raises InputError if there are no words.
+    When the block ends, it gets its other files and replaces `out` as a whole. Raises InputError if there are no words.
     """
     ctm, counts = find_ctm(data, options), Counter[str]()
     with new_data_dir(out, *STALE) as tmp:
@@ -160,9 +155,8 @@ def log_counts(out: Path, label_set: LabelSet, counts: Counter[str]) -> None:
 
 
 class PunctuatedText:
-    """Writes text_punct, and post.ark with its index, which will be in the directory `out`.
+    """Writes text_punct and, if their files are open, post.ark and its index, which will be in the directory `out`.
 
-    files        the open files
     sentences    a word that begins a sentence gets a capital, whatever its label
 
     counts       how often each label was chosen, by name
@@ -210,7 +204,6 @@ class PunctuatedText:
             self._prose.close()
 
     def _starts(self, utterances: Sequence[Utterance]) -> list[int]:
-        """The words that begin a stream."""
         starts, begin = [], 0
         for utterance in utterances:
             if utterance.words and utterance.stream != self._stream:

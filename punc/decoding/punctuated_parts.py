@@ -22,9 +22,7 @@ from punc.decoding.punctuate import punctuated_dir
 
 
 def join_punctuated(parts: Sequence[Part], out: Path, directory: Path, data: DataDir, output: OutputOptions) -> None:
-    """Join the parts of all jobs, in order, to the data directory `out`, which is replaced as a whole.
-
-    directory, data, output   as in `punctuate`
+    """Join the parts of all jobs, in order, to what `punctuate` writes with the same arguments.
 
     Raises InputError if a part does not have the words of its share; `out` is then as it was.
     """

@@ -22,13 +22,10 @@ def make_targets(teacher: Path, store: Store, out: Path, sets: Sequence[str], co
                  device: str = "cpu") -> None:
     """Write the posteriors of a teacher for sets of a store as OUT/SET. Finished targets are not made again.
 
-    teacher  directory of the model
-    store    of the teacher's own tokens
     context  tokens read before each chunk, as in `decode`
     device   cpu, cuda or cuda:N; a GPU computes in bfloat16, which is as exact as targets of 8 bits
 
-    Raises InputError if a set is joined or has no labels, or if the store is not one of the teacher's tokens and
-    labels.
+    Raises InputError if a set is joined or has no labels, or if the store has other tokens or labels than the teacher.
     """
     model = load_model(teacher, device, threads=None)
     if model.labels != store.labels or model.tokenizer.vocabulary.tokens != store.vocabulary.tokens:

@@ -78,7 +78,6 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
 
 
 def _write_group(tmp: Path, group: Group, words: Words, marked: MarkedTranscript, files: Sequence[IO[bytes]]) -> None:
-    """Write the lines of `text`, those of a CTM, and the files of each recording."""
     split = marked.words
     silent = split.of([token.kind == SILENCE for token in split.tokens]).astype(bool)
     ends = np.searchsorted(words.of[words.first], [end for _, end in group.lines]).tolist()
@@ -112,7 +111,7 @@ def note_written(tmp: Path) -> None:
 def join_transcripts(parts: Sequence[Path], out: Path) -> None:
     """Join the transcripts of several jobs to one, in place of an older one in `out`.
 
-    Raises InputError if a part has no transcripts; `out` is then as it was.
+    Raises InputError if a part has no transcripts.
     """
     for part in parts:
         if not (part / "text").is_file():

@@ -100,14 +100,11 @@ def _targets(paths: Sequence[Path], out: Path, to: str) -> list[Path]:
 
 def punctuated(transcript: Transcript, words: Words, marker: Marker, form: str, path: Path,
                rated: bool) -> tuple[bytes, list[str]]:
-    """A transcript with marks, as a file, and what a user should know of it.
+    """A transcript with marks, as a file, and what a user should know. Raises InputError if it cannot be written so.
 
-    words   its words
     form    the format, as in `WRITERS`; empty for its own
     path    its name, which is that of its recording where it has no other
     rated   words get the probabilities of their labels
-
-    Raises InputError if it cannot be written in that format.
     """
     marked = marker.mark(words)
     messages = [*transcript.messages, *_warnings(marker.directory, transcript, words, marked)]
@@ -133,7 +130,6 @@ def _form_of_name(path: Path, out: Path, transcript: Transcript) -> str:
 
 
 def _warnings(directory: Path, transcript: Transcript, words: Words, marked: MarkedTranscript) -> Iterator[str]:
-    """What a user should know of a transcript that was read, and of what the model made of it."""
     if not words.texts:
         yield f"{transcript.format} without words"
     language, own = language_code(transcript.language), language_of(directory)

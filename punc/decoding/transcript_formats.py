@@ -25,7 +25,6 @@ EMPTY = {"srt": "", "vtt": "WEBVTT\n", "txt": ""}  # files without words
 class ShownWords(NamedTuple):
     """N words, recording after recording, each in time order.
 
-    texts        as they are written
     numbers      int64 (N,), which word of the transcript it is
     marks        int8 (N,): NO_MARK, MARK or SENTENCE_END
     begins, ends float64 (N,) seconds; NaN if the transcript has no times
@@ -65,10 +64,7 @@ class ShownWords(NamedTuple):
 
 
 def shown_words(words: Words, marked: MarkedTranscript, tags: bool = False) -> ShownWords:
-    """The words of a transcript, to be written in another format.
-
-    tags   with tags that are for programs, as `<unk>` and `<noise>`
-    """
+    """The words of a transcript for another format; `tags`: with those for programs, as `<unk>` and `<noise>`."""
     split = marked.words
     drop = [token.kind == SILENCE if tags else is_hidden(token) for token in split.tokens]
     shown = np.flatnonzero(~split.of(drop)) if split.tokens else np.zeros(0, np.int64)
@@ -156,10 +152,7 @@ def to_text(words: Words, marked: MarkedTranscript) -> str:
 
 
 def _parts(shown: ShownWords, ends: np.ndarray) -> list[tuple[str, int, int]]:
-    """Parts [begin, end) of the words, each with the name of its recording.
-
-    ends   bool (N,): words that end a part; recordings do, too
-    """
+    """Parts [begin, end) of the words, each with the name of its recording; words at `ends`, bool (N,), end one."""
     ends = ends.copy()
     ends[shown.recordings - 1] = True
     bounds = [0, *(np.flatnonzero(ends) + 1).tolist()]

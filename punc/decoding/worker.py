@@ -27,12 +27,10 @@ from punc.tokens.tokenizer import class_of, read_tokenizer
 
 
 class Task(NamedTuple):
-    """Streams, or spans of streams, to decode.
+    """Streams, or spans of streams, to decode: `ids`, `pauses`, `offsets`, `turns` as in `StoreSet`.
 
-    ids, pauses, offsets   as in `StoreSet`
     slots    int64 (S,): the tokens whose slots are labelled
     begins   bool, one per stream: false if it continues an earlier span
-    turns    as in `StoreSet`
     """
 
     ids: np.ndarray
@@ -54,10 +52,8 @@ def task_of(spans: list[Span]) -> Task:
 class Decoder:
     """Maps a task to label numbers, int8 (S,), and posteriors, float32 (S, L), or None without `posteriors`.
 
-    With `endings`, label numbers are int8 (S, 2): of the best label, and of the best one that ends a sentence.
-
-    It is sent to worker processes without the model. Each loads the model of `directory` at its first task, and moves
-    it to `device`.
+    With `endings`, label numbers are int8 (S, 2): of the best label, and of the best one that ends a sentence. Worker
+    processes get it without the model, and load that at their first task.
 
     Raises InputError for options that do not fit the model, and for a device that is missing.
     """
@@ -111,10 +107,7 @@ class Decoder:
         return chosen.astype(np.int8), np.exp(log_probs) if self.posteriors and log_probs is not None else None
 
     def _free(self, model: AnyModel, task: Task, bounds: np.ndarray) -> np.ndarray:
-        """The slots that nothing before decides: the first of a span that continues another, and words without case.
-
-        bounds   where each span's slots begin and end, and 0 before the first
-        """
+        """The slots that nothing before decides: the first of a span that continues another, and words without case."""
         free = np.zeros(len(task.slots), bool)
         if self.options.case_rule:
             if self._uncased is None:
@@ -125,10 +118,7 @@ class Decoder:
 
 
 def _device(directory: Path, name: str) -> str:
-    """The device that the model decodes on: the CPU if it is packed or not trained by gradient, else that of this name.
-
-    Raises InputError for a packed model if the name is that of a GPU.
-    """
+    """The device of this name, or the CPU if the model is packed or not trained by gradient. Raises InputError."""
     if is_packed(directory):
         if name not in ("auto", "cpu"):
             raise InputError(f"--device={name} with a packed model", "use --device cpu: ONNX Runtime decodes it")

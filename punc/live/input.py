@@ -41,11 +41,10 @@ LONGEST_LINE = 1000  # characters of a CTM's line
 
 
 class LiveWord(NamedTuple):
-    """A word as it came in.
+    """A word as it came in; `begin` and `end` in seconds, NaN where they are not known.
 
-    begin, end   seconds, NaN where they are not known
-    fields       what else the input says of it
-    result       what else the result of Vosk says that ends with it
+    fields   what else the input says of it
+    result   what else the result of Vosk says that ends with it
     """
 
     word: str
@@ -72,10 +71,7 @@ Item = LiveWord | Partial | End
 
 
 def kind_of(text: str, whole: bool) -> str | None:
-    """The kind of an input that begins with `text`, which is not blank; None if more must be read.
-
-    whole   nothing comes after `text`
-    """
+    """The kind of an input that begins with `text`, not blank; None if more must be read of what is not `whole`."""
     text = text.lstrip(BLANKS)
     if text.startswith("{"):
         return "json"
@@ -92,10 +88,7 @@ def kind_of(text: str, whole: bool) -> str | None:
 class ItemReader:
     """Reads text that comes in pieces of any size: words are whole by the blank after them, all else by the line end.
 
-    Bad lines are left out.
-
-    source   the name of the input, for errors
-    kind     what the input is (`input.INPUTS`); None: what its begin says
+    Bad lines are left out. The `kind` is one of INPUTS, or None: what the input's begin says.
     """
 
     def __init__(self, source: str, kind: str | None = None):
@@ -110,10 +103,7 @@ class ItemReader:
         return errors
 
     def feed(self, text: str, whole: bool = False) -> list[Item]:
-        """The items that are whole with the next piece.
-
-        whole   nothing comes after it that could say what the input is
-        """
+        """The items that are whole with the next piece; `whole`: nothing comes after it to say what the input is."""
         if self.kind is None:
             text, self._rest = "".join([*self._rest, text]), []
             self.kind = kind_of(text, whole) if text.strip(BLANKS) else None
@@ -168,7 +158,7 @@ class ItemReader:
 
 
 class CtmReader:
-    """Reads the lines of a CTM as they come. `source`: its name in errors."""
+    """Reads the lines of a CTM as they come."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -198,10 +188,7 @@ class CtmReader:
 
 
 class JsonReader:
-    """Reads the lines of JSON as they come: an object a line, or one over several lines, as Vosk writes it.
-
-    Such an object begins with a line `{` and ends with a line `}` that has no blanks before it.
-    """
+    """Reads the lines of JSON as they come: an object a line, or one between lines `{` and `}`, as Vosk writes it."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -222,7 +209,7 @@ class JsonReader:
         return self.end() if line == "}" else []
 
     def end(self) -> list[Item]:
-        """The items of an object that is not whole, because the input ends. Raises InputError for it."""
+        """The items of an object that is not whole, because the input ends."""
         whole, self._begun = "\n".join(self._begun), []
         return read_json(whole, self._first, self._source) if whole else []
 

@@ -21,11 +21,7 @@ from punc.text.characters import CharacterReader
 
 
 class Labels(NamedTuple):
-    """The labels of N words.
-
-    names           str array (N,)
-    probabilities   float32 (N, L), of each of the model's labels, before any scale
-    """
+    """The labels of N words, str (N,), and the probability of each label, float32 (N, L), before any scale."""
 
     names: np.ndarray
     probabilities: np.ndarray
@@ -71,10 +67,9 @@ class Punctuator:
         return Labels(np.array(self.label_names)[numbers], np.exp(posteriors))
 
     def punctuate(self, words: str | Sequence[str], pauses: npt.ArrayLike | None = None) -> str:
-        """The words of one stream as text, with marks and, if the model writes them, capitals.
+        """The words of one stream as text, with marks and, if the model writes them, capitals; else as `labels`.
 
-        words    a text, whose words have blanks between them but in a language without, or a list of words; else as
-                 in `labels`
+        words    a text, with blanks between its words if the language has them, or a list of words
         """
         if isinstance(words, str) and self._model.tokenizer.by_character:
             reader = CharacterReader(self._model.labels)

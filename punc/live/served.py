@@ -27,7 +27,7 @@ EXAMPLE = 'send {"text": "how are you"}, or {"words": ["how", {"word": "are", "s
 
 
 class ServedModel:
-    """A model of a server, which ships or is in a directory; `scale` as in `DecodingOptions`.
+    """A model of a server, by its directory; `scale` as in `DecodingOptions`.
 
     marker   punctuates whole texts
     fresh    a stream whose copies are those of clients; None if the model reads whole streams
@@ -48,10 +48,7 @@ class ServedModel:
 
 
 class Models:
-    """The models of a server; where a client names none, it gets the first one that does what it wants.
-
-    Raises InputError for two models of one name, and if there is none of a name.
-    """
+    """The models of a server, of different names. Raises InputError if there is none of a name."""
 
     def __init__(self, names: Sequence[str], scale: str):
         directories = [find_model(name) for name in names]
@@ -87,10 +84,7 @@ def _marked_text(model: ServedModel, raw: bytes) -> tuple[str, Words, MarkedTran
 
 
 def punctuated_file(model: ServedModel, raw: bytes, name: str, to: str) -> tuple[bytes, str, list[str]]:
-    """A transcript with marks, its format, and what a user should know; `to` as in `WRITERS`, or empty for its own.
-
-    Raises InputError for what `punc transcript` does not read or write.
-    """
+    """A transcript with marks, its format, and what a user should know; `to` as in `WRITERS`, or empty for its own."""
     if to not in ("", *WRITERS):
         raise InputError(f"to={to}", nearest(to, WRITERS))
     transcript: Transcript = transcript_of(source_of(raw, name))
@@ -103,9 +97,7 @@ def punctuated_file(model: ServedModel, raw: bytes, name: str, to: str) -> tuple
 def punctuated_json(models: Models, raw: bytes, name: str) -> dict[str, Any]:
     """The answer to a request in JSON, with `text` or `words`: the text, and each word with its label.
 
-    name   of the model, if the request does not name one
-
-    Raises InputError for another request.
+    Raises InputError for another request. The model is `name` if the request does not name one.
     """
     try:
         request = json.loads(raw, parse_constant=lambda constant: None, parse_float=_finite)

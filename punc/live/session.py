@@ -90,12 +90,7 @@ class Decided(NamedTuple):
 
 
 class Session:
-    """One stream after another.
-
-    open_stream   begins one
-
-    waiting   the words that are not decided
-    """
+    """One stream after another; the words `waiting` are not decided."""
 
     def __init__(self, open_stream: Callable[[], WordStream], options: LiveOptions):
         self._open, self._max_delay = open_stream, options.max_delay
@@ -162,10 +157,7 @@ def speaks(items: Iterable[Item]) -> bool:
 
 
 class Writer:
-    """Writes the output of a session, in a form of OUTPUTS.
-
-    line_end   stands after each message where they are written to a file
-    """
+    """Writes the output of a session, in a form of OUTPUTS; in a file `line_end` follows each message."""
 
     def __init__(self, output: str):
         self._output, self._blank = output, ""
@@ -173,12 +165,7 @@ class Writer:
 
     def messages(self, decided: Sequence[Decided | None], items: Iterable[Item],
                  waiting: Iterable[LiveWord]) -> list[str]:
-        """What to send now.
-
-        decided   words that are decided together, None where a stream ends
-        items     the input by which they are
-        waiting   the words that still wait
-        """
+        """What to send when some words (None: a stream ends) are decided by items of the input, and others wait."""
         if self._output == "text":
             return self._text(decided)
         if self._output == "json":

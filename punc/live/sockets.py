@@ -64,17 +64,13 @@ async def forward(client: Client, recogniser: ClientConnection) -> None:
 
 
 class LiveSockets:
-    """Serves WebSockets, each with a stream of its own.
-
-    live   what a client gets that says nothing else in its query
-    """
+    """Serves WebSockets, each with a stream of its own; `live` is for clients that say nothing else in their query."""
 
     def __init__(self, models: Models, live: LiveOptions, options: ServerOptions):
         self._models, self._live, self._options = models, live, options
         self._open = self._words = self._served = 0
 
     def health(self) -> dict[str, int]:
-        """Counts of connections and words."""
         return {"connections": self._open, "max_connections": self._options.max_connections, "served": self._served,
                 "words": self._words}
 

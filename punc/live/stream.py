@@ -43,9 +43,8 @@ class SlotStream:
         return logits if self._slot > 0 else None
 
     def close(self, pause: float = np.nan, following: Iterable[int] = repeat(END)) -> Iterator[np.ndarray]:
-        """The logits of the slots that the end of the stream decides.
+        """The logits of the slots that the end of the stream decides, `pause` seconds after the last token.
 
-        pause       after the last token
         following   what the model reads in place of the tokens that do not come
         """
         for token in islice(following, self._ahead):
@@ -57,8 +56,7 @@ class SlotStream:
     def expect(self, pause: float, ways: Iterable[Iterable[int]]) -> Iterator[np.ndarray]:
         """The slots that wait: log-posteriors (L,), the mean of the posteriors over several ways to go on.
 
-        pause   after the last token
-        ways    tokens that may follow, at least `lookahead` each
+        ways    tokens that may follow the pause, at least `lookahead` each
         """
         for logits in zip(*(self.copy().close(pause, following) for following in ways)):
             powers = np.exp(np.array(logits) - np.max(logits, axis=1, keepdims=True))
@@ -72,21 +70,14 @@ class SlotStream:
 
 
 class Labelled(NamedTuple):
-    """A word whose label is decided.
-
-    number   the number of the label
-    logits   float32 (L,), of all labels; (0,) if posteriors were not asked for
-    """
+    """A word whose label is decided: its number, and the logits of all, float32 (L,), or (0,) if not asked for."""
 
     number: int
     logits: np.ndarray
 
 
 class LiveStream:
-    """A stream of words for a model that reads left to right. Streams of one model do not know of each other.
-
-    scale   (L,) factors of the posteriors before labels are chosen; None: all 1
-    """
+    """A stream of words for a model that reads left to right; `scale` as in `decode`."""
 
     def __init__(self, model: AnyModel, scale: np.ndarray | None = None):
         self._scale, self._transitions = None if scale is None else np.log(scale), model.transitions
@@ -114,9 +105,7 @@ class LiveStream:
         return decided + self._push(last, pause, True)
 
     def decide(self, pause: float = np.nan) -> list[Labelled]:
-        """All words that wait for others; the stream goes on.
-
-        pause   how long the speaker has been silent, in seconds; NaN: not known
+        """All words that wait for others, after a silence in seconds (NaN: not known); the stream goes on.
 
         What comes next is not known. A model of words that reads pauses takes the mean over an end and some frequent
         words; others, and without a pause, read an end. A copy reads on; this stream remembers what is out.
@@ -135,7 +124,7 @@ class LiveStream:
         return self._end(np.nan, self._no_end)
 
     def copy(self) -> "LiveStream":
-        """Another stream in the same state, with the same weights; what is pushed to one is not in the other."""
+        """Another stream in the same state; what is pushed to one is not in the other."""
         other = copy(self)
         other._slots, other._waiting, other._parts = self._slots.copy(), self._waiting.copy(), copy(self._parts)
         return other
@@ -193,11 +182,7 @@ def ways(model: AnyModel) -> list[list[int]]:
 
 
 class WholeStream:
-    """A stream of words for a model that reads whole streams, with the methods of `LiveStream`.
-
-    scale        as in `LiveStream`
-    posteriors   false: the logits are not needed, which saves time
-    """
+    """A `LiveStream` for a model that reads whole streams; it is faster without `posteriors`, and so logits."""
 
     def __init__(self, model: AnyModel, scale: np.ndarray | None = None, posteriors: bool = True):
         self._model, self._scale, self._posteriors = model, scale, posteriors

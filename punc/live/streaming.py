@@ -60,9 +60,8 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
                         form: LiveFormat | None = None) -> None:
     """Punctuate live input from the file descriptor `source`; `sink` is flushed before each wait for input.
 
-    scale    (L,) factors of the posteriors before labels are chosen; None: all 1
+    scale    as in `decode`
     casing   writes the words with their labels; None: without a table
-    options  when words are decided; None: the defaults, as of `form`
 
     A model that reads whole streams writes at the end of each stream. Ctrl-C and SIGTERM are as the end of the input,
     and raised when all is written. Raises InputError if there is no word, and for `max_delay` with such a model.
@@ -112,9 +111,7 @@ def _run(source: int, reader: "LiveReader", session: Session, write: Callable[[l
 
 
 class LiveReader:
-    """Live input in pieces of any size: bytes to items. Names what it leaves out.
-
-    kind   what the input is (`input.INPUTS`), or auto
+    """Live input of a kind of INPUTS, or auto, in pieces of any size: bytes to items. Names what it leaves out.
 
     replaced   how many bad bytes or characters became U+FFFD
     bad        how many lines were left out
@@ -165,13 +162,10 @@ class LiveReader:
 
 
 def punctuate_lines(model: AnyModel, source: int, sink: IO[bytes], scale: np.ndarray | None = None) -> None:
-    """Punctuate lines of text without blanks between words from the file descriptor `source`.
+    """Punctuate lines of text without blanks between words from the file descriptor `source`; `scale` as in `decode`.
 
     The marks of the input are removed and those of the model inserted. All else comes out as it was, including blanks,
     line ends and bytes that are not UTF-8. Lines that have arrived are punctuated together, as soon as they are whole.
-
-    scale   (L,) factors of the posteriors before labels are chosen; None: all 1
-
     Raises InputError if there is no character.
     """
     reader, empty = CharacterReader(model.labels), True

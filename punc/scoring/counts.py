@@ -35,11 +35,9 @@ WORD_COLUMNS = tuple(f"{form}:{outcome}" for form in FORMS for outcome in "CSDI"
 
 
 class Words(NamedTuple):
-    """One side of a stream.
+    """One side of a stream: its words as they are compared to align, and with capitals, if these are known.
 
-    plain    the words as they are compared to align both sides
     slots    (words,) int64: the number of the label after each word
-    cased    the words with their capitals; None if capitals are not known
     """
 
     plain: Sequence[str]
@@ -199,8 +197,7 @@ class _Layout:
     def align_again(self, ref: np.ndarray, hyp: np.ndarray, plain: Alignment) -> Alignment:
         """Align another form of words that are aligned as plain ones.
 
-        Long streams are cut about every CUT words, in the middle of RUN words that are paired and equal in this form,
-        which costs nothing unless the words repeat themselves there.
+        Long streams are cut about every CUT words, in the middle of RUN words that are paired and equal in this form.
         """
         pairs = plain.ref_to_hyp
         equal = pairs >= 0

@@ -68,12 +68,7 @@ METRICS = (
 
 
 class Collapse(NamedTuple):
-    """Labels taken together.
-
-    name      the score's name
-    classes   the classes' names, the empty class first
-    number    (labels,): the class of each label
-    """
+    """Labels taken together: the score's name, the classes, the empty one first, and each label's class (labels,)."""
 
     name: str
     classes: tuple[str, ...]
@@ -113,21 +108,16 @@ def parse_collapse(text: str, labels: LabelSet) -> Collapse:
 
 
 def merge_counts(counts: np.ndarray, number: np.ndarray, classes: int) -> np.ndarray:
-    """Confusion counts (…, labels, labels) as those of classes, (…, classes, classes).
-
-    number   (labels,): the class of each label
-    """
+    """Confusion counts (…, labels, labels) as those of classes, (…, classes, classes), with the class of each label."""
     member = np.zeros((len(number), classes), counts.dtype)
     member[np.arange(len(number)), number] = 1
     return member.T @ counts @ member
 
 
 def merged_labels(labels: LabelSet, classes: str) -> tuple[LabelSet, np.ndarray]:
-    """Classes of labels as a label set, and the class of each label, (labels,).
+    """Classes of labels, as in a collapse, as a label set, and the class of each label, (labels,).
 
-    classes   `CLASS=LABEL+LABEL,…`, as in a collapse; a class is written as its first label
-
-    Raises InputError as `parse_collapse` does.
+    A class is written as its first label. Raises InputError as `parse_collapse` does.
     """
     collapse = parse_collapse(f"merge:{classes}", labels)
     firsts = [labels[int(np.flatnonzero(collapse.number == i)[0])] for i in range(len(collapse.classes))]

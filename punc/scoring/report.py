@@ -25,10 +25,7 @@ METRICS_HEADER = ("metric", *Interval._fields)
 
 
 def signature(counts: Counts, labels: LabelSet, checksum: str, last_slot: str) -> str:
-    """One line that says what a score depends on: scores with equal signatures can be compared.
-
-    checksum   of the reference (`data.datadir.checksum`)
-    """
+    """One line that says what a score depends on, with the checksum of the reference: equal ones can be compared."""
     aligned = f"aligned by edit distance in {counts.aligned} of {counts.streams} streams"
     units = f"{len(counts.units)} blocks of {counts.block} words"  # what intervals and tests resample
     parts = {
@@ -54,10 +51,7 @@ def signature_parts(signed: str) -> dict[str, str]:
 
 
 def new_score(path: str | os.PathLike) -> AbstractContextManager[Path]:
-    """A directory that replaces the score directory `path` when the block ends.
-
-    No program reads a score without metrics.tsv. The comparison of an older run does not belong to new counts.
-    """
+    """A directory that replaces the score directory `path`, without its old comparison, when the block ends."""
     return atomic_dir(path, METRICS, ["against.tsv"])
 
 
@@ -140,10 +134,7 @@ def write_tsv(path: str | os.PathLike, header: Iterable[str], rows: Iterable[Seq
 
 
 def read_tsv(path: str | os.PathLike, header: Sequence[str], numbers: Sequence[str]) -> list[list[Any]]:
-    """Read the rows under `header`, with the columns named in `numbers` as floats.
-
-    Raises InputError for a line that does not fit.
-    """
+    """Read the rows under `header`, with the columns `numbers` as floats. Raises InputError for another line."""
     rows: list[list[Any]] = []
     for number, line in read_lines(path):
         cells = line.split("\t")

@@ -36,9 +36,8 @@ Stream = tuple[str, list[Utterance], list[Utterance]]  # its name, and its utter
 
 
 def text_reader(labels: LabelSet, characters: bool = False) -> Read:
-    """A function from a text to its words; it remembers the words that it has read.
+    """A function from a text to its words, which it remembers, with the marks that `labels` reads.
 
-    labels      which marks are read as which label
     characters  whether the text has no blanks between words, as Japanese: then characters are the words
     """
     if characters:
@@ -174,9 +173,7 @@ class Side(NamedTuple):
 
 
 def read_side(path: Path, labels: LabelSet, read: Read) -> Side:
-    """The texts of a file, a line each, or of a data directory with labels.
-
-    read   `text_reader`, for a file
+    """The texts of a file, a line each and read by `read`, or of a data directory with labels.
 
     Raises InputError if there are no words or, in a data directory, no labels.
     """

@@ -32,10 +32,9 @@ APART = 0.2  # s between the beginnings of two cues, if speech overlaps
 
 
 class Cues(NamedTuple):
-    """Cues in order, int64 (C,) each: words [first, last); the second line begins with the word `second`.
+    """Cues in order, int64 (C,) each: words [first, last), from begin to end in milliseconds.
 
-    second        equal to `last` if the cue has one line
-    begin, end    milliseconds
+    second        the word that begins the second line; `last` if the cue has one line
     """
 
     first: np.ndarray
@@ -112,10 +111,7 @@ def _joined(text: _Text, marks: np.ndarray, bounds: np.ndarray) -> tuple[np.ndar
 
 
 def _split(first: np.ndarray, last: np.ndarray, text: _Text, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cut sentences that are longer than two lines: first the first cue of each, then the second, …
-
-    rank   (N,): how good it is to cut after each word
-    """
+    """Cut sentences that are longer than two lines, first the first cue of each; `rank` (N,) says where it is good."""
     done = []
     while len(first):
         reach = text.reach(first, last)

@@ -80,10 +80,7 @@ def number_words() -> dict[str, int]:
 
 
 def capitalized(words: Sequence[str], marks: np.ndarray, starts: np.ndarray, turns: np.ndarray) -> list[str]:
-    """The words, with a capital at `starts` (recordings, for example), and after the end of a sentence or turn.
-
-    A word that has capitals already stays as it is: iPhone. The other arguments are those of `make_cues`.
-    """
+    """The words, with a capital at `starts` and after the end of a sentence or turn, if they have none, as iPhone."""
     words = list(words)
     for i in {*starts.tolist(), *(np.flatnonzero((marks == SENTENCE_END) | turns) + 1).tolist()}:
         if i < len(words) and words[i].islower():
@@ -92,13 +89,12 @@ def capitalized(words: Sequence[str], marks: np.ndarray, starts: np.ndarray, tur
 
 
 def paragraphs(words: Sequence[str], marks: np.ndarray, pauses: np.ndarray | None, turns: np.ndarray) -> str:
-    """The words of one recording as paragraphs, separated by empty lines.
+    """The words of one recording as paragraphs, separated by empty lines; arguments as of `make_cues`.
 
-    A paragraph ends where the speaker changes. It also ends with a sentence if a silence of LONG seconds follows, or
-    if it has PARAGRAPH words by then. It ends nowhere else: not at a silence inside a sentence, and not inside a name
-    with initials or a number (`marks_after`).
+    A paragraph ends where the speaker changes, and with a sentence if a silence of LONG seconds follows, or if it has
+    PARAGRAPH words by then. It ends nowhere else: not at a silence inside a sentence.
 
-    pauses   (N,) seconds after each word; None if not known. The other arguments are those of `make_cues`.
+    pauses   (N,) seconds after each word; None if not known
     """
     breaks = turns.copy()
     if pauses is not None:

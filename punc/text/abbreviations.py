@@ -111,10 +111,7 @@ class Abbreviations:
         return Dot(NEVER if kind != NUMBER and not MARKS.isdisjoint(rest) else kind, word, bare)
 
     def ends(self, dot: Dot, following: Iterable[str], line_end: bool = False) -> bool | None:
-        """Whether a sentence ends at a dot, given REACH tokens that follow; None if these do not say it.
-
-        line_end  whether an utterance, which is a line, ends at the dot
-        """
+        """Whether a sentence ends at a dot, before REACH tokens, or at a `line_end`; None if these do not say it."""
         if dot.kind == NEVER:
             return False
         kind = CAPITAL if line_end and dot.kind == STARTER else dot.kind

@@ -37,10 +37,9 @@ NO_BLANK = re.compile("(?<![!-~]) | (?![!-~])")  # a blank that does not stand b
 
 
 class Split(NamedTuple):
-    """A text as tokens, the label after each, and the text between them.
+    """A text as tokens, the label after each, and the text between them; `lead` are marks before the first token.
 
     rests  rests[0] is before the first token, rests[i] after the i-th
-    lead   marks before the first token
     """
 
     tokens: list[str]

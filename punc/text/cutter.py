@@ -42,8 +42,8 @@ def file_name(path: str | os.PathLike[str]) -> str:
 def sorted_streams(names: Iterable[str]) -> list[str]:
     """Names of streams in C order.
 
-    Raises InputError if two names are the same, or if the order of the streams is not that of their utterances: the
-    utterances of `talk` come after those of `talk-0` and `talk&`, but `talk` comes before these.
+    Raises InputError if two are the same, or if it is not the order of their utterances: the utterances of `talk` come
+    after those of `talk-0` and `talk&`, but `talk` comes before these.
     """
     names = sorted(names, key=str.encode)
     for one, other in pairwise(names):

@@ -18,12 +18,7 @@ CUT_CHARACTER = re.compile("[\udcc2-\udcf4][\udc80-\udcbf]+[?]|[\udc80-\udcff]")
 
 
 class FilePart(NamedTuple):
-    """A part of an input file.
-
-    offset      bytes of the file before it
-    line_start  whether it begins at the beginning of a line
-    first       whether it is the file's first part
-    """
+    """A part of an input file, after `offset` bytes; whether it begins with a line, and is the file's first part."""
 
     path: str
     offset: int
@@ -33,9 +28,8 @@ class FilePart(NamedTuple):
 
 
 def file_parts(paths: Iterable[str | os.PathLike[str]], delimiter: bytes, size: int = PART) -> Iterator[FilePart]:
-    """The files in parts of about `size` bytes, each of which ends with `delimiter`.
+    """The files in parts of about `size` bytes, each of which ends with `delimiter`, or with a blank in a long line.
 
-    If the delimiter is the line end and a line is longer than `size`, a part ends with a blank.
     Raises InputError for a missing or an empty file.
     """
     for path in paths:

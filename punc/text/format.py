@@ -74,10 +74,9 @@ class Format(ABC):
 
     @abstractmethod
     def prepare(self, inputs: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str]) -> Counter[str]:
-        """Write the data directory `output` from the files `inputs`.
+        """Write the data directory `output` from files. Returns counts: streams, utterances, words, and the repairs.
 
-        Returns counts: streams, utterances, words, and the repairs. Raises InputError for files that cannot be read or
-        repaired; `output` is then as it was.
+        Raises InputError for files that cannot be read or repaired; `output` is then as it was.
         """
 
 

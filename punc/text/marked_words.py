@@ -71,8 +71,7 @@ def take_apart(texts: Sequence[str], reader: TokenReader, streams: np.ndarray, t
 def keeps(words: SplitWords, marks: str) -> np.ndarray:
     """Where the marks of a text stay, bool (W,).
 
-    marks   KEEP: everywhere; REPLACE: nowhere; AUTO: in streams with a third of the usual marks or more, where only
-            what is missing is added
+    KEEP: everywhere; REPLACE: nowhere; AUTO: in streams with a third of the usual marks or more.
     """
     if marks != AUTO:
         return np.full(len(words.codes), marks == KEEP)
@@ -106,10 +105,7 @@ class MarkedWords:
         self._ends = [i for i, label in enumerate(label_set) if label.name in label_set.sentence_ends]
 
     def write(self, words: SplitWords, labels: np.ndarray) -> tuple[list[str], np.ndarray]:
-        """The text of each word, and its label, int64 (W,), which is another where marks stay or move.
-
-        labels  int64 (W,), 0 for a word that no model reads
-        """
+        """The text of each word, and its label, int64 (W,), which is another where marks stay or move."""
         labels = labels.copy()
         kinds, had = words.of([token.kind for token in words.tokens]), words.of([t.marks != "" for t in words.tokens])
         self._move(words, labels, kinds == TAG, had)
@@ -130,10 +126,7 @@ class MarkedWords:
 
     def _sentence_starts(self, words: SplitWords, labels: np.ndarray, kinds: np.ndarray,
                          following: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Which words begin a sentence by the labels, and which do not by the marks that are there, bool (W,) each.
-
-        following   the words that are marks which stand alone
-        """
+        """Which words begin a sentence by the labels, and which do not by the marks that are there, bool (W,) each."""
         read = np.flatnonzero((words.counts > 0) & (kinds != TAG))
         begins, before = starts_of_runs(words.streams[read]), following - 1
         ends = words.of([token.ends for token in words.tokens])
@@ -164,9 +157,8 @@ class MarkedWords:
         return self.label_set.index(self.label_set.reading(marks, label.capital, label.opening))
 
     def _keep(self, words: SplitWords, labels: np.ndarray, kept: np.ndarray, stays: np.ndarray) -> None:
-        """Give words that keep their marks the labels of these, and others an empty one, unless a mark is missing.
+        """Give `kept` words the labels of their marks, and others an empty one, unless a mark is missing.
 
-        kept    bool (W,): where marks stay
         stays   bool (W,): where no label makes a capital, and, with AUTO, no mark is missing but at the end of a turn
         """
         marked, has = words.of([token.marks != "" and token.kind != TAG for token in words.tokens]), words.marked

@@ -20,10 +20,7 @@ class Unreadable(Exception):
 
 
 class OpenDot(NamedTuple):
-    """The dot of a passage's last word, if only what follows says whether a sentence ends there.
-
-    label  that of the word if none ends there
-    """
+    """The dot of a passage's last word, if only what follows says whether a sentence ends there; else its `label`."""
 
     dot: Dot
     label: str
@@ -55,12 +52,9 @@ class Passage(NamedTuple):
 
 
 class Memo(dict[str, str]):
-    """Remembers the analysis of items (lines or words): item → its words, empty if the item is special.
+    """Remembers the analysis of items (lines or words): item → its words, empty if the item is `special`.
 
-    abbreviations  say which dots of tokens may be no marks; None for items that are no tokens
-
-    `labels` maps each item to its labels. `special` holds the parts of items that need more than a look-up: those with
-    a lead, with a repair, with a dot that may be no mark, or without words.
+    Those have a lead, a repair, no words, or a dot that may be no mark (by `abbreviations`, if items are tokens).
     """
 
     def __init__(self, analyse: Callable[[str], Parts], abbreviations: Abbreviations | None = None):

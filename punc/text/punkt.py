@@ -87,7 +87,6 @@ class Types:
         return ratio * math.exp(-length) * (inside + 1) * length ** -float(without)
 
     def count(self, word: str) -> int:
-        """How often a word occurs."""
         return self.dotted[word] + self.plain[word]
 
 

@@ -40,12 +40,10 @@ WINDOW = 30_000  # words in each side of a window, if a long text has no anchors
 
 @dataclass(frozen=True)
 class Alignment:
-    """A reference aligned with a hypothesis.
+    """A reference aligned with `n_hyp` words of a hypothesis, and the edit distance in words.
 
     ref_to_hyp      int64 (reference words,): the hypothesis word paired with each, -1 for a deleted word; increasing,
                     except for the -1
-    n_hyp           number of hypothesis words
-    distance        the edit distance in words
     """
 
     ref_to_hyp: np.ndarray
@@ -56,20 +54,15 @@ class Alignment:
 def align_words(ref: Sequence[str], hyp: Sequence[str]) -> Alignment:
     """Align two word sequences with minimum edit distance; substitution, deletion and insertion each cost 1.
 
-    Up to EXACT word pairs the distance is the minimum. Longer texts are cut at anchors (see `_parts`), so that time is
-    about linear. A cut in the middle of equal words costs nothing, unless the texts repeat themselves there. Memory is
-    linear in the words.
+    Longer texts than EXACT are cut at anchors (see `_parts`), so that time is about linear; memory is. A cut in the
+    middle of equal words costs nothing, unless the texts repeat themselves there.
     """
     a, b = word_numbers(ref, hyp)
     return align_streams(a, b, [len(a)], [len(b)])
 
 
 def align_streams(ref: np.ndarray, hyp: np.ndarray, ref_ends: Sequence[int], hyp_ends: Sequence[int]) -> Alignment:
-    """Align streams that stand one after another, each by itself as `align_words` does.
-
-    ref, hyp            int64 (words,): equal words have equal numbers
-    ref_ends, hyp_ends  where each stream ends
-    """
+    """Align streams that end at some words, each by itself as `align_words` does; equal words have equal numbers."""
     blocks: list[np.ndarray | list[tuple[int, int, int]]] = []
     r0 = h0 = 0
     for r1, h1 in zip(ref_ends, hyp_ends):
@@ -95,8 +88,7 @@ def project_slots(alignment: Alignment) -> np.ndarray:
 def project_labels(alignment: Alignment, labels: np.ndarray) -> np.ndarray:
     """Carry label numbers of reference slots, (reference words,), onto hypothesis slots, (hypothesis words,).
 
-    A label's number is its strength (`labels.txt` lists the weakest first), so the largest number wins a slot. Slots
-    without a mark have label 0. For the rules see the module.
+    A label's number is its strength (`labels.txt` lists the weakest first); 0 is no mark. For the rules see the module.
     """
     slots = project_slots(alignment)
     projected = np.zeros(alignment.n_hyp, dtype=labels.dtype)
@@ -136,8 +128,8 @@ def _pair(blocks: np.ndarray, n_ref: int) -> np.ndarray:
 def _parts(a: np.ndarray, b: np.ndarray, lengths: Sequence[int] = ANCHOR_LENGTHS) -> Iterator[tuple[int, ...]]:
     """Cut two texts into parts that are aligned on their own: (start in a, end in a, start in b, end in b).
 
-    Texts of up to EXACT word pairs are one part. Others are cut at anchors. A part that is still too long is cut at
-    anchors of shorter n-grams that are unique in it, and a part without anchors by windows.
+    Texts of up to EXACT word pairs are one part. Others are cut at anchors; a part that is still too long at anchors of
+    shorter n-grams, and a part without anchors by windows.
     """
     if len(a) * len(b) <= EXACT:
         yield 0, len(a), 0, len(b)

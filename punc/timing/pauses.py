@@ -34,10 +34,7 @@ SEGMENT_SLACK = 1.0  # s by which a word may end after its utterance: both ends 
 
 
 class TimedWord(NamedTuple):
-    """A word of an utterance or a recording, with its time in seconds; confidence None if there is none.
-
-    speaker   as NIST's CTMs may name it in their last column
-    """
+    """A word of an utterance or a recording, with its time in seconds; `speaker` as NIST's CTMs may name it."""
 
     id: str
     channel: str
@@ -49,11 +46,7 @@ class TimedWord(NamedTuple):
 
 
 class Timing(NamedTuple):
-    """The words of one id in time order, without silences.
-
-    end         the end of the id in seconds; None if unknown
-    file, line  where it was read
-    """
+    """The words of one id in time order, without silences; its end in seconds, None unknown; where it was read."""
 
     words: list[TimedWord]
     end: float | None = None
@@ -184,9 +177,7 @@ def slot_pauses(times: np.ndarray, matched: np.ndarray, end: float | None = None
 
 
 def write_pauses(directory: str | os.PathLike[str], pauses: Iterable[tuple[str, np.ndarray]]) -> None:
-    """Write `pauses.ark` and `pauses.scp` of a data directory, whole or not at all.
-
-    pauses   of all utterances, in any order: the archive keeps it, the index is sorted
+    """Write `pauses.ark` and `pauses.scp` of a data directory, of utterances in any order, whole or not at all.
 
     As in Kaldi's scripts, the index names the archive by its absolute path. Only the ids are in memory.
     """
@@ -199,12 +190,7 @@ def write_pauses(directory: str | os.PathLike[str], pauses: Iterable[tuple[str, 
 
 
 def pauses_by_label(utterances: Iterable[Utterance]) -> dict[str, np.ndarray]:
-    """The pauses of each label's slots, float32, seconds, NaN unknown; labels in the order of their first slot.
-
-    utterances   with labels and pauses
-
-    Memory: 4 bytes for each slot.
-    """
+    """The pauses of each label's slots, float32, seconds, NaN unknown; labels in the order of their first slot."""
     parts: dict[str, list[np.ndarray]] = {}
     for utterance in utterances:
         assert utterance.labels is not None

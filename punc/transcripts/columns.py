@@ -42,9 +42,9 @@ def form_of(text: str) -> str:
 
 
 def _is_kaldi_text(text: str) -> bool:
-    """Whether every line begins with an id of an utterance, and no two have the same.
+    """Whether every line begins with an id of an utterance, of digits and letters, and no two have the same.
 
-    An id has digits and letters; without a hyphen or underscore, all ids differ only in digits, and there are two.
+    Without a hyphen or underscore, all ids differ only in digits, and there are two.
     """
     lines = [line[0] for line in LINE.finditer(text)]
     ids = [found["id"] for found in map(UTTERANCE.fullmatch, lines) if found]
@@ -54,10 +54,7 @@ def _is_kaldi_text(text: str) -> bool:
 
 
 def read_ctm_file(source: Source) -> Transcript:
-    """Read a CTM as a transcript; a stream is a channel of an id, in time order, whatever the order of lines.
-
-    Raises InputError for lines with other columns, and for times that are none.
-    """
+    """Read a CTM; a stream is a channel of an id, in time order. Raises InputError for wrong columns and times."""
     reader, streams = TextReader(source), dict[tuple[str, str], int]()
     lines = [CtmLine(source.path, number, f"{line}\n")
              for number, line in enumerate(source.text.replace("\r", " ").split("\n"), 1)]

@@ -15,7 +15,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -120,13 +120,12 @@ def check_line(line: bytes, path: str | os.PathLike[str], number: int) -> str:
 
 
 class CtmIndex(Mapping[str, Callable[..., Timing]]):
-    """Every id of a CTM, or of the `*.ctm` of a directory, with a function that reads its timing.
-
-    repairs   counts the repairs
+    """Every id of a CTM, or of the `*.ctm` of a directory, with a function that reads its timing; counts `repairs`.
 
     The function takes the channel of an id that has several. Memory: 56 bytes for each stretch of lines with one id.
-    Raises InputError if there are no words. The function raises InputError as `read_ctm` does, and if the id has
-    several channels, but not the one given.
+    Raises InputError for a missing file, and if there are no words. The function does for too few or too many columns,
+    a time or confidence that is not a number, negative times and durations, an overlap longer than MAX_OVERLAP seconds,
+    bytes that are not UTF-8, CR and NUL, and several channels, but not the one given.
     """
 
     def __init__(self, path: str | os.PathLike[str], repairs: Counter[str] | None = None):
@@ -169,12 +168,9 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
         return self._files[int(number)], int(line)
 
     def lines(self, id: str, channel: str = "", known: Set[str] = frozenset()) -> list[CtmLine]:
-        """The lines of an id, in the order of the files.
+        """The lines of an id, in the order of the files, of one of its channels, if it has several.
 
-        channel   of an id that has several, the one to read
-        known     all channels of the id that are recordings, if that is known
-
-        Raises InputError for an id with several channels, but not the one given, and for a channel that is not known.
+        Raises InputError for several channels, but not the one given, and for one that is not known to be a recording.
         """
         lines: list[CtmLine] = []
         for number, begin, end, line in self._stretches.rows(id).astype(np.int64).tolist():
@@ -205,25 +201,6 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
         return _timing([*ctm_rows(lines, self.repairs)], lines[0].path, self.repairs)
 
 
-def read_ctm(path: str | os.PathLike[str],
-             repairs: Counter[str] | None = None) -> Iterator[tuple[str, str, Timing]]:
-    """Read a CTM as (id, channel, timing), one at a time; lines of one id and channel must be next to each other.
-
-    Raises InputError for a missing or empty file, too few or too many columns, a time or confidence that is not a
-    number, negative times and durations, an overlap longer than MAX_OVERLAP seconds, bytes that are not UTF-8, CR and
-    NUL.
-    """
-    repairs = Counter[str]() if repairs is None else repairs
-    with open_input(path) as file:
-        if not file.read(1):
-            raise InputError("the file is empty", "make it again", path)
-        file.seek(0)
-        rows = ctm_rows((CtmLine(path, number, line.decode(errors="surrogateescape"))
-                         for number, line in enumerate(file, 1)), repairs)
-        for (id, channel), group in groupby(rows, key=lambda row: row.word[:2]):
-            yield id, channel, _timing(list(group), path, repairs)
-
-
 def _stretches(files: Sequence[Path]) -> Iterator[tuple[str, int, int, int, int]]:
     """Each id with a stretch of its lines: number of the file, first byte, end byte, and number of the first line."""
     for number, path in enumerate(files):
@@ -247,8 +224,6 @@ def read_lines(lines: Sequence[CtmLine], document: PartsDocument, at: int = 0, r
     """The words of lines as texts of a document that has the lines from the character `at` on; silences are texts, too.
 
     streams   gets a number for each id and channel, which is the stream of its texts
-
-    Raises InputError as `read_ctm` does.
     """
     texts, streams = list[Text](), {} if streams is None else streams
     starts = dict(zip(map(id, lines), accumulate([len(line.text) for line in lines], initial=at)))

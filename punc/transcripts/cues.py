@@ -68,9 +68,7 @@ def form_of(text: str) -> str:
 
 
 def find_cues(source: Source, times: re.Pattern[str] = TIMES, named: bool = False) -> list[Stretch]:
-    """The cues of a file, a segment each.
-
-    named   a cue may have a name for a number, as in WebVTT
+    """The cues of a file, a segment each; `named`: a cue may have a name for a number, as in WebVTT.
 
     Raises InputError for a line with an arrow between what are no times.
     """
@@ -142,10 +140,7 @@ def _repeated(old: list[list[str]], new: list[list[str]]) -> int:
 
 
 def _read_rolling(source: Source, reader: TextReader, cues: Sequence[Stretch], rolls: Sequence[Roll]) -> list[Repeat]:
-    """Read the lines that are said, and return those that repeat them.
-
-    A line stays as it is where markup divides its words.
-    """
+    """Read the lines that are said, and return those that repeat them, but where markup divides their words."""
     repeats, before = list[Repeat](), list[tuple[int, int]]()  # the texts [first, last) of the lines of the cue before
     for cue, rolled in zip(cues, rolls):
         said = before[len(before) - rolled.repeated:]

@@ -121,9 +121,7 @@ TEXT = JsonFormat("text", "a service's shortest answer: `text`", "text ; transcr
 
 
 def read_json(source: Source, timed: bool = False) -> Transcript:
-    """Read a file of JSON.
-
-    timed   read words with times, also where a text has more, as their marks
+    """Read a file of JSON; `timed`: words with times, also where a text has more, as their marks.
 
     Raises InputError for broken JSON and for what has no words that can be found.
     """
@@ -154,15 +152,10 @@ def read_json(source: Source, timed: bool = False) -> Transcript:
 
 def _reader(row: JsonFormat, document: JsonDocument, own: list[Any], timed: bool) -> JsonReader:
     """A row's reader that has read some documents of a file."""
-    document.clear()
+    document.spots = []
     reader = JsonReader(row, document, timed)
     reader.read(own)
     return reader
-
-
-def json_rows() -> list[tuple[str, str]]:
-    """Of each format its name and what writes it."""
-    return [(row.name, row.writers) for row in [*FORMATS, TEXT]]
 
 
 def _candidates(documents: list[Any]) -> Iterator[tuple[JsonFormat, list[Any]]]:
@@ -195,7 +188,7 @@ def _transcript(source: Source, reader: JsonReader, document: JsonDocument) -> T
     if not row.has:
         messages.append(said_of(row))
     known = reader.shape.word_lists.union(map(id, reader.skipped))
-    if stay := unread(document.values, document.spots(), row.stays, known):
+    if stay := unread(document.values, document.spots, row.stays, known):
         messages.append(f"{sum(stay.values())} texts of several words stay as they are: {_named(stay)}")
     if reader.shape.odd_times:
         messages.append(f"times that are no numbers were not read: {reader.shape.odd_times}")

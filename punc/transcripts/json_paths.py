@@ -81,10 +81,7 @@ def getter(path: str) -> Callable[[Any], Any]:
 
 
 def seconds(value: Any, unit: float = 1) -> float:
-    """A time in seconds; NaN if it is none: a number, `1.3s`, `00:01:02.5`, `PT1.5S`, or seconds and nanos.
-
-    unit   how many units of a number are a second
-    """
+    """A time in seconds; NaN if it is none: a number, with `unit` a second, `1.3s`, `00:01:02.5`, `PT1.5S`, nanos."""
     if type(value) in (int, float):  # not bool
         return value / unit if -LATEST * unit < value < LATEST * unit else math.nan
     if isinstance(value, str) and len(value) < 30:

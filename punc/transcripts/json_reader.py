@@ -21,13 +21,11 @@ from punc.transcripts.transcript import Repeat, Text, folded, split
 
 
 class JsonReader:
-    """Reads the documents of a file by a row of the table.
+    """Reads the documents of a file by a row of the table; `timed` as in `read_json`.
 
     texts, repeats, language   as a `Transcript` has them
     shape                      what the row finds
     skipped                    documents and segments that are not final
-
-    timed   read words with times, also where a text has more, as their marks
     """
 
     def __init__(self, row: JsonFormat, document: JsonDocument, timed: bool = False):
@@ -192,10 +190,7 @@ class JsonReader:
         self._fill(len(self.texts) - len(texts), begin, end)
 
     def _fill(self, first: int, begin: float, end: float) -> None:
-        """Give the times of a segment to its first and last word, if they have none.
-
-        In captions that roll, a segment ends after the next one begins: then its last word ends there.
-        """
+        """Give the times of a segment to its first and last word, if they have none, up to the next segment."""
         texts = self.texts
         if math.isnan(texts[first].begin):
             texts[first] = texts[first]._replace(begin=begin)

@@ -122,7 +122,6 @@ def unread(values: list[Any], used: Iterable[tuple[Any, Any]], stays: str = "", 
            ) -> Counter[str]:
     """How many texts of several words stay as they are, by the names of their members.
 
-    values   the values of a file
     used     the texts that were read
     stays    names of members whose texts are known not to be words
     without  values that are not counted, by their `id`

@@ -111,10 +111,7 @@ def _same_words(old: list[str], new: list[str]) -> list[int]:
 
 
 def in_order_of(texts: list[Text], said: list[Text]) -> list[Text] | None:
-    """Texts that repeat others, in the order of those, which their begins tell; None if these are other texts.
-
-    So channels repeat the words of a whole recording.
-    """
+    """Texts that repeat others, as a recording its channels, in the order of those; None if these are other texts."""
     if len(said) != len(texts) or len({text.stream for text in texts}) < 2:
         return None
     index: dict[tuple[float, str], Text] = {}

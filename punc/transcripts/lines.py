@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -25,12 +26,10 @@ ASS_MARKUP = re.compile(r"\{[^{}\n]{0,200}\}|(?P<blank>\\[Nnh])")
 class LineFormat(NamedTuple):
     """A format of lines.
 
-    name     as people call it
     writers  what writes it
     line     a line with words
     other    a line without; None: empty lines only
     head     what the first line is, if the format has one
-    time     reads a time
     markup   what stands in a text and is no words
     dashes   a dash at the beginning of a line begins a turn
     """
@@ -45,16 +44,6 @@ class LineFormat(NamedTuple):
     dashes: bool = False
 
 
-def milliseconds(text: str) -> float:
-    """A time in milliseconds."""
-    return number(text, 1000)
-
-
-def frames(text: str) -> float:
-    """A time in frames, of which films have 23.976 a second."""
-    return number(text, 23.976)
-
-
 FORMATS = [
     LineFormat("ASS", "Aegisub and others, SSA too",
                re.compile(rf"Dialogue:\s*[^,\n]*,\s*(?P<begin>{CLOCK}),\s*(?P<end>{CLOCK}),"
@@ -62,12 +51,13 @@ FORMATS = [
                re.compile(r".*"), re.compile(r"\[Script Info\]", re.I), markup=ASS_MARKUP, dashes=True),
     LineFormat("TSV of Whisper", "`whisper --output_format tsv`",
                re.compile(r"(?P<begin>\d{1,12})\t(?P<end>\d{1,12})\t(?P<text>.*)"),
-               head=re.compile(r"start\tend\ttext\s*", re.I), time=milliseconds),
+               head=re.compile(r"start\tend\ttext\s*", re.I), time=partial(number, unit=1000)),
     LineFormat("labels of Audacity", "Audacity",
                re.compile(rf"(?P<begin>{PLAIN_NUMBER})\t(?P<end>{PLAIN_NUMBER})(?:\t(?P<text>.*))?"),
                re.compile(r"\\\t.*"), time=number),
     LineFormat("MicroDVD", "subtitles in frames",
-               re.compile(r"\{(?P<begin>\d{1,9})\}\{(?P<end>\d{0,9})\}(?P<text>.*)"), time=frames,
+               re.compile(r"\{(?P<begin>\d{1,9})\}\{(?P<end>\d{0,9})\}(?P<text>.*)"),
+               time=partial(number, unit=23.976),  # frames a second of films
                markup=re.compile(r"\{[A-Za-z]:[^{}\n]{0,100}\}|(?P<blank>\|)"), dashes=True),
     LineFormat("LRC", "lyrics, with times of words too",
                re.compile(rf"(?P<begin>{LRC_STAMP})(?:{LRC_STAMP}){{0,20}}(?P<text>.*)"),

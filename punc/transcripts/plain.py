@@ -44,12 +44,6 @@ LOOKS = [  # what it looks like; a line of it; how many lines at least; the near
 ]
 
 
-def check_rttm(source: Source) -> None:
-    """Raise InputError for an RTTM, which looks like an STM."""
-    if RTTM.match(source.text):
-        raise source.error("an RTTM: it says who speaks, and has no words", "give it to punc turns")
-
-
 def check_plain(source: Source) -> None:
     """Raise InputError for a file whose lines do not look like speech."""
     lines = [line[0] for line in LINE.finditer(source.text[:1 << 20]) if line[0].strip()][:HEAD]

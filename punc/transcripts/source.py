@@ -82,10 +82,7 @@ def encoded(text: str, encoding: str) -> bytes:
 
 
 class PartsDocument:
-    """A file whose texts come in the order in which they stand.
-
-    escapes   pairs of what a text means and how it is written, as a quote that is doubled
-    """
+    """A file whose texts come in the order in which they stand; `escapes` as of `TextReader`."""
 
     rated = False
 
@@ -140,7 +137,7 @@ class TextReader:
     markup   what stands in a text and is no words; a group `time` says when the next word begins, in the file's way,
              a group `voice` who speaks, and a group `blank` ends a word, as a line break does
     dashes   a dash at the beginning of a line begins a turn
-    escapes  those of the `document` that has the texts
+    escapes  pairs of what a text means and how it is written, as a quote that is doubled
     """
 
     def __init__(self, source: Source, markup: re.Pattern[str] | None = None, dashes: bool = False,

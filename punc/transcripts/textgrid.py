@@ -36,11 +36,6 @@ class Tier(NamedTuple):
     stop: int
 
 
-def is_textgrid(text: str) -> bool:
-    """Whether its first lines say that it is a TextGrid."""
-    return '"TextGrid"' in text[:200]
-
-
 def find_tiers(source: Source) -> list[Tier]:
     """The tiers of intervals of a file. Raises InputError if it is cut short or broken."""
     text, grid = source.text, GRID.search(source.text)

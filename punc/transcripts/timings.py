@@ -39,9 +39,7 @@ def word_times(path: str | os.PathLike[str], tier: str = "",
 
 
 def read_timing(path: str | os.PathLike[str], tier: str = "", channel: str | None = None) -> Timing:
-    """The timed words of a file, in time order; words without times are left out.
-
-    channel   of the file's speakers, the one to read, if it has this one
+    """The timed words of a file, in time order, of a speaker (`channel`) if it has him; others are left out.
 
     Raises InputError as `read_transcript` does, for times that are wrong, and for a file without times.
     """

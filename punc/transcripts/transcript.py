@@ -26,11 +26,9 @@ MARKS = ".,?!:;…\"'()[]<>«»“”-–—¿¡"  # how words and their repetit
 
 
 class Text(NamedTuple):
-    """A text of a file, with one word or several.
+    """A text of a file, without escapes, with one word or several; begin and end in seconds, NaN where not known.
 
     place       where it stands in the document
-    text        the text, without escapes
-    begin, end  seconds; NaN where they are not known
     speaker     a name; empty if it is not known
     confidence  the recogniser's; NaN if there is none
     segment     the segment of the file (a line, a cue) that the text is in
@@ -84,7 +82,6 @@ class Transcript:
     language  as the file names it; empty if it does not
     notes     how the file was read
     messages  what a user should check
-    encoding  how the file is encoded
     end       when the recording ends, in seconds; NaN if it is not known
     """
 
@@ -102,17 +99,14 @@ class Transcript:
 class Words(NamedTuple):
     """W words of a transcript, which are N pieces: most words are one piece, others go over several texts.
 
-    texts        the words
     begins, ends float64 (W,), seconds; NaN where the file has none
     speakers     the name of each speaker, and `speaker`, int64 (W,), the one of each word, -1 if it is not known
     recordings   the name of each recording, and `recording`, int64 (W,), the one of each word
     confidences  float64 (W,), NaN where there is none
     segments     int64 (W,), streams int64 (W,)
     turns        bool (W,): another speaker than that of the word before begins
-    pieces       the pieces
     of           int64 (N,): which text of the transcript each piece is in
     first, last  int64 (W,): the pieces of each word
-    script       how they are separated
     """
 
     texts: list[str]
@@ -204,9 +198,7 @@ def words_of(texts: Sequence[Text], script: Script = BLANKS_BETWEEN) -> Words:
 
 
 def _turns(speaker: np.ndarray, streams: np.ndarray, segments: np.ndarray, begun: np.ndarray) -> np.ndarray:
-    """Where another speaker than that of the word before begins, bool (W,).
-
-    begun   bool (W,): the file says that someone else begins, whoever it is
+    """Where another speaker than that of the word before begins, or the file says so (`begun`), bool (W,).
 
     A speaker that is not known is that of the word before, and one that has a single word between two words of another
     is a mistake of diarization.
@@ -230,11 +222,7 @@ def _numbered(names: Sequence[str], empty: int = -1) -> tuple[list[str], np.ndar
 
 
 def write(transcript: Transcript, words: Words, new: Sequence[str], probabilities: np.ndarray | None = None) -> str:
-    """The file with new words.
-
-    new            W words
-    probabilities  float64 (W,), of the label of each word; NaN, and None for all words, writes none
-    """
+    """The file with W new words and, but where they are NaN, the probabilities of their labels, float64 (W,)."""
     pieces = _new_pieces(words, new)
     bounds = np.searchsorted(words.of, np.arange(len(transcript.texts) + 1)).tolist()
     chances = np.full(len(pieces), np.nan)
@@ -273,10 +261,7 @@ def _new_pieces(words: Words, new: Sequence[str]) -> list[str]:
 
 
 def _write_repeat(document: Document, repeat: Repeat, script: Script, *forms: tuple[list[str], Sequence[str]]) -> None:
-    """Write texts that repeat words: what is another word than the one it repeats stays.
-
-    forms   what is repeated, and how it is written now: by piece, or by word
-    """
+    """Write texts that repeat words. The `forms` are pairs of these words before and now, by piece and by word."""
     if list(forms[-1][1]) == forms[-1][0]:
         return  # what is not changed is not made equal, either
     split_texts = [script.split(text) for _, text in repeat.texts]

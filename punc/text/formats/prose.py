@@ -13,11 +13,9 @@ from punc.text.passages import Memo, Passage
 
 def speaker_turns(expression: str, text: str, line_start: bool) -> Iterator[tuple[str | None, str, bool]]:
     """Parts of a text without labels of speakers such as `#speaker Ann` or `ANN:`, each with the name of who speaks,
-    None before the first label, and with whether the part begins at the beginning of a line.
+    None before the first label, and with whether the part begins at the beginning of a line, as the text does or not.
 
-    expression   a regular expression of labels at the beginning of a line, which is in Python's cache; the name is its
-                 first group, or all that it matches; an empty one finds none
-    line_start   whether the text begins at the beginning of a line
+    expression   of labels at the beginning of a line; the name is its first group, or all; an empty one finds none
     """
     name, begin = None, 0
     for label in re.finditer(f"^(?:{expression})", text, re.MULTILINE) if expression else ():
