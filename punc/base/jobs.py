@@ -77,14 +77,13 @@ class Share(NamedTuple):
 class Part(NamedTuple):
     """A part in the directory `path`, made by `command`, as `punctuate`, for the job `share`; `result` is what it says.
 
-    options  the options and arguments of the command; they are the same in all parts of a run
     inputs   file → [size in bytes, time of its last change in ns]; the same in all parts, and when they are joined
     """
 
     path: Path
     command: str
     share: Share
-    options: dict[str, Any]
+    options: dict[str, Any]  # the options and arguments of the command; they are the same in all parts of a run
     inputs: dict[str, list[int]]
     result: dict[str, Any]
 
@@ -94,12 +93,7 @@ class Part(NamedTuple):
 
     @property
     def again(self) -> str:
-        """What to do about a broken part."""
         return f"run punc {self.command} with --job={self.share.job} again"
-
-    def parsed(self) -> Namespace:
-        """The command line."""
-        return Namespace(**self.options)
 
 
 def state_of(path: str | os.PathLike) -> list[int]:

@@ -95,7 +95,6 @@ def _flock(file: IO[str], path: Path) -> None:
 
 
 def _is_at(file: IO[str], path: Path) -> bool:
-    """Whether an open file is the one at this path."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
     except FileNotFoundError:

@@ -262,7 +262,6 @@ def option_type(argument: inspect.Parameter) -> Callable:
 
 
 def completion_asked() -> bool:
-    """Whether the shell asks for a completion, rather than for the command to run."""
     return "_ARGCOMPLETE" in os.environ
 
 

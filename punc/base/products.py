@@ -45,7 +45,6 @@ class _ByOneDNN(TorchFunctionMode):
 
 
 def _fits(inputs: torch.Tensor, weight: torch.Tensor) -> bool:
-    """Whether oneDNN can compute the product, and the product is large."""
     dense_float32 = all(part.device.type == "cpu" and part.dtype == torch.float32 and part.layout == torch.strided
                         for part in (inputs, weight))
     return (dense_float32 and not torch.is_grad_enabled() and not torch.is_autocast_enabled("cpu")

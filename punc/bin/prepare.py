@@ -58,7 +58,6 @@ def options() -> OptionParser:
 
 
 def describe(name: str) -> str:
-    """The help on a format: what it is, and its options."""
     takes = load_format(name).takes
     names = [kebab(option) for option in OPTIONS if option in takes]
     return f"  {name:<12}{format_help(name)}\n{'':14}{' '.join(names)}"

@@ -62,5 +62,5 @@ def output_options(args: Namespace) -> OutputOptions:
 
 def join(parts: Sequence[Part], out: Path) -> None:
     from punc.decoding.punctuated_parts import join_punctuated
-    args = parts[0].parsed()
+    args = Namespace(**parts[0].options)
     join_punctuated(parts, out, Path(args.directory), DataDir(args.data), output_options(args))

@@ -104,7 +104,6 @@ def speakers_of(turns: Sequence[Turn], times: np.ndarray) -> list[str | None]:
 
 
 def _turn(columns: list[str], path: str | os.PathLike, line: int) -> tuple[str, Turn]:
-    """File and turn of a line. Raises InputError if it is no turn."""
     try:
         begin, duration = float(columns[3]), float(columns[4])
         if not (0 <= begin < LATEST and 0 <= duration < LATEST):  # so NaN is out, too

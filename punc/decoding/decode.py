@@ -152,7 +152,6 @@ class PartLabels:
 
 
 def joins_parts(model: AnyModel) -> bool:
-    """Whether a model's tokenizer splits words, and its labels have capitals."""
     return model.tokenizer.clitics is not None and model.labels.cased
 
 

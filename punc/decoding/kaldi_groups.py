@@ -38,33 +38,28 @@ UTTERANCE, RECORDING, SPEAKER = "utterance", "recording", "speaker"  # the kinds
 class Group(NamedTuple):
     """The words of some whole streams.
 
-    transcript  its texts, stream after stream; of a CTM, its document has the lines
-    lines       (id, number of the text after its last one) for each line of the transcript's `text`
-    recordings  the names of the recordings, in order, also of those without words
     pauses      float (W,), seconds after each word; None if they follow from the times of the words
     """
 
-    transcript: Transcript
-    lines: list[tuple[str, int]]
-    recordings: list[str]
+    transcript: Transcript  # its texts, stream after stream; of a CTM, its document has the lines
+    lines: list[tuple[str, int]]  # (id, number of the text after its last one) for each line of the transcript's `text`
+    recordings: list[str]  # the names of the recordings, in order, also of those without words
     pauses: np.ndarray | None = None
 
 
 class Tables(NamedTuple):
     """The tables of a data directory that a CTM needs.
 
-    speakers   utterance → speaker
     segments   utterance → (recording, begin, end) in seconds; None if there is no file `segments`
     channels   recording → (file, channel), and `files`: file → its channels that are recordings
     """
 
-    speakers: dict[str, str]
+    speakers: dict[str, str]  # utterance → speaker
     segments: dict[str, tuple[str, float, float]] | None
     channels: dict[str, tuple[str, str]]
     files: dict[str, set[str]]
 
     def recordings(self) -> set[str]:
-        """The recordings of `segments`."""
         return {recording for recording, _, _ in (self.segments or {}).values()}
 
     def file(self, id: str) -> str:
@@ -73,18 +68,13 @@ class Tables(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """All that a CTM has under one id, which is that of its line in the transcript's `text`.
-
-    speakers   where segments of the recording begin, in order, and the speaker of each
-    begin      where its times begin in the recording, in seconds
-    length     in seconds; infinite if not known
-    """
+    """All that a CTM has under one id, which is that of its line in the transcript's `text`."""
 
     id: str
     recording: str
-    speakers: tuple[list[float], list[str]]
-    begin: float = 0.0
-    length: float = np.inf
+    speakers: tuple[list[float], list[str]]  # where segments of the recording begin, in order, and the speaker of each
+    begin: float = 0.0  # where its times begin in the recording, in seconds
+    length: float = np.inf  # in seconds; infinite if not known
 
 
 def read_tables(directory: Path) -> Tables:

@@ -31,24 +31,16 @@ UNKNOWN, FEW = 0.3, 5  # a warning follows if a larger share of the words, and n
 
 
 class MarkedTranscript(NamedTuple):
-    """A transcript's W words with their labels.
-
-    texts          W texts, as they are written
-    labels         int64 (W,); 0 where no model reads the word
-    probabilities  float64 (W,), of the labels; NaN where no model reads the word, or if not wanted
-    pauses         float64 (W,), seconds after each word, NaN unknown
-    unknown        how many words the model does not know
-    kept           whether the marks of most words stay, by the choice of AUTO
-    """
+    """A transcript's W words with their labels."""
 
     words: SplitWords
-    texts: list[str]
-    labels: np.ndarray
-    probabilities: np.ndarray
-    pauses: np.ndarray
+    texts: list[str]  # W texts, as they are written
+    labels: np.ndarray  # int64 (W,); 0 where no model reads the word
+    probabilities: np.ndarray  # float64 (W,), of the labels; NaN where no model reads the word, or if not wanted
+    pauses: np.ndarray  # float64 (W,), seconds after each word, NaN unknown
     label_set: LabelSet
-    unknown: int
-    kept: bool
+    unknown: int  # how many words the model does not know
+    kept: bool  # whether the marks of most words stay, by the choice of AUTO
 
 
 class Marker:
@@ -76,7 +68,6 @@ class Marker:
 
     @property
     def model(self) -> AnyModel:
-        """The model."""
         return self._decoder.model
 
     def mark(self, words: Words, pauses: np.ndarray | None = None) -> MarkedTranscript:

@@ -73,7 +73,10 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
             _quantize_products(tmp / WEIGHTS)
         file = onnx.load(str(tmp / WEIGHTS))
         _store_int8(file.graph)
-        onnx.helper.set_model_props(file, _facts(model))
+        onnx.helper.set_model_props(file, {
+            "punc": punc.__version__, "model": model.spec["model"], "token_type": model.token_type,
+            "lookahead": "" if model.lookahead is None else str(model.lookahead),
+            "words": str(len(model.vocabulary)), "labels": " ".join(model.labels.names)})
         onnx.save(file, str(tmp / WEIGHTS))
         own = {name: directory / name for name in ("conf", TRANSITIONS) if (directory / name).is_file()}
         _write_around(tmp, model, {**own, CASING: casing, "README.md": card})
@@ -122,7 +125,6 @@ def unpack(directory: Path) -> Model:
 
 
 def _dequantized(arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
-    """The weights by name, in float32, given what is stored of them."""
     for name, array in arrays.items():
         if name.endswith(INT8):
             name = name.removesuffix(INT8)
@@ -188,7 +190,6 @@ class Graph(nn.Module):
         return tokens, pauses
 
     def names(self, inputs: int) -> tuple[list[str], list[str]]:
-        """The names of so many inputs, and of the outputs."""
         states = range(inputs - 2)
         outputs = ["labels", "log_probs"][:1 if self.model.sequential else 2]
         return (["tokens", "pauses", *(f"state_{i}" for i in states)], [*outputs, *(f"next_{i}" for i in states)])
@@ -267,8 +268,3 @@ def _store_int8(graph: Any) -> None:
     graph.node.extend(nodes)
 
 
-def _facts(model: Model) -> dict[str, str]:
-    """The metadata of the file."""
-    ahead = "" if model.lookahead is None else str(model.lookahead)
-    return {"punc": punc.__version__, "model": model.spec["model"], "token_type": model.token_type, "lookahead": ahead,
-            "words": str(len(model.vocabulary)), "labels": " ".join(model.labels.names)}

@@ -81,18 +81,12 @@ class PackedModel:
         output = "labels" if self.sequential else "log_probs"
         if self.lookahead is None:
             found, = self.session.run([output], self._feed(tokens, pauses))
-        else:
-            found = self._in_steps(tokens, pauses)
-        return (found, None) if self.sequential else (None, found)
-
-    def _in_steps(self, tokens: np.ndarray, pauses: np.ndarray) -> np.ndarray:
-        """Log-posteriors (B, T, L) of a model that reads left to right, from a fresh state."""
-        state = self.initial_state(len(tokens))
-        steps = []
+            return (found, None) if self.sequential else (None, found)
+        state, steps = self.initial_state(len(tokens)), []
         for step in range(tokens.shape[1]):
             log_probs, state = self.step(tokens[:, step], pauses[:, step], state)
             steps.append(log_probs)
-        return np.stack(steps, axis=1)
+        return None, np.stack(steps, axis=1)
 
     def initial_state(self, batch: int) -> dict[str, np.ndarray]:
         """The state before a stream, for `batch` streams, by the names of the inputs."""
@@ -127,12 +121,6 @@ class PackedStepper:
         """The next token, and the pause of the slot that is decided now → the log-posteriors (L,) of that slot."""
         log_probs, self.state = self.model.step(np.array([token]), np.array([pause], np.float32), self.state)
         return log_probs[0]
-
-
-def longest_text(directory: Path) -> int | None:
-    """The longest text in tokens that a packed model reads at once; None: any. Raises InputError as `load_packed`."""
-    longest = read_spec(directory).get("longest")
-    return longest if isinstance(longest, int) else None
 
 
 def read_spec(directory: Path) -> dict[str, Any]:

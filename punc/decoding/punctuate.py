@@ -99,12 +99,10 @@ def _words(group: list[Span]) -> int:
 
 
 def _streams(group: list[Span]) -> tuple[str, str]:
-    """The first and the last stream of a group."""
     return group[0].utterances[0].stream, group[-1].utterances[-1].stream
 
 
 def _decoded(groups: Iterable[list[Span]], decoder: Decoder, nj: int) -> Results:
-    """The utterances of each group with their label numbers and posteriors."""
     waiting: deque[list[Utterance]] = deque()
 
     def tasks() -> Iterator[Task]:

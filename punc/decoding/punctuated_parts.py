@@ -6,7 +6,7 @@ writes, byte for byte.
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from punc.base.jobs import Part, concatenate
 from punc.data.datadir import DataDir
 from punc.data.kaldi_io import archive_path, parse_location
 from punc.data.labels import LabelSet
-from punc.data.tables import Row, fields, read_table
+from punc.data.tables import fields, read_table
 from punc.decoding.options import OutputOptions
 from punc.decoding.punctuate import punctuated_dir
 
@@ -47,7 +47,8 @@ def _check_words(parts: Sequence[Part], data: DataDir) -> None:
     for part in parts:
         path, again, expected = part.path, part.again, part.result["utterances"]
         count = 0
-        for text, punct in zip_longest(_rows(path / "text"), _rows(path / "punct")) if expected else ():
+        tables = [read_table(path / name, sort=False) for name in ("text", "punct") if expected]
+        for text, punct in zip_longest(*tables):
             utterance, count = next(utterances, None), count + 1
             if utterance is None or text is None or (text.key, fields(text.value)) != (utterance.id, utterance.words):
                 raise InputError(f"not the words of {data.path / 'text'}", again, path / "text", count)
@@ -58,10 +59,6 @@ def _check_words(parts: Sequence[Part], data: DataDir) -> None:
     if utterance := next(utterances, None):
         raise InputError(f"'{utterance.id}' is in no part", "run all jobs again: the data has changed",
                          data.path / "text")
-
-
-def _rows(path: Path) -> Iterator[Row]:
-    return read_table(path, sort=False)
 
 
 def _join_index(parts: Sequence[Path], tmp: Path, name: str, archive: str) -> None:

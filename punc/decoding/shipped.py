@@ -14,7 +14,6 @@ DEFAULT_LIVE = "en-live"  # for words as they arrive, where no model is named
 
 
 def shipped() -> list[str]:
-    """The names of the models that ship."""
     return sorted(path.parent.name for path in FOLDER.glob(f"*/{SPEC}"))
 
 
@@ -39,7 +38,6 @@ def model_files(directory: Path) -> list[Path]:
 
 
 def is_packed(directory: Path) -> bool:
-    """Whether the model of a directory is packed."""
     return (directory / SPEC).is_file()
 
 

@@ -63,7 +63,6 @@ def _write(path: Path, model: AnyModel, data: StoreSet, context: int | None, dev
 
 
 def _parts(data: StoreSet) -> Iterator[StoreSet]:
-    """The set as sets of some streams."""
     first = 0
     while first < len(data.offsets) - 1:
         last = max(first + 1, int(np.searchsorted(data.offsets, data.offsets[first] + AT_ONCE, "right")) - 1)

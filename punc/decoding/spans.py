@@ -24,13 +24,12 @@ class Span(NamedTuple):
     """Consecutive utterances of a stream, which they begin or not, and the N tokens that are read to punctuate them.
 
     pauses, turns   (N,), as in an `Utterance`; None if the data has none
-    slots           int64 (S,), S words of the utterances: which of the N tokens each word's slot follows
     """
 
     utterances: list[Utterance]
     ids: np.ndarray
     pauses: np.ndarray | None
-    slots: np.ndarray
+    slots: np.ndarray  # int64 (S,), S words of the utterances: which of the N tokens each word's slot follows
     begins: bool
     turns: np.ndarray | None
 

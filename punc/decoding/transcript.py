@@ -103,7 +103,6 @@ def written_before(out: Path) -> list[str]:
 
 
 def note_written(tmp: Path) -> None:
-    """Note the names of all files of a new directory."""
     names = sorted(str(path.relative_to(tmp)) for path in tmp.rglob("*") if path.is_file())
     (tmp / WRITTEN).write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
 

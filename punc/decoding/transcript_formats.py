@@ -25,30 +25,22 @@ EMPTY = {"srt": "", "vtt": "WEBVTT\n", "txt": ""}  # files without words
 class ShownWords(NamedTuple):
     """N words, recording after recording, each in time order.
 
-    numbers      int64 (N,), which word of the transcript it is
-    marks        int8 (N,): NO_MARK, MARK or SENTENCE_END
     begins, ends float64 (N,) seconds; NaN if the transcript has no times
-    pauses       float64 (N,) seconds after each word, NaN unknown
-    speakers     int64 (N,), -1 unknown
-    turns        bool (N,): another speaker follows in the recording
-    recordings   int64 (R,): where the words of each recording end; none is empty
-    names        R names
     """
 
     texts: list[str]
-    numbers: np.ndarray
-    marks: np.ndarray
+    numbers: np.ndarray  # int64 (N,), which word of the transcript it is
+    marks: np.ndarray  # int8 (N,): NO_MARK, MARK or SENTENCE_END
     begins: np.ndarray
     ends: np.ndarray
-    pauses: np.ndarray
-    speakers: np.ndarray
-    turns: np.ndarray
-    recordings: np.ndarray
-    names: list[str]
+    pauses: np.ndarray  # float64 (N,) seconds after each word, NaN unknown
+    speakers: np.ndarray  # int64 (N,), -1 unknown
+    turns: np.ndarray  # bool (N,): another speaker follows in the recording
+    recordings: np.ndarray  # int64 (R,): where the words of each recording end; none is empty
+    names: list[str]  # R names
 
     @property
     def starts(self) -> np.ndarray:
-        """The first word of each recording."""
         return previous_of(self.recordings, 0)
 
     @property

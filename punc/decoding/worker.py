@@ -19,7 +19,7 @@ from punc.data.labels import LabelSet
 from punc.data.transitions import best_sequences, case_rules, has_case
 from punc.decoding.decode import AnyModel, decode, first_parts, joins_parts, load_model, of_words, scaled
 from punc.decoding.options import PACKED_CONTEXT, DecodingOptions, parse_scale
-from punc.decoding.packed import longest_text
+from punc.decoding.packed import read_spec
 from punc.decoding.shipped import is_packed
 from punc.decoding.spans import Span, joined
 from punc.tokens.store_set import StoreSet
@@ -27,17 +27,13 @@ from punc.tokens.tokenizer import class_of, read_tokenizer
 
 
 class Task(NamedTuple):
-    """Streams, or spans of streams, to decode: `ids`, `pauses`, `offsets`, `turns` as in `StoreSet`.
-
-    slots    int64 (S,): the tokens whose slots are labelled
-    begins   bool, one per stream: false if it continues an earlier span
-    """
+    """Streams, or spans of streams, to decode: `ids`, `pauses`, `offsets`, `turns` as in `StoreSet`."""
 
     ids: np.ndarray
     pauses: np.ndarray | None
     offsets: np.ndarray
-    slots: np.ndarray
-    begins: np.ndarray
+    slots: np.ndarray  # int64 (S,): the tokens whose slots are labelled
+    begins: np.ndarray  # bool, one per stream: false if it continues an earlier span
     turns: np.ndarray | None = None
 
 
@@ -71,8 +67,8 @@ class Decoder:
         self._ends = np.array(ends, np.int64)
         own_context = PACKED_CONTEXT if self.packed else class_of(directory).context
         self.context = own_context if options.context is None else options.context
-        longest = longest_text(directory) if self.packed else None
-        if longest:
+        longest = read_spec(directory).get("longest") if self.packed else None
+        if isinstance(longest, int):  # tokens of a text that the model reads at once
             chunk_size = max(1, longest - 2 * self.context)
             self.options = replace(options, chunk_size=min(options.chunk_size or chunk_size, chunk_size))
         self.device = _device(directory, options.device)
@@ -133,7 +129,6 @@ def _device(directory: Path, name: str) -> str:
 
 
 def _check_case_rule(directory: Path, labels: LabelSet) -> None:
-    """Raise InputError if slots do not follow tokens that are words, or no label writes a capital."""
     token_type = read_tokenizer(directory).token_type
     if token_type not in ("word", "spelled"):
         raise InputError(f"--case-rule with a model that reads {token_type} tokens", "leave it out")

@@ -128,7 +128,6 @@ async def input_error(request: Any, error: Exception) -> Response:
 
 
 async def http_error(request: Any, error: Exception) -> Response:
-    """An error of HTTP."""
     assert isinstance(error, HTTPException)
     what, _, remedy = error.detail.partition("; ")
     return Json({"error": what, "remedy": remedy or "see /openapi.json"}, error.status_code, error.headers)

@@ -133,7 +133,6 @@ class Connection:
             yield items, self._words.take_errors()
 
     def _decide(self) -> None:
-        """Decide some of the words that wait."""
         self._decided += self._session.feed([self._items.popleft() for _ in range(min(SLICE, len(self._items)))])
 
     async def _pace(self, words: int) -> None:

@@ -41,17 +41,13 @@ LONGEST_LINE = 1000  # characters of a CTM's line
 
 
 class LiveWord(NamedTuple):
-    """A word as it came in; `begin` and `end` in seconds, NaN where they are not known.
-
-    fields   what else the input says of it
-    result   what else the result of Vosk says that ends with it
-    """
+    """A word as it came in; `begin` and `end` in seconds, NaN where they are not known."""
 
     word: str
     begin: float = math.nan
     end: float = math.nan
-    fields: Mapping[str, Any] = {}
-    result: Mapping[str, Any] = {}
+    fields: Mapping[str, Any] = {}  # what else the input says of it
+    result: Mapping[str, Any] = {}  # what else the result of Vosk says that ends with it
 
 
 class Partial(NamedTuple):

@@ -33,14 +33,13 @@ NO_LOGITS = np.zeros(0, np.float32)
 class Marked(NamedTuple):
     """A word whose label is decided, as it came in, and the text that is written with its label.
 
-    logits   float32 (L,), of all labels; (0,) if posteriors were not asked for, or no model reads the word
     number   the number of the label that the model chose; the word may also have the mark of an unknown one after it
     """
 
     word: str
     text: str
     label: str
-    logits: np.ndarray
+    logits: np.ndarray  # float32 (L,), of all labels; (0,) if posteriors were not asked for, or no model reads the word
     number: int
 
     @property

@@ -35,32 +35,27 @@ WORD_COLUMNS = tuple(f"{form}:{outcome}" for form in FORMS for outcome in "CSDI"
 
 
 class Words(NamedTuple):
-    """One side of a stream: its words as they are compared to align, and with capitals, if these are known.
-
-    slots    (words,) int64: the number of the label after each word
-    """
+    """One side of a stream: its words as they are compared to align, and with capitals, if these are known."""
 
     plain: Sequence[str]
-    slots: np.ndarray
+    slots: np.ndarray  # (words,) int64: the number of the label after each word
     cased: Sequence[str] | None = None
 
 
 class Counts(NamedTuple):
     """Counts of some units, whose names are ids of streams, or STREAM:NUMBER for blocks.
 
-    confusion   (units, labels, labels) int64: slots, by reference and by hypothesis label
     streams     how many streams were scored; of these, `aligned` have different words in reference and hypothesis
     words       (units, FORMS, OUTCOMES) int64: word errors, zeros for the cased form if capitals are not known; None if
                 no word error is known
-    block       reference words per block; 0: the units are streams
     """
 
     units: list[str]
-    confusion: np.ndarray
+    confusion: np.ndarray  # (units, labels, labels) int64: slots, by reference and by hypothesis label
     streams: int = 0
     aligned: int = 0
     words: np.ndarray | None = None
-    block: int = 0
+    block: int = 0  # reference words per block; 0: the units are streams
 
     @property
     def flat(self) -> np.ndarray:

@@ -27,18 +27,13 @@ Amounts = dict[str, tuple[np.ndarray, ...]]
 
 
 class Metric(NamedTuple):
-    """A row of the table of metrics.
+    """A row of the table of metrics."""
 
-    name       its row, as `Err`, or the column of its P, R and F1, as `overall`; LABEL stands for any label's name
-    single     whether it is one row
-    lowest     whether the best system has the lowest value
-    """
-
-    name: str
-    single: bool
+    name: str  # its row, as `Err`, or the column of its P, R and F1, as `overall`; LABEL stands for any label's name
+    single: bool  # whether it is one row
     meaning: str
     source: str = ""
-    lowest: bool = False
+    lowest: bool = False  # whether the best system has the lowest value
 
 
 METRICS = (

@@ -27,20 +27,15 @@ class Projection(NamedTuple):
     """Sums over streams.
 
     streams, words   streams, and their reference words
-    errors           edit distance in words
-    marks            reference slots with a label that is not the empty one; of these:
-    moved            after a deleted word, now in an earlier slot
-    merged           gone because another mark has their slot
-    lost             gone because no hypothesis word comes before them
     """
 
     streams: int
     words: int
-    errors: int
-    marks: int
-    moved: int
-    merged: int
-    lost: int
+    errors: int  # edit distance in words
+    marks: int  # reference slots with a label that is not the empty one; of these:
+    moved: int  # after a deleted word, now in an earlier slot
+    merged: int  # gone because another mark has their slot
+    lost: int  # gone because no hypothesis word comes before them
 
     @property
     def wer(self) -> float:

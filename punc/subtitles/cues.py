@@ -32,13 +32,10 @@ APART = 0.2  # s between the beginnings of two cues, if speech overlaps
 
 
 class Cues(NamedTuple):
-    """Cues in order, int64 (C,) each: words [first, last), from begin to end in milliseconds.
-
-    second        the word that begins the second line; `last` if the cue has one line
-    """
+    """Cues in order, int64 (C,) each: words [first, last), from begin to end in milliseconds."""
 
     first: np.ndarray
-    second: np.ndarray
+    second: np.ndarray  # the word that begins the second line; `last` if the cue has one line
     last: np.ndarray
     begin: np.ndarray
     end: np.ndarray

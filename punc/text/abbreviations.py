@@ -138,11 +138,6 @@ def count_dot(dot: Dot, ends: bool, counts: Counter[str]) -> None:
     note(counts, MARK if ends else NO_MARK, dot.name)
 
 
-def join_ellipses(text: str) -> str:
-    """The text with each ellipsis that has blanks as one token."""
-    return WITH_BLANKS.sub("...", text) if ". ." in text else text
-
-
 @lru_cache(1)
 def shipped() -> Abbreviations:
     """The abbreviations that come with the package."""

@@ -17,6 +17,7 @@ of other languages are.
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -37,14 +38,11 @@ NO_BLANK = re.compile("(?<![!-~]) | (?![!-~])")  # a blank that does not stand b
 
 
 class Split(NamedTuple):
-    """A text as tokens, the label after each, and the text between them; `lead` are marks before the first token.
-
-    rests  rests[0] is before the first token, rests[i] after the i-th
-    """
+    """A text as tokens, the label after each, and the text between them; `lead` are marks before the first token."""
 
     tokens: list[str]
     labels: list[str]
-    rests: list[str]
+    rests: list[str]  # rests[0] is before the first token, rests[i] after the i-th
     lead: list[str]
 
 
@@ -144,12 +142,7 @@ def with_words(text: str, words: Sequence[str]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def without_blanks(text: str) -> str:
-    """A text whose words have blanks between them, as it is written: only ASCII has blanks."""
-    return NO_BLANK.sub("", text)
-
-
-NO_BLANKS = Script(split, with_words, without_blanks)
+NO_BLANKS = Script(split, with_words, partial(NO_BLANK.sub, ""))
 
 
 def _spans(text: str) -> list[tuple[int, int]]:

@@ -126,7 +126,6 @@ class TextFormat(Format):
         """
 
     def has_pauses(self, inputs: Sequence[str | os.PathLike[str]]) -> bool:
-        """Whether the files have pauses."""
         return False
 
     def position(self, text: str, fault: str) -> int:

@@ -21,14 +21,13 @@ class SplitWords(NamedTuple):
     """W words taken apart: the different ones as tokens, and which of them each word is, `codes` int64 (W,).
 
     counts, streams   int64 (W,): how many words a model reads of each, and its stream
-    turns             bool (W,): another speaker than that of the word before begins
     """
 
     tokens: list[Token]
     codes: np.ndarray
     counts: np.ndarray
     streams: np.ndarray
-    turns: np.ndarray
+    turns: np.ndarray  # bool (W,): another speaker than that of the word before begins
 
     def of(self, values: Sequence[int]) -> np.ndarray:
         """A value of each word, given one for each token."""
@@ -182,7 +181,6 @@ class MarkedWords:
         return kept | inner | (upper & inside)
 
     def _texts(self, words: SplitWords, labels: np.ndarray, flags: np.ndarray) -> list[str]:
-        """The texts; each different combination of token, label and flags is written once."""
         @cache
         def text(token: int, label: int, *flags_of_word: bool) -> str:
             return self.text(words.tokens[token], self.label_set[label], *flags_of_word)

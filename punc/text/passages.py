@@ -30,25 +30,21 @@ class Passage(NamedTuple):
     """Words that follow one another in a stream.
 
     words, labels  separated by blanks; as many labels as words
-    pauses         float32 (words,), seconds; None if the format has none
     lead, lead_pause  the label (empty for none) and the pause (None for none) of the word before the passage
     stream         name of the stream that begins with this passage, possibly empty; None if no stream begins
-    end            whether an utterance ends with this passage
     dot            the dot of the last word, whose label is that of a sentence's end; None if it is decided
-    first          the first tokens, for the open dot of the passage before
-    speaker        who speaks from this passage on; None: as before, or not known
     """
 
     words: str
     labels: str
-    pauses: np.ndarray | None = None
+    pauses: np.ndarray | None = None  # float32 (words,), seconds; None if the format has none
     lead: str = ""
     lead_pause: float | None = None
     stream: str | None = None
-    end: bool = False
+    end: bool = False  # whether an utterance ends with this passage
     dot: OpenDot | None = None
-    first: tuple[str, ...] = ()
-    speaker: str | None = None
+    first: tuple[str, ...] = ()  # the first tokens, for the open dot of the passage before
+    speaker: str | None = None  # who speaks from this passage on; None: as before, or not known
 
 
 class Memo(dict[str, str]):
@@ -76,16 +72,8 @@ class Memo(dict[str, str]):
             self[item], self.labels[item] = parts.words, parts.labels
         return self[item]
 
-    def forget(self) -> None:
-        """Forget everything once there are more than MEMORY items, so that memory does not grow with the corpus."""
-        if len(self) > MEMORY:
-            for table in (self, self.labels, self.special, self.dots):
-                table.clear()
-
-    def read(self, items: Sequence[str], attach: Callable[[str, str], str], repairs: Counter[str],
-             following: Sequence[str] = ()) -> Passage:
-        """The passage that the items make; `attach(label, lead)` gives a lead to the word before it. If the items that
-        are `following` are not known, a dot at the end may stay open."""
+    def read(self, items: Sequence[str], attach: Callable[[str, str], str], repairs: Counter[str]) -> Passage:
+        """The passage that the items make; `attach(label, lead)` gives a lead to the word before it."""
         words = list(map(self.__getitem__, items))
         lead = ""
         at = -1
@@ -99,7 +87,7 @@ class Memo(dict[str, str]):
                 before = at - 1
             if items[at] in self.dots:
                 label = labels[before] if before >= 0 else ""
-                parts, open_dot = self._decide(items, at, following, label, repairs)
+                parts, open_dot = self._decide(items, at, label, repairs)
             if parts.repair:
                 repairs[parts.repair] += 1
             if parts.lead and before >= 0:
@@ -110,18 +98,18 @@ class Memo(dict[str, str]):
             words[at], labels[at] = parts.words, parts.labels
             if parts.words:
                 before = at
-        self.forget()
-        if at >= 0:
-            words = list(filter(None, words))
-            labels = list(filter(None, labels))
+        if len(self) > MEMORY:  # it does not grow with the corpus
+            for table in (self, self.labels, self.special, self.dots):
+                table.clear()
         first = tuple(items[:REACH]) if self.abbreviations else ()
-        return Passage(" ".join(words), " ".join(labels), lead=lead, dot=open_dot, first=first)
+        return Passage(" ".join(filter(None, words)), " ".join(filter(None, labels)), lead=lead, dot=open_dot,
+                       first=first)
 
-    def _decide(self, items: Sequence[str], at: int, following: Sequence[str], label: str,
+    def _decide(self, items: Sequence[str], at: int, label: str,
                 counts: Counter[str]) -> tuple[Parts, OpenDot | None]:
         """What an item with a dot says, and its dot if that is open; `label` ends with that of the word before."""
         dot, without = self.dots[items[at]]
-        behind = [*items[at + 1:at + 1 + REACH], *following][:REACH]
+        behind = items[at + 1:at + 1 + REACH]
         ends = self.abbreviations.ends(dot, behind) if self.abbreviations else None
         label = (without.labels or label).rpartition(" ")[2]  # an ellipsis that stands alone has no word
         if ends is None and len(behind) < REACH and label:

@@ -92,7 +92,6 @@ class Clitics:
             raise InputError("no rule", "write an end as n't, a beginning as l', or WORD PART PART", path)
 
     def write(self, path: str | os.PathLike) -> None:
-        """Write a file of the same rules."""
         with atomic_file(path) as file:
             file.writelines(f"{rule} {' '.join(parts)}\n" for rule, parts in self.words.items())
             file.writelines(f"{rule}\n" for rule in (*self.beginnings, *self.ends))
@@ -149,7 +148,6 @@ class TextReader:
         return self._parts(token[:starts[0]], words)
 
     def _parts(self, lead: str, words: list[tuple[str, str]]) -> Parts:
-        """Parts from the marks before the first word, and from the words with the marks after each."""
         texts: list[str] = []
         labels: list[str] = []
         before = lead
@@ -169,7 +167,6 @@ class TextReader:
         return Parts(self.labels.reading(marks) if marks else "", " ".join(texts), " ".join(labels))
 
     def _gap_label(self, gap: str, capital: bool, opening: str = "") -> str:
-        """The label of a word before a gap."""
         label = self._gap_labels.get((gap, capital, opening))
         if label is None:
             if len(self._gap_labels) > MOST_GAPS:

@@ -98,8 +98,8 @@ def count_contexts(text: str, abbreviations: frozenset[str]) -> Counter[tuple[st
     """
     counts = Counter[tuple[str, str]]()
     tokens = [token for token in map(read, text.split()) if token.word]
-    known = [abbreviations] * len(tokens)
-    for (place, token), count in Counter(zip(map(_place, tokens, known), tokens[1:])).items():
+    places = [_place(token, abbreviations) for token in tokens]
+    for (place, token), count in Counter(zip(places, tokens[1:])).items():
         if place in (NUMBERED, FIRST):
             counts[place, token.word] += count
         if not token.capital:

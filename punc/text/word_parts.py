@@ -38,36 +38,27 @@ OPENING = tuple(CLOSING)
 
 
 class Token(NamedTuple):
-    """A word, taken apart: `lead + core + before + marks + after` is its text.
+    """A word, taken apart: `lead + core + before + marks + after` is its text."""
 
-    kind     WORD, NUMBER, …
-    words    what a model reads: none for what is not read
-    marks    its marks; `before` and `after` are the quotes and brackets around them
-    ends     whether its marks end a sentence
-    """
-
-    kind: int
+    kind: int  # WORD, NUMBER, …
     lead: str
     core: str
     before: str
-    marks: str
+    marks: str  # its marks; `before` and `after` are the quotes and brackets around them
     after: str
-    words: tuple[str, ...]
-    ends: bool
+    words: tuple[str, ...]  # what a model reads: none for what is not read
+    ends: bool  # whether its marks end a sentence
 
     @property
     def has_lower(self) -> bool:
-        """Whether a letter is in lower case."""
         return self.core != self.core.upper()
 
     @property
     def first_capital(self) -> bool:
-        """Whether the first letter is a capital."""
         return self.core[:1] != self.core[:1].lower()
 
     @property
     def inner_capital(self) -> bool:
-        """Whether another letter is a capital."""
         return self.core[1:] != self.core[1:].lower()
 
 

@@ -144,7 +144,6 @@ def match_times(words: Sequence[str], timing: Timing, counts: Counter[str]) -> t
 
 
 def _pauses(times: np.ndarray, matched: np.ndarray, end: float | None, counts: Counter[str]) -> np.ndarray:
-    """`slot_pauses`, with counts as in `stream_pauses`."""
     pauses = slot_pauses(times, matched, end)
     untimed = matched < 0
     next_to_untimed = untimed | next_of(untimed, False)

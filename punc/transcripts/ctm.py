@@ -51,7 +51,6 @@ class CtmLine(NamedTuple):
     text: str
 
     def error(self, what: str, remedy: str) -> InputError:
-        """An error in the line."""
         return InputError(what, remedy, self.path, self.number)
 
 
@@ -159,7 +158,6 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
         return len(self._stretches.counts())
 
     def size(self, id: str) -> int:
-        """The bytes of an id's lines."""
         return int((self._stretches.rows(id)[:, 2] - self._stretches.rows(id)[:, 1]).sum())
 
     def where(self, id: str) -> tuple[Path, int]:

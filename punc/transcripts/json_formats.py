@@ -151,7 +151,6 @@ def read_json(source: Source, timed: bool = False) -> Transcript:
 
 
 def _reader(row: JsonFormat, document: JsonDocument, own: list[Any], timed: bool) -> JsonReader:
-    """A row's reader that has read some documents of a file."""
     document.spots = []
     reader = JsonReader(row, document, timed)
     reader.read(own)
@@ -183,7 +182,6 @@ def _may_match(row: JsonFormat, names: set[str]) -> bool:
 
 
 def _transcript(source: Source, reader: JsonReader, document: JsonDocument) -> Transcript:
-    """What a reader has read, with messages on what it has not."""
     row, messages = reader.shape.row, []
     if not row.has:
         messages.append(said_of(row))

@@ -23,7 +23,6 @@ Spot = tuple[Any, Any]  # an object or a list, and a key of it
 
 @cache
 def steps(path: str) -> tuple[str, ...]:
-    """The steps of a path."""
     return tuple(step for step in path.replace("[]", ".[]").split(".") if step)
 
 

@@ -57,12 +57,10 @@ class JsonReader:
 
     @property
     def words(self) -> int:
-        """How many words were read."""
         return sum(len(text.text.split()) for text in self.texts)
 
     @property
     def has_times(self) -> bool:
-        """Whether a text has a time."""
         return any(text.times or text.begin == text.begin or text.end == text.end for text in self.texts)
 
     def _final(self, found: list[Any]) -> list[Any]:
@@ -129,7 +127,6 @@ class JsonReader:
             self._repeat(some, first)
 
     def _words(self, found: list[Word], spans: list[Span], speaker: str) -> list[Text]:
-        """Words as texts."""
         words, shape = [], self.shape
         for (_, value, spot), span in zip(found, spans):
             own = shape.speaker(value)
@@ -139,7 +136,6 @@ class JsonReader:
         return words
 
     def _texts(self, spots: list[Spot], segment: Any, speaker: str = "") -> list[Text]:
-        """The texts of a segment that are not blank."""
         confidence = seconds(self.shape.confidence(segment))
         return [self._text(spot, UNKNOWN, speaker, confidence) for spot in spots if has_text(spot)]
 

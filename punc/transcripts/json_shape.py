@@ -18,61 +18,38 @@ class JsonFormat(NamedTuple):
 
     Paths of words and texts begin at a segment, paths of segments at a stream, others at a document.
 
-    name           as people call it
-    writers        what writes it
-    has            paths that a document of the format has; `!path`: has not; `;` stands between alternatives
-    segments       the segments, by the first of these paths that is there; empty: a stream is one
-    text           texts of a segment: its words, if it has no `words`, or what repeats them
-    words          the words of a segment, by the first of these paths that is there
-    word           the text of a word; empty: the word is a string
     begin, end     times of words and segments; `+name` is a length
-    segment_times  begin and end of a segment, if they have other names
-    unit           how many units of a time are a second; 0: it is guessed from how long words take
     speaker, confidence, language   of words and segments, and of a document
-    speakers       elements of a document with the time from which on (`begin`, or `from`) someone speaks
-    repeats        texts that repeat the words of a document, one list of texts for each path
-    timed          elements of a document that repeat its words, and have their times
-    recordings     the recordings; empty: the file is one; `.`: every document is one
-    recording      the member of a recording with its name
-    part           a document with this member goes on the recording before, if that has its name
-    streams        texts of a recording that are read one after another, a speaker each
-    mark           the member of a word that says that it is a mark: its kind, or the mark itself
-    skip           what is not final: `member=value`, or a member, of a document or a segment
-    start          the time of a segment from which those of its words count
-    lists          lists of a segment with begins (or begins and ends) and, after a blank, lengths of its words
-    stays          members whose texts are not words of the transcript
-    pieces         segments are words or pieces of them: one may go on the word before
-    again          a segment without a text whose words have speakers repeats all words before it
     """
 
-    name: str
-    writers: str
-    has: str
-    segments: str = ""
-    text: str = ""
-    words: str = ""
-    word: str = "word"
+    name: str  # as people call it
+    writers: str  # what writes it
+    has: str  # paths that a document of the format has; `!path`: has not; `;` stands between alternatives
+    segments: str = ""  # the segments, by the first of these paths that is there; empty: a stream is one
+    text: str = ""  # texts of a segment: its words, if it has no `words`, or what repeats them
+    words: str = ""  # the words of a segment, by the first of these paths that is there
+    word: str = "word"  # the text of a word; empty: the word is a string
     begin: str = "start"
     end: str = "end"
-    segment_times: str = ""
-    unit: float = 1
+    segment_times: str = ""  # begin and end of a segment, if they have other names
+    unit: float = 1  # how many units of a time are a second; 0: it is guessed from how long words take
     speaker: str = "speaker"
     confidence: str = "confidence"
     language: str = "language"
-    speakers: str = ""
-    repeats: str = ""
-    timed: str = ""
-    recordings: str = ""
-    recording: str = ""
-    part: str = ""
-    streams: str = ""
-    mark: str = ""
-    skip: str = ""
-    start: str = ""
-    lists: str = ""
-    stays: str = ""
-    pieces: bool = False
-    again: bool = False
+    speakers: str = ""  # elements of a document with the time from which on (`begin`, or `from`) someone speaks
+    repeats: str = ""  # texts that repeat the words of a document, one list of texts for each path
+    timed: str = ""  # elements of a document that repeat its words, and have their times
+    recordings: str = ""  # the recordings; empty: the file is one; `.`: every document is one
+    recording: str = ""  # the member of a recording with its name
+    part: str = ""  # a document with this member goes on the recording before, if that has its name
+    streams: str = ""  # texts of a recording that are read one after another, a speaker each
+    mark: str = ""  # the member of a word that says that it is a mark: its kind, or the mark itself
+    skip: str = ""  # what is not final: `member=value`, or a member, of a document or a segment
+    start: str = ""  # the time of a segment from which those of its words count
+    lists: str = ""  # lists of a segment with begins (or begins and ends) and, after a blank, lengths of its words
+    stays: str = ""  # members whose texts are not words of the transcript
+    pieces: bool = False  # segments are words or pieces of them: one may go on the word before
+    again: bool = False  # a segment without a text whose words have speakers repeats all words before it
 
 
 class Word(NamedTuple):
@@ -143,7 +120,6 @@ class Shape:
         return next(((holder, key) for key in keys(holder, self._names[0])), None)
 
     def is_mark(self, word: Any) -> bool:
-        """Whether a word is a mark of its own."""
         kind = self._kind(word)
         return isinstance(kind, str) and (kind.lower().startswith("punct") or MARKS.issuperset(kind))
 
@@ -191,6 +167,5 @@ def _time_getters(begin: str, end: str = "") -> tuple[Callable[[Any], Any], Call
 
 
 def has_text(spot: Spot) -> bool:
-    """Whether a text stands there that is not blank."""
     text = spot[0][spot[1]]
     return isinstance(text, str) and text.strip() != ""

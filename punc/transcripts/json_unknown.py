@@ -96,7 +96,6 @@ def _objects(documents: list[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _is_plain(key: str) -> bool:
-    """Whether a name can stand in a path."""
     return 0 < len(key) < LONGEST and not key.isdecimal() and not set(key) & SYNTAX
 
 
@@ -150,7 +149,6 @@ def unread(values: list[Any], used: Iterable[tuple[Any, Any]], stays: str = "", 
 
 
 def _has_numbers(value: Any) -> bool:
-    """Whether a value is a list of numbers, as tokens are."""
     return isinstance(value, list) and value != [] and all(isinstance(value[i], (int, float)) for i in (0, -1))
 
 

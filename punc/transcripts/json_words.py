@@ -19,7 +19,6 @@ FROM, WHO = getter("from|start_time|time"), getter("speaker|speaker_label|name")
 
 
 def begins_with_blank(text: str) -> bool:
-    """Whether a text is written with the blank before it."""
     return BEGINS_WITH_BLANK.match(text) is not None
 
 
@@ -78,7 +77,6 @@ def with_said(texts: list[Text], said: list[Text]) -> list[Text]:
 
 
 def _begins(texts: list[Text]) -> int:
-    """How many texts have a begin."""
     return sum(text.begin == text.begin for text in texts)
 
 
@@ -94,7 +92,6 @@ def by_word(texts: list[Text]) -> list[Text]:
 
 
 def known(time: float, other: float) -> float:
-    """A time, or another one if it is not known."""
     return other if math.isnan(time) else time
 
 

@@ -24,24 +24,16 @@ ASS_MARKUP = re.compile(r"\{[^{}\n]{0,200}\}|(?P<blank>\\[Nnh])")
 
 
 class LineFormat(NamedTuple):
-    """A format of lines.
-
-    writers  what writes it
-    line     a line with words
-    other    a line without; None: empty lines only
-    head     what the first line is, if the format has one
-    markup   what stands in a text and is no words
-    dashes   a dash at the beginning of a line begins a turn
-    """
+    """A format of lines."""
 
     name: str
-    writers: str
-    line: re.Pattern[str]
-    other: re.Pattern[str] | None = None
-    head: re.Pattern[str] | None = None
+    writers: str  # what writes it
+    line: re.Pattern[str]  # a line with words
+    other: re.Pattern[str] | None = None  # a line without; None: empty lines only
+    head: re.Pattern[str] | None = None  # what the first line is, if the format has one
     time: Callable[[str], float] = seconds
-    markup: re.Pattern[str] | None = None
-    dashes: bool = False
+    markup: re.Pattern[str] | None = None  # what stands in a text and is no words
+    dashes: bool = False  # a dash at the beginning of a line begins a turn
 
 
 FORMATS = [

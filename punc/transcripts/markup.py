@@ -61,7 +61,6 @@ def read_markup(source: Source, name: str) -> Transcript:
 
 
 def _elements(source: Source, name: str) -> Iterator[Stretch]:
-    """The texts of `<p>` or `<text>`."""
     found = TICK_RATE.search(source.text)
     rate = float(found[1]) if found else 1.0
     agents = {said.get("id", ""): said.get("name", "") for said in map(attributes, AGENT.findall(source.text))}

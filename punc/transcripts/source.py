@@ -29,15 +29,12 @@ class Source(NamedTuple):
     encoding: str
 
     def line(self, at: int) -> int:
-        """The number of the line that a character is in."""
         return self.text.count("\n", 0, at) + 1
 
     def error(self, what: str, remedy: str, at: int = 0) -> InputError:
-        """An error at a character of the file."""
         return InputError(what, remedy, self.path, self.line(at))
 
     def not_utf8(self, at: int) -> InputError:
-        """An error for a byte that is not UTF-8."""
         windows = re.search("[\udc80-\udc9f]", self.text)  # in ISO 8859, these bytes are control characters
         name = "WINDOWS-1252" if windows else "ISO-8859-1"
         return self.error("not UTF-8", f"convert it: iconv -f {name} -t UTF-8, if it is in that encoding", at)
@@ -113,7 +110,6 @@ class PartsDocument:
         self._parts[place] = text
 
     def content(self) -> str:
-        """The file."""
         return "".join([*self._parts, self._source.text[self._at:]])
 
 

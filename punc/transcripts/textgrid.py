@@ -86,7 +86,6 @@ def intervals(source: Source, tier: Tier) -> list[Stretch]:
 
 
 def _seconds(source: Source, found: re.Match[str], group: int, what: str = "time") -> float:
-    """A time. Raises InputError if it is none."""
     return checked_seconds(found[group], what, partial(source.error, at=found.start(group)))
 
 

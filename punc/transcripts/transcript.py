@@ -26,31 +26,20 @@ MARKS = ".,?!:;…\"'()[]<>«»“”-–—¿¡"  # how words and their repetit
 
 
 class Text(NamedTuple):
-    """A text of a file, without escapes, with one word or several; begin and end in seconds, NaN where not known.
+    """A text of a file, without escapes, with one word or several; begin and end in seconds, NaN where not known."""
 
-    place       where it stands in the document
-    speaker     a name; empty if it is not known
-    confidence  the recogniser's; NaN if there is none
-    segment     the segment of the file (a line, a cue) that the text is in
-    stream      texts of a stream are one text for a model
-    recording   the name of the recording; times of a recording count from one start
-    joined      its first word goes on the word before, with no blank between them
-    times       begin and end of each of its words; empty if they are not known
-    turn        another speaker than before begins, whoever it is
-    """
-
-    place: int
+    place: int  # where it stands in the document
     text: str
     begin: float = math.nan
     end: float = math.nan
-    speaker: str = ""
-    confidence: float = math.nan
-    segment: int = 0
-    stream: int = 0
-    recording: str = ""
-    joined: bool = False
-    times: tuple[tuple[float, float], ...] = ()
-    turn: bool = False
+    speaker: str = ""  # a name; empty if it is not known
+    confidence: float = math.nan  # the recogniser's; NaN if there is none
+    segment: int = 0  # the segment of the file (a line, a cue) that the text is in
+    stream: int = 0  # texts of a stream are one text for a model
+    recording: str = ""  # the name of the recording; times of a recording count from one start
+    joined: bool = False  # its first word goes on the word before, with no blank between them
+    times: tuple[tuple[float, float], ...] = ()  # begin and end of each of its words; empty if they are not known
+    turn: bool = False  # another speaker than before begins, whoever it is
 
 
 class Repeat(NamedTuple):
@@ -75,25 +64,17 @@ class Document(Protocol):
 
 @dataclass
 class Transcript:
-    """The texts of a file in the order of reading, stream after stream.
+    """The texts of a file in the order of reading, stream after stream."""
 
-    format    the name of the format
-    repeats   texts that repeat words of these texts
-    language  as the file names it; empty if it does not
-    notes     how the file was read
-    messages  what a user should check
-    end       when the recording ends, in seconds; NaN if it is not known
-    """
-
-    format: str
+    format: str  # the name of the format
     texts: list[Text]
     document: Document
-    repeats: list[Repeat] = field(default_factory=list)
-    language: str = ""
-    notes: list[str] = field(default_factory=list)
-    messages: list[str] = field(default_factory=list)
+    repeats: list[Repeat] = field(default_factory=list)  # texts that repeat words of these texts
+    language: str = ""  # as the file names it; empty if it does not
+    notes: list[str] = field(default_factory=list)  # how the file was read
+    messages: list[str] = field(default_factory=list)  # what a user should check
     encoding: str = "utf-8"
-    end: float = math.nan
+    end: float = math.nan  # when the recording ends, in seconds; NaN if it is not known
 
 
 class Words(NamedTuple):
@@ -101,11 +82,6 @@ class Words(NamedTuple):
 
     begins, ends float64 (W,), seconds; NaN where the file has none
     speakers     the name of each speaker, and `speaker`, int64 (W,), the one of each word, -1 if it is not known
-    recordings   the name of each recording, and `recording`, int64 (W,), the one of each word
-    confidences  float64 (W,), NaN where there is none
-    segments     int64 (W,), streams int64 (W,)
-    turns        bool (W,): another speaker than that of the word before begins
-    of           int64 (N,): which text of the transcript each piece is in
     first, last  int64 (W,): the pieces of each word
     """
 
@@ -114,34 +90,28 @@ class Words(NamedTuple):
     ends: np.ndarray
     speakers: list[str]
     speaker: np.ndarray
-    recordings: list[str]
+    recordings: list[str]  # the name of each recording, and `recording`, int64 (W,), the one of each word
     recording: np.ndarray
-    confidences: np.ndarray
-    segments: np.ndarray
+    confidences: np.ndarray  # float64 (W,), NaN where there is none
+    segments: np.ndarray  # int64 (W,), streams int64 (W,)
     streams: np.ndarray
-    turns: np.ndarray
+    turns: np.ndarray  # bool (W,): another speaker than that of the word before begins
     pieces: list[str]
-    of: np.ndarray
+    of: np.ndarray  # int64 (N,): which text of the transcript each piece is in
     first: np.ndarray
     last: np.ndarray
     script: "Script"
 
 
 class Script(NamedTuple):
-    """How the words of a language are separated.
+    """How the words of a language are separated."""
 
-    split       the words of a text
-    with_words  a text with other words, as many, and what it has between them
-    close       a text of words with blanks between them, as the language writes it
-    """
-
-    split: Callable[[str], list[str]]
-    with_words: Callable[[str, Sequence[str]], str]
-    close: Callable[[str], str]
+    split: Callable[[str], list[str]]  # the words of a text
+    with_words: Callable[[str, Sequence[str]], str]  # a text with other words, as many, and what it has between them
+    close: Callable[[str], str]  # a text of words with blanks between them, as the language writes it
 
 
 def split(text: str) -> list[str]:
-    """The words of a text."""
     return text.translate(TO_BLANKS).split() if not text.isascii() else text.split()
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import ClassVar
 
-from punc.text.abbreviations import join_ellipses
+from punc.text.abbreviations import WITH_BLANKS
 from punc.text.format import STREAM_OPTIONS, PrepareOptions, TextFormat
 from punc.text.not_speech import NotSpeech
 from punc.text.passages import Memo, Passage
@@ -66,7 +66,7 @@ class Format(TextFormat):
         """The text that was said, as the options `remove` and `clean` say it; what else is not speech is counted."""
         text = re.sub(self.options.remove, " ", text) if self.options.remove else text  # Python remembers expressions
         text = self._not_speech.read(text, repairs, line_start)
-        return join_ellipses(text) if self.options.abbreviations else text
+        return WITH_BLANKS.sub("...", text) if self.options.abbreviations else text
 
     def count_words(self, text: str) -> int:
         """The number of words that a text would have."""

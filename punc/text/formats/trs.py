@@ -200,7 +200,6 @@ class Format(BaseFormat):
 
     def _utterances(self, path: str | os.PathLike[str], recording: str,
                     repairs: Counter[str]) -> Iterator[tuple[Utterance, TurnPart]]:
-        """The utterances of a file that have words, with their times."""
         text = self._text
         for turn in read_turns(path, repairs):
             found: list[tuple[Utterance, TurnPart]] = []
