@@ -61,8 +61,6 @@ def values(value: Any, paths: str) -> list[Any]:
 @cache
 def getter(path: str) -> Callable[[Any], Any]:
     """A function that finds the first value of a path that is not null; None if there is none."""
-    if path.isidentifier():
-        return lambda value: value.get(path) if isinstance(value, dict) else None
     names = path.split("|") if path else []
 
     def find(value: Any) -> Any:

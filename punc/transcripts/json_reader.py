@@ -4,19 +4,10 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from punc.transcripts import json_words
 from punc.transcripts.json_file import JsonDocument
 from punc.transcripts.json_paths import Spot, getter, places, seconds, speaker_name, values
 from punc.transcripts.json_shape import MARK, UNKNOWN, JsonFormat, Shape, Span, Word, has_text
-from punc.transcripts.json_words import (
-    begins_with_blank,
-    by_word,
-    in_order_of,
-    in_seconds,
-    joined,
-    known,
-    with_said,
-    with_speakers,
-)
 from punc.transcripts.transcript import Repeat, Text, folded, split
 
 
@@ -53,7 +44,7 @@ class JsonReader:
                 self._read_recording(recording, name, begins)
             self._read_repeats(document, first)
         if not self._row.unit:
-            self.texts = in_seconds(self.texts)
+            self.texts = json_words.in_seconds(self.texts)
 
     @property
     def words(self) -> int:
@@ -97,8 +88,8 @@ class JsonReader:
             speaker = key.removesuffix("words").rstrip(" -") if isinstance(key, str) else self.shape.speaker(stream)
             for segment in self._final(values(stream, self._row.segments)):
                 self._read_segment(segment, speaker_name(speaker))
-            if self._row.pieces and any(begins_with_blank(text.text) for text in self.texts[first:]):
-                self.texts[first:] = joined(self.texts[first:])
+            if self._row.pieces and any(json_words.begins_with_blank(text.text) for text in self.texts[first:]):
+                self.texts[first:] = json_words.joined(self.texts[first:])
 
     def _read_segment(self, segment: Any, speaker: str) -> None:
         shape, first = self.shape, len(self.texts)
@@ -149,7 +140,7 @@ class JsonReader:
         for text in self.texts[self._counted:]:
             self._before += map(folded, split(text.text))
         self._counted = len(self.texts)
-        said = [folded(word.text) for word in by_word(words)]
+        said = [folded(word.text) for word in json_words.by_word(words)]
         most = 0 < len(self._before) <= 2 * len(words)
         if not most or not any(word.speaker for word in words) or self._before[:len(said)] != said:
             return False
@@ -163,7 +154,7 @@ class JsonReader:
         said, whole = split(text), split("".join(parts))
         if not self._row.word:
             return said != whole and said != [part.strip() for part in parts]
-        spoken = len(whole) if any(map(begins_with_blank, parts)) else len(parts)
+        spoken = len(whole) if any(map(json_words.begins_with_blank, parts)) else len(parts)
         return len(said) > spoken or (MARK.search(text) is not None and not any(map(MARK.search, parts)))
 
     def _add_words(self, words: list[Text]) -> None:
@@ -172,14 +163,14 @@ class JsonReader:
             if word.joined and math.isnan(word.begin) and self.texts:  # a mark
                 word = word._replace(begin=self.texts[-1].end, end=self.texts[-1].end)
             self.texts.append(word)
-        self._spaced = self._spaced or any(begins_with_blank(word.text) for word in words)
+        self._spaced = self._spaced or any(json_words.begins_with_blank(word.text) for word in words)
         if self._spaced:
-            self.texts[first:] = joined(self.texts[first:])
+            self.texts[first:] = json_words.joined(self.texts[first:])
 
     def _add_texts(self, texts: list[Text], segment: Any, spans: list[Span]) -> None:
         begin, end = self.shape.span(segment, is_segment=True)
         if spans:
-            begin, end = known(begin, spans[0][0]), known(end, spans[-1][1])
+            begin, end = json_words.known(begin, spans[0][0]), json_words.known(end, spans[-1][1])
         if self._row.lists and len(texts) == 1 and 1 < len(spans) == len(split(texts[0].text)):
             texts = [texts[0]._replace(times=tuple(spans))]
         self.texts += texts
@@ -201,7 +192,7 @@ class JsonReader:
         row = self._row
         if row.speakers:
             labels = [holder[key] for holder, key in places(document, row.speakers)]
-            self.texts[first:] = with_speakers(self.texts[first:], labels)
+            self.texts[first:] = json_words.with_speakers(self.texts[first:], labels)
         whole = any(segment is document for segment in values(document, row.segments)[:1])
         for path in row.repeats.split():
             if whole and path in row.text.split():
@@ -223,9 +214,9 @@ class JsonReader:
 
     def _repeat_said(self, words: list[Text], first: int) -> None:
         """Read words that repeat others, which take their times and speakers, if they have none."""
-        ordered = in_order_of(self.texts[first:], words)
+        ordered = json_words.in_order_of(self.texts[first:], words)
         if ordered is None:
-            self.texts[first:] = with_said(self.texts[first:], words)
+            self.texts[first:] = json_words.with_said(self.texts[first:], words)
         self._repeat(ordered or words, first)
 
     def _repeat(self, texts: list[Text], first: int) -> None:

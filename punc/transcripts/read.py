@@ -1,32 +1,17 @@
 """Finds the format of a file by its content, and reads it."""
 
-import gc
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from punc.base.errors import InputError
 from punc.base.options import nearest
 from punc.transcripts import columns, cues, lines, markup, plain, textgrid
 from punc.transcripts.json_formats import read_json
-from punc.transcripts.source import Source, read_source, require_utf8
+from punc.transcripts.source import RAW, Source, read_source
 from punc.transcripts.transcript import Transcript
 
 COLUMNS = {"CTM": columns.read_ctm_file, "STM": columns.read_stm, "text of Kaldi": columns.read_kaldi_text}
 JSON = re.compile(r"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Without garbage collection: it would look at millions of objects again and again, and find no cycle."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def read_transcript(path: str | os.PathLike[str], form: str = "", tier: str = "", timed: bool = False) -> Transcript:
@@ -45,17 +30,15 @@ def transcript_of(source: Source, form: str = "", tier: str = "", timed: bool = 
     """
     if form not in ("", "text"):
         raise InputError(f"--format {form}", nearest(form, ["text"]))
-    with _no_collection():
-        return plain.read_text(require_utf8(source)) if form else _read(source, tier, timed)
-
-
-def _read(source: Source, tier: str, timed: bool) -> Transcript:
     text = source.text
-    if JSON.match(text):
+    if not form and JSON.match(text):
         return read_json(source, timed)
+    if found := RAW.search(text):
+        raise source.not_utf8(found.start())
+    if form:
+        return plain.read_text(source)
     if '"TextGrid"' in text[:200]:
-        return textgrid.read_textgrid(require_utf8(source), tier)
-    require_utf8(source)
+        return textgrid.read_textgrid(source, tier)
     if form := cues.form_of(text):
         return cues.read_cues(source, form)
     if form := markup.form_of(text):

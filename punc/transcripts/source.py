@@ -15,7 +15,7 @@ from punc.transcripts.clock import seconds
 from punc.transcripts.speakers import Label, find_label
 from punc.transcripts.transcript import BEGINS_WITH_BLANK, BLANKS, Text, Transcript, in_order, split
 
-RAW = re.compile("[\udc80-\udcff]")
+RAW = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8
 BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 ENDS_WITH_BLANK = re.compile(rf"[\s{BLANKS}]$")
 LINE = re.compile(r"[^\n\r]+")
@@ -61,13 +61,6 @@ def source_of(raw: bytes, path: str | os.PathLike[str]) -> Source:
         raise source.error("a NUL byte", "remove it: the file is not text, or is broken", at)
     if not text.strip():
         raise InputError("the file is empty", "let the recogniser write it again", path)
-    return source
-
-
-def require_utf8(source: Source) -> Source:
-    """The source. Raises InputError if it has bytes that are not UTF-8."""
-    if found := RAW.search(source.text):
-        raise source.not_utf8(found.start())
     return source
 
 
