@@ -12,9 +12,9 @@ from punc.base.errors import InputError, check_at_least
 from punc.base.options import OptionParser, boolean, kebab
 from punc.data.labels import LabelSet
 from punc.text.abbreviations import Abbreviations
-from punc.text.cutter import CHANGES
 from punc.text.format import Format, PrepareOptions, format_help, format_names, load_format
 from punc.text.not_speech import KINDS, messages, parse_kinds
+from punc.text.passages import CHANGES
 from punc.text.prose import Clitics
 
 logger = logging.getLogger(__name__)

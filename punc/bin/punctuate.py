@@ -61,6 +61,6 @@ def output_options(args: Namespace) -> OutputOptions:
 
 
 def join(parts: Sequence[Part], out: Path) -> None:
-    from punc.decoding.punctuated_parts import join_punctuated
+    from punc.decoding.punctuate import join_punctuated
     args = Namespace(**parts[0].options)
     join_punctuated(parts, out, Path(args.directory), DataDir(args.data), output_options(args))

@@ -14,7 +14,7 @@ import os
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import IO
 
@@ -23,15 +23,15 @@ from kaldiio.matio import write_array
 from tqdm import tqdm
 
 from punc.base.errors import InputError
-from punc.base.files import check_outputs
-from punc.base.jobs import Share
+from punc.base.files import check_outputs, decode_line, open_input
+from punc.base.jobs import Part, Share, concatenate
 from punc.base.log import hide_progress
 from punc.base.parallel import map_ordered
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import complete_tables, new_data_dir, write_utterances
-from punc.data.kaldi_io import archive_path
+from punc.data.kaldi_io import archive_path, parse_location
 from punc.data.labels import RECORD, LabelSet, note_record
-from punc.data.tables import TURNS, count_blanks, sort_table
+from punc.data.tables import TURNS, count_blanks, fields, read_table, sort_table
 from punc.decoding.marked_ctm import write_marked_ctm
 from punc.decoding.options import DecodingOptions, OutputOptions
 from punc.decoding.spans import Span, span_groups
@@ -217,3 +217,58 @@ class PunctuatedText:
         ark.write(key.encode() + b" ")
         index.write(f"{key} {self._archive}:{ark.tell()}\n".encode())
         write_array(ark, matrix if len(matrix) else np.zeros((0, 0), np.float32))
+
+
+def join_punctuated(parts: Sequence[Part], out: Path, directory: Path, data: DataDir, output: OutputOptions) -> None:
+    """Join the parts of all jobs, in order, to what `punctuate` writes with the same arguments.
+
+    Raises InputError if a part does not have the words of its share; `out` is then as it was.
+    """
+    label_set = LabelSet.read(directory / "labels.txt")
+    check_outputs([str(out)], [str(data.path)])
+    _check_words(parts, data)
+    full = [part for part in parts if part.result["utterances"]]
+    paths = [part.path for part in full]
+    with punctuated_dir(out, data, label_set, output) as (tmp, counts):
+        counts.update(sum((Counter(part.result["counts"]) for part in parts), Counter()))
+        for name in full[0].files() if full else ():
+            if not name.endswith(".scp"):
+                concatenate([path / name for path in paths], tmp / name)
+        # As punc punctuate and write_utterances write the paths of archives.
+        _join_index(paths, tmp, "post", os.path.abspath(out / "post.ark"))
+        _join_index(paths, tmp, "pauses", str(out / "pauses.ark"))
+
+
+def _check_words(parts: Sequence[Part], data: DataDir) -> None:
+    """Raise InputError unless the parts together have the words of `data` in its order, with a label for each."""
+    utterances = DataDir(data.path, ignore=("punct", "pauses.scp")).utterances()
+    for part in parts:
+        path, again, expected = part.path, part.again, part.result["utterances"]
+        count = 0
+        tables = [read_table(path / name, sort=False) for name in ("text", "punct") if expected]
+        for text, punct in zip_longest(*tables):
+            utterance, count = next(utterances, None), count + 1
+            if utterance is None or text is None or (text.key, fields(text.value)) != (utterance.id, utterance.words):
+                raise InputError(f"not the words of {data.path / 'text'}", again, path / "text", count)
+            if punct is None or punct.key != text.key or len(fields(punct.value)) != len(utterance.words):
+                raise InputError(f"not a label for each word of '{text.key}'", again, path / "punct", count)
+        if count != expected:
+            raise InputError(f"{count} utterances, not {expected}", again, path / "text")
+    if utterance := next(utterances, None):
+        raise InputError(f"'{utterance.id}' is in no part", "run all jobs again: the data has changed",
+                         data.path / "text")
+
+
+def _join_index(parts: Sequence[Path], tmp: Path, name: str, archive: str) -> None:
+    """Join the indices NAME.scp of the parts into one of `archive`, in which their archives follow one another."""
+    if not parts or not (parts[0] / f"{name}.scp").is_file():
+        return
+    begin, archive = 0, archive_path(archive)
+    with open(tmp / f"{name}.scp", "wb") as out:
+        for part in parts:
+            index = part / f"{name}.scp"
+            with open_input(index) as file:
+                for number, line in enumerate(file, 1):
+                    key, _, place = decode_line(line, index, number).partition(" ")
+                    out.write(f"{key} {archive}:{begin + parse_location(place, index, number)[1]}\n".encode())
+            begin += (part / f"{name}.ark").stat().st_size

@@ -23,9 +23,8 @@ from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.text import formats
 from punc.text.abbreviations import Abbreviations
-from punc.text.cutter import CHANGES, Cutter, file_name, sorted_streams
 from punc.text.file_parts import FilePart, bound, count_lines, decode, file_parts
-from punc.text.passages import Passage, Unreadable
+from punc.text.passages import CHANGES, Cutter, Passage, Unreadable, file_name, sorted_streams
 from punc.text.prose import Clitics, TextReader
 
 

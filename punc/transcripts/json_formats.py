@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from punc.transcripts.json_file import JsonDocument
-from punc.transcripts.json_paths import steps
 from punc.transcripts.json_reader import JsonReader
-from punc.transcripts.json_shape import JsonFormat, Shape
+from punc.transcripts.json_shape import JsonFormat, Shape, steps
 from punc.transcripts.json_unknown import guessed_format, has_times, said_of, unread
 from punc.transcripts.source import Source
 from punc.transcripts.transcript import Transcript

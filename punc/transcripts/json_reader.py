@@ -6,8 +6,21 @@ from typing import Any
 
 from punc.transcripts import json_words
 from punc.transcripts.json_file import JsonDocument
-from punc.transcripts.json_paths import Spot, getter, places, seconds, speaker_name, values
-from punc.transcripts.json_shape import MARK, UNKNOWN, JsonFormat, Shape, Span, Word, has_text
+from punc.transcripts.json_shape import (
+    MARK,
+    UNKNOWN,
+    JsonFormat,
+    Shape,
+    Span,
+    Spot,
+    Word,
+    getter,
+    has_text,
+    places,
+    seconds,
+    speaker_name,
+    values,
+)
 from punc.transcripts.transcript import Repeat, Text, folded, split
 
 

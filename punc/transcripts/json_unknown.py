@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from punc.transcripts.json_paths import seconds
-from punc.transcripts.json_shape import JsonFormat
+from punc.transcripts.json_shape import JsonFormat, seconds
 from punc.transcripts.transcript import WORD, split
 
 # Names without case and underscores; the better ones first.

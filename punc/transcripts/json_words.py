@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from punc.timing.align import align_words
-from punc.transcripts.json_paths import getter, seconds, speaker_name
+from punc.transcripts.json_shape import getter, seconds, speaker_name
 from punc.transcripts.transcript import BEGINS_WITH_BLANK, Text, folded, split
 
 BRACKETS = tuple("[({<")

@@ -15,8 +15,8 @@ from punc.base.errors import InputError
 from punc.data.datadir import Utterance
 from punc.data.datadir_writer import new_data_dir, write_utterances
 from punc.data.tables import TURNS
-from punc.text.cutter import sorted_streams, utterance_id
 from punc.text.format import Format as BaseFormat
+from punc.text.passages import sorted_streams, utterance_id
 from punc.text.prose import legal
 from punc.timing.pauses import TimedWord, slot_pauses
 from punc.transcripts.ctm import CtmIndex, write_ctm
