@@ -22,7 +22,7 @@ from punc.timing.pauses import (
     stream_pauses,
     write_pauses,
 )
-from punc.transcripts.timings import word_times
+from punc.transcripts.read import word_times
 
 NAN = np.nan
 

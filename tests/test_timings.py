@@ -10,7 +10,7 @@ from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.timing.pauses import TimedWord
-from punc.transcripts.timings import read_timing, word_times
+from punc.transcripts.read import read_timing, word_times
 
 
 def long(*tiers, end=3.5):

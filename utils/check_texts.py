@@ -18,7 +18,7 @@ from punc.base.options import OptionParser
 from punc.bin.script import run_script
 from punc.text.passages import file_name, sorted_streams
 from punc.transcripts.ctm import CtmIndex
-from punc.transcripts.timings import word_times
+from punc.transcripts.read import word_times
 
 NAMED = 3
 

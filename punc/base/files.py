@@ -111,10 +111,9 @@ def _new_file(path: Path) -> tuple[int, Path]:
 def atomic_file(path: str | os.PathLike, mode: str = "w") -> Iterator[IO]:
     """Open a file that replaces `path` when the block ends without an error; makes its directory.
 
-    Text is written as UTF-8 with "\\n" line ends, whatever the locale. After an error or a kill, `path` is as before. A
-    symbolic link stays, and the file that it names is replaced. A device or a pipe is written to as it is.
-
-    Raises InputError for a directory.
+    Text is written as UTF-8 with line feeds, whatever the locale. After an error or a kill, `path` is as before. A
+    symbolic link stays, and the file that it names is replaced. A device or a pipe is written to as it is. Raises
+    InputError for a directory.
     """
     encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")
     if _is_device(path):
@@ -138,7 +137,6 @@ def atomic_file(path: str | os.PathLike, mode: str = "w") -> Iterator[IO]:
 
 
 def _is_device(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is a device or a pipe, also by a name that the system gives to an open file, as /dev/stdout."""
     name = os.path.abspath(path)
     return name.startswith(("/dev/", "/proc/")) or (os.path.exists(name) and not os.path.isfile(name)
                                                     and not os.path.isdir(name))

@@ -2,8 +2,7 @@
 
 Each job takes a share of the work, in order, and makes a *part*: a directory with what it has made, and part.json,
 which says whose part it is. `punc join` calls `join(parts, out)` of the command's module in punc/bin. It makes of all
-parts what one job makes, byte for byte. One process at a time joins parts. They are removed when all that is made of
-them is whole.
+parts what one job makes, byte for byte, and removes them when all that is made of them is whole.
 """
 
 import hashlib
@@ -127,7 +126,6 @@ def new_part(path: Path, command: str, share: Share, args: Namespace,
 
 
 def _checksum(content: dict[str, Any]) -> str:
-    """The SHA-256 of what is said of a part: whatever a command puts there, joining can rely on it."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

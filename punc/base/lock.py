@@ -1,9 +1,8 @@
 """A lock on an output directory, so that it has one writer at a time.
 
 The lock is flock(2) on the file `.lock` in the directory. The system ends it with the process that holds it, however
-that ends, so a killed process blocks nobody, although the file stays. Its content, `HOST PID COMMAND`, only tells
-others who holds the lock. Programs that the process starts do not inherit the lock; forks without exec do. Over NFS,
-machines see each other's locks, unless the file system is mounted with `nolock` or `local_lock`.
+that ends. The file's content, `HOST PID COMMAND`, only tells others who holds the lock. Over NFS, machines see each
+other's locks, unless the file system is mounted with `nolock` or `local_lock`.
 """
 
 import contextlib

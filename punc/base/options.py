@@ -122,7 +122,6 @@ class OptionParser(argparse.ArgumentParser):
         return options
 
     def _check(self, action: argparse.Action, line: "ConfigLine") -> None:
-        """Check a value of a conf file here: argparse could not name the line."""
         value, kind = line.value, typing.cast(Callable | None, action.type)
         try:
             value = kind(value) if kind else value

@@ -1,7 +1,5 @@
-"""Products of matrices in float32 on AMD's processors: oneDNN computes them up to twice as fast as MKL (docs/speed.md).
-
-MKL, by which PyTorch computes them, does not use vectors of 512 bits (AVX-512) there. oneDNN does, but copies inputs
-and result, so small products stay with MKL. The result is the same up to rounding.
+"""Products of matrices in float32 on AMD's processors: oneDNN computes large ones up to twice as fast as MKL, which
+does not use AVX-512 there (docs/speed.md). The result is the same up to rounding.
 """
 
 import contextlib

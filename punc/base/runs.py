@@ -51,7 +51,7 @@ def find_sorted(table: np.ndarray, keys: np.ndarray) -> np.ndarray:
 
 
 class IdTable:
-    """Rows of `width` numbers by id, float64. A row takes 24 bytes plus 8 per number; in a dictionary, hundreds.
+    """Rows of `width` numbers by id, float64, 24 + 8 `width` bytes each; in a dictionary, hundreds.
 
     Ids are stored as 64-bit hashes. Among 10 million, two share one with a probability of 3 in a million.
     """
@@ -79,7 +79,6 @@ class IdTable:
         return np.unique(self._sorted()[0], return_counts=True)[1]
 
     def _sorted(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The hashes in ascending order, the row of each, and all rows; sorted at the first look-up."""
         if self._index is None:
             hashes = np.frombuffer(self._hashes, np.int64) if len(self._hashes) else np.zeros(0, np.int64)
             numbers = np.frombuffer(self._numbers, np.float64) if len(self._numbers) else np.zeros(0)

@@ -63,7 +63,6 @@ def _explain_os(error: OSError, closed: Sequence[str]) -> str:
 
 
 def _write_log(error: Exception, command: Sequence[str]) -> str:
-    """Write the traceback to a new file for temporary files. Returns the file's name."""
     lines = [f"# {shlex.join(command)}\n",
              f"# punc {__version__}, Python {platform.python_version()}, {platform.platform()}\n",
              *traceback.format_exception(error)]

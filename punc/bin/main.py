@@ -90,7 +90,6 @@ def _open_closed() -> list[str]:
 
 
 def _drop_output(stream: TextIO) -> None:
-    """Write what waits for standard output or error, if that can be; if not, Python would fail again when it ends."""
     try:
         stream.flush()
     except (OSError, ValueError):

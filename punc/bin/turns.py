@@ -17,7 +17,7 @@ from punc.base.options import OptionParser
 from punc.data.datadir import LATEST, DataDir, speaker
 from punc.data.tables import TURNS, ends_of_turns, read_table, write_turns
 from punc.timing.pauses import match_times, read_channels, times_of_stream
-from punc.transcripts.timings import word_times
+from punc.transcripts.read import word_times
 
 logger = logging.getLogger(__name__)
 Turn = tuple[float, float, str]  # begin and end in seconds, and the speaker

@@ -63,7 +63,6 @@ class Tables(NamedTuple):
         return {recording for recording, _, _ in (self.segments or {}).values()}
 
     def file(self, id: str) -> str:
-        """The id under which a CTM has a recording, utterance or speaker."""
         return self.channels.get(id, (id, ""))[0]
 
 
@@ -101,7 +100,6 @@ def read_tables(directory: Path) -> Tables:
 
 
 def _kind_of_ids(tables: Tables, ctm: CtmIndex, directory: Path) -> str:
-    """The kind of the CTM's ids. Raises InputError for ids of several kinds, or of none."""
     utterances, recordings = set(tables.speakers), tables.recordings()
     files = {file for name, (file, _) in tables.channels.items() if name in recordings | utterances}
     kinds = {RECORDING: recordings | files, UTTERANCE: utterances}
@@ -182,7 +180,6 @@ def _of_ctm(streams: list[list[Entry]], tables: Tables, ctm: CtmIndex) -> Group:
 
 
 def _placed(texts: list[Text], entry: Entry, stream: int) -> list[Text]:
-    """The texts of an entry in time order, with times from the start of the recording, speakers and stream."""
     begins, speakers = entry.speakers
     found = []
     for text in sorted(texts, key=lambda text: text.begin):
@@ -233,7 +230,6 @@ def _count(stream: tuple[str, list[Utterance]]) -> int:
 
 
 def file_name(recording: str) -> str:
-    """The name of a recording's files, without ending."""
     return recording.replace("/", "_")
 
 

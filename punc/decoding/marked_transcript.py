@@ -91,7 +91,6 @@ class Marker:
         return int(words.of(lost).sum())
 
     def _decoded(self, words: SplitWords, pauses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The label of each word that is read, and the probability of that label, NaN without posteriors."""
         labels, probabilities = [np.zeros(0, np.int64)], [np.zeros(0)]
         counts = words.counts[words.counts > 0]
         slots = np.cumsum(counts) - 1  # a word's slot is that of its last part

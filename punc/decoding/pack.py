@@ -12,8 +12,7 @@ The file's metadata has punc (its version), model, token_type, lookahead (empty 
 the model knows), and labels, their names with blanks between. Weights have their PyTorch names, after `model.`. A large
 matrix is stored as int8 with a scale for each row: w = q s with s = max |w| / 127, so the error is at most s / 2.
 
-PyTorch has two exporters. This is the older one, which makes one operator of a layer of LSTM. With the newer one, a
-`bi_lstm` gives the same labels, but its export takes half a minute of processor time, not one second.
+Of PyTorch's exporters this is the older one, which makes one operator of a layer of LSTM; the newer one takes minutes.
 """
 
 import json
@@ -87,7 +86,6 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
 
 
 def _write_around(tmp: Path, model: NeuralModel, copied: dict[str, str | Path]) -> None:
-    """Write what stands next to the weights; `copied` are other files by name."""
     model.tokenizer.write(tmp)
     model.labels.write(tmp / "labels.txt")
     if copied[CASING]:
@@ -134,7 +132,6 @@ def _dequantized(arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarra
 
 
 def _onnx() -> Any:
-    """Raises InputError if the package is not installed."""
     try:
         import onnx
     except ImportError:
@@ -216,7 +213,6 @@ def _export(graph: Graph, path: Path, folded: bool) -> None:
 
 
 def _check(graph: Graph, path: Path) -> None:
-    """Raise InputError if ONNX Runtime gives other labels than PyTorch, for random tokens and pauses."""
     session = new_session(path)
     known = [value.name for value in session.get_inputs()]
     inputs = graph.example(ROWS, STEPS)

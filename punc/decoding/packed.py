@@ -58,7 +58,6 @@ class PackedModel:
         self._check(len(inputs["tokens"].shape))
 
     def _check(self, dimensions: int) -> None:
-        """Raise ValueError if the model is not one of these labels, words and look-ahead."""
         facts = self.session.get_modelmeta().custom_metadata_map
         words = str(len(self.tokenizer.vocabulary))
         known = facts["labels"].split(" ") == list(self.labels.names) and facts["words"] == words

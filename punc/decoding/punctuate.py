@@ -5,8 +5,8 @@
     ctm_punct            the words of a CTM with their marks, if there is a CTM
 
 Several processes decode; on a GPU one does. Memory holds a few groups of tokens (see `spans`). Jobs on several machines
-each decode some of the groups that one job would decode, so what they write together is the same, byte for byte
-(`punctuated_parts`).
+each decode some of the groups that one job would decode, and write a part: a directory with the tables of its share.
+What is joined of the parts is the same, byte for byte.
 """
 
 import logging
@@ -260,7 +260,6 @@ def _check_words(parts: Sequence[Part], data: DataDir) -> None:
 
 
 def _join_index(parts: Sequence[Path], tmp: Path, name: str, archive: str) -> None:
-    """Join the indices NAME.scp of the parts into one of `archive`, in which their archives follow one another."""
     if not parts or not (parts[0] / f"{name}.scp").is_file():
         return
     begin, archive = 0, archive_path(archive)

@@ -32,7 +32,6 @@ def find_model(name: str) -> Path:
 
 
 def model_files(directory: Path) -> list[Path]:
-    """The files that decide what a model says."""
     weights = directory / (SPEC if is_packed(directory) else "final.pt")  # SPEC has the checksums of the others
     return [weights, directory / "labels.txt", directory / "vocab"]
 

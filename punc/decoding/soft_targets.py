@@ -50,7 +50,6 @@ def make_targets(teacher: Path, store: Store, out: Path, sets: Sequence[str], co
 
 
 def _write(path: Path, model: AnyModel, data: StoreSet, context: int | None, device: str) -> int:
-    """Write the targets of a set; how many slots it has. The posteriors of some streams are in memory."""
     size = 0
     with flat_file(path, np.uint8, len(model.labels)) as file:
         for part in _parts(data):

@@ -78,7 +78,6 @@ def _part(array: np.ndarray | None, of: slice) -> np.ndarray | None:
 
 
 def joined(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    """Concatenate arrays; None if one is None."""
     known = [array for array in arrays if array is not None]
     return np.concatenate(known) if len(known) == len(arrays) else None
 

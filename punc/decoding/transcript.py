@@ -131,7 +131,6 @@ def join_transcripts(parts: Sequence[Path], out: Path) -> None:
 
 
 def _link(path: Path, target: Path) -> None:
-    """A second name for a file, because a killed join is run again; a copy where the file system has no such names."""
     try:
         os.link(path, target)
     except OSError:

@@ -74,7 +74,6 @@ def shown_words(words: Words, marked: MarkedTranscript, tags: bool = False) -> S
 
 
 def _marks_of(marked: MarkedTranscript) -> np.ndarray:
-    """What stands after each word: NO_MARK, MARK or SENTENCE_END, int8 (W,)."""
     words, marks = marked.words, marks_after(marked.texts, marked.labels, marked.label_set)
     symbols = np.flatnonzero(words.of([token.kind in (MARK, SYMBOL) for token in words.tokens]))
     for i in symbols.tolist():  # a mark that stands alone is that of the word before
@@ -168,7 +167,6 @@ def recording_paragraphs(words: Words, marked: MarkedTranscript) -> dict[str, st
 
 
 def _with_names(words: Words, shown: ShownWords, starts: np.ndarray) -> list[str]:
-    """The words as they are written, with `NAME: ` before those at `starts` whose speaker is known."""
     written = shown.written
     for at in set(starts.tolist()) - {len(written)}:
         if shown.speakers[at] >= 0:

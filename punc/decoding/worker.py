@@ -1,8 +1,7 @@
 """The decoder as worker processes run it: it receives token arrays and returns label numbers and posteriors.
 
-Importing torch takes a second, so it is imported only where a model decodes that is not packed. The parent of several
-processes does without: it reads and writes while the processes load torch. Each process decodes with one thread,
-because batches are too small to be shared between threads. On a GPU one process decodes: it has the GPU to itself.
+Importing torch takes a second, so only the processes in which a model decodes that is not packed import it. Each has
+one thread, because batches are too small to be shared. On a GPU one process decodes.
 """
 
 from dataclasses import replace

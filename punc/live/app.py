@@ -23,10 +23,9 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 
 from punc.base.errors import InputError
-from punc.live.limits import ENDING
 from punc.live.served import Models, punctuated_file, punctuated_json, punctuated_text
 from punc.live.session import LiveOptions, ServerOptions
-from punc.live.sockets import LiveSockets
+from punc.live.sockets import ENDING, LiveSockets
 
 PAGE = Path(__file__).parent / "page"
 POLICY = {"content-security-policy": "default-src 'self'; img-src data:"}
@@ -76,7 +75,6 @@ class App:
         return Json({"status": "ok", "requests": self._jobs, **self._sockets.health(), "seconds": seconds})
 
     async def _work(self, request: Request, job: Callable[[bytes], Result]) -> Result:
-        """What a job in a thread makes of the body of a request. Raises HTTPException for one that is too much."""
         if self._jobs >= self._options.max_connections:
             raise HTTPException(503, "too many requests; try again later")
         self._jobs += 1
@@ -134,7 +132,6 @@ async def http_error(request: Any, error: Exception) -> Response:
 
 
 def make_app(names: Sequence[str], scale: str, live: LiveOptions, options: ServerOptions) -> Starlette:
-    """The application with models of these names. Raises InputError if one of them is wrong."""
     app = App(Models(names, scale), live, options)
     return Starlette(routes=app.routes(), lifespan=app.lifespan,
                      exception_handlers={InputError: input_error, HTTPException: http_error})

@@ -112,7 +112,6 @@ class Connection:
         return spoke
 
     def _read(self, message: str) -> Iterator[tuple[list[Item], list[InputError]]]:
-        """The items of each part of a message, and what is wrong with it."""
         is_json = self._json or message.lstrip(BLANKS).startswith("{")
         for items, errors in read_objects(message) if is_json else self._read_text(message):
             if self._json is None and items:
@@ -143,7 +142,6 @@ class Connection:
         await asyncio.sleep(max(0.0, -self._allowed / self._rate))
 
     async def _send(self, items: list[Item]) -> None:
-        """Write and send what is decided by some items. What is not sent yet is kept, should this be broken off."""
         decided, self._decided = self._decided, []
         if self._writer is not None:
             self._count(sum(one is not None for one in decided))

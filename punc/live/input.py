@@ -205,7 +205,6 @@ class JsonReader:
         return self.end() if line == "}" else []
 
     def end(self) -> list[Item]:
-        """The items of an object that is not whole, because the input ends."""
         whole, self._begun = "\n".join(self._begun), []
         return read_json(whole, self._first, self._source) if whole else []
 
@@ -254,7 +253,6 @@ def _message(message: Any) -> list[Item]:
 
 
 def _utterance(words: list[LiveWord], message: dict[str, Any]) -> list[Item]:
-    """The items of a final result; the last word has its other members, as `spk`, the speaker's vector."""
     rest = {key: value for key, value in message.items() if key not in ("result", "text")}
     if words and rest:
         words[-1] = words[-1]._replace(result=rest)

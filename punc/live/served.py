@@ -135,7 +135,6 @@ def _word(word: Any, number: int) -> LiveWord:
 
 
 def _few_words(texts: Sequence[Text], script: Script = BLANKS_BETWEEN) -> Words:
-    """The words of some texts. Raises InputError if there are too many."""
     words = words_of(texts, script)
     if len(words.texts) > MOST_WORDS:
         raise InputError(f"{len(words.texts):,d} words, but a request has {MOST_WORDS:,d} at most", TO_PUNC, REQUEST)
@@ -143,7 +142,6 @@ def _few_words(texts: Sequence[Text], script: Script = BLANKS_BETWEEN) -> Words:
 
 
 def _members(marked: MarkedTranscript, came: Iterable[LiveWord]) -> list[dict[str, Any]]:
-    """Each word as JSON, as `punc live --output json` has it."""
     names = marked.label_set.names
     members = []
     for word, text, label, probability in zip(came, marked.texts, marked.labels.tolist(),

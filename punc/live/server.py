@@ -59,7 +59,7 @@ def config_of(app: Any, options: ServerOptions, **others: Any) -> Any:
     """The configuration of uvicorn for an application, or a function that makes it."""
     from uvicorn import Config
 
-    from punc.live.limits import LimitedHttp, LimitedWebSocket
+    from punc.live.sockets import LimitedHttp, LimitedWebSocket
     return Config(app, loop="asyncio", http=LimitedHttp, ws=LimitedWebSocket, ws_max_size=MESSAGE,
                   ws_per_message_deflate=False, lifespan="on", log_config=None, log_level="error", access_log=False,
                   server_header=False, workers=options.workers, backlog=BACKLOG,

@@ -133,7 +133,6 @@ class Session:
         return self.feed([End.STREAM])
 
     def _pause(self, word: LiveWord, decided: list[Decided | None]) -> float:
-        """The silence before a word in seconds, NaN if it is not known; decides what waits if it is too long."""
         if self._last is None or word.begin < self._last.begin:
             return math.nan
         pause = max(word.begin - self._last.end, 0.0)
@@ -152,7 +151,6 @@ class Session:
 
 
 def speaks(items: Iterable[Item]) -> bool:
-    """Whether items say that the speaker speaks."""
     return any(isinstance(item, LiveWord) or (isinstance(item, Partial) and item.text) for item in items)
 
 

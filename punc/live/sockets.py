@@ -1,26 +1,94 @@
-"""WebSockets of `punc serve`: live words, or a Vosk server between the client and the words."""
+"""WebSockets of `punc serve`: live words, or a Vosk server between the client and the words; what a client may do."""
 
 import asyncio
 import contextlib
 import json
 import logging
 from functools import partial
+from typing import Any
 
 from starlette.responses import JSONResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 
 from punc.base.errors import InputError, check_choice
 from punc.live.connection import Closed, Connection, OverLimit
-from punc.live.limits import ENDING, HANDSHAKE
 from punc.live.served import Models, ServedModel
 from punc.live.session import OUTPUTS, LiveOptions, ServerOptions, Session
 
+HANDSHAKE = 5.0  # s for the first request
+READ = 1 << 12  # bytes that are read before other connections have their turn: 700 frames
+CONTROLS = 100  # pings, pongs and empty fragments a second
+GRACE = 1.0  # s for a client to read why it is closed
+ENDING = "ending"  # in the state of the application: an event that is set when the server ends
 logger = logging.getLogger(__name__)
 SILENT = logging.getLogger("punc-websockets")  # a Vosk server that breaks the protocol is no news
 SILENT.addHandler(logging.NullHandler())
 SILENT.propagate = False
+
+
+class LimitedHttp(H11Protocol):
+    """HTTP whose client must say what it wants."""
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self.loop.call_later(HANDSHAKE, self._close_silent)
+
+    def _close_silent(self) -> None:
+        if self.cycle is None and self.transport.get_protocol() is self:
+            self.transport.abort()
+
+
+class LimitedWebSocket(WebSocketsSansIOProtocol):
+    """A WebSocket that answers some pings, holds the loop for a short time, and lets the application end it."""
+
+    close_sent: bool
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        transport.max_size = READ
+        self._second, self._controls = self.loop.time(), 0
+
+    def handle_ping(self) -> None:
+        if self._controlled():
+            super().handle_ping()
+
+    def handle_pong(self, event: Any) -> None:
+        if self._controlled():
+            super().handle_pong(event)
+
+    def handle_cont(self, event: Any) -> None:
+        if event.data or event.fin or self._controlled():
+            super().handle_cont(event)
+
+    def keepalive_timeout(self) -> None:
+        super().keepalive_timeout()
+        self.loop.call_later(GRACE, self.transport.abort)  # it may not read, either
+
+    def shutdown(self) -> None:
+        """The server ends: the application sends what it has, and closes."""
+        if self.handshake_complete and not self.close_sent:
+            self.app_state[ENDING].set()
+        else:
+            super().shutdown()
+
+    def _controlled(self) -> bool:
+        """Count a frame that is no message. Returns False if there are too many, and closes the connection."""
+        now = self.loop.time()
+        if now > self._second + 1:
+            self._second, self._controls = now, 0
+        self._controls += 1
+        if self._controls > CONTROLS and not self.close_sent:
+            self.conn.fail(1008, f"more than {CONTROLS} pings a second; send fewer")
+            self.queue.put_nowait({"type": "websocket.disconnect", "code": 1008})
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            self.close_sent = True
+            self.transport.pause_reading()
+            self.loop.call_later(GRACE, self.transport.abort)
+        return not self.close_sent
 
 
 class Client:
@@ -99,7 +167,6 @@ class LiveSockets:
             self._open -= 1
 
     def _wanted(self, socket: WebSocket) -> tuple[ServedModel, LiveOptions, str]:
-        """The model, the options and the output that a client asks for. Raises InputError."""
         query = socket.query_params
         output, delay = query.get("output", "auto"), query.get("max_delay")
         check_choice(("auto", *OUTPUTS), output=output)
@@ -140,7 +207,6 @@ class LiveSockets:
 
     async def _relay(self, socket: WebSocket, client: Client, model: ServedModel, live: LiveOptions,
                      output: str) -> None:
-        """Send what a client says to a Vosk server, and what it answers, with marks, to the client."""
         try:
             upstream = await connect(self._options.upstream, compression=None, open_timeout=HANDSHAKE, logger=SILENT)
         except (OSError, InvalidHandshake, InvalidURI, asyncio.TimeoutError):

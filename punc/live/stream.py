@@ -141,7 +141,6 @@ class LiveStream:
         return [] if logits is None else self._decided([logits])
 
     def _decided(self, slots: Iterable[np.ndarray], barred: np.ndarray | None = None) -> list[Labelled]:
-        """The words that end with these slots and are not out; `barred`, (L,), is for the last token that waits."""
         found = []
         for logits in slots:
             ends_word = self._waiting.popleft()
@@ -157,7 +156,6 @@ class LiveStream:
         return found
 
     def _choice(self, logits: np.ndarray) -> int:
-        """The best label of a word after that of the word before: what comes after it is not known."""
         if self._scale is not None:
             logits = logits + self._scale
         if self._transitions:

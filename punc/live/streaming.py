@@ -1,8 +1,7 @@
 """Standard input punctuated: bytes from a file descriptor in, text or JSON out as soon as the model allows.
 
-`live.input` says what the input can be. One bad byte or line must not end a live transcript: NUL and what is not UTF-8
-become U+FFFD, a bad line of a CTM or of JSON is left out, and messages name and count them. Blanks, tabs and line ends
-separate words, as in a data directory; no-break and ideographic spaces are letters.
+One bad byte or line must not end a live transcript: NUL and what is not UTF-8 become U+FFFD, a bad line of a CTM or of
+JSON is left out, and messages name and count them. Blanks, tabs and line ends separate words, as in a data directory.
 """
 
 import codecs

@@ -141,7 +141,6 @@ class WordStream:
         return found
 
     def _new(self, decided: list[Labelled], ended: bool = False) -> list[Marked]:
-        """The words whose labels and successors are known, with newly decided ones; `ended`: nothing else comes."""
         self._decided += decided
         found = []
         while self._waiting:
@@ -175,7 +174,6 @@ class WordStream:
         return found
 
     def _write(self, read: InputWord, labelled: Labelled | None, moved: Iterable[Label]) -> Marked:
-        """A word with what the model says of it, if it does, and with the marks of labels that are `moved` to it."""
         if labelled is None or read.token.kind == TAG:
             return Marked(read.text, read.text, self._writer.all_labels[0].name, NO_LOGITS, 0)
         number = labelled.number

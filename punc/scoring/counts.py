@@ -2,8 +2,7 @@
 
 A *unit* is what intervals and tests resample: a stream, that is a recording or a text, as utterances of one recording
 are not independent. Below MIN_STREAMS streams nothing can be said of how recordings differ: then the units are blocks
-of BLOCK words of the reference, and the intervals are of other passages of the same recordings. Every metric is a
-function of sums of the units' counts, so resampling (`significance`) or adding up sets needs no second scoring.
+of BLOCK words of the reference, and the intervals are of other passages of the same recordings.
 
 If the words of a stream differ, as in ASR output, the reference slots are first projected onto the words of the
 hypothesis by edit distance (`timing.align`; Tilk & Alumäe 2015, section 3). The slots of the hypothesis are scored: a
@@ -177,8 +176,6 @@ def read_counts(path: str | os.PathLike) -> tuple[Counts, LabelSet]:
 
 
 class _Layout:
-    """Where streams and their blocks lie in arrays of all words of both sides."""
-
     def __init__(self, ref_lengths: Sequence[int], hyp_lengths: Sequence[int], block: int):
         self.ref_ends, self.hyp_ends = np.cumsum(ref_lengths, dtype=np.int64), np.cumsum(hyp_lengths, dtype=np.int64)
         self.ref_begins, self.hyp_begins = self.ref_ends - ref_lengths, self.hyp_ends - hyp_lengths

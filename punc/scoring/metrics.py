@@ -143,17 +143,14 @@ def mark_amounts(counts: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def two_classes(counts: np.ndarray, members: Sequence[bool]) -> np.ndarray:
-    """Counts (…, labels, labels) as (…, 2, 2): whether a slot's label is a member, reference × hypothesis."""
     return merge_counts(counts, np.array(members, np.int64), 2)
 
 
 def _wrong(counts: np.ndarray) -> np.ndarray:
-    """Slots whose label is not the reference's."""
     return counts.sum((-2, -1)) - np.trace(counts, axis1=-2, axis2=-1)
 
 
 def _of_slots(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse]) -> Amounts:
-    """The amounts of the metrics of confusion counts, but those of the empty label."""
     slots, wrong = counts.sum((-2, -1)), _wrong(counts)
     found: Amounts = {name: class_amounts(counts, i) for i, name in enumerate(labels.names) if i}
     found["overall"] = mark_amounts(counts)
@@ -231,7 +228,6 @@ def compute_flat(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Colla
 
 
 def single(name: str) -> Metric | None:
-    """The metric that is this one row; None for P, R and F1 of a column."""
     found = (one for one in METRICS if one.single and fnmatchcase(name, one.name.replace("LABEL", "*")))
     return next(found, None)
 
@@ -243,7 +239,6 @@ def column_of(name: str) -> str:
 
 
 def columns(names: Iterable[str]) -> list[str]:
-    """The columns of a table of metrics, in their order."""
     return list(dict.fromkeys(map(column_of, dict.fromkeys(names))))
 
 
@@ -258,6 +253,5 @@ def is_summary(name: str) -> bool:
 
 
 def lower_is_better(name: str) -> bool:
-    """Whether the best system has the lowest value in a row."""
     metric = single(name)
     return metric is not None and metric.lowest

@@ -57,7 +57,6 @@ class Posteriors:
             self.histograms[label] += np.bincount(cells, minlength=2 * BINS).reshape(2, BINS)
 
     def _read(self, utterance: Utterance) -> np.ndarray:
-        """The posteriors of an utterance, (words, labels); those before it are skipped."""
         for id, matrix in self._rows:
             if id == utterance.id:
                 if matrix.size != len(utterance.words) * len(self.labels):  # without words there are no columns either

@@ -46,7 +46,6 @@ def signature(counts: Counts, labels: LabelSet, checksum: str, last_slot: str) -
 
 
 def signature_parts(signed: str) -> dict[str, str]:
-    """The parts of a signature, by name."""
     return dict(part.partition(":")[::2] for part in signed.split("|"))
 
 

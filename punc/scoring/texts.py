@@ -101,9 +101,8 @@ def count(reference: DataDir, hypothesis: DataDir, labels: LabelSet, block: int 
           match: str = "utterances", posteriors: Posteriors | None = None) -> Counts:
     """Count slots and word errors in blocks, as `count_streams`, a batch of streams at a time; and posteriors.
 
-    match   what both must have: the same "utterances", or only the same "streams", cut in any way
-
-    Both have labels. Raises InputError if ids differ, if a label is not in the set, or if no slot is left.
+    Both directories have labels. Raises InputError if ids differ, but with the `match` "streams" only of streams, if a
+    label is not in the set, or if no slot is left.
     """
     parts = []
     for batch in _batches(_streams_of_both(reference, hypothesis, match)):
@@ -117,7 +116,6 @@ def count(reference: DataDir, hypothesis: DataDir, labels: LabelSet, block: int 
 
 
 def _batches(streams: Iterator[Stream]) -> Iterator[list[Stream]]:
-    """Streams in lists of about BATCH words."""
     batch, words = [], 0
     for stream in streams:
         batch.append(stream)
@@ -130,7 +128,6 @@ def _batches(streams: Iterator[Stream]) -> Iterator[list[Stream]]:
 
 
 def _streams_of_both(reference: DataDir, hypothesis: DataDir, match: str) -> Iterator[Stream]:
-    """The streams of two directories in step. Raises InputError at the first difference in ids."""
     for name, ref, hyp in paired_streams(reference, hypothesis):
         for one, other in zip_longest(ref, hyp) if match == "utterances" else ():
             ref_id, hyp_id = ("nothing" if side is None else f"utterance '{side.id}'" for side in (one, other))

@@ -123,7 +123,6 @@ class Abbreviations:
         return None
 
     def _ends_before(self, kind: str, word: str, initial: bool) -> bool:
-        """Whether a sentence ends at a dot of a kind before a word, which may be an initial."""
         if kind == NUMBER:
             return not word[0].isdigit()
         if kind == DIGITS:
@@ -134,13 +133,11 @@ class Abbreviations:
 
 
 def count_dot(dot: Dot, ends: bool, counts: Counter[str]) -> None:
-    """Count a dot that is a mark, if a sentence ends there, or no mark."""
     note(counts, MARK if ends else NO_MARK, dot.name)
 
 
 @lru_cache(1)
 def shipped() -> Abbreviations:
-    """The abbreviations that come with the package."""
     return Abbreviations.read(Path(__file__).parent / "abbreviations.txt")
 
 

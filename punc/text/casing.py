@@ -19,7 +19,6 @@ from punc.text.prose import written
 
 
 def first(word: str, capital: bool) -> str:
-    """The word with a capital first, or as it is."""
     return with_capital(word) if capital else word
 
 

@@ -115,7 +115,6 @@ class CharacterReader:
         return Split(tokens, labels, rests, found[0])
 
     def write(self, split: Split, labels: list[str]) -> str:
-        """The text with these labels in its slots."""
         pairs = zip(written(split.tokens, labels, self.labels), split.rests[1:])
         return split.rests[0] + "".join(chain.from_iterable(pairs))
 
@@ -129,7 +128,6 @@ def tokens(text: str) -> list[str]:
 
 
 def split(text: str) -> list[str]:
-    """The words of a text."""
     return [text[start:end] for start, end in _spans(text)]
 
 

@@ -93,7 +93,6 @@ SHOWN = 10
 
 
 def note(counts: Counter[str], what: str, example: str, times: int = 1) -> None:
-    """Count an example of something."""
     if len(example) > WIDTH:
         example = example[:WIDTH - 1] + "…"
     counts[f"{what}\t{' '.join(example.split())}"] += times

@@ -30,11 +30,7 @@ from punc.text.prose import Clitics, TextReader
 
 @dataclass(frozen=True)
 class PrepareOptions:
-    """How files become a data directory: the options of `punc prepare`, whose help says what each is.
-
-    Files are read: labels, clitics (None: words stay whole) and abbreviations (None: all dots are marks). `clean` has
-    names of `not_speech.KINDS`. After `document_prefix`, the rest of the line is the stream's name.
-    """
+    """How files become a data directory: the options of `punc prepare`, whose help says what each is, as read."""
 
     labels: LabelSet | None = None
     lowercase: bool = True
@@ -52,7 +48,6 @@ class PrepareOptions:
     nj: int = 1
 
     def reader(self) -> TextReader:
-        """A reader of words and marks. Raises InputError if there is no label set."""
         if self.labels is None:
             raise InputError("no label set", "name one: --labels conf/labels.txt")
         return TextReader(self.labels, self.lowercase, self.clitics)
@@ -89,7 +84,6 @@ def load_format(name: str) -> type[Format]:
 
 
 def format_help(name: str) -> str:
-    """The first line of the docstring of a format's file."""
     return (importlib.import_module(f"{formats.__name__}.{name}").__doc__ or "").partition("\n")[0]
 
 
@@ -103,7 +97,6 @@ class TextFormat(Format):
     The text is read in parts, in several processes. Bytes that are not UTF-8 are removed, carriage returns are line
     ends, and a mark before a stream's first word is dropped; each is counted.
 
-    takes       by default, the options of a text of words without lines or segments
     delimiter   what a part of a file ends with
     has_utterances  whether the text always says where an utterance ends
     """

@@ -34,7 +34,6 @@ class SplitWords(NamedTuple):
         return np.array(values)[self.codes] if len(values) else np.zeros(0, bool)
 
     def read(self) -> list[str]:
-        """What a model reads, word after word."""
         return list(chain.from_iterable(map([token.words for token in self.tokens].__getitem__, self.codes.tolist())))
 
     @property
@@ -213,6 +212,5 @@ class MarkedWords:
 
 
 def _has_capitals(words: SplitWords) -> bool:
-    """Whether the words have small letters, and a capital that another one than `I` begins with."""
     tokens = [token for token in words.tokens if token.kind == WORD]
     return any(token.has_lower for token in tokens) and any(token.first_capital and token.core[1:] for token in tokens)

@@ -41,7 +41,6 @@ class Kind(NamedTuple):
 
 
 def found_by(mark: str, pattern: str, probe: str = "") -> tuple[Callable[[str], bool], re.Pattern[str]]:
-    """A pattern for texts that have a mark and, if it is given, match a probe."""
     test = re.compile(probe) if probe else None
     return lambda text: mark in text and (not test or test.search(text) is not None), re.compile(pattern)
 

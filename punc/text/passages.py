@@ -167,7 +167,6 @@ class Cutter:
     """Cuts passages into utterances of `size` words, with ids by `utterance_id`; 0: where a passage says so.
 
     attach         (label of a word, label found after the word) → the word's new label
-    prefix         what stream names begin with
     independent    each utterance is a stream of its own, with the same name
     pauses, turns  whether the utterances keep the pauses of the passages, and have flags where the speaker changes
     numbered       a stream's name begins with the stream's number; else it is the passage's name
@@ -223,7 +222,6 @@ class Cutter:
         return True if ends is None and (self._ended or passage.words) else ends
 
     def _close_dot(self, ends: bool | None) -> None:
-        """Label the last word, if its dot is open and it is known whether a sentence ends there."""
         if self._dot and ends is not None:
             if not ends:
                 self._labels[-1] = self._dot.label
@@ -240,7 +238,6 @@ class Cutter:
             self._number = 1
 
     def _lead(self, passage: Passage) -> None:
-        """Give the last word the mark and the pause with which the next passage begins."""
         known = bool(self._words) and not (self.independent and self._ended)
         if passage.lead and known:
             self._labels[-1] = self.attach(self._labels[-1], passage.lead)
@@ -277,6 +274,5 @@ class Cutter:
         self._pauses = None if pauses is None or not words else pauses[at:]
 
     def _changes(self, begin: int, end: int) -> np.ndarray:
-        """Whether another speaker says the next word, of the words that wait from `begin` to `end`, bool (words,)."""
         speakers = [*self._speakers[begin:end + 1], self._next][:end - begin + 1]
         return np.array([one is not None and one != other for one, other in pairwise(speakers)], bool)

@@ -11,7 +11,6 @@
 - A hyphen is a mark only if it stands alone or is doubled: `pre- and post-war` has no mark.
 - Everything else (quotes, brackets, bullets) is dropped. Typographic apostrophes and hyphens become plain ones; soft
   hyphens and zero-width spaces vanish.
-
 """
 
 import os
@@ -207,9 +206,7 @@ QUOTE = '"'
 class ProseWriter:
     """Writes the utterances of streams to a file, one a line: id and text.
 
-    casing   word as its label writes it → its form: NATO, McDonald
-    clitics  words to join to the word before, as n't; a clitic that ends with an apostrophe, as l', is joined to the
-             word after
+    clitics  words to join to the word before, as n't, or to the word after, as l'
 
     A label says that a quotation mark `"` stands after a word, but not which way it faces. In a sentence the first one
     opens and stands before the next word, the second one closes, and so on. An open one is closed after the mark that
@@ -238,7 +235,6 @@ class ProseWriter:
         self._held = None
 
     def _release(self, last: bool) -> None:
-        """Write the utterance that is held back; if it is the stream's last, close its quote."""
         if self._held:
             key, _, texts = self._held
             if last and self._open and texts and not self._waits:  # a quote before no word is dropped

@@ -15,10 +15,8 @@ stage).
 
 Not as in the paper: a single letter is an initial unless it has a dot RARER times more rarely than other words, as I in
 English; an abbreviation, and a word of the orthographic heuristic, occurs MIN_COUNT times; rare abbreviations and
-collocations of initials are not looked for. Memory grows with the number of different words.
-
-NLTK's own trainer takes ten times as long and 2.5 times the memory for two million words, and takes rot, ulm and hog,
-which end lines, for abbreviations.
+collocations of initials are not looked for. Memory grows with the number of different words. NLTK's own trainer takes
+ten times as long, and takes rot, ulm and hog, which end lines, for abbreviations.
 """
 
 import math
@@ -93,8 +91,7 @@ class Types:
 def count_contexts(text: str, abbreviations: frozenset[str]) -> Counter[tuple[str, str]]:
     """How often each word stands at a place, given the abbreviations, without dots. Counts of texts add up.
 
-    FIRST, LAST: it begins or ends a sentence; CAPITAL_FIRST, INSIDE: it has a capital, and does or does not begin one;
-    SMALL: it has none; NUMBERED: it follows a number and its dot.
+    A word is FIRST or LAST of a sentence; has a capital at its beginning or INSIDE, or none; or is NUMBERED.
     """
     counts = Counter[tuple[str, str]]()
     tokens = [token for token in map(read, text.split()) if token.word]
@@ -161,6 +158,5 @@ def dunning(first: int, second: int, both: int, total: int) -> float:
 
 
 def _binomial(successes: float, failures: float, chance: float) -> float:
-    """The log-likelihood of counts, without the binomial coefficient."""
     return ((successes * math.log(chance) if successes > 0 else 0.0)
             + (failures * math.log(1 - chance) if failures > 0 else 0.0))

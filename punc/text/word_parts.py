@@ -63,10 +63,7 @@ class Token(NamedTuple):
 
 
 class TokenReader:
-    """Takes words apart.
-
-    lowercase  models read lower case
-    """
+    """Takes words apart; `lowercase`: models read lower case."""
 
     def __init__(self, lowercase: bool = True):
         self._lowercase = lowercase

@@ -17,8 +17,7 @@ word goes after the nearest hypothesis word before it. It follows that
   - of several marks in one slot, the strongest stays.
 
 Ties: among alignments with the same distance, rapidfuzz chooses the matches, by the words alone; the pairing rule
-decides the rest. Of several rules tried, these agree best with a published set of labels of ASR output; a recipe with
-such a set measures them again.
+decides the rest. Of several rules tried, these agree best with a published set of labels of ASR output.
 """
 
 from bisect import bisect_right
@@ -146,8 +145,7 @@ def _anchors(a: np.ndarray, b: np.ndarray, n: int) -> list[tuple[int, int]]:
     """Positions to cut, in order: the middle of long stretches of n-grams that occur once in a and once in b.
 
     In every STRIDE words of a, the longest such stretch is a candidate if SUPPORT more n-grams of these words have
-    nearly the same offset: unrelated texts share n-grams too, but scattered. The longest sequence of candidates that
-    rises in both texts is kept (patience sorting).
+    nearly the same offset. The longest sequence of candidates that rises in both texts is kept (patience sorting).
     """
     in_a, in_b = _common_unique(_ngrams(a, n), _ngrams(b, n))
     if not len(in_a):
@@ -169,7 +167,6 @@ def _anchors(a: np.ndarray, b: np.ndarray, n: int) -> list[tuple[int, int]]:
 
 
 def _ngrams(ids: np.ndarray, n: int) -> np.ndarray:
-    """A 64-bit hash of each n-gram. A collision could only cause a bad cut, not a wrong alignment."""
     hashes = np.zeros(max(len(ids) - n + 1, 0), np.uint64)
     for k in range(n):
         hashes *= np.uint64(0x9E3779B97F4A7C15)
@@ -179,7 +176,6 @@ def _ngrams(ids: np.ndarray, n: int) -> np.ndarray:
 
 
 def _common_unique(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The positions in a and in b of the values that each has exactly once, in the order of a."""
     once = []
     for values in (a, b):
         value, index, number = np.unique(values, return_index=True, return_counts=True)
@@ -191,7 +187,6 @@ def _common_unique(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def _rising(x: list[int], y: list[int]) -> list[tuple[int, int]]:
-    """The longest subsequence of the points (x, y), sorted by x, in which y rises."""
     # Patience sorting: the value on top of each pile, its point, and each point's link to the pile before.
     tops: list[int] = []
     top_points: list[int] = []
@@ -210,9 +205,8 @@ def _rising(x: list[int], y: list[int]) -> list[tuple[int, int]]:
 def _windows(a: np.ndarray, b: np.ndarray) -> list[tuple[int, int]]:
     """Positions to cut texts without anchors, in order: texts that differ entirely, or repeat themselves throughout.
 
-    A window of about WINDOW x WINDOW words, in the proportion of the texts, is aligned and cut in the longest stretch
-    of equal words in its third quarter; the next window begins there. Texts with nothing in common are cut at the ends
-    of the windows.
+    A window of about WINDOW x WINDOW words is aligned and cut in the longest stretch of equal words in its third
+    quarter, or at its end, and the next window begins there.
     """
     cuts: list[tuple[int, int]] = []
     r, h = 0, 0

@@ -3,10 +3,9 @@
 The pause after a word is the silence in its slot: the begin of the next word minus the end of this one, but at least 0.
 If timed words that the text does not have stand between the two (fillers, insertions), their time is subtracted.
 
-Alignment (minimum edit distance, case ignored) gives the words of the text their times, not position. A pause is known
-if this word and the next one are timed; else it is NaN. A substituted word counts as timed, since ASR heard another
-word at the same time. The pause after the last word of a stream is known if the
-recording's end is: from a TextGrid, or from a silence that ends a CTM.
+Alignment (minimum edit distance, case ignored) gives the words of the text their times, also substituted ones. A pause
+is known if this word and the next one are timed; else it is NaN. The pause after the last word of a stream is known if
+the recording's end is: from a TextGrid, or from a silence that ends a CTM.
 
 The ids say which times belong to a stream. Times under the stream's id (recording or speaker), or under its file and
 channel (`reco2file_and_channel`), count from the recording's start, and pauses between its utterances are known. Times
@@ -109,7 +108,6 @@ def times_of_stream(stream: str, sources: Sources, channels: Mapping[str, tuple[
 
 
 def _of_utterances(utterances: Sequence[Utterance], sources: Sources, counts: Counter[str]) -> list[np.ndarray]:
-    """Pauses from times under utterance ids: across utterances with `segments`, within each one without."""
     all_times, all_matched, n_timed = [], [], 0
     pauses: list[np.ndarray] = []
     for utterance in utterances:

@@ -1,8 +1,7 @@
 """Reads and writes CTM: timed words, `id channel begin duration word [confidence [type [speaker]]]`, in seconds.
 
-Kaldi writes no confidence (get_train_ctm.sh) or one (lattice-to-ctm-conf). The id is an utterance, and the times count
-from its start, or the id is a recording. NIST's CTMs also have `;;` comments, `NA` for no confidence, and alternatives;
-others leave out the channel.
+The id is an utterance, and the times count from its start, or a recording. NIST's CTMs also have `;;` comments, `NA`
+for no confidence, and alternatives; others leave out the channel.
 
 Repairs, each counted: lines of an id that are not in time order are sorted. Of alternatives the first is used. Words
 that overlap by at most MAX_OVERLAP seconds stay as they are, and the pause between them is 0 (ASR systems that join
@@ -161,7 +160,6 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
         return int((self._stretches.rows(id)[:, 2] - self._stretches.rows(id)[:, 1]).sum())
 
     def where(self, id: str) -> tuple[Path, int]:
-        """The file and the number of the first line of an id."""
         number, _, _, line = self._stretches.rows(id)[0].tolist()
         return self._files[int(number)], int(line)
 
@@ -236,7 +234,6 @@ def read_lines(lines: Sequence[CtmLine], document: PartsDocument, at: int = 0, r
 
 
 def _timing(rows: list[CtmRow], path: str | os.PathLike[str], repairs: Counter[str]) -> Timing:
-    """The timing of one id and channel. Counts repairs; raises InputError for an overlap above MAX_OVERLAP."""
     begins = np.array([row.word.begin for row in rows])
     backward = int(np.count_nonzero(np.diff(begins) < 0))
     if backward:

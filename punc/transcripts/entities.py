@@ -30,7 +30,6 @@ def encoded(text: str, like: str) -> str:
 
 
 def _character(form: str) -> str:
-    """The character that is read for what stands in a text; what only looks like an entity stays."""
     if form[0] == "&":
         char = unescape(unescape(unescape(form)))  # some services escape what is escaped
         return char if len(char) == 1 else form

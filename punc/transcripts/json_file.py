@@ -90,7 +90,6 @@ class JsonDocument:
             self.values.append(value)
 
     def _decoded(self, decoder: json.JSONDecoder, source: Source, at: int) -> tuple[Any, int]:
-        """The value that begins at a character, and where it ends. Raises InputError if it is broken."""
         text = source.text
         again = "let the recogniser write it again"
         if text[at] not in "{[":

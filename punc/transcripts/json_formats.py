@@ -157,7 +157,6 @@ def _reader(row: JsonFormat, document: JsonDocument, own: list[Any], timed: bool
 
 
 def _candidates(documents: list[Any]) -> Iterator[tuple[JsonFormat, list[Any]]]:
-    """Rows that may read documents, or objects in them that hold an answer, the best first."""
     inner = documents
     for _ in range(1 + WRAPPERS):
         names = set[str]().union(*inner)
@@ -173,7 +172,6 @@ def _candidates(documents: list[Any]) -> Iterator[tuple[JsonFormat, list[Any]]]:
 
 
 def _may_match(row: JsonFormat, names: set[str]) -> bool:
-    """Whether documents with members of these names may be of a format."""
     def has(path: str) -> bool:
         return path.startswith("!") or not names.isdisjoint(steps(path)[0].split("|"))
 

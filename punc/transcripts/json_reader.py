@@ -74,7 +74,6 @@ class JsonReader:
         return [value for value in found if self.shape.is_final(value)]
 
     def _recordings(self, documents: list[Any]) -> Iterator[tuple[str, bool]]:
-        """The name of each recording, and whether it begins: a number stands for a name, if there are several."""
         row = self._row
         names, begins = list[str](), list[bool]()
         for document in documents:
@@ -89,7 +88,6 @@ class JsonReader:
             yield name or (str(count) if several else ""), begin
 
     def _read_recording(self, recording: Any, name: str, begins: bool) -> None:
-        """Read the streams of a recording: a speaker each, or one."""
         self._recording = name
         streams = [(recording, None)]
         if self._row.streams:
@@ -190,7 +188,6 @@ class JsonReader:
         self._fill(len(self.texts) - len(texts), begin, end)
 
     def _fill(self, first: int, begin: float, end: float) -> None:
-        """Give the times of a segment to its first and last word, if they have none, up to the next segment."""
         texts = self.texts
         if math.isnan(texts[first].begin):
             texts[first] = texts[first]._replace(begin=begin)
@@ -201,7 +198,6 @@ class JsonReader:
             texts[-1] = texts[-1]._replace(end=end)
 
     def _read_repeats(self, document: Any, first: int) -> None:
-        """Read the texts that repeat the words of a document, or have them, if nothing else does."""
         row = self._row
         if row.speakers:
             labels = [holder[key] for holder, key in places(document, row.speakers)]
@@ -226,7 +222,6 @@ class JsonReader:
                 self._repeat_said(self._words(found, self.shape.spans(document, found), ""), first)
 
     def _repeat_said(self, words: list[Text], first: int) -> None:
-        """Read words that repeat others, which take their times and speakers, if they have none."""
         ordered = json_words.in_order_of(self.texts[first:], words)
         if ordered is None:
             self.texts[first:] = json_words.with_said(self.texts[first:], words)

@@ -116,7 +116,7 @@ def _speaker_name(value: str | int | float) -> str:
 
 
 class JsonFormat(NamedTuple):
-    """Where a format has what. Paths are those of json_paths; `paths` are several, with blanks between.
+    """Where a format has what, by paths; several have blanks between.
 
     Paths of words and texts begin at a segment, paths of segments at a stream, others at a document.
 
@@ -249,7 +249,6 @@ class Shape:
         return spans if math.isnan(start) else [(begin + start, end + start) for begin, end in spans]
 
     def _listed_spans(self, segment: Any) -> list[Span]:
-        """Begins with lengths, begins alone, or pairs of begin and end."""
         begins, *others = (getter(path)(segment) for path in self.row.lists.split())
         begins = begins if isinstance(begins, list) else []
         lengths = others[0] if others and isinstance(others[0], list) else []
@@ -264,7 +263,6 @@ class Shape:
 
 
 def _time_getters(begin: str, end: str = "") -> tuple[Callable[[Any], Any], Callable[[Any], Any], bool]:
-    """Functions that find begin and end of a value by their paths, and whether the end is a length."""
     return getter(begin), getter(end.lstrip("+")), end.startswith("+")
 
 

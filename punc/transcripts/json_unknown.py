@@ -81,7 +81,6 @@ def said_of(row: JsonFormat) -> str:
 
 
 def _objects(documents: list[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects in documents, each with its path, in the order of the file."""
     waiting: list[tuple[str, int, Any]] = [("", 0, document) for document in reversed(documents)]
     while waiting:
         path, depth, value = waiting.pop()
@@ -100,12 +99,10 @@ def _is_plain(key: str) -> bool:
 
 @lru_cache(1000)
 def plain_name(key: str) -> str:
-    """A name without case, unit and underscores."""
     return UNIT.sub("", key).replace("_", "").replace("-", "").lower() or key.lower()
 
 
 def _name_of(value: dict[str, Any], names: tuple[str, ...], kind: type = object, time: bool = False) -> str:
-    """The member of an object that has the best of some names, and a value of a type; empty if there is none."""
     best, found = len(names), ""
     for key, one in value.items():
         if not _is_plain(key) or one is None or not isinstance(one, kind):
@@ -152,7 +149,6 @@ def _has_numbers(value: Any) -> bool:
 
 
 def _is_speech(text: str) -> bool:
-    """Whether a text has several words."""
     return len([word for word in WORD.findall(text[:200]) if any(map(str.isalpha, word))]) > 1
 
 

@@ -78,7 +78,6 @@ def read_lines(source: Source, row: LineFormat) -> Transcript:
 
 
 def _lines(source: Source, row: LineFormat) -> Iterator[tuple[int, re.Match[str], re.Match[str] | None]]:
-    """The number of each line but the head, the line, and its parts if it has words. Raises InputError for others."""
     for at, line in enumerate(LINE.finditer(source.text)):
         if not line[0].strip() or (at == 0 and row.head and row.head.match(line[0])):
             continue

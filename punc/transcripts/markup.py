@@ -28,7 +28,6 @@ TICK_RATE = re.compile(r"\bttp:tickRate\s*=\s*[\"'](\d{1,12})")
 
 
 def attributes(text: str) -> dict[str, str]:
-    """The attributes of an element, without the prefixes of their names."""
     found = ATTRIBUTE.findall(text)
     return {name.rpartition(":")[2].lower(): entities.decoded(double or single or bare)
             for name, double, single, bare in found}
@@ -45,7 +44,6 @@ def offset(text: str, tick_rate: float = 1) -> float:
 
 
 def form_of(text: str) -> str:
-    """The name of the format of a file, if it is one of these; else empty."""
     head = text[:4000].lower()
     return next((name for element, name in FORMS.items() if element in head), "")
 
@@ -87,7 +85,6 @@ def _elements(source: Source, name: str) -> Iterator[Stretch]:
 
 
 def _sami(source: Source) -> Iterator[Stretch]:
-    """The texts of `<SYNC>`, which go to the next one."""
     found = list(SYNC.finditer(source.text))
     for match, after in zip(found, [*found[1:], None]):
         end = after.start() if after else source.text.lower().find("</body", match.end())

@@ -1,17 +1,26 @@
-"""Finds the format of a file by its content, and reads it."""
+"""Finds the format of a file by its content, and reads it, or the times of words under a path."""
 
+import functools
 import os
 import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.options import nearest
+from punc.timing.pauses import TimedWord, Timing
 from punc.transcripts import columns, cues, lines, markup, plain, textgrid
+from punc.transcripts.ctm import CtmIndex
 from punc.transcripts.json_formats import read_json
 from punc.transcripts.source import RAW, Source, read_source
-from punc.transcripts.transcript import Transcript
+from punc.transcripts.transcript import Transcript, words_of
 
 COLUMNS = {"CTM": columns.read_ctm_file, "STM": columns.read_stm, "text of Kaldi": columns.read_kaldi_text}
 JSON = re.compile(r"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
+ENDINGS = (".textgrid", ".json", ".mlf", ".eaf")  # of files with the times of words, if a directory has some
 
 
 def read_transcript(path: str | os.PathLike[str], form: str = "", tier: str = "", timed: bool = False) -> Transcript:
@@ -55,3 +64,50 @@ def transcript_of(source: Source, form: str = "", tier: str = "", timed: bool = 
     return plain.read_text(source)
 
 
+def word_times(path: str | os.PathLike[str], tier: str = "",
+               repairs: Counter[str] | None = None) -> Mapping[str, Callable[..., Timing]]:
+    """The times under `path`: of files with one of ENDINGS, also in directories below, or else of a CTM.
+
+    tier      the tier of a TextGrid that has the words
+    repairs   counts what was repaired in a CTM
+
+    Returns every id, which is a file's name without its ending, with a function that reads its timing. Raises
+    InputError if two files have the same name, and as `CtmIndex` does; the function as `read_timing` does.
+    """
+    path = Path(path)
+    found = sorted(path.rglob("*")) if path.is_dir() else [path]
+    for ending in ENDINGS:
+        if files := [file for file in found if file.suffix.lower() == ending]:
+            name, number = Counter(file.stem for file in files).most_common(1)[0]
+            if number > 1:
+                raise InputError(f"{number} files are called '{name}'", "keep one for each id", path)
+            return {file.stem: functools.partial(read_timing, file, tier) for file in files}
+    return CtmIndex(path, repairs)
+
+
+def read_timing(path: str | os.PathLike[str], tier: str = "", channel: str | None = None) -> Timing:
+    """The timed words of a file, in time order, of a speaker (`channel`) if it has him; others are left out.
+
+    Raises InputError as `read_transcript` does, for times that are wrong, and for a file without times.
+    """
+    transcript = read_transcript(path, tier=tier, timed=True)
+    words = words_of(transcript.texts)
+    timed = np.isfinite(words.begins) & np.isfinite(words.ends)
+    if len(words.texts) and not timed.any():
+        raise InputError(f"{transcript.format} without times of words", "name files with times", path)
+    if channel in words.speakers:
+        timed &= words.speaker == words.speakers.index(channel)
+    rows = []
+    for i in np.flatnonzero(timed).tolist():
+        begin, end = float(words.begins[i]), float(words.ends[i])
+        if not 0 <= begin <= end:
+            raise InputError(f"'{words.texts[i][:30]}' is from {begin:g} to {end:g} s", "fix it: 0 ≤ begin ≤ end", path)
+        speaker = words.speakers[words.speaker[i]] if words.speaker[i] >= 0 else "1"
+        rows.append(TimedWord(Path(path).stem, speaker, begin, end - begin, words.texts[i]))
+    of = words.of[words.first]
+    for i in np.flatnonzero(~timed & (np.bincount(of)[of] > 1)).tolist():
+        if not transcript.texts[of[i]].times:
+            raise InputError(f"'{words.texts[i][:30]}' is one of several words with one time",
+                             "give the times of words; name the tier of a TextGrid with --tier", path)
+    rows.sort(key=lambda row: row.begin)
+    return Timing(rows, None if np.isnan(transcript.end) else transcript.end, path)

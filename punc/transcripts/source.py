@@ -138,7 +138,6 @@ class TextReader:
 
     @cached_property
     def _has_labels(self) -> bool:
-        """Whether the file has labels that are sure ones; then `jdoe:` is one, too."""
         lines = (line[0] for line in LINE.finditer(self._source.text) if ":" in line[0])
         return any(label.sure for label in map(find_label, lines) if label)
 
@@ -177,11 +176,9 @@ class TextReader:
             self._speaker = label.name
 
     def transcript(self, format: str, **more: Any) -> Transcript:
-        """The texts that were read as a transcript; `more` are other fields of it."""
         return Transcript(format, in_order(self.texts), self.document, encoding=self._source.encoding, **more)
 
     def _cuts(self, stretch: Stretch) -> Iterator[tuple[int, int, Label | re.Match[str] | None]]:
-        """Parts [start, stop) of a stretch, and the label or the markup after each; None after the last one."""
         text, at, line_start = self._source.text, stretch.start, True
         found = self._markup.finditer(text, stretch.start, stretch.stop) if self._markup else ()
         for cut in [*found, None]:

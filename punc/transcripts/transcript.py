@@ -185,7 +185,6 @@ def _turns(speaker: np.ndarray, streams: np.ndarray, segments: np.ndarray, begun
 
 
 def _numbered(names: Sequence[str], empty: int = -1) -> tuple[list[str], np.ndarray]:
-    """Different names, and the number of each, int64; -1 for no name, or, if `empty` is 0, no name is a name."""
     numbers: dict[str, int] = {}
     found = [numbers.setdefault(name, len(numbers)) if name or not empty else empty for name in names]
     return list(numbers), np.array(found, np.int64)
@@ -218,7 +217,6 @@ def write(transcript: Transcript, words: Words, new: Sequence[str], probabilitie
 
 
 def _new_pieces(words: Words, new: Sequence[str]) -> list[str]:
-    """What each piece becomes: a word's marks come after its last piece."""
     if len(new) == len(words.pieces):
         return list(new)
     pieces = []
@@ -251,5 +249,4 @@ def _write_repeat(document: Document, repeat: Repeat, script: Script, *forms: tu
 
 
 def folded(word: str) -> str:
-    """A word as it is compared with its repetition."""
     return word.strip(MARKS).casefold()

@@ -47,7 +47,6 @@ def plain(text: str) -> str:
 
 
 def document_name(match: re.Match[str]) -> str:
-    """The docid of a match of TAG that is a `<doc>`; empty if it has none."""
     docid = DOCID.search(match[1])
     return next(filter(None, docid.groups()), "") if docid else ""
 

@@ -69,7 +69,6 @@ class Format(TextFormat):
         return WITH_BLANKS.sub("...", text) if self.options.abbreviations else text
 
     def count_words(self, text: str) -> int:
-        """The number of words that a text would have."""
         return len(self.passage(text, Counter()).words.split())
 
     def passage(self, text: str, repairs: Counter[str]) -> Passage:
