@@ -70,8 +70,7 @@ def _result(future: "Future[Result]", pool: Any) -> Result:
 
 
 def _kill_processes(pool: Any) -> None:
-    """Kill the processes of a ProcessPoolExecutor, and let none of its threads wait for them: until the last end on the
-    other side of a pipe is closed, and this process has one, too."""
+    """Kill the processes of a pool, and close this process's ends of their pipes, or its threads would wait."""
     for process in list((pool._processes or {}).values()):
         process.kill()
     pool._result_queue._writer.close()

@@ -84,9 +84,16 @@ def read_rttm(path: str | os.PathLike) -> dict[str, list[Turn]]:
     with open_input(path) as file:
         for number, raw in enumerate(file, 1):
             columns = decode_line(raw, path, number).split()
-            if columns[:1] == ["SPEAKER"]:
-                name, turn = _turn(columns, path, number)
-                turns.setdefault(name, []).append(turn)
+            if columns[:1] != ["SPEAKER"]:
+                continue
+            try:
+                begin, duration, name = float(columns[3]), float(columns[4]), columns[7]
+            except (ValueError, IndexError):
+                begin = duration = -1.0
+            if not (0 <= begin < LATEST and 0 <= duration < LATEST):  # so NaN is out, too
+                raise InputError("not a turn", "write SPEAKER FILE CHANNEL BEGIN DURATION <NA> <NA> NAME <NA> <NA>",
+                                 path, number)
+            turns.setdefault(columns[1], []).append((begin, begin + duration, name))
     if not turns:
         raise InputError("no SPEAKER lines", "give an RTTM", path)
     return turns
@@ -101,17 +108,6 @@ def speakers_of(turns: Sequence[Turn], times: np.ndarray) -> list[str | None]:
         spoken[:, names.index(name)] += np.maximum(overlap, 0)
     most = spoken.argmax(1)
     return [names[i] if seconds[i] > 0 else None for i, seconds in zip(most.tolist(), spoken)]
-
-
-def _turn(columns: list[str], path: str | os.PathLike, line: int) -> tuple[str, Turn]:
-    try:
-        begin, duration = float(columns[3]), float(columns[4])
-        if not (0 <= begin < LATEST and 0 <= duration < LATEST):  # so NaN is out, too
-            raise ValueError
-        return columns[1], (begin, begin + duration, columns[7])
-    except (ValueError, IndexError):
-        raise InputError("not a turn", "write SPEAKER FILE CHANNEL BEGIN DURATION <NA> <NA> NAME <NA> <NA>", path,
-                         line) from None
 
 
 def counted(streams: Iterator[Speakers], counts: Counter[str]) -> Iterator[tuple[str, np.ndarray]]:

@@ -154,15 +154,13 @@ def ctm_groups(directory: Path, ctm: CtmIndex, share: Share = ALL, chunk_size: i
         yield _of_ctm([stream for stream, _ in group], tables, ctm)
 
 
-def _lines(entry: Entry, tables: Tables, ctm: CtmIndex) -> list[CtmLine]:
-    file, channel = tables.channels.get(entry.id, (entry.id, ""))
-    known = tables.files[file] if entry.id in tables.channels else set[str]()
-    return ctm.lines(file, channel, known) if file in ctm else []
-
-
 def _of_ctm(streams: list[list[Entry]], tables: Tables, ctm: CtmIndex) -> Group:
     entries = [(number, entry) for number, stream in enumerate(streams) for entry in stream]
-    raw = [_lines(entry, tables, ctm) for _, entry in entries]
+    raw = list[list[CtmLine]]()
+    for _, entry in entries:
+        file, channel = tables.channels.get(entry.id, (entry.id, ""))
+        known = tables.files[file] if entry.id in tables.channels else set[str]()
+        raw.append(ctm.lines(file, channel, known) if file in ctm else [])
     content = "".join([line.text for line in chain.from_iterable(raw)])
     document = PartsDocument(Source("", content, "utf-8"))
     texts, lines, at = list[Text](), list[tuple[str, int]](), 0

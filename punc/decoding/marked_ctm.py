@@ -32,8 +32,7 @@ def write_marked_ctm(path: str | os.PathLike, ctm: str | os.PathLike, data: Data
 
 
 def _marked(index: CtmIndex, data: DataDir, label_set: LabelSet, counts: Counter) -> Iterator[TimedWord]:
-    file = data.path / "reco2file_and_channel"
-    channels = read_channels(file) if file.is_file() else {}
+    channels = read_channels(data.path / "reco2file_and_channel")
     for stream, utterances in data.streams():
         timing = times_of_stream(stream, index, channels)
         if timing is not None:

@@ -47,7 +47,6 @@ class Marker:
     """Chooses and writes the labels of transcripts with the model of a directory, whose `script` separates words.
 
     marks           what happens to marks that are there, as in `keeps`
-    nj              processes that decode
     probabilities   whether those of the labels are wanted; else they are all NaN
 
     Raises InputError if there is no model, and for options that do not fit it.

@@ -59,7 +59,11 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
     Raises InputError if there is no model, if it is not a neural one, or if the package onnx is missing.
     """
     onnx = _onnx()
-    model = _neural(directory)
+    model = load(directory)
+    if not isinstance(model, NeuralModel):
+        raise InputError(f"a {model.spec['model']} cannot be packed", "pack a neural model", directory)
+    if model.reads_turns:
+        raise InputError("a model with --speaker-changes true cannot be packed", "train it without", directory)
     if factors is not None:
         _multiply(model, factors, directory)
     if (out / "final.pt").is_file():
@@ -137,16 +141,6 @@ def _onnx() -> Any:
     except ImportError:
         raise InputError("onnx is not installed", "pip install 'punc-toolkit[onnx]'") from None
     return onnx
-
-
-def _neural(directory: Path) -> NeuralModel:
-    """The trained neural model of a directory. Raises InputError if it is another one."""
-    model = load(directory)
-    if not isinstance(model, NeuralModel):
-        raise InputError(f"a {model.spec['model']} cannot be packed", "pack a neural model", directory)
-    if model.reads_turns:
-        raise InputError("a model with --speaker-changes true cannot be packed", "train it without", directory)
-    return model
 
 
 def _multiply(model: NeuralModel, factors: np.ndarray, directory: Path) -> None:

@@ -52,8 +52,6 @@ def punctuate(directory: Path, data: DataDir, out: Path, decoding: DecodingOptio
               nj: int = 2) -> None:
     """Punctuate a data directory with the model of a directory. `out` is replaced as a whole, or left as it was.
 
-    nj   number of processes on this machine that decode; on a GPU it is one
-
     Raises InputError if there is no model or no data directory, and for options that do not fit them.
     """
     check_outputs([str(out)], [str(data.path)])
@@ -80,10 +78,7 @@ def _start(directory: Path, data: DataDir, decoding: DecodingOptions,
 
 def _write(tmp: Path, out: Path, data: DataDir, label_set: LabelSet, output: OutputOptions, decoder: Decoder,
            results: Results) -> tuple[Counter[str], int]:
-    """Write decoded utterances in the order of `data` to `tmp`, which will be `out`; without any there are no tables.
-
-    Returns how often each label was chosen, and the number of utterances.
-    """
+    """Write decoded utterances in the order of `data` to `tmp`, which will be `out`. Returns the counts."""
     names = ("text_punct", "post.ark", "post.scp") if output.posteriors else ("text_punct",)
     with ExitStack() as stack:
         files = [stack.enter_context(open(tmp / name, "wb")) for name in names]
@@ -155,12 +150,8 @@ def log_counts(out: Path, label_set: LabelSet, counts: Counter[str]) -> None:
 class PunctuatedText:
     """Writes text_punct and, if their files are open, post.ark and its index, which will be in the directory `out`.
 
-    sentences    a word that begins a sentence gets a capital, whatever its label
-
-    counts       how often each label was chosen, by name
-    utterances   how many utterances were written
-
-    Raises InputError if the file of casing or clitics is bad.
+    Counts labels, by name, and utterances. Words that begin sentences get capitals, if `sentences`. Raises InputError
+    if the file of casing or clitics is bad.
     """
 
     def __init__(self, files: Sequence[IO[bytes]], out: Path, label_set: LabelSet, options: OutputOptions,
@@ -220,10 +211,7 @@ class PunctuatedText:
 
 
 def join_punctuated(parts: Sequence[Part], out: Path, directory: Path, data: DataDir, output: OutputOptions) -> None:
-    """Join the parts of all jobs, in order, to what `punctuate` writes with the same arguments.
-
-    Raises InputError if a part does not have the words of its share; `out` is then as it was.
-    """
+    """Join the parts of all jobs to what `punctuate` writes. Raises InputError if one lacks words of its share."""
     label_set = LabelSet.read(directory / "labels.txt")
     check_outputs([str(out)], [str(data.path)])
     _check_words(parts, data)

@@ -151,13 +151,8 @@ def _parts(shown: ShownWords, ends: np.ndarray) -> list[tuple[str, int, int]]:
     return [(shown.names[number], begin, end) for number, (begin, end) in zip(numbers, pairwise(bounds))]
 
 
-def to_paragraphs(words: Words, marked: MarkedTranscript) -> str:
-    """Paragraphs with empty lines between them; where another speaker begins, `NAME: …`."""
-    return "\n".join(recording_paragraphs(words, marked).values())
-
-
 def recording_paragraphs(words: Words, marked: MarkedTranscript) -> dict[str, str]:
-    """The paragraphs of each recording, by its name."""
+    """The paragraphs of each recording, by its name, with empty lines between; where another one speaks, `NAME: …`."""
     shown = shown_words(words, marked)
     written = _with_names(words, shown, np.append(shown.starts, np.flatnonzero(shown.turns) + 1))
     pauses = None if np.isnan(shown.pauses).all() else shown.pauses
@@ -223,4 +218,4 @@ def to_json(words: Words, marked: MarkedTranscript) -> str:
 
 WRITERS: dict[str, Callable[[Words, MarkedTranscript], str]] = {
     "srt": partial(to_subtitles, "srt"), "vtt": partial(to_subtitles, "vtt"), "ctm": to_ctm, "json": to_json,
-    "text": to_text, "paragraphs": to_paragraphs}
+    "text": to_text, "paragraphs": lambda words, marked: "\n".join(recording_paragraphs(words, marked).values())}

@@ -23,7 +23,7 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 
 from punc.base.errors import InputError
-from punc.live.served import Models, punctuated_file, punctuated_json, punctuated_text
+from punc.live.served import Models, marked_text, punctuated_file, punctuated_json
 from punc.live.session import LiveOptions, ServerOptions
 from punc.live.sockets import ENDING, LiveSockets
 
@@ -56,7 +56,7 @@ class App:
         if "json" in request.headers.get("content-type", ""):
             return Json(await self._work(request, lambda raw: punctuated_json(self._models, raw, name)))
         model = self._models.find(name)
-        return PlainTextResponse(await self._work(request, lambda raw: punctuated_text(model, raw)))
+        return PlainTextResponse(await self._work(request, lambda raw: marked_text(model, raw)[0]))
 
     async def transcript(self, request: Request) -> Response:
         query = request.query_params

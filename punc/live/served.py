@@ -27,16 +27,12 @@ EXAMPLE = 'send {"text": "how are you"}, or {"words": ["how", {"word": "are", "s
 
 
 class ServedModel:
-    """A model of a server, by its directory; `scale` as in `DecodingOptions`.
-
-    marker   punctuates whole texts
-    fresh    a stream whose copies are those of clients; None if the model reads whole streams
-    """
+    """A model of a server, by its directory; `scale` as in `DecodingOptions`."""
 
     def __init__(self, directory: Path, scale: str):
         self.name, self.marker = directory.resolve().name, Marker(directory, DecodingOptions(scale, device="cpu"))
         model = self.marker.model
-        self.fresh: WordStream | None = None
+        self.fresh: WordStream | None = None  # its copies are those of clients
         if model.lookahead is not None:
             casing = Casing.read(model.labels, directory / CASING, is_packed(directory))
             self.fresh = open_stream(model, LiveWriter(model, casing), parse_scale(scale, model.labels))
@@ -71,12 +67,8 @@ class Models:
         raise InputError(f"no model '{name}' here", nearest(name, self.all))
 
 
-def punctuated_text(model: ServedModel, raw: bytes) -> str:
+def marked_text(model: ServedModel, raw: bytes) -> tuple[str, Words, MarkedTranscript]:
     """A text with marks, and with its own blanks. Raises InputError for what is no text."""
-    return _marked_text(model, raw)[0]
-
-
-def _marked_text(model: ServedModel, raw: bytes) -> tuple[str, Words, MarkedTranscript]:
     transcript = transcript_of(source_of(raw, REQUEST), "text")
     words = _few_words(transcript.texts, model.marker.script)
     marked = model.marker.mark(words)
@@ -107,7 +99,7 @@ def punctuated_json(models: Models, raw: bytes, name: str) -> dict[str, Any]:
         raise InputError("not an object", EXAMPLE, REQUEST)
     model = models.find(request.get("model", name))
     if isinstance(request.get("text"), str):
-        text, words, marked = _marked_text(model, request["text"].encode("utf-8", "replace"))
+        text, words, marked = marked_text(model, request["text"].encode("utf-8", "replace"))
         return {"model": model.name, "text": text, "words": _members(marked, map(LiveWord, words.texts))}
     if not isinstance(request.get("words"), list):
         raise InputError("neither 'text' nor 'words'", EXAMPLE, REQUEST)

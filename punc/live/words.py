@@ -155,10 +155,7 @@ class WordStream:
         return found
 
     def _marks_after(self, parts: int, ended: bool) -> list[Label] | None:
-        """The labels of the unknown words after the first word that waits, of which `parts` words are read.
-
-        None if one of them is not decided.
-        """
+        """The labels of the unknown words after the first word that waits; None if one of them is not decided."""
         found: list[Label] = []
         if not parts or self._waiting[0].token.kind == TAG:
             return found

@@ -22,13 +22,11 @@ BINS, LIMIT = 1 << 16, 20.0
 
 
 class Posteriors:
-    """The posteriors of a punctuated data directory, counted stream by stream.
-
-    histograms   (labels, 2, BINS) int64: slots with another label, and with this one, by the label's posterior
-    """
+    """The posteriors of a punctuated data directory, counted stream by stream."""
 
     def __init__(self, archive: Path, labels: LabelSet):
         self.archive, self.labels = archive, labels
+        # Slots with another label, and with this one, by the label's posterior.
         self.histograms = np.zeros((len(labels), 2, BINS), np.int64)
         self._rows: Iterator[tuple[str, np.ndarray]] = read_posteriors(archive)
 

@@ -54,14 +54,10 @@ class PrepareOptions:
 
 
 class Format(ABC):
-    """A format to read, with the options to read it.
+    """A format to read, with the options to read it."""
 
-    takes         names of the options that apply to the format
-    lines_as_utterances  whether its lines can be utterances (`utt_words` = 0)
-    """
-
-    takes: ClassVar[tuple[str, ...]]
-    lines_as_utterances: ClassVar[bool] = False
+    takes: ClassVar[tuple[str, ...]]  # names of the options that apply to it
+    lines_as_utterances: ClassVar[bool] = False  # whether its lines can be utterances (`utt_words` = 0)
 
     def __init__(self, options: PrepareOptions):
         self.options = options
@@ -96,14 +92,11 @@ class TextFormat(Format):
 
     The text is read in parts, in several processes. Bytes that are not UTF-8 are removed, carriage returns are line
     ends, and a mark before a stream's first word is dropped; each is counted.
-
-    delimiter   what a part of a file ends with
-    has_utterances  whether the text always says where an utterance ends
     """
 
     takes: ClassVar[tuple[str, ...]] = STREAM_OPTIONS
-    delimiter: ClassVar[bytes] = b"\n"
-    has_utterances: ClassVar[bool] = False
+    delimiter: ClassVar[bytes] = b"\n"  # what a part of a file ends with
+    has_utterances: ClassVar[bool] = False  # whether the text always says where an utterance ends
 
     def __init__(self, options: PrepareOptions):
         super().__init__(options)

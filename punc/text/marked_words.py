@@ -155,10 +155,7 @@ class MarkedWords:
         return self.label_set.index(self.label_set.reading(marks, label.capital, label.opening))
 
     def _keep(self, words: SplitWords, labels: np.ndarray, kept: np.ndarray, stays: np.ndarray) -> None:
-        """Give `kept` words the labels of their marks, and others an empty one, unless a mark is missing.
-
-        stays   bool (W,): where no label makes a capital, and, with AUTO, no mark is missing but at the end of a turn
-        """
+        """Give `kept` words the labels of their marks, and others an empty one, unless a mark is missing."""
         marked, has = words.of([token.marks != "" and token.kind != TAG for token in words.tokens]), words.marked
         added = ~has & (~stays | words.ends | (self._marks == KEEP))
         for i in np.flatnonzero(kept).tolist():

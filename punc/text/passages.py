@@ -171,8 +171,6 @@ class Cutter:
     pauses, turns  whether the utterances keep the pauses of the passages, and have flags where the speaker changes
     numbered       a stream's name begins with the stream's number; else it is the passage's name
     abbreviations  decide on the dot of a passage's last word, when the next passage is there
-
-    `dropped` counts the marks that have no word before them, `dots` the dots that were decided on.
     """
 
     def __init__(self, size: int, attach: Callable[[str, str], str], prefix: str = "", independent: bool = False,
@@ -180,8 +178,8 @@ class Cutter:
                  turns: bool = False):
         self.size, self.attach, self.prefix, self.independent = size, attach, prefix, independent
         self.pauses, self.numbered, self._abbreviations = pauses, numbered, abbreviations
-        self.dropped = 0
-        self.dots: Counter[str] = Counter()
+        self.dropped = 0  # marks that have no word before them
+        self.dots: Counter[str] = Counter()  # those that were decided on
         self._dot: OpenDot | None = None
         self._stream, self._streams, self._number, self._ended = "", 0, 1, False
         self._words: list[str] = []
@@ -258,8 +256,7 @@ class Cutter:
             self._pauses = np.concatenate([*known, passage.pauses])
 
     def _take(self, size: int) -> Iterator[Utterance]:
-        """Cut the waiting words into utterances of `size` words. 1 to `size` words go on waiting; of just `size`, none.
-        """
+        """Cut the waiting words into utterances of `size` words; at most so many go on waiting."""
         words, labels, pauses, at = self._words, self._labels, self._pauses, 0
         while len(words) - at > size or (at == 0 and 0 < len(words) == size):
             key = utterance_id(self._stream, self._number)

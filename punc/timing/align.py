@@ -104,10 +104,7 @@ def word_numbers(ref: Sequence[str], hyp: Sequence[str]) -> tuple[np.ndarray, np
 
 
 def _matching_blocks(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Stretches of equal words in an alignment of minimum distance: rows of (start in a, start in b, length).
-
-    The last one is empty, at the end of both texts: no pair goes beyond it.
-    """
+    """Stretches of equal words, the last one empty, at the end: rows of (start in a, start in b, length)."""
     blocks = Levenshtein.editops(a.tolist(), b.tolist()).as_matching_blocks()
     return np.array([(block.a, block.b, block.size) for block in blocks], np.int64)
 

@@ -163,16 +163,12 @@ class Word(NamedTuple):
 
 
 class Shape:
-    """A row of the table, ready to be used.
-
-    odd_times    how many times were none, as the text `x`
-    word_lists   the lists that words were found in, by their `id`
-    """
+    """A row of the table, ready to be used."""
 
     def __init__(self, row: JsonFormat):
         self.row = row
-        self.odd_times = 0
-        self.word_lists: set[int] = set()
+        self.odd_times = 0  # how many times were none, as the text `x`
+        self.word_lists: set[int] = set()  # the lists that words were found in, by their `id`
         self.speaker, self.confidence = getter(row.speaker), getter(row.confidence)
         self._kind, self._start = getter(row.mark), getter(row.start)
         self._unit = row.unit or 1
