@@ -24,9 +24,7 @@ TABLES = frozenset(("text", "punct", "punct.labels", "utt2spk", "spk2utt", "segm
 
 @contextlib.contextmanager
 def open_input(path: str | os.PathLike, remedy: str = "make it, or name another one") -> Iterator[IO[bytes]]:
-    """Open a user's file to read its bytes. Raises InputError if it is missing (to which a remedy is given), unreadable
-    or a directory.
-    """
+    """Open a user's file to read its bytes. Raises InputError if it is missing, unreadable or a directory."""
     try:
         file = open(path, "rb")  # noqa: SIM115 (closed below; errors in the caller's block are not caught)
     except FileNotFoundError:
@@ -69,10 +67,7 @@ def read_blocks(path: str | os.PathLike, size: int = 1 << 20) -> Iterator[bytes]
 
 
 def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
-    """Raise InputError if an output is an input, or is where an input has its tables, under whatever names.
-
-    inputs   any words of a command line: those that name no file or directory are skipped
-    """
+    """Raise InputError if an output is an input, or is where an input has its tables, under whatever names."""
     existing = [path for path in inputs if path and os.path.exists(path)]
     for out in outputs:
         for path in existing:

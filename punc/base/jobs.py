@@ -55,8 +55,7 @@ class Share(NamedTuple):
            streams: Callable[[T], tuple[str, str]] | None = None) -> Iterator[T]:
         """The items of this share. Jobs take items in order, about equally much each.
 
-        size     item → its size, as words or bytes
-        total    the sum of all sizes; if that is not exact, the shares are less equal
+        size     item → its size, as words or bytes, of a `total`; if that is not exact, the shares are less equal
         streams  item → its first and its last stream; an item that continues a stream has the job of the item before
         """
         before, job, last = 0, 1, None
@@ -106,8 +105,6 @@ def state_of(path: str | os.PathLike) -> list[int]:
 def new_part(path: Path, command: str, share: Share, args: Namespace,
              inputs: Iterable[str | os.PathLike]) -> Iterator[tuple[Path, dict[str, Any]]]:
     """A directory to write a part to, and a dictionary for its `result`; the part replaces an older one.
-
-    inputs  the files that the part depends on; the command itself has an error for one that is missing
 
     Raises InputError if the directory has something else, or if another job writes there.
     """

@@ -28,10 +28,7 @@ NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
 
 @contextlib.contextmanager
 def lock_directory(directory: str | os.PathLike) -> Iterator[None]:
-    """Hold the lock of a directory, which is made, while the block runs; what is empty then is removed again.
-
-    Raises InputError if another process holds the lock.
-    """
+    """Hold the lock of a directory, which is made, while the block runs. Raises InputError if another process does."""
     path = Path(directory) / NAME
     made = [folder for folder in path.parents if not folder.exists()]  # the deepest first
     try:

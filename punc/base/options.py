@@ -206,10 +206,7 @@ def _last_value(arguments: Sequence[str], option: str) -> str | None:
 
 
 def keyword_arguments(function: Callable) -> dict[str, inspect.Parameter]:
-    """The arguments that have a default value, by name.
-
-    If the constructor of a class takes `**options`, they are those of the constructor of its base class.
-    """
+    """The arguments that have a default value, by name, also those of a base class that `**options` are for."""
     arguments = inspect.signature(function, eval_str=True).parameters
     found = {name: argument for name, argument in arguments.items() if argument.default is not argument.empty}
     if isinstance(function, type) and any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values()):

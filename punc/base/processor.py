@@ -64,10 +64,7 @@ def has_bfloat16(device: str = "cpu") -> bool:
 
 
 def keep_freed_memory() -> bool:
-    """Let malloc keep freed blocks of up to 2 GB. Returns False if the C library cannot; that costs only speed.
-
-    Else glibc asks the system for each array above 32 MB, and the system clears each page: a fifth of training's time.
-    """
+    """Let malloc keep freed blocks, which saves a fifth of training's time. Returns False if the C library cannot."""
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError, TypeError):

@@ -51,10 +51,7 @@ def find_sorted(table: np.ndarray, keys: np.ndarray) -> np.ndarray:
 
 
 class IdTable:
-    """Rows of `width` numbers by id, float64, 24 + 8 `width` bytes each; in a dictionary, hundreds.
-
-    Ids are stored as 64-bit hashes. Among 10 million, two share one with a probability of 3 in a million.
-    """
+    """Rows of `width` numbers by id, float64, 24 + 8 `width` bytes each; two of 10 million ids may share rows."""
 
     def __init__(self, width: int):
         self._hashes, self._numbers, self._width = array("q"), array("d"), width

@@ -29,10 +29,7 @@ STREAMS = {"stdin": "input", "stdout": "output"}
 
 
 def explain(error: Exception, command: Sequence[str], closed: Sequence[str] = ()) -> str:
-    """The line for an error; of one that no user can have caused it names a file with the command and the traceback.
-
-    closed    the standard streams that the caller has closed
-    """
+    """The line for an error; of one that no user can have caused it names a file with the traceback."""
     if isinstance(error, InputError):
         return with_options(error)
     out_of_memory = any(text in str(error).lower() for text in OUT_OF_MEMORY)  # of PyTorch on any device

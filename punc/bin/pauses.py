@@ -47,10 +47,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def pauses_of(data: DataDir, sources: Sources, args: Namespace, counts: Counter[str],
               odd: defaultdict[str, list[str]]) -> Iterator[tuple[str, np.ndarray]]:
-    """Utterance ids of a data directory with their pauses, stream by stream; `counts` as in `stream_pauses`.
-
-    `odd` gets the cases that a user may want to look at, by kind. Raises InputError if no word has a time.
-    """
+    """Utterance ids with their pauses, stream by stream; `odd` gets the cases that a user may want to look at."""
     channels = read_channels(data.path / "reco2file_and_channel")
     known, first = set[str](), ""
     for stream, utterances in data.streams():

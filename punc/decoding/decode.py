@@ -23,10 +23,7 @@ AnyModel = Union["Model", PackedModel]
 
 
 def load_model(directory: Path, device: str = "cpu", threads: int | None = 1) -> AnyModel:
-    """The model of a directory, ready to punctuate; PyTorch computes with some threads, None: as many as before.
-
-    Raises InputError if it is missing or broken.
-    """
+    """The model of a directory; PyTorch gets so many threads (None: as before). Raises InputError if it is broken."""
     if is_packed(directory):
         return load_packed(directory)
     import torch

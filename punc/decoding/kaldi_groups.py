@@ -202,10 +202,7 @@ def _with_turns(texts: list[Text], unnamed: Set[str]) -> list[Text]:
 
 
 def text_groups(directory: Path, share: Share = ALL, chunk_size: int = CHUNK_SIZE) -> Iterator[Group]:
-    """The words of a data directory's `text`, with its pauses if it has some, for `ctm_groups` without a CTM.
-
-    Without `segments`, each stream is a recording.
-    """
+    """The words of a data directory's `text`, with its pauses if it has some; streams are as in `ctm_groups`."""
     data, tables = DataDir(directory), read_tables(directory)
     names = set(tables.speakers.values()) if tables.segments is None else tables.recordings()
     check_file_names(names, directory)

@@ -12,7 +12,7 @@ The file's metadata has punc (its version), model, token_type, lookahead (empty 
 the model knows), and labels, their names with blanks between. Weights have their PyTorch names, after `model.`. A large
 matrix is stored as int8 with a scale for each row: w = q s with s = max |w| / 127, so the error is at most s / 2.
 
-Of PyTorch's exporters this is the older one, which makes one operator of a layer of LSTM; the newer one takes minutes.
+This is the older of two exporters of PyTorch: it takes a second, the newer one half a minute.
 """
 
 import json

@@ -18,10 +18,7 @@ def shipped() -> list[str]:
 
 
 def find_model(name: str) -> Path:
-    """The directory of a model: one that ships, by its name, or any other; `./en` is a directory.
-
-    Raises InputError if there is neither.
-    """
+    """The directory of a model that ships, by its name, or any other. Raises InputError if there is neither."""
     if name in shipped():
         return FOLDER / name
     path = Path(name)

@@ -108,10 +108,7 @@ def note_written(tmp: Path) -> None:
 
 
 def join_transcripts(parts: Sequence[Path], out: Path) -> None:
-    """Join the transcripts of several jobs to one, in place of an older one in `out`.
-
-    Raises InputError if a part has no transcripts.
-    """
+    """Join the transcripts of several jobs to one, in place of an older one. Raises InputError if a part has none."""
     for part in parts:
         if not (part / "text").is_file():
             raise InputError("no such file", "run its job again", part / "text")

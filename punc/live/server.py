@@ -24,10 +24,7 @@ FINISH = 1.0  # s for the last words and answers; the program ends 1.5 s after a
 
 
 def run_server(names: Sequence[str], scale: str, live: LiveOptions, options: ServerOptions) -> None:
-    """Serve models until Ctrl-C or SIGTERM, which is raised then.
-
-    Raises InputError if a package is missing, a model is wrong, or the port cannot be had.
-    """
+    """Serve models until Ctrl-C or SIGTERM. Raises InputError for a wrong model, port, or a missing package."""
     try:
         import uvicorn
 

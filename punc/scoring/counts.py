@@ -135,10 +135,7 @@ def add_up(parts: Sequence[Counts], reference: str | os.PathLike) -> Counts:
 
 
 def write_counts(path: str | os.PathLike, counts: Counts, labels: LabelSet) -> None:
-    """Write counts as a table: one line per unit, one column REFERENCE>HYPOTHESIS per pair of labels.
-
-    Word errors, if they are known, follow in WORD_COLUMNS: words that are correct, substituted, deleted, inserted.
-    """
+    """Write a table: a line per unit, a column REFERENCE>HYPOTHESIS per pair of labels, then WORD_COLUMNS."""
     table = counts.confusion.reshape(len(counts.units), len(labels) ** 2)
     header = ["unit", *(f"{r}>{h}" for r in labels.names for h in labels.names)]
     if counts.words is not None:
@@ -187,10 +184,7 @@ class _Layout:
         self.ref_stream, self.hyp_stream = np.repeat(streams, ref_lengths), np.repeat(streams, hyp_lengths)
 
     def align_again(self, ref: np.ndarray, hyp: np.ndarray, plain: Alignment) -> Alignment:
-        """Align another form of words that are aligned as plain ones.
-
-        Long streams are cut about every CUT words, in the middle of RUN words that are paired and equal in this form.
-        """
+        """Align another form of words that are aligned as plain ones; cut each CUT words, inside of RUN equal ones."""
         pairs = plain.ref_to_hyp
         equal = pairs >= 0
         equal[equal] = ref[equal] == hyp[pairs[equal]]

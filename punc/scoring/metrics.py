@@ -110,10 +110,7 @@ def merge_counts(counts: np.ndarray, number: np.ndarray, classes: int) -> np.nda
 
 
 def merged_labels(labels: LabelSet, classes: str) -> tuple[LabelSet, np.ndarray]:
-    """Classes of labels, as in a collapse, as a label set, and the class of each label, (labels,).
-
-    A class is written as its first label. Raises InputError as `parse_collapse` does.
-    """
+    """Classes of labels, written as their first ones, as a label set, and the class of each label, (labels,)."""
     collapse = parse_collapse(f"merge:{classes}", labels)
     firsts = [labels[int(np.flatnonzero(collapse.number == i)[0])] for i in range(len(collapse.classes))]
     merged = tuple(replace(label, name=name) for label, name in zip(firsts, collapse.classes))

@@ -44,10 +44,7 @@ class Posteriors:
         return cls(archive, labels)
 
     def add(self, utterances: Sequence[Utterance], reference: np.ndarray, counted: np.ndarray) -> None:
-        """Count some utterances, in the order of the archive: the reference label of each slot, and whether it counts.
-
-        Raises InputError if the archive lacks an utterance, or has it with other slots.
-        """
+        """Count some utterances: the reference label of each slot, and whether it counts. Raises InputError."""
         found = np.concatenate([self._read(utterance) for utterance in utterances])[counted]
         for label in range(len(self.labels)):
             right = reference[counted] == label

@@ -95,10 +95,7 @@ def compare(this: np.ndarray, other: np.ndarray, measure: Measure, replicates: i
 
 def compare_runs(these: Sequence[np.ndarray], others: Sequence[np.ndarray], measure: Measure,
                  replicates: int = REPLICATES, seed: int = SEED) -> dict[str, Comparison]:
-    """Test the mean metrics of two systems on the same units; each run of a system has counts (units, numbers).
-
-    Without two units, p and the interval are NaN. Raises InputError if SciPy is not installed.
-    """
+    """Test the mean metrics of two systems on the same units; each run of a system has counts (units, numbers)."""
     if importlib.util.find_spec("scipy") is None:
         raise InputError("SciPy is not installed; it tests systems with several seeds",
                          "pip install 'punc-toolkit[report]'")

@@ -36,10 +36,7 @@ Stream = tuple[str, list[Utterance], list[Utterance]]  # its name, and its utter
 
 
 def text_reader(labels: LabelSet, characters: bool = False) -> Read:
-    """A function from a text to its words, which it remembers, with the marks that `labels` reads.
-
-    characters  whether the text has no blanks between words, as Japanese: then characters are the words
-    """
+    """A function from a text to its words; `characters`: the text has no blanks, and characters are words."""
     if characters:
         return _character_reader(labels)
     reader = TextReader(labels, lowercase=False)
@@ -85,10 +82,7 @@ def score_texts(reference: str, hypothesis: str, labels: LabelSet = ENGLISH) -> 
 
 
 def side_of(utterances: Sequence[Utterance], labels: LabelSet, path: Path) -> Words:
-    """A stream's utterances as words with label numbers; a label with a capital gives its word one.
-
-    Raises InputError, which names the data directory `path`, for a label that is not in the set.
-    """
+    """A stream's utterances as words with label numbers. Raises InputError for a label that is not in the set."""
     plain = [word for utterance in utterances for word in utterance.words]
     slots = label_numbers(utterances, labels, path)
     if not labels.cased:
@@ -191,10 +185,7 @@ def read_side(path: Path, labels: LabelSet, read: Read) -> Side:
 
 
 def count_sides(ref: Side, hyp: Side, labels: LabelSet, block: int = BLOCK) -> Counts:
-    """The counts of two sides with as many streams each, in blocks: stream i belongs to stream i.
-
-    Raises InputError if both are data directories with other streams, and if they have no slot.
-    """
+    """The counts of two sides with as many streams each, in blocks. Raises InputError for other names of streams."""
     if ref.named and hyp.named and ref.names != hyp.names:
         raise InputError(f"other streams than {ref.path}", "punctuate that directory", hyp.path)
     names = ref.names if ref.named else hyp.names

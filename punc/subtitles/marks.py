@@ -49,8 +49,6 @@ def tied(words: Sequence[str], marks: np.ndarray) -> np.ndarray:
 
     A name goes on from a capital to a capital or a digit, without a mark between: Ada Lovelace, April 14. A number goes
     on after a digit, 10 million, and between the words of which it is spelled, two hundred and one.
-
-    words, marks   as in `marks_after`
     """
     def each(values: Iterable[bool]) -> np.ndarray:
         return np.fromiter(values, bool, len(words))
@@ -92,9 +90,7 @@ def paragraphs(words: Sequence[str], marks: np.ndarray, pauses: np.ndarray | Non
     """The words of one recording as paragraphs, separated by empty lines; arguments as of `make_cues`.
 
     A paragraph ends where the speaker changes, and with a sentence if a silence of LONG seconds follows, or if it has
-    PARAGRAPH words by then. It ends nowhere else: not at a silence inside a sentence.
-
-    pauses   (N,) seconds after each word; None if not known
+    PARAGRAPH words by then; not at a silence inside a sentence.
     """
     breaks = turns.copy()
     if pauses is not None:

@@ -54,10 +54,7 @@ class Dot(NamedTuple):
 
 
 class Abbreviations:
-    """The words of a file by kind: kind → words. Those of `keep_dot` are abbreviations wherever they stand.
-
-    Raises InputError for a word that is given two kinds of an abbreviation.
-    """
+    """The words of a file by kind. Raises InputError for a word of two kinds of an abbreviation."""
 
     def __init__(self, words: Mapping[str, Iterable[str]], path: str | os.PathLike | None = None):
         self.kinds: dict[str, str] = {}

@@ -28,10 +28,7 @@ class FilePart(NamedTuple):
 
 
 def file_parts(paths: Iterable[str | os.PathLike[str]], delimiter: bytes, size: int = PART) -> Iterator[FilePart]:
-    """The files in parts of about `size` bytes, each of which ends with `delimiter`, or with a blank in a long line.
-
-    Raises InputError for a missing or an empty file.
-    """
+    """The files in parts of about `size` bytes, each of which ends with `delimiter`, or a blank. Raises InputError."""
     for path in paths:
         with open_input(path) as file:
             rest, offset, line_start, first = b"", 0, True, True
@@ -68,11 +65,7 @@ def count_lines(file: IO[bytes], end: int) -> int:
 
 
 def decode(data: bytes, repairs: Counter[str]) -> str:
-    """Bytes as text with plain line ends.
-
-    Bytes that are not UTF-8 are removed, with a `?` that a converter put for the last byte of a character.
-    Raises InputError for a NUL byte.
-    """
+    """Bytes as text with plain line ends, without what is not UTF-8. Raises InputError for a NUL byte."""
     if (at := data.find(b"\0")) >= 0:
         raise InputError("a NUL byte", "convert the text to UTF-8: iconv -f UTF-16 -t UTF-8",
                          line=data.count(b"\n", 0, at) + 1)

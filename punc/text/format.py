@@ -64,10 +64,7 @@ class Format(ABC):
 
     @abstractmethod
     def prepare(self, inputs: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str]) -> Counter[str]:
-        """Write the data directory `output` from files. Returns counts: streams, utterances, words, and the repairs.
-
-        Raises InputError for files that cannot be read or repaired; `output` is then as it was.
-        """
+        """Write the data directory `output`, or leave it. Returns counts: streams, utterances, words, repairs."""
 
 
 def format_names() -> list[str]:
@@ -105,10 +102,7 @@ class TextFormat(Format):
 
     @abstractmethod
     def passages(self, text: str, line_start: bool, repairs: Counter[str]) -> Iterator[Passage]:
-        """The passages of a part of a file; `line_start`: whether it begins at the beginning of a line.
-
-        Counts repairs. Raises Unreadable for text that cannot be repaired.
-        """
+        """The passages of a part of a file; counts repairs. Raises Unreadable for text that cannot be repaired."""
 
     def has_pauses(self, inputs: Sequence[str | os.PathLike[str]]) -> bool:
         return False

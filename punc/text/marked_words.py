@@ -92,10 +92,7 @@ def unmarked(words: SplitWords) -> np.ndarray:
 
 
 class MarkedWords:
-    """Writes words with their labels; `marks` says what happens to marks that are there, as in `keeps`.
-
-    sentences   a word that begins a stream or a sentence gets a capital, whatever its label
-    """
+    """Writes words with their labels, `marks` as in `keeps`; with `sentences`, these begin with a capital."""
 
     def __init__(self, label_set: LabelSet, casing: Casing, marks: str = REPLACE, sentences: bool = False):
         self.label_set, self._casing, self._marks, self._sentences = label_set, casing, marks, sentences

@@ -34,10 +34,7 @@ MOST_GAPS = 10_000  # gaps between words, as marks, whose labels are remembered
 
 
 class Parts(NamedTuple):
-    """A token or line, read: the label for the word before it (empty for none), its words, and their labels.
-
-    Words and labels are separated by blanks. The repair that was made is empty for none.
-    """
+    """A token or line, read: the label of the word before it, its words and their labels with blanks, the repair."""
 
     lead: str
     words: str
@@ -112,10 +109,7 @@ class Clitics:
 
 
 class TextReader:
-    """Reads punctuated prose, token by token, with a label set; clitics are rules that split words.
-
-    lowercase  write words in lower case; if the label set has capitals, the label keeps that of the first letter
-    """
+    """Reads punctuated prose, token by token; with `lowercase`, a label that has capitals keeps the first letter's."""
 
     def __init__(self, labels: LabelSet, lowercase: bool = True, clitics: Clitics | None = None):
         self.labels, self.lowercase, self.clitics = labels, lowercase, clitics
@@ -204,9 +198,7 @@ QUOTE = '"'
 
 
 class ProseWriter:
-    """Writes the utterances of streams to a file, one a line: id and text.
-
-    clitics  words to join to the word before, as n't, or to the word after, as l'
+    """Writes the utterances of streams to a file, one a line: id and text; joins `clitics` to their words.
 
     A label says that a quotation mark `"` stands after a word, but not which way it faces. In a sentence the first one
     opens and stands before the next word, the second one closes, and so on. An open one is closed after the mark that

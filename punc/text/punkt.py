@@ -89,10 +89,7 @@ class Types:
 
 
 def count_contexts(text: str, abbreviations: frozenset[str]) -> Counter[tuple[str, str]]:
-    """How often each word stands at a place, given the abbreviations, without dots. Counts of texts add up.
-
-    A word is FIRST or LAST of a sentence; has a capital at its beginning or INSIDE, or none; or is NUMBERED.
-    """
+    """How often each word stands at which of PLACES, given the abbreviations. Counts of texts add up."""
     counts = Counter[tuple[str, str]]()
     tokens = [token for token in map(read, text.split()) if token.word]
     places = [_place(token, abbreviations) for token in tokens]

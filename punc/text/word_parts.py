@@ -136,9 +136,7 @@ def opens(word: str) -> bool:
 
 
 def closes(opening: str, words: Sequence[str]) -> bool:
-    """Whether words that begin with an opening sign end with its closing one, and are not speech, as words in round
-    brackets are, unless all are in capitals or a blank follows the bracket.
-    """
+    """Whether words that begin with an opening sign end with its closing one, and are not speech."""
     last = words[-1].rstrip(MARKS)
     if not last.endswith(CLOSING[opening]):
         return False

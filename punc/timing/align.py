@@ -53,8 +53,7 @@ class Alignment:
 def align_words(ref: Sequence[str], hyp: Sequence[str]) -> Alignment:
     """Align two word sequences with minimum edit distance; substitution, deletion and insertion each cost 1.
 
-    Longer texts than EXACT are cut at anchors (see `_parts`), so that time is about linear; memory is. A cut in the
-    middle of equal words costs nothing, unless the texts repeat themselves there.
+    Longer texts than EXACT are cut at anchors, so that time and memory are about linear.
     """
     a, b = word_numbers(ref, hyp)
     return align_streams(a, b, [len(a)], [len(b)])
@@ -85,10 +84,7 @@ def project_slots(alignment: Alignment) -> np.ndarray:
 
 
 def project_labels(alignment: Alignment, labels: np.ndarray) -> np.ndarray:
-    """Carry label numbers of reference slots, (reference words,), onto hypothesis slots, (hypothesis words,).
-
-    A label's number is its strength (`labels.txt` lists the weakest first); 0 is no mark. For the rules see the module.
-    """
+    """Carry label numbers of reference slots onto hypothesis slots; a stronger label has a larger number."""
     slots = project_slots(alignment)
     projected = np.zeros(alignment.n_hyp, dtype=labels.dtype)
     marks = np.flatnonzero((labels > 0) & (slots >= 0))
@@ -122,11 +118,7 @@ def _pair(blocks: np.ndarray, n_ref: int) -> np.ndarray:
 
 
 def _parts(a: np.ndarray, b: np.ndarray, lengths: Sequence[int] = ANCHOR_LENGTHS) -> Iterator[tuple[int, ...]]:
-    """Cut two texts into parts that are aligned on their own: (start in a, end in a, start in b, end in b).
-
-    Texts of up to EXACT word pairs are one part. Others are cut at anchors; a part that is still too long at anchors of
-    shorter n-grams, and a part without anchors by windows.
-    """
+    """Cut two texts into parts that are aligned on their own: (start in a, end in a, start in b, end in b)."""
     if len(a) * len(b) <= EXACT:
         yield 0, len(a), 0, len(b)
         return
@@ -200,11 +192,7 @@ def _rising(x: list[int], y: list[int]) -> list[tuple[int, int]]:
 
 
 def _windows(a: np.ndarray, b: np.ndarray) -> list[tuple[int, int]]:
-    """Positions to cut texts without anchors, in order: texts that differ entirely, or repeat themselves throughout.
-
-    A window of about WINDOW x WINDOW words is aligned and cut in the longest stretch of equal words in its third
-    quarter, or at its end, and the next window begins there.
-    """
+    """Positions to cut texts without anchors: in the longest equal stretch of the third quarter of a window."""
     cuts: list[tuple[int, int]] = []
     r, h = 0, 0
     while (len(a) - r) * (len(b) - h) > EXACT:

@@ -57,10 +57,7 @@ Sources = Mapping[str, Callable[..., Timing]]
 
 
 def read_channels(path: str | os.PathLike[str]) -> dict[str, tuple[str, str]]:
-    """Recording → file and channel, from `reco2file_and_channel`; empty if there is no such file.
-
-    Raises InputError for a line of another form, and for two recordings with the same file and channel.
-    """
+    """Recording → file and channel, from `reco2file_and_channel`, if it is there. Raises InputError for a bad one."""
     channels: dict[str, tuple[str, str]] = {}
     recordings: dict[tuple[str, str], str] = {}
     for row in read_table(path) if os.path.isfile(path) else ():

@@ -42,10 +42,7 @@ def form_of(text: str) -> str:
 
 
 def _is_kaldi_text(text: str) -> bool:
-    """Whether every line begins with an id of an utterance, of digits and letters, and no two have the same.
-
-    Without a hyphen or underscore, all ids differ only in digits, and there are two.
-    """
+    """Whether every line begins with an id of an utterance, of digits and letters, and no two have the same."""
     lines = [line[0] for line in LINE.finditer(text)]
     ids = [found["id"] for found in map(UTTERANCE.fullmatch, lines) if found]
     shapes = {re.sub(r"\d+", "0", id) for id in ids}

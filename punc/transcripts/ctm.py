@@ -164,10 +164,7 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
         return self._files[int(number)], int(line)
 
     def lines(self, id: str, channel: str = "", known: Set[str] = frozenset()) -> list[CtmLine]:
-        """The lines of an id, in the order of the files, of one of its channels, if it has several.
-
-        Raises InputError for several channels, but not the one given, and for one that is not known to be a recording.
-        """
+        """The lines of an id, or of one of its channels. Raises InputError if that is not given, or not `known`."""
         lines: list[CtmLine] = []
         for number, begin, end, line in self._stretches.rows(id).astype(np.int64).tolist():
             path = self._files[number]
@@ -217,10 +214,7 @@ def _stretches(files: Sequence[Path]) -> Iterator[tuple[str, int, int, int, int]
 
 def read_lines(lines: Sequence[CtmLine], document: PartsDocument, at: int = 0, repairs: Counter[str] | None = None,
                streams: dict[tuple[str, str], int] | None = None) -> list[Text]:
-    """The words of lines as texts of a document that has the lines from the character `at` on; silences are texts, too.
-
-    streams   gets a number for each id and channel, which is the stream of its texts
-    """
+    """The words of lines as texts of a document that has them from `at` on, with a number for each stream."""
     texts, streams = list[Text](), {} if streams is None else streams
     starts = dict(zip(map(id, lines), accumulate([len(line.text) for line in lines], initial=at)))
     for row, line, start in ctm_rows(lines, repairs):

@@ -61,10 +61,7 @@ def form_of(text: str) -> str:
 
 
 def find_cues(source: Source, times: re.Pattern[str] = TIMES, named: bool = False) -> list[Stretch]:
-    """The cues of a file, a segment each; `named`: a cue may have a name for a number, as in WebVTT.
-
-    Raises InputError for a line with an arrow between what are no times.
-    """
+    """The cues of a file, a segment each. Raises InputError for a line with an arrow between what are no times."""
     lines = list(WHOLE_LINE.finditer(source.text))  # the last one is empty, at the end of the file
     heads = []
     for number, line in enumerate(lines):

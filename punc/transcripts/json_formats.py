@@ -120,10 +120,7 @@ TEXT = JsonFormat("text", "a service's shortest answer: `text`", "text ; transcr
 
 
 def read_json(source: Source, timed: bool = False) -> Transcript:
-    """Read a file of JSON; `timed`: words with times, also where a text has more, as their marks.
-
-    Raises InputError for broken JSON and for what has no words that can be found.
-    """
+    """Read a file of JSON; `timed` as in `transcript_of`. Raises InputError if it is broken or has no words."""
     document, documents = JsonDocument(source), list[Any]()
     for value in document.values:
         documents += value if isinstance(value, list) else [value]

@@ -25,12 +25,7 @@ from punc.transcripts.transcript import Repeat, Text, folded, split
 
 
 class JsonReader:
-    """Reads the documents of a file by a row of the table; `timed` as in `read_json`.
-
-    texts, repeats, language   as a `Transcript` has them
-    shape                      what the row finds
-    skipped                    documents and segments that are not final
-    """
+    """Reads the documents of a file by a row of the table to texts, repeats and a language of a `Transcript`."""
 
     def __init__(self, row: JsonFormat, document: JsonDocument, timed: bool = False):
         self.texts: list[Text] = []

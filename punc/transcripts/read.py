@@ -68,9 +68,6 @@ def word_times(path: str | os.PathLike[str], tier: str = "",
                repairs: Counter[str] | None = None) -> Mapping[str, Callable[..., Timing]]:
     """The times under `path`: of files with one of ENDINGS, also in directories below, or else of a CTM.
 
-    tier      the tier of a TextGrid that has the words
-    repairs   counts what was repaired in a CTM
-
     Returns every id, which is a file's name without its ending, with a function that reads its timing. Raises
     InputError if two files have the same name, and as `CtmIndex` does; the function as `read_timing` does.
     """

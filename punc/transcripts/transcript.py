@@ -170,8 +170,7 @@ def words_of(texts: Sequence[Text], script: Script = BLANKS_BETWEEN) -> Words:
 def _turns(speaker: np.ndarray, streams: np.ndarray, segments: np.ndarray, begun: np.ndarray) -> np.ndarray:
     """Where another speaker than that of the word before begins, or the file says so (`begun`), bool (W,).
 
-    A speaker that is not known is that of the word before, and one that has a single word between two words of another
-    is a mistake of diarization.
+    A single word between two words of another speaker is a mistake of diarization.
     """
     turns, known = begun & (speaker < 0), np.flatnonzero(speaker >= 0)
     if len(known):

@@ -13,7 +13,7 @@ from punc.text.passages import Memo, Passage
 
 def speaker_turns(expression: str, text: str, line_start: bool) -> Iterator[tuple[str | None, str, bool]]:
     """Parts of a text without labels of speakers such as `#speaker Ann` or `ANN:`, each with the name of who speaks,
-    None before the first label, and with whether the part begins at the beginning of a line, as the text does or not.
+    None before the first label, and with whether the part begins at the beginning of a line.
 
     expression   of labels at the beginning of a line; the name is its first group, or all; an empty one finds none
     """
