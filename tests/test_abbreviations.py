@@ -13,9 +13,8 @@ from punc.bin.main import main
 from punc.data.datadir import DataDir
 from punc.data.labels import Label, LabelSet
 from punc.text.abbreviations import KINDS, NO_MARK, Abbreviations, shipped, write_abbreviations
-from punc.text.cutter import Cutter
 from punc.text.format import PrepareOptions, load_format
-from punc.text.passages import Passage
+from punc.text.passages import Cutter, Passage
 from punc.text.punkt import Types, count_contexts, words_by_kind
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . ; !\nQUESTION w? ?\n"

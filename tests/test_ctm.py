@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
-from punc.timing.timed_words import TimedWord
-from punc.transcripts.ctm import CtmIndex, read_ctm, read_lines, write_ctm
-from punc.transcripts.parts import PartsDocument
-from punc.transcripts.source import Source
+from punc.timing.pauses import TimedWord
+from punc.transcripts.ctm import CtmIndex, CtmLine, ctm_rows, read_lines, write_ctm
+from punc.transcripts.source import PartsDocument, Source
 
 KALDI = "utt-1 1 0.000 0.250 hello \nutt-1 1 0.300 0.200 world \nutt-2 1 0.100 0.400 <unk> \n"
 SILENCES = """\
@@ -51,16 +50,16 @@ def words_of(timing):
 
 
 def test_read_ctm_kaldi(ctm):
-    groups = list(read_ctm(ctm(KALDI)))
-    assert [(id, channel) for id, channel, _ in groups] == [("utt-1", "1"), ("utt-2", "1")]
-    assert groups[0][2].words == [TimedWord("utt-1", "1", 0.0, 0.25, "hello"),
-                                  TimedWord("utt-1", "1", 0.3, 0.2, "world")]
-    assert groups[0][2].end is None
-    assert words_of(groups[1][2]) == ["<unk>"]
+    found = {id: timing() for id, timing in CtmIndex(ctm(KALDI)).items()}
+    assert list(found) == ["utt-1", "utt-2"]
+    assert found["utt-1"].words == [TimedWord("utt-1", "1", 0.0, 0.25, "hello"),
+                                    TimedWord("utt-1", "1", 0.3, 0.2, "world")]
+    assert found["utt-1"].end is None
+    assert words_of(found["utt-2"]) == ["<unk>"]
 
 
 def test_read_ctm_silences(ctm):
-    (_, _, timing), = read_ctm(ctm(SILENCES))
+    timing, = (timing() for timing in CtmIndex(ctm(SILENCES)).values())
     assert words_of(timing) == ["a", "b"]
     assert timing.end == pytest.approx(2.2)
 
@@ -83,11 +82,6 @@ def test_ctm_index_nist(ctm):
     assert words_of(talk(channel="B")) == ["yes"]
     with pytest.raises(InputError, match=r"ctm:2: 'talk' has channels A B under one id; say in reco2file_and_channel"):
         talk()
-
-
-def test_read_ctm_splits_channels(ctm):
-    assert [(id, channel, words_of(t)) for id, channel, t in read_ctm(ctm("r A 0 1 a\nr A 1 1 b\nr B 0 1 c\n"))] == [
-        ("r", "A", ["a", "b"]), ("r", "B", ["c"])]
 
 
 def test_ctm_index_finds_every_id(ctm):
@@ -176,12 +170,11 @@ def test_ctm_index_rounded_times_do_not_overlap(ctm):
 ], ids=range(14))
 def test_read_ctm_bad_line(ctm, content, message):
     path = ctm(content)
-    for read in (lambda: list(read_ctm(path)), lambda: [timing() for timing in CtmIndex(path).values()]):
-        with pytest.raises(InputError) as error:
-            read()
-        assert str(error.value).startswith(f"{path}{message}")
-        assert "\n" not in str(error.value)
-        assert len(str(error.value)) < 300
+    with pytest.raises(InputError) as error:
+        [timing() for timing in CtmIndex(path).values()]
+    assert str(error.value).startswith(f"{path}{message}")
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 300
 
 
 def test_ctm_index_nothing_there(ctm, tmp_path):
@@ -212,7 +205,8 @@ def test_write_ctm_round_trip(tmp_path_factory, content):
             rows.append(TimedWord(id, channel, round(time + gap, 6), duration, word, confidence))
             time = rows[-1].begin + duration
     write_ctm(path, rows)
-    assert [row for _, _, timing in read_ctm(path) for row in timing.words] == rows
+    lines = [CtmLine(path, 1, line) for line in path.read_text().split("\n")]
+    assert [row.word for row in ctm_rows(lines)] == rows
 
 
 def test_write_ctm_form(tmp_path):
@@ -235,8 +229,6 @@ def test_write_ctm_failure_leaves_old_file(tmp_path):
 def test_ctm_control_character_is_an_error(tmp_path, text):
     (tmp_path / "ctm").write_text(text)
     with pytest.raises(InputError, match="ctm:1: a control character"):
-        list(read_ctm(tmp_path / "ctm"))
-    with pytest.raises(InputError, match="ctm:1: a control character"):
         [index() for index in CtmIndex(tmp_path / "ctm").values()]
 
 
@@ -246,11 +238,9 @@ ALTERNATIVES = ("a 1 * * <ALT_BEGIN>\na 1 0 1 one\na 1 * * <ALT>\na 1 0 1 two\na
 
 def test_ctm_later_alternatives_are_counted(tmp_path):
     (tmp_path / "ctm").write_text(ALTERNATIVES)
-    for read in (lambda repairs: next(read_ctm(tmp_path / "ctm", repairs=repairs))[2],
-                 lambda repairs: CtmIndex(tmp_path / "ctm", repairs=repairs)["a"]()):
-        repairs = Counter()
-        assert [row.word for row in read(repairs).words] == ["one", "four"]
-        assert repairs["words of later alternatives, left out"] == 2
+    repairs = Counter()
+    assert words_of(CtmIndex(tmp_path / "ctm", repairs=repairs)["a"]()) == ["one", "four"]
+    assert repairs["words of later alternatives, left out"] == 2
 
 
 def test_ctm_alternatives_without_an_end(tmp_path):
@@ -269,7 +259,7 @@ def test_ctm_index_of_a_pipe(tmp_path):
 def test_ctm_time_that_is_none(tmp_path, value):
     (tmp_path / "ctm").write_text(f"a 1 {value} 1 x\n")
     with pytest.raises(InputError, match=r"ctm:1: the begin .* is no"):
-        list(read_ctm(tmp_path / "ctm"))
+        CtmIndex(tmp_path / "ctm")["a"]()
 
 
 @pytest.mark.parametrize("text", [

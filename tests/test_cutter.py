@@ -11,9 +11,8 @@ from punc.base.errors import InputError
 from punc.bin import main as command
 from punc.data.datadir import DataDir
 from punc.text.abbreviations import MARK, NO_MARK, STARTER, Abbreviations, Dot
-from punc.text.cutter import Cutter, padded
 from punc.text.formats.prose import speaker_turns
-from punc.text.passages import OpenDot, Passage
+from punc.text.passages import Cutter, OpenDot, Passage, padded
 
 STRENGTH = ["O", "COMMA", "PERIOD"]
 

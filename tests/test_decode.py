@@ -23,8 +23,7 @@ from punc.data.transitions import (
     write_transitions,
 )
 from punc.decoding import spans
-from punc.decoding.decode import log_posteriors
-from punc.decoding.part_labels import PartLabels
+from punc.decoding.decode import PartLabels, log_posteriors
 from punc.live.stream import decode_words
 from punc.live.words import LiveWriter, open_stream
 from punc.models.base import NeuralModel, create, load, save

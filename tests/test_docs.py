@@ -135,6 +135,7 @@ def test_tutorial_shows_what_is_printed(book):
 
 
 def test_after_asr_has_the_table_of_formats():
-    """If a format is new: python -c 'from punc.transcripts.read import format_table; print(format_table())'."""
-    from punc.transcripts.read import format_table
-    assert format_table() in AFTER_ASR
+    from punc.transcripts import json_formats, lines
+    json = "; ".join(dict.fromkeys(row.writers for row in [*json_formats.FORMATS, json_formats.TEXT]))
+    for name, writers in [("JSON", json), *((row.name, row.writers) for row in lines.FORMATS)]:
+        assert f"| {name} | {writers} |\n" in AFTER_ASR

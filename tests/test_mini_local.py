@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from punc.timing.align import align_words
-from punc.transcripts.ctm import read_ctm, write_ctm
+from punc.transcripts.ctm import CtmIndex, write_ctm
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "utils"))
 
@@ -137,7 +137,7 @@ def corpus(local, tmp_path_factory):
     place, times = tmp_path_factory.mktemp("ctm"), {}
     for kind in ("ref", "asr"):
         (place / kind).write_bytes(gzip.decompress((CORPUS / f"{kind}.ctm.gz").read_bytes()))
-        times[kind] = {id: timing.words for id, _, timing in read_ctm(place / kind)}
+        times[kind] = {id: timing().words for id, timing in CtmIndex(place / kind).items()}
     texts = {path.stem: [local["hesitate"].read_token(token) for token in path.read_text().split()]
              for path in (CORPUS / "text").glob("*.txt")}
     return texts, times

@@ -12,9 +12,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance, write_data_dir
-from punc.timing.pauses import pauses_by_label, read_channels, slot_pauses, stream_pauses, write_pauses
-from punc.timing.timed_words import TimedWord, Timing
-from punc.transcripts.timings import word_times
+from punc.timing.pauses import (
+    TimedWord,
+    Timing,
+    pauses_by_label,
+    read_channels,
+    slot_pauses,
+    stream_pauses,
+    write_pauses,
+)
+from punc.transcripts.read import word_times
 
 NAN = np.nan
 

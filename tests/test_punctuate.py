@@ -29,7 +29,7 @@ from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import read_tokenizer
 from punc.training.options import TrainingOptions
 from punc.training.train import train
-from punc.transcripts.ctm import read_ctm
+from punc.transcripts.ctm import CtmIndex
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n"
 WORDS = [f"w{i}" for i in range(30)]
@@ -240,7 +240,7 @@ def test_punctuate_ctm_keeps_times_and_confidences(exp, tmp_path):
     run(exp, tmp_path / "data", tmp_path / "out")
     assert not (tmp_path / "out" / "ctm_punct").exists()
     run("--ctm", tmp_path / "times", exp, tmp_path / "data", tmp_path / "out")
-    assert sum(len(timing.words) for _, _, timing in read_ctm(tmp_path / "out" / "ctm_punct")) == 6
+    assert sum(len(timing().words) for timing in CtmIndex(tmp_path / "out" / "ctm_punct").values()) == 6
 
 
 CASED = "O w\nCAP W\nPERIOD w. .\nCAPPERIOD W. .\n"
@@ -338,8 +338,8 @@ def test_punctuate_text_as_prose(tmp_path):
     (lambda exp, data: ["--scale", "O=1e-46"], "--scale: '1e-46' is not a factor for O; "),
     (lambda exp, data: ["--device", "gpu"], "--device=gpu; choose auto, cpu, cuda, or one of several GPUs: "),
     (lambda exp, data: ["--scale", "O"], "--scale: 'O'; write LABEL=FACTOR, "),
-    (lambda exp, data: ["--context=-1"], "--context=-1 is too small; give 0 or more"),
-    (lambda exp, data: ["--chunk-size=-1"], "--chunk-size=-1 is too small; give 0 or more"),
+    (lambda exp, data: ["--context=-1"], "--context=-1; it is 0 or more"),
+    (lambda exp, data: ["--chunk-size=-1"], "--chunk-size=-1; it is 0 or more"),
     (lambda exp, data: ["--ctm", data / "none"], "none: no such file; "),
     (lambda exp, data: ["--casing", data / "none"], "none: no such file; "),
     (lambda exp, data: ["--clitics", data / "none"], "none: no such file; "),

@@ -12,7 +12,7 @@ from punc.data.datadir import Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.scoring.project import project
 from punc.timing.align import align_words
-from punc.timing.timed_words import TimedWord
+from punc.timing.pauses import TimedWord
 from punc.transcripts.ctm import write_ctm
 
 SCLITE = shutil.which("sclite", path=os.environ["PATH"] + ":/usr/lib/sctk/bin")  # the latter is Debian's place

@@ -14,9 +14,8 @@ from punc.bin.main import main
 from punc.data.datadir import Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.scoring.posteriors import Posteriors
-from punc.scoring.report import score_json, score_table
+from punc.scoring.report import duration, markdown_table, read_tsv, score_json, score_table, write_tsv
 from punc.scoring.significance import Comparison, Interval
-from punc.scoring.tables import duration, markdown_table, read_tsv, write_tsv
 
 HEADER = ("metric", "value", "low", "high")
 NAN = float("nan")

@@ -23,8 +23,7 @@ from punc.decoding.shipped import CASING, find_model
 from punc.live import connection
 from punc.live.connection import Connection, OverLimit
 from punc.live.server import config_of, listening
-from punc.live.server_options import ServerOptions
-from punc.live.session import LiveOptions, Session
+from punc.live.session import LiveOptions, ServerOptions, Session
 from punc.live.words import LiveWriter, open_stream
 from punc.text.casing import Casing
 
@@ -72,9 +71,8 @@ def fresh():
 def served(fresh, messages, output="auto", rate=1e6, stays=False, seconds=None, **options):
     """What a client gets, and its connection."""
     client = Client(messages, stays)
-    live = LiveOptions(**options)
-    words = []
-    made = Connection(client, client, Session(fresh.copy, live), live.max_delay, output, rate, words.append)
+    session, words, delay = Session(fresh.copy, LiveOptions(**options)), [], options.get("max_delay")
+    made = Connection(client.recv, client.send, session, delay, output, rate, words.append)
 
     async def run():
         with pytest.raises(asyncio.TimeoutError if seconds else Gone):
@@ -143,7 +141,8 @@ def test_many_errors_are_cut_and_too_many_lines_end_a_client(fresh):
     assert len(said) == 11
     assert {tuple(message) for message in said[:-1]} == {("error",)}
     client = Client(["\n" * 5000], False)
-    made = Connection(client, client, Session(fresh.copy, LiveOptions()), None, "auto", 1e6, lambda words: None)
+    session = Session(fresh.copy, LiveOptions())
+    made = Connection(client.recv, client.send, session, None, "auto", 1e6, lambda words: None)
     with pytest.raises(OverLimit, match=r"^message: more than 1000 lines; send fewer"):
         asyncio.run(made.run())
 

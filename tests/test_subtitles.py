@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punc.data.labels import Label, LabelSet
-from punc.subtitles.cues import APART, LINE, LONG, SPEED, Cues, make_cues
-from punc.subtitles.marks import MARK, NO_MARK, SENTENCE_END, marks_after, tied
-from punc.subtitles.paragraphs import capitalized, cue_texts, paragraphs, srt, vtt
+from punc.subtitles.cues import APART, LINE, SPEED, Cues, cue_texts, make_cues, srt, vtt
+from punc.subtitles.marks import LONG, MARK, NO_MARK, SENTENCE_END, capitalized, marks_after, paragraphs, tied
 from punc.subtitles.short_cues import LEAST, SHIFT
 
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w."), Label("QUOTED", '"w?"'),

@@ -8,8 +8,8 @@ import pytest
 from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance, write_data_dir
-from punc.timing.timed_words import TimedWord
-from punc.transcripts.timings import read_timing, word_times
+from punc.timing.pauses import TimedWord
+from punc.transcripts.read import read_timing, word_times
 
 
 def long(*tiers, end=3.5):

@@ -23,7 +23,7 @@ from punc.base.errors import InputError
 from punc.base.files import open_input
 from punc.base.options import OptionParser
 from punc.bin.script import run_script
-from punc.timing.timed_words import TimedWord
+from punc.timing.pauses import TimedWord
 from punc.transcripts.ctm import write_ctm
 
 LONGEST, SHORTEST = 30 * RATE, 20 * RATE  # samples of a part that is recognised

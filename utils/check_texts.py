@@ -16,9 +16,9 @@ from text_sets import MIN_TEXTS
 from punc.base.errors import InputError
 from punc.base.options import OptionParser
 from punc.bin.script import run_script
-from punc.text.cutter import file_name, sorted_streams
+from punc.text.passages import file_name, sorted_streams
 from punc.transcripts.ctm import CtmIndex
-from punc.transcripts.timings import word_times
+from punc.transcripts.read import word_times
 
 NAMED = 3
 

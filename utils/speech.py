@@ -14,7 +14,7 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import open_input
-from punc.timing.timed_words import TimedWord
+from punc.timing.pauses import TimedWord
 
 RATE = 16000  # samples/s
 FRAMES = 100  # frames/s

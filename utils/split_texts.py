@@ -35,7 +35,7 @@ from punc.base.errors import InputError
 from punc.base.files import atomic_dir, atomic_file, decode_line, is_unfinished, open_input
 from punc.base.options import OptionParser
 from punc.bin.script import run_script
-from punc.text.cutter import file_name, sorted_streams
+from punc.text.passages import file_name, sorted_streams
 
 PIECES = 40  # into which texts are cut, if there are too few
 CUT = "text"  # where they are

@@ -28,8 +28,8 @@ from punc.base.errors import InputError
 from punc.base.files import open_input
 from punc.base.parallel import map_ordered
 from punc.data.tables import fields, read_table
-from punc.text.cutter import file_name
 from punc.text.file_parts import FilePart, file_parts
+from punc.text.passages import file_name
 
 MIN_TEXTS = 4  # one for test, one for development, and two for training: 4-gram+DT-p splits them in two
 LEAST = 2  # texts in a set, if they are not too large

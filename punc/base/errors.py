@@ -10,10 +10,7 @@ CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]
 
 
 def one_line(text: str, longest: int = LONGEST) -> str:
-    """A text as one line for a terminal: control characters escaped, and without the middle of a text that is too long.
-
-    What is wrong is at the beginning, and what to do at the end.
-    """
+    """A text as one line for a terminal: control characters escaped, and without the middle if it is too long."""
     text = CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text.replace("\n", " "))
     return text if len(text) <= longest else f"{text[:longest * 2 // 3 - 3]} … {text[-(longest // 3):]}"
 

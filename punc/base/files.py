@@ -19,14 +19,14 @@ from punc.base.stop import held
 NEW = ".new"  # in a directory: the files that will replace it, or what a killed process has left of them
 OPEN_FILE = re.compile(r"/dev/std(in|out|err)|(/dev|/proc/[^/]+)/fd/\d+")  # what the system calls an open file
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# Files of a data directory, which commands write and read by these names.
+TABLES = frozenset(("text", "punct", "punct.labels", "utt2spk", "spk2utt", "segments", "wav.scp", "ctm", "turns",
+                    "reco2file_and_channel", "pauses.scp", "pauses.ark"))
 
 
 @contextlib.contextmanager
 def open_input(path: str | os.PathLike, remedy: str = "make it, or name another one") -> Iterator[IO[bytes]]:
-    """Open a user's file to read its bytes. Raises InputError if it is missing, unreadable or a directory.
-
-    remedy   what to do if it is missing
-    """
+    """Open a user's file to read its bytes. Raises InputError if it is missing, unreadable or a directory."""
     try:
         file = open(path, "rb")  # noqa: SIM115 (closed below; errors in the caller's block are not caught)
     except FileNotFoundError:
@@ -53,7 +53,7 @@ def decode_line(line: bytes, path: str | os.PathLike, number: int) -> str:
 
 
 def read_lines(path: str | os.PathLike) -> Iterator[tuple[int, str]]:
-    """The lines of a file that people write, numbered from 1, without empty lines and comments (`# …` lines)."""
+    """The lines of a file that people write, numbered from 1, without empty ones and comments (`# …`)."""
     with open_input(path) as file:
         for number, raw in enumerate(file, 1):
             line = decode_line(raw, path, number).strip()
@@ -68,11 +68,25 @@ def read_blocks(path: str | os.PathLike, size: int = 1 << 20) -> Iterator[bytes]
             yield block
 
 
-def _remove_leftovers(path: Path) -> None:
-    """Remove the unfinished files that killed processes have left for `path`.
+def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
+    """Raise InputError if an output is an input, or is where an input has its tables, under whatever names."""
+    existing = [path for path in inputs if path and os.path.exists(path)]
+    for out in outputs:
+        for path in existing:
+            if os.path.exists(out) and os.path.samefile(out, path):
+                raise InputError("the output is an input", "name another output", out)
+            if Path(path).name in TABLES and _is_same_directory(Path(path).parent, out):
+                raise InputError(f"the output would replace {path}, which is an input", "name another directory", out)
+            if Path(out).name in TABLES and _is_same_directory(Path(out).parent, path) and os.path.isfile(out):
+                raise InputError("the output is a file of an input", "name another output", out)
 
-    The process that writes such a file holds a lock on it, wherever it runs, so one that can be locked is left over.
-    """
+
+def _is_same_directory(directory: Path, other: str) -> bool:
+    return os.path.isdir(other) and os.path.isdir(directory) and os.path.samefile(directory, other)
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove the unfinished files that killed processes have left for `path`: those that nobody holds a lock on."""
     for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
         with contextlib.suppress(OSError), open(leftover, "rb+") as file:  # it has gone, or another's; or no locks
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -80,7 +94,6 @@ def _remove_leftovers(path: Path) -> None:
 
 
 def _new_file(path: Path) -> tuple[int, Path]:
-    """A new file next to `path`, open for writing and locked, and its name."""
     while True:
         tmp = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
         file = os.open(tmp, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
@@ -95,10 +108,9 @@ def _new_file(path: Path) -> tuple[int, Path]:
 def atomic_file(path: str | os.PathLike, mode: str = "w") -> Iterator[IO]:
     """Open a file that replaces `path` when the block ends without an error; makes its directory.
 
-    Text is written as UTF-8 with "\\n" line ends, whatever the locale. After an error or a kill, `path` is as before. A
-    symbolic link stays, and the file that it names is replaced. A device or a pipe is written to as it is.
-
-    Raises InputError for a directory.
+    Text is written as UTF-8 with line feeds, whatever the locale. After an error or a kill, `path` is as before. A
+    symbolic link stays, and the file that it names is replaced. A device or a pipe is written to as it is. Raises
+    InputError for a directory.
     """
     encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")
     if _is_device(path):
@@ -122,7 +134,6 @@ def atomic_file(path: str | os.PathLike, mode: str = "w") -> Iterator[IO]:
 
 
 def _is_device(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is a device or a pipe, also by a name that the system gives to an open file, as /dev/stdout."""
     name = os.path.abspath(path)
     return bool(OPEN_FILE.fullmatch(name)) or (os.path.exists(name) and not os.path.isfile(name)
                                                and not os.path.isdir(name))
@@ -188,7 +199,7 @@ def atomic_dir(path: str | os.PathLike, key: str, stale: Iterable[str] = ()) -> 
             shutil.rmtree(tmp, ignore_errors=True)
             raise
         with held():
-            _replace(path, tmp, key, stale)  # after an error in this, `tmp` says that the rest of the files are ours
+            _replace(path, tmp, key, stale)  # after an error here, `tmp` says that the rest of the files are ours
         shutil.rmtree(tmp, ignore_errors=True)
 
 
@@ -199,7 +210,6 @@ def is_unfinished(path: Path) -> bool:
 
 
 def _replace(path: Path, tmp: Path, key: str, stale: Iterable[str]) -> None:
-    """Move the files of `tmp` into `path`, as `atomic_dir` says."""
     made = [file.relative_to(tmp) for file in sorted(tmp.rglob("*"))]
     files = sorted((file for file in made if not (tmp / file).is_dir()), key=lambda file: file == Path(key))
     old = {file.relative_to(path) for pattern in stale for file in path.glob(pattern)

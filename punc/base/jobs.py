@@ -2,8 +2,7 @@
 
 Each job takes a share of the work, in order, and makes a *part*: a directory with what it has made, and part.json,
 which says whose part it is. `punc join` calls `join(parts, out)` of the command's module in punc/bin. It makes of all
-parts what one job makes, byte for byte. One process at a time joins parts. They are removed when all that is made of
-them is whole.
+parts what one job makes, byte for byte, and removes them when all that is made of them is whole.
 """
 
 import hashlib
@@ -56,8 +55,7 @@ class Share(NamedTuple):
            streams: Callable[[T], tuple[str, str]] | None = None) -> Iterator[T]:
         """The items of this share. Jobs take items in order, about equally much each.
 
-        size     item → its size, as words or bytes
-        total    the sum of all sizes; if that is not exact, the shares are less equal
+        size     item → its size, as words or bytes, of a `total`; if that is not exact, the shares are less equal
         streams  item → its first and its last stream; an item that continues a stream has the job of the item before
         """
         before, job, last = 0, 1, None
@@ -77,14 +75,13 @@ class Share(NamedTuple):
 class Part(NamedTuple):
     """A part in the directory `path`, made by `command`, as `punctuate`, for the job `share`; `result` is what it says.
 
-    options  the options and arguments of the command; they are the same in all parts of a run
     inputs   file → [size in bytes, time of its last change in ns]; the same in all parts, and when they are joined
     """
 
     path: Path
     command: str
     share: Share
-    options: dict[str, Any]
+    options: dict[str, Any]  # the options and arguments of the command; they are the same in all parts of a run
     inputs: dict[str, list[int]]
     result: dict[str, Any]
 
@@ -94,12 +91,7 @@ class Part(NamedTuple):
 
     @property
     def again(self) -> str:
-        """What to do about a broken part."""
         return f"run punc {self.command} with --job={self.share.job} again"
-
-    def parsed(self) -> Namespace:
-        """The command line."""
-        return Namespace(**self.options)
 
 
 def state_of(path: str | os.PathLike) -> list[int]:
@@ -113,9 +105,6 @@ def state_of(path: str | os.PathLike) -> list[int]:
 def new_part(path: Path, command: str, share: Share, args: Namespace,
              inputs: Iterable[str | os.PathLike]) -> Iterator[tuple[Path, dict[str, Any]]]:
     """A directory to write a part to, and a dictionary for its `result`; the part replaces an older one.
-
-    args    the command line
-    inputs  the files that the part depends on; the command itself has an error for one that is missing
 
     Raises InputError if the directory has something else, or if another job writes there.
     """
@@ -134,7 +123,6 @@ def new_part(path: Path, command: str, share: Share, args: Namespace,
 
 
 def _checksum(content: dict[str, Any]) -> str:
-    """The SHA-256 of what is said of a part: whatever a command puts there, joining can rely on it."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -171,7 +159,6 @@ def read_parts(paths: Sequence[Path]) -> list[Part]:
 
 
 def _check_alike(first: Part, part: Part) -> None:
-    """Raise InputError unless two parts were made by the same command line from the same files."""
     remedy = "run all jobs again, with the same options and inputs"
     if part.command != first.command:
         raise InputError(f"made by punc {part.command}, but {first.path} by punc {first.command}", remedy, part.path)
@@ -198,10 +185,7 @@ def clear_part(path: Path) -> None:
 
 @contextmanager
 def joining(paths: Sequence[Path]) -> Iterator[list[Part]]:
-    """The parts of all jobs of one command line, in order; they are removed when the block ends without an error.
-
-    Raises InputError as `read_parts` does, and if a job writes one.
-    """
+    """The parts of all jobs of one command line, in order; they are removed when the block ends without an error."""
     read_parts(paths)  # before a lock makes a directory that is missing
     with _locked(paths):
         yield read_parts(paths)
@@ -233,7 +217,6 @@ def _locked(paths: Iterable[Path]) -> Iterator[None]:
 
 
 def _remove(paths: Iterable[Path]) -> None:
-    """Remove the files of parts; the mark of each goes last."""
     for path in paths:
         clear_part(path)
         (path / NEW).rmdir()

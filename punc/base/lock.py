@@ -1,9 +1,8 @@
 """A lock on an output directory, so that it has one writer at a time.
 
 The lock is flock(2) on the file `.lock` in the directory. The system ends it with the process that holds it, however
-that ends, so a killed process blocks nobody, although the file stays. Its content, `HOST PID COMMAND`, only tells
-others who holds the lock. Programs that the process starts do not inherit the lock; forks without exec do. Over NFS,
-machines see each other's locks, unless the file system is mounted with `nolock` or `local_lock`.
+that ends. The file's content, `HOST PID COMMAND`, only tells others who holds the lock. Over NFS, machines see each
+other's locks, unless the file system is mounted with `nolock` or `local_lock`.
 """
 
 import contextlib
@@ -29,12 +28,7 @@ NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
 
 @contextlib.contextmanager
 def lock_directory(directory: str | os.PathLike) -> Iterator[None]:
-    """Hold the lock of a directory while the block runs; makes the directory if it is missing.
-
-    Afterwards the file `.lock` is removed, and so is a directory made here if the block has left nothing in it.
-
-    Raises InputError if another process holds the lock.
-    """
+    """Hold the lock of a directory, which is made, while the block runs. Raises InputError if another process does."""
     path = Path(directory) / NAME
     made = [folder for folder in path.parents if not folder.exists()]  # the deepest first
     try:
@@ -97,7 +91,6 @@ def _flock(file: IO[str], path: Path) -> None:
 
 
 def _is_at(file: IO[str], path: Path) -> bool:
-    """Whether an open file is the one at this path."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
     except FileNotFoundError:

@@ -25,10 +25,7 @@ class _Stderr(logging.Handler):
 
 
 def configure(quiet: bool = False, verbose: bool = False) -> None:
-    """Send messages to standard error: with `quiet` only warnings, with `verbose` debugging messages too.
-
-    The command line and worker processes call this. A program that imports punc configures `logging` itself.
-    """
+    """Send messages to standard error. A program that imports punc configures `logging` itself."""
     if not any(isinstance(handler, _Stderr) for handler in LOGGER.handlers):
         LOGGER.addHandler(_Stderr())
     LOGGER.propagate = False

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple, NoReturn
 
 from punc.base import log
 from punc.base.errors import InputError
-from punc.base.files import read_lines
-from punc.base.outputs import check_outputs, words_of
+from punc.base.files import check_outputs, read_lines
 
+T = typing.TypeVar("T")
 FLAGS = ("--quiet", "--verbose")  # options that need no value
 FEW = 12  # names that a message lists
 
@@ -54,8 +54,7 @@ class OptionParser(argparse.ArgumentParser):
     """argparse with Kaldi's habits.
 
     Every option has a long name in kebab-case and takes a value. `--config FILE` reads a conf file (see `config_lines`)
-    first, and the command line wins. A wrong option is an InputError that names the nearest one. Every parser has
-    `--quiet` and `--verbose`, which mean `true` without a value.
+    first, and the command line wins. A wrong option is an InputError that names the nearest one.
 
     notes   lines of the help between the options and the example
     """
@@ -71,10 +70,10 @@ class OptionParser(argparse.ArgumentParser):
 
     def add_signature(self, function: Callable, skip: Sequence[str] = (),
                       groups: Mapping[str, Sequence[str]] | None = None) -> None:
-        """Add an option for each argument of `function`, a class or a dataclass that has a default.
+        """Add an option for each argument with a default of a function or class: its name, type and default.
 
-        Name, type and default are the argument's. Its help is the text after its name in a line `    name   text` of
-        the docstring, and in the lines below that are indented more.
+        Its help is the text after its name in a line `    name   text` of the docstring, and in the lines below that
+        are indented more.
 
         groups   the arguments that stand under each title in the help; others stand with the options of all commands
         """
@@ -93,10 +92,7 @@ class OptionParser(argparse.ArgumentParser):
         self.add_argument(name, **settings)
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """Parse a command line, and configure messages by `--quiet` and `--verbose`.
-
-        Raises InputError for a wrong option or value. `--help` prints and exits.
-        """
+        """Parse a command line, and configure messages. Raises InputError for a wrong option or value."""
         complete(self)
         config = _last_value(arguments, "--config")
         options = self.parse_args([*(self.read_config(config) if config else []), *arguments])
@@ -104,15 +100,12 @@ class OptionParser(argparse.ArgumentParser):
             raise InputError("--quiet and --verbose", "give one of them")
         log.configure(options.quiet, options.verbose)
         values = vars(options)
-        outputs = list(words_of(values[name] for name in self._outputs))
-        check_outputs(outputs, words_of(value for name, value in values.items() if name not in self._outputs))
+        inputs = words_of(value for name, value in values.items() if name not in self._outputs)
+        check_outputs(words_of(values[name] for name in self._outputs), inputs)
         return options
 
     def value(self, arguments: Sequence[str], option: str) -> str | None:
-        """The value of one option, on the command line or in the conf file; nothing else is checked.
-
-        This is for an option that decides which other options exist.
-        """
+        """The value of an option that decides which other options exist; nothing else is checked."""
         config = _last_value(arguments, "--config")
         lines = [f"{line.option}={line.value}" for line in config_lines(config)] if config else []
         return _last_value([*lines, *arguments], option)
@@ -129,7 +122,6 @@ class OptionParser(argparse.ArgumentParser):
         return options
 
     def _check(self, action: argparse.Action, line: "ConfigLine") -> None:
-        """Check a value of a conf file here: argparse could not name the line."""
         value, kind = line.value, typing.cast(Callable | None, action.type)
         try:
             value = kind(value) if kind else value
@@ -195,6 +187,15 @@ def config_lines(path: str | os.PathLike, including: Sequence[Path] = ()) -> Ite
         yield ConfigLine(path, number, kebab(name[2:]), value)
 
 
+def words_of(values: Iterable[object]) -> Iterator[str]:
+    """The texts among the values of a command line, and in its lists."""
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list):
+            yield from words_of(value)
+
+
 def _last_value(arguments: Sequence[str], option: str) -> str | None:
     value = None
     for this, following in zip(arguments, [*arguments[1:], None]):
@@ -205,15 +206,17 @@ def _last_value(arguments: Sequence[str], option: str) -> str | None:
 
 
 def keyword_arguments(function: Callable) -> dict[str, inspect.Parameter]:
-    """The arguments that have a default value, by name.
-
-    If the constructor of a class takes `**options`, they are those of the constructor of its base class.
-    """
+    """The arguments that have a default value, by name, also those of a base class that `**options` are for."""
     arguments = inspect.signature(function, eval_str=True).parameters
     found = {name: argument for name, argument in arguments.items() if argument.default is not argument.empty}
     if isinstance(function, type) and any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values()):
         found = {**keyword_arguments(function.__mro__[1]), **found}
     return found
+
+
+def from_args(kind: Callable[..., T], args: argparse.Namespace) -> T:
+    """What `kind` makes of the values of a command line for its arguments; see `OptionParser.add_signature`."""
+    return kind(**{name: getattr(args, name) for name in keyword_arguments(kind)})
 
 
 def description(function: Callable, name: str) -> str:
@@ -255,7 +258,6 @@ def option_type(argument: inspect.Parameter) -> Callable:
 
 
 def completion_asked() -> bool:
-    """Whether the shell asks for a completion, rather than for the command to run."""
     return "_ARGCOMPLETE" in os.environ
 
 

@@ -26,8 +26,8 @@ def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: i
     Each process receives `function` once, so it may be large. At most 2 `nj` + 1 tasks and results are in memory.
     With `nj` = 1, or a single task, no process is started: that takes longer than a task does.
 
-    Raises what `function` raises, and InputError if a process is killed. After an error, or if the caller stops early,
-    the processes are killed, whatever they do: Ctrl-C must not wait for a task.
+    Raises what `function` raises, and InputError if a process is killed. Then, or if the caller stops early, the
+    processes are killed, whatever they do: Ctrl-C must not wait for a task.
     """
     tasks = iter(tasks)
     first = list(islice(tasks, 2))
@@ -60,10 +60,7 @@ def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: i
 
 
 def _result(future: "Future[Result]", pool: Any) -> Result:
-    """What a task gives. Raises BrokenProcessPool if a process was killed, even while it wrote a result.
-
-    In that case ProcessPoolExecutor would wait for the rest of the result for ever.
-    """
+    """What a task gives. Raises BrokenProcessPool if a process was killed: the pool would wait for ever."""
     from concurrent.futures import wait
     from concurrent.futures.process import BrokenProcessPool
     while not wait([future], CHECK_EVERY).done:
@@ -73,8 +70,7 @@ def _result(future: "Future[Result]", pool: Any) -> Result:
 
 
 def _kill_processes(pool: Any) -> None:
-    """Kill the processes of a ProcessPoolExecutor, and let none of its threads wait for them: until the last end on the
-    other side of a pipe is closed, and this process has one, too."""
+    """Kill the processes of a pool, and close this process's ends of their pipes, or its threads would wait."""
     for process in list((pool._processes or {}).values()):
         process.kill()
     pool._result_queue._writer.close()

@@ -22,8 +22,7 @@ def check_device(name: str) -> None:
 def find_device(name: str) -> str:
     """The device of this name, as PyTorch calls it: cpu, cuda or cuda:N; auto is the GPU if there is one, else the CPU.
 
-    On a GPU, float32 is then float32: cuDNN no longer rounds it to the 10 bits of TF32. Raises InputError if PyTorch
-    sees no such GPU.
+    On a GPU, cuDNN no longer rounds float32 to the 10 bits of TF32. Raises InputError if PyTorch sees no such GPU.
     """
     check_device(name)
     if name == "cpu" or (name == "auto" and built_for_cpu()):
@@ -51,10 +50,7 @@ def built_for_cpu() -> bool:
 
 @cache
 def has_bfloat16(device: str = "cpu") -> bool:
-    """Whether PyTorch's layers run in bfloat16 on a device: cpu, cuda or cuda:N.
-
-    On x86 its LSTM needs AVX-512; only a trial shows that. A GPU that only emulates bfloat16 counts as without.
-    """
+    """Whether PyTorch's layers run in bfloat16 on a device, and not only by emulation; on x86 only a trial shows it."""
     import torch
     if device != "cpu":
         with torch.cuda.device(device):
@@ -68,10 +64,7 @@ def has_bfloat16(device: str = "cpu") -> bool:
 
 
 def keep_freed_memory() -> bool:
-    """Let malloc keep freed blocks of up to 2 GB. Returns False if the C library cannot; that costs only speed.
-
-    Else glibc asks the system for each array above 32 MB, and the system clears each page: a fifth of training's time.
-    """
+    """Let malloc keep freed blocks, which saves a fifth of training's time. Returns False if the C library cannot."""
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError, TypeError):

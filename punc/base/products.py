@@ -1,7 +1,5 @@
-"""Products of matrices in float32 on AMD's processors: oneDNN computes them up to twice as fast as MKL (docs/speed.md).
-
-MKL, by which PyTorch computes them, does not use vectors of 512 bits (AVX-512) there. oneDNN does, but copies inputs
-and result, so small products stay with MKL. The result is the same up to rounding.
+"""Products of matrices in float32 on AMD's processors: oneDNN computes large ones up to twice as fast as MKL, which
+does not use AVX-512 there (docs/speed.md). The result is the same up to rounding.
 """
 
 import contextlib
@@ -19,10 +17,7 @@ LEAST = 1 << 23  # multiplications of numbers; with fewer, the copies take longe
 
 
 def fast_products(device: torch.device) -> AbstractContextManager:
-    """A context in which layers without gradients, as in decoding, compute their products in the faster of the two.
-
-    On another `device` than a CPU it does nothing: there it would only take time at each call of PyTorch.
-    """
+    """A context in which layers without gradients compute their products in the faster of the two, on a CPU."""
     return _ByOneDNN() if device.type == "cpu" and _is_faster() else contextlib.nullcontext()
 
 
@@ -48,7 +43,6 @@ class _ByOneDNN(TorchFunctionMode):
 
 
 def _fits(inputs: torch.Tensor, weight: torch.Tensor) -> bool:
-    """Whether oneDNN can compute the product, and the product is large."""
     dense_float32 = all(part.device.type == "cpu" and part.dtype == torch.float32 and part.layout == torch.strided
                         for part in (inputs, weight))
     return (dense_float32 and not torch.is_grad_enabled() and not torch.is_autocast_enabled("cpu")

@@ -1,5 +1,6 @@
 """Arrays of items in a row: the neighbour of each item, runs of equal ones, parts that stand end to end, look-ups."""
 
+from array import array
 from collections.abc import Iterable
 
 import numpy as np
@@ -47,3 +48,37 @@ def find_sorted(table: np.ndarray, keys: np.ndarray) -> np.ndarray:
         return np.full(keys.shape, -1)
     indices = np.searchsorted(table, keys).clip(max=len(table) - 1)
     return np.where(table[indices] == keys, indices, -1)
+
+
+class IdTable:
+    """Rows of `width` numbers by id, float64, 24 + 8 `width` bytes each; two of 10 million ids may share rows."""
+
+    def __init__(self, width: int):
+        self._hashes, self._numbers, self._width = array("q"), array("d"), width
+        self._index: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+
+    def add(self, id: str, *numbers: float) -> None:
+        """Add a row; an id may have several. All rows are added before the first look-up."""
+        self._hashes.append(hash(id))
+        self._numbers.extend(numbers)
+
+    def rows(self, id: str) -> np.ndarray:
+        """The rows of an id in the order they were added, float64 (rows, width); an unknown id has none."""
+        hashes, order, table = self._sorted()
+        first, last = np.searchsorted(hashes, hash(id)), np.searchsorted(hashes, hash(id), "right")
+        return table[order[first:last]]
+
+    def __contains__(self, id: str) -> bool:
+        return len(self.rows(id)) > 0
+
+    def counts(self) -> np.ndarray:
+        """How many rows each id has, in no particular order."""
+        return np.unique(self._sorted()[0], return_counts=True)[1]
+
+    def _sorted(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        if self._index is None:
+            hashes = np.frombuffer(self._hashes, np.int64) if len(self._hashes) else np.zeros(0, np.int64)
+            numbers = np.frombuffer(self._numbers, np.float64) if len(self._numbers) else np.zeros(0)
+            order = np.argsort(hashes, kind="stable")
+            self._index = hashes[order], order, numbers.reshape(-1, self._width)
+        return self._index

@@ -30,8 +30,7 @@ class Stopped(KeyboardInterrupt):
 def watch(name: str) -> None:
     """From now on, the first Ctrl-C or SIGTERM raises Stopped, and others do nothing; those ignored, by nohup, stay so.
 
-    A thread ends the process, with the program's name in its line, if it still runs GRACE later: a library may not let
-    the exception through, or compute for long.
+    A thread ends the process, with the program's name in its line, if it still runs GRACE later.
     """
     for number in SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:

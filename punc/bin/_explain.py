@@ -34,13 +34,7 @@ STREAMS = {"stdin": "input", "stdout": "output"}
 
 
 def explain(error: Exception, command: Sequence[str], closed: Sequence[str] = ()) -> str:
-    """The line for an error.
-
-    An error that no user can have caused is one of the program: the line then names a file with the traceback.
-
-    command   the program's name and its arguments, for that file
-    closed    the standard streams that the caller has closed
-    """
+    """The line for an error; of one that no user can have caused it names a file with the traceback."""
     if isinstance(error, InputError):
         return with_options(error)
     out_of_memory = any(text in str(error).lower() for text in OUT_OF_MEMORY)  # of PyTorch on any device
@@ -75,7 +69,6 @@ def _explain_os(error: OSError, closed: Sequence[str]) -> str:
 
 
 def _write_log(error: Exception, command: Sequence[str]) -> str:
-    """Write the traceback to a new file for temporary files. Returns the file's name."""
     lines = [f"# {shlex.join(command)}\n",
              f"# punc {__version__}, Python {platform.python_version()}, {platform.platform()}\n",
              *traceback.format_exception(error)]

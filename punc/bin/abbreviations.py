@@ -47,7 +47,6 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def part_types(part: FilePart) -> Counter[str]:
-    """How often each token of a part of a file occurs."""
     return Counter(decode(part.data, Counter()).split())
 
 

@@ -56,7 +56,6 @@ def find_ctm(decode: Path, name: str, *, lmwt: str = "", wip: str = "", score_di
 
 
 def _score_dir(decode: Path, lmwt: str, wip: str) -> Path:
-    """The directory of the CTM with these weights, or with the best ones if `lmwt` is empty."""
     scores = _score_dirs(decode)
     if lmwt:
         chosen = [path for path in scores if (path.name + "_").startswith(f"score_{lmwt}_{wip and wip + '_'}")]

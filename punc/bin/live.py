@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 
 from punc.base.errors import InputError
-from punc.base.options import OptionParser, kebab
+from punc.base.options import OptionParser, from_args, kebab
 from punc.decoding.decode import load_model
 from punc.decoding.options import parse_scale
 from punc.decoding.shipped import CASING, DEFAULT_LIVE, find_model, is_packed
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("directory", metavar="MODEL", nargs="?", default=DEFAULT_LIVE,
                         help="directory of a model, or the name of one that ships")
     args = parser.parse(arguments)
-    live, form = LiveOptions(args.max_delay, args.utterance_end), LiveFormat(args.input, args.output)
+    live, form = from_args(LiveOptions, args), from_args(LiveFormat, args)
     directory = find_model(args.directory)
     model = load_model(directory)
     for name in ("input", "output", "max_delay", "utterance_end") if model.tokenizer.by_character else ():

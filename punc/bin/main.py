@@ -77,10 +77,7 @@ def _stopped(name: str, error: KeyboardInterrupt) -> int:
 
 
 def _open_closed() -> list[str]:
-    """Open the standard streams that the caller has closed, or other files would get their numbers. Returns which.
-
-    To read the input, or to write the output, is then an error; messages are lost.
-    """
+    """Open the standard streams that the caller has closed, or other files would get their numbers. Returns which."""
     closed = []
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
@@ -93,7 +90,6 @@ def _open_closed() -> list[str]:
 
 
 def _drop_output(stream: TextIO) -> None:
-    """Write what waits for standard output or error, if that can be; if not, Python would fail again when it ends."""
     try:
         stream.flush()
     except (OSError, ValueError):

@@ -12,7 +12,7 @@ from punc.base.errors import InputError
 from punc.base.options import OptionParser, boolean
 from punc.data.datadir import DataDir
 from punc.timing.pauses import Sources, pauses_by_label, read_channels, stream_pauses, write_pauses
-from punc.transcripts.timings import word_times
+from punc.transcripts.read import word_times
 
 logger = logging.getLogger(__name__)
 LONG = 60  # s; a longer pause is rarely real: a break in the recording, or a wrong time
@@ -47,11 +47,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def pauses_of(data: DataDir, sources: Sources, args: Namespace, counts: Counter[str],
               odd: defaultdict[str, list[str]]) -> Iterator[tuple[str, np.ndarray]]:
-    """Utterance ids of a data directory with their pauses, stream by stream. Raises InputError if no word has a time.
-
-    counts   as in `stream_pauses`
-    odd      gets the cases that a user may want to look at, by kind
-    """
+    """Utterance ids with their pauses, stream by stream; `odd` gets the cases that a user may want to look at."""
     channels = read_channels(data.path / "reco2file_and_channel")
     known, first = set[str](), ""
     for stream, utterances in data.streams():

@@ -12,9 +12,9 @@ from punc.base.errors import InputError, check_at_least
 from punc.base.options import OptionParser, boolean, kebab
 from punc.data.labels import LabelSet
 from punc.text.abbreviations import Abbreviations
-from punc.text.cutter import CHANGES
 from punc.text.format import Format, PrepareOptions, format_help, format_names, load_format
 from punc.text.not_speech import KINDS, messages, parse_kinds
+from punc.text.passages import CHANGES
 from punc.text.prose import Clitics
 
 logger = logging.getLogger(__name__)
@@ -58,7 +58,6 @@ def options() -> OptionParser:
 
 
 def describe(name: str) -> str:
-    """The help on a format: what it is, and its options."""
     takes = load_format(name).takes
     names = [kebab(option) for option in OPTIONS if option in takes]
     return f"  {name:<12}{format_help(name)}\n{'':14}{' '.join(names)}"

@@ -2,15 +2,16 @@
 
 from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from punc.base.errors import check_at_least
 from punc.base.jobs import Part, Share, add_job_options, new_part
-from punc.base.options import OptionParser
+from punc.base.options import OptionParser, from_args
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 from punc.decoding.options import DecodingOptions, OutputOptions
-from punc.decoding.shipped import find_model, model_files
+from punc.decoding.shipped import CASING, find_model, model_files
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str]) -> None:
     # Imported here: --help does without.
     from punc.decoding.punctuate import find_ctm, log_counts, punctuate, punctuate_share
     directory, data, out, share = Path(args.directory), DataDir(args.data), Path(args.out), Share.parsed(args)
-    decoding, output = DecodingOptions.parsed(args), output_options(args)
+    decoding, output = from_args(DecodingOptions, args), output_options(args)
     if not share:
         punctuate(directory, data, out, decoding, output, args.nj)
         return
@@ -54,11 +55,12 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def output_options(args: Namespace) -> OutputOptions:
-    options = OutputOptions(args.posteriors, args.casing, args.clitics, args.ctm)
-    return options.with_casing_of(Path(args.directory))
+    """The options of the output; a packed model has a casing of its own."""
+    options, casing = from_args(OutputOptions, args), Path(args.directory) / CASING
+    return replace(options, casing=options.casing or (str(casing) if casing.is_file() else ""))
 
 
 def join(parts: Sequence[Part], out: Path) -> None:
-    from punc.decoding.punctuated_parts import join_punctuated
-    args = parts[0].parsed()
+    from punc.decoding.punctuate import join_punctuated
+    args = Namespace(**parts[0].options)
     join_punctuated(parts, out, Path(args.directory), DataDir(args.data), output_options(args))

@@ -111,7 +111,6 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def _collect(options: Namespace, pairs: Sequence[tuple[str, str]]) -> PageData:
-    """The data of the pages. Says which decode directories have no score."""
     scores = collect_scores(options.exp, options.systems.split(), options.sets.split())
     for path in sorted(Path(options.exp).glob("*/decode_*")):
         if not (path / "score" / METRICS).is_file():

@@ -20,7 +20,6 @@ from punc.scoring.texts import count
 
 
 def add_scoring(options: OptionParser, collapses: Sequence[str] = ()) -> None:
-    """Add the options that `punc score-text` has, too: what is scored besides labels, how, and what is printed."""
     options.add_argument("--collapse", action="append", default=[*collapses], metavar="NAME:CLASS=LABEL+LABEL,…",
                          help="also score with labels taken together; NAME alone: all marks; can be given again")
     options.add_argument("--output", choices=("text", "json"), default="text", help="what to print: a table, or JSON")

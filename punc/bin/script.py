@@ -54,9 +54,8 @@ def run_script(main: Callable[..., None], usage: str, name: str = "") -> NoRetur
 def bind(main: Callable, arguments: Sequence[str]) -> list[Any] | None:
     """A command line as arguments of `main`; None if it does not fit, or asks for help.
 
-    Each parameter takes one argument and is a str, a Path, or an int, which has digits alone. One with a default may be
-    left out. `*names: str` takes all that are left, at least one. A single parameter of type Sequence[str] takes the
-    whole line, for a script with an OptionParser of its own, or with usages of its own.
+    Each parameter takes one argument and is a str, a Path, or an int. One with a default may be left out. `*names: str`
+    takes all that are left, at least one. A single parameter of type Sequence[str] takes the whole line.
     """
     parameters = list(inspect.signature(main, eval_str=True).parameters.values())
     if [parameter.annotation for parameter in parameters] == [Sequence[str]]:

@@ -1,12 +1,10 @@
 """`punc serve`: punctuate texts, transcripts and live words of many clients, by HTTP and WebSocket, and in a page."""
 
 from collections.abc import Sequence
-from dataclasses import fields
 
-from punc.base.options import OptionParser
+from punc.base.options import OptionParser, from_args
 from punc.live.server import run_server
-from punc.live.server_options import ServerOptions
-from punc.live.session import LiveOptions
+from punc.live.session import LiveOptions, ServerOptions
 
 DEFAULT = ("en", "en-live")
 
@@ -25,5 +23,4 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("models", metavar="MODEL", nargs="*", default=DEFAULT,
                         help="directory of a model, or the name of one that ships")
     args = parser.parse(arguments)
-    options = ServerOptions(**{field.name: getattr(args, field.name) for field in fields(ServerOptions)})
-    run_server(args.models, args.scale, LiveOptions(args.max_delay, args.utterance_end), options)
+    run_server(args.models, args.scale, from_args(LiveOptions, args), from_args(ServerOptions, args))

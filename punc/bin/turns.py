@@ -17,7 +17,7 @@ from punc.base.options import OptionParser
 from punc.data.datadir import LATEST, DataDir, speaker
 from punc.data.tables import TURNS, ends_of_turns, read_table, write_turns
 from punc.timing.pauses import match_times, read_channels, times_of_stream
-from punc.transcripts.timings import word_times
+from punc.transcripts.read import word_times
 
 logger = logging.getLogger(__name__)
 Turn = tuple[float, float, str]  # begin and end in seconds, and the speaker
@@ -84,19 +84,23 @@ def read_rttm(path: str | os.PathLike) -> dict[str, list[Turn]]:
     with open_input(path) as file:
         for number, raw in enumerate(file, 1):
             columns = decode_line(raw, path, number).split()
-            if columns[:1] == ["SPEAKER"]:
-                name, turn = _turn(columns, path, number)
-                turns.setdefault(name, []).append(turn)
+            if columns[:1] != ["SPEAKER"]:
+                continue
+            try:
+                begin, duration, name = float(columns[3]), float(columns[4]), columns[7]
+            except (ValueError, IndexError):
+                begin = duration = -1.0
+            if not (0 <= begin < LATEST and 0 <= duration < LATEST):  # so NaN is out, too
+                raise InputError("not a turn", "write SPEAKER FILE CHANNEL BEGIN DURATION <NA> <NA> NAME <NA> <NA>",
+                                 path, number)
+            turns.setdefault(columns[1], []).append((begin, begin + duration, name))
     if not turns:
         raise InputError("no SPEAKER lines", "give an RTTM", path)
     return turns
 
 
 def speakers_of(turns: Sequence[Turn], times: np.ndarray) -> list[str | None]:
-    """The speaker of each word, whose turns it overlaps most; None if it overlaps no turn.
-
-    times   (words, 2): begin and end in seconds
-    """
+    """The speaker of each word, (words, 2) begin and end in seconds, whose turns it overlaps most; None if none."""
     names = sorted({name for _, _, name in turns})
     spoken = np.zeros((len(times), len(names) + 1))  # the last column is nobody's
     for begin, end, name in turns:
@@ -104,18 +108,6 @@ def speakers_of(turns: Sequence[Turn], times: np.ndarray) -> list[str | None]:
         spoken[:, names.index(name)] += np.maximum(overlap, 0)
     most = spoken.argmax(1)
     return [names[i] if seconds[i] > 0 else None for i, seconds in zip(most.tolist(), spoken)]
-
-
-def _turn(columns: list[str], path: str | os.PathLike, line: int) -> tuple[str, Turn]:
-    """File and turn of a line. Raises InputError if it is no turn."""
-    try:
-        begin, duration = float(columns[3]), float(columns[4])
-        if not (0 <= begin < LATEST and 0 <= duration < LATEST):  # so NaN is out, too
-            raise ValueError
-        return columns[1], (begin, begin + duration, columns[7])
-    except (ValueError, IndexError):
-        raise InputError("not a turn", "write SPEAKER FILE CHANNEL BEGIN DURATION <NA> <NA> NAME <NA> <NA>", path,
-                         line) from None
 
 
 def counted(streams: Iterator[Speakers], counts: Counter[str]) -> Iterator[tuple[str, np.ndarray]]:

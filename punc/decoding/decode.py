@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple, Union
 
 import numpy as np
 
+from punc.base.runs import previous_of
+from punc.data.labels import LabelSet
 from punc.data.transitions import TRANSITIONS, read_transitions
 from punc.decoding.options import BATCH_SIZE, CHUNK_SIZE, UNCUT
 from punc.decoding.packed import PackedModel, load_packed
@@ -21,10 +23,7 @@ AnyModel = Union["Model", PackedModel]
 
 
 def load_model(directory: Path, device: str = "cpu", threads: int | None = 1) -> AnyModel:
-    """The model of a directory, ready to punctuate. Raises InputError if it is missing or broken.
-
-    threads   how many threads PyTorch computes with from now on; None leaves that as it is
-    """
+    """The model of a directory; PyTorch gets so many threads (None: as before). Raises InputError if it is broken."""
     if is_packed(directory):
         return load_packed(directory)
     import torch
@@ -55,11 +54,9 @@ def decode(model: AnyModel, data: StoreSet, scale: np.ndarray | None = None, *, 
 
     scale       (L,) factors of the posteriors before labels are chosen; None: all 1
     viterbi     take the most probable sequence of labels if the model is `sequential`; else each slot's best label
-    chunk_size  tokens of a stream decoded in one go; 0: the whole stream
+    chunk_size  tokens of a stream decoded in one go; 0: the whole stream, as always of a model not trained by gradient
     context     tokens read before each chunk (and after it, by a model that reads both ways); None: its tokenizer's
     batch_size  chunks decoded together; changes the speed, not the labels
-
-    A model that is not trained by gradient reads whole streams, so the last three do not apply to it.
     """
     if not isinstance(model, PackedModel) and not model.trained_by_gradient:
         found = model.log_posteriors_of(data)
@@ -78,10 +75,9 @@ def decode(model: AnyModel, data: StoreSet, scale: np.ndarray | None = None, *, 
 
 
 class ChunkBatch(NamedTuple):
-    """Some chunks, decoded together.
+    """Some chunks, decoded together: `tokens` and `pauses` (B, T) as in a `Batch`.
 
-    tokens, pauses   (B, T) as in a `Batch`
-    slots            of each row: the first of its slots that are scored, in (N,); where they begin and end in the row
+    slots   of each row: the first of its slots that are scored, in (N,); where they begin and end in the row
     """
 
     tokens: np.ndarray
@@ -89,7 +85,7 @@ class ChunkBatch(NamedTuple):
     slots: list[tuple[int, int, int]]
 
     def write(self, result: np.ndarray | None, values: np.ndarray | None) -> None:
-        """Copy the values (B, T, …) of the slots to their places in `result` (N, …); None of either: do nothing."""
+        """Copy the values (B, T, …) of the slots to their places in `result` (N, …), if there are both."""
         if result is None or values is None:
             return
         for row, (slot, begin, end) in enumerate(self.slots):
@@ -112,19 +108,97 @@ def batches(model: AnyModel, data: StoreSet, chunk_size: int, context: int | Non
 
 
 def choose(log_probs: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
-    """The most probable label of each slot, (N,), given log-posteriors (N, L); of equal ones, the weaker label.
-
-    scale   (L,) factors of the posteriors before the choice (Che et al. 2016, section 3.4: O halved); None: all 1
-    """
+    """The most probable label of each slot, (N,), after `scaled`; of equal ones the weaker (Che et al. 2016, 3.4)."""
     return scaled(log_probs, scale).argmax(axis=1)
 
 
 def scaled(log_probs: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
-    """Log-posteriors (N, L) after multiplying the posteriors by factors (L,); None: all 1."""
     return log_probs if scale is None else log_probs + np.log(scale)
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:
-    """Logits (N, L) → log-posteriors (N, L)."""
     shifted = logits - logits.max(axis=1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+
+
+class PartLabels:
+    """Puts the labels of the parts of split words together, isn't → is n't: the capital and ¿ of the first, the mark of
+    the last.
+
+    P(capital, mark) = P(capital in the first part's slot) · P(mark in the last part's slot), and so for what a label
+    writes before the word. A model of sequences has no such product: there the labels of the two slots are put
+    together. A label set without capitals needs none of this: the slot of a split word is that of its last part.
+    """
+
+    def __init__(self, labels: LabelSet):
+        begins, marks = [(label.capital, label.opening) for label in labels], [label.mark for label in labels]
+        # together[first, last]: the label with the capital of the one and the mark of the other; if there is none, last
+        known = {both: i for i, both in reversed(list(enumerate(zip(begins, marks))))}
+        self.together = np.array([[known.get((begin, mark), last) for last, mark in enumerate(marks)]
+                                  for begin in begins])
+        self._same_begin = np.array([[a == b for a in begins] for b in begins], np.float32)
+        self._same_mark = np.array([[a == b for a in marks] for b in marks], np.float32)
+
+    def log_probs(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+        """The log-posteriors (N, L) of words, given those in the slots of their first and last parts, or logits."""
+        begin = np.exp(first - first.max(1, keepdims=True)) @ self._same_begin
+        mark = np.exp(last - last.max(1, keepdims=True)) @ self._same_mark
+        return log_softmax(np.log(begin) + np.log(mark)).astype(np.float32)
+
+
+def joins_parts(model: AnyModel) -> bool:
+    return model.tokenizer.clitics is not None and model.labels.cased
+
+
+def of_words(model: AnyModel, labels: np.ndarray, log_probs: np.ndarray | None, slots: np.ndarray, firsts: np.ndarray,
+             scale: np.ndarray | None, viterbi: bool = True) -> tuple[np.ndarray, np.ndarray | None]:
+    """The labels (S,) and log-posteriors (S, L) of words, given those of N tokens, as of `decode`.
+
+    slots    (S,) the last token of each word
+    firsts   (S,) its first token, from `first_parts`
+    """
+    found, rows = labels[slots], None if log_probs is None else log_probs[slots]
+    split = np.flatnonzero(firsts != slots)
+    if len(split) and joins_parts(model):
+        parts = PartLabels(model.labels)
+        if rows is not None and log_probs is not None:
+            rows[split] = parts.log_probs(log_probs[firsts[split]], rows[split])
+        if rows is None or (viterbi and getattr(model, "sequential", False)):
+            found[split] = parts.together[labels[firsts[split]], found[split]]
+        else:
+            found[split] = choose(rows[split], scale)
+    return found, rows
+
+
+def first_parts(slots: np.ndarray, offsets: np.ndarray, begins: np.ndarray) -> np.ndarray:
+    """The first token of each word (S,), of a tokenizer that makes one token of each part.
+
+    slots     (S,) the last token of each word
+    offsets   stream i has the tokens [offsets[i]:offsets[i + 1]]
+    begins    bool, for each stream: false if it begins in the middle; the first word there is its last part alone
+    """
+    firsts = previous_of(slots + 1, 0)
+    at = np.searchsorted(slots, offsets[:-1])
+    with_words = np.diff(np.append(at, len(slots))) > 0
+    at = at[with_words]
+    firsts[at] = np.where(begins[with_words], offsets[:-1][with_words], slots[at])
+    return firsts
+
+
+class LivePartLabels:
+    """Logits of a model's tokens that come one by one → those of words."""
+
+    def __init__(self, model: AnyModel):
+        self._parts = PartLabels(model.labels) if joins_parts(model) else None
+        self._first: np.ndarray | None = None
+
+    def push(self, logits: np.ndarray, ends_word: bool) -> np.ndarray:
+        """The logits (L,) of the next token → those of the word, if it ends with the token."""
+        if not self._parts:
+            return logits
+        first, self._first = self._first, None
+        if not ends_word:
+            self._first = logits if first is None else first
+        elif first is not None:
+            return self._parts.log_probs(first[None], logits[None])[0]
+        return logits

@@ -27,8 +27,7 @@ from punc.decoding.options import CHUNK_SIZE
 from punc.decoding.spans import grouped
 from punc.timing.pauses import SEGMENT_SLACK, read_channels
 from punc.transcripts.ctm import CtmIndex, CtmLine, read_lines
-from punc.transcripts.parts import PartsDocument
-from punc.transcripts.source import Source
+from punc.transcripts.source import PartsDocument, Source
 from punc.transcripts.transcript import Text, Transcript
 
 ALL = Share(1, 1)
@@ -39,56 +38,42 @@ UTTERANCE, RECORDING, SPEAKER = "utterance", "recording", "speaker"  # the kinds
 class Group(NamedTuple):
     """The words of some whole streams.
 
-    transcript  its texts, stream after stream; of a CTM, its document has the lines
-    lines       (id, number of the text after its last one) for each line of the transcript's `text`
-    recordings  the names of the recordings, in order, also of those without words
     pauses      float (W,), seconds after each word; None if they follow from the times of the words
     """
 
-    transcript: Transcript
-    lines: list[tuple[str, int]]
-    recordings: list[str]
+    transcript: Transcript  # its texts, stream after stream; of a CTM, its document has the lines
+    lines: list[tuple[str, int]]  # (id, number of the text after its last one) for each line of the transcript's `text`
+    recordings: list[str]  # the names of the recordings, in order, also of those without words
     pauses: np.ndarray | None = None
 
 
 class Tables(NamedTuple):
     """The tables of a data directory that a CTM needs.
 
-    speakers   utterance → speaker
     segments   utterance → (recording, begin, end) in seconds; None if there is no file `segments`
-    channels   recording → (file, channel)
-    files      file → its channels that are recordings
+    channels   recording → (file, channel), and `files`: file → its channels that are recordings
     """
 
-    speakers: dict[str, str]
+    speakers: dict[str, str]  # utterance → speaker
     segments: dict[str, tuple[str, float, float]] | None
     channels: dict[str, tuple[str, str]]
     files: dict[str, set[str]]
 
     def recordings(self) -> set[str]:
-        """The recordings of `segments`."""
         return {recording for recording, _, _ in (self.segments or {}).values()}
 
     def file(self, id: str) -> str:
-        """The id under which a CTM has a recording, utterance or speaker."""
         return self.channels.get(id, (id, ""))[0]
 
 
 class Entry(NamedTuple):
-    """All that a CTM has under one id.
-
-    id         the id of its line in the transcript's `text`
-    recording  the recording that it is from
-    speakers   where segments of the recording begin, in order, and the speaker of each
-    begin      where its times begin in the recording, in seconds
-    length     its length in seconds; infinite if not known
-    """
+    """All that a CTM has under one id, which is that of its line in the transcript's `text`."""
 
     id: str
     recording: str
-    speakers: tuple[list[float], list[str]]
-    begin: float = 0.0
-    length: float = np.inf
+    speakers: tuple[list[float], list[str]]  # where segments of the recording begin, in order, and the speaker of each
+    begin: float = 0.0  # where its times begin in the recording, in seconds
+    length: float = np.inf  # in seconds; infinite if not known
 
 
 def read_tables(directory: Path) -> Tables:
@@ -115,7 +100,6 @@ def read_tables(directory: Path) -> Tables:
 
 
 def _kind_of_ids(tables: Tables, ctm: CtmIndex, directory: Path) -> str:
-    """The kind of the CTM's ids. Raises InputError for ids of several kinds, or of none."""
     utterances, recordings = set(tables.speakers), tables.recordings()
     files = {file for name, (file, _) in tables.channels.items() if name in recordings | utterances}
     kinds = {RECORDING: recordings | files, UTTERANCE: utterances}
@@ -136,10 +120,7 @@ def _kind_of_ids(tables: Tables, ctm: CtmIndex, directory: Path) -> str:
 
 
 def _streams(tables: Tables, kind: str) -> Iterator[list[Entry]]:
-    """The entries of each stream in time order, also of those that the CTM does not have; the streams are in C order.
-
-    kind   the kind of the CTM's ids
-    """
+    """The entries of each stream in time order, in C order of streams, also of those that the CTM does not have."""
     if tables.segments is None:
         for name, of_speaker in groupby(tables.speakers.items(), key=itemgetter(1)):
             ids = [name] if kind == SPEAKER else [id for id, _ in of_speaker]
@@ -157,10 +138,7 @@ def _streams(tables: Tables, kind: str) -> Iterator[list[Entry]]:
 
 
 def ctm_groups(directory: Path, ctm: CtmIndex, share: Share = ALL, chunk_size: int = CHUNK_SIZE) -> Iterator[Group]:
-    """The words of a CTM for the utterances or recordings of a data directory, in groups of whole streams.
-
-    share        take this share of the streams
-    chunk_size   long streams fill whole batches of such chunks
+    """The words of a CTM for a share of the streams of a data directory, in groups of whole streams.
 
     Utterances and recordings that are not in the CTM have no words. Raises InputError for broken files, and for an id
     of the CTM that the data directory does not have, or that is of another kind than those before.
@@ -176,17 +154,13 @@ def ctm_groups(directory: Path, ctm: CtmIndex, share: Share = ALL, chunk_size: i
         yield _of_ctm([stream for stream, _ in group], tables, ctm)
 
 
-def _lines(entry: Entry, tables: Tables, ctm: CtmIndex) -> list[CtmLine]:
-    """The lines of an entry in the CTM."""
-    file, channel = tables.channels.get(entry.id, (entry.id, ""))
-    known = tables.files[file] if entry.id in tables.channels else set[str]()
-    return ctm.lines(file, channel, known) if file in ctm else []
-
-
 def _of_ctm(streams: list[list[Entry]], tables: Tables, ctm: CtmIndex) -> Group:
-    """The words of some streams."""
     entries = [(number, entry) for number, stream in enumerate(streams) for entry in stream]
-    raw = [_lines(entry, tables, ctm) for _, entry in entries]
+    raw = list[list[CtmLine]]()
+    for _, entry in entries:
+        file, channel = tables.channels.get(entry.id, (entry.id, ""))
+        known = tables.files[file] if entry.id in tables.channels else set[str]()
+        raw.append(ctm.lines(file, channel, known) if file in ctm else [])
     content = "".join([line.text for line in chain.from_iterable(raw)])
     document = PartsDocument(Source("", content, "utf-8"))
     texts, lines, at = list[Text](), list[tuple[str, int]](), 0
@@ -204,7 +178,6 @@ def _of_ctm(streams: list[list[Entry]], tables: Tables, ctm: CtmIndex) -> Group:
 
 
 def _placed(texts: list[Text], entry: Entry, stream: int) -> list[Text]:
-    """The texts of an entry in time order, with times from the start of the recording, speakers and stream."""
     begins, speakers = entry.speakers
     found = []
     for text in sorted(texts, key=lambda text: text.begin):
@@ -216,10 +189,7 @@ def _placed(texts: list[Text], entry: Entry, stream: int) -> list[Text]:
 
 
 def _with_turns(texts: list[Text], unnamed: Set[str]) -> list[Text]:
-    """Texts with turns where the speaker changes, and without names of speakers that are none, or the only one.
-
-    unnamed   utterances: one whose speaker has its name has none
-    """
+    """Texts with turns where the speaker changes. The only speaker, or one called as an utterance, loses his name."""
     first = {text.recording: text.speaker for text in reversed(texts)}
     several = {text.recording for text in texts if text.speaker != first[text.recording]}
     found, before = list[Text](), None
@@ -232,11 +202,7 @@ def _with_turns(texts: list[Text], unnamed: Set[str]) -> list[Text]:
 
 
 def text_groups(directory: Path, share: Share = ALL, chunk_size: int = CHUNK_SIZE) -> Iterator[Group]:
-    """The words of a data directory's `text`, with its pauses if it has some, in groups of whole streams.
-
-    Without `segments`, each stream is a recording. Arguments as those of `ctm_groups`; raises InputError as
-    `DataDir.utterances`.
-    """
+    """The words of a data directory's `text`, with its pauses if it has some; streams are as in `ctm_groups`."""
     data, tables = DataDir(directory), read_tables(directory)
     names = set(tables.speakers.values()) if tables.segments is None else tables.recordings()
     check_file_names(names, directory)
@@ -259,7 +225,6 @@ def _count(stream: tuple[str, list[Utterance]]) -> int:
 
 
 def file_name(recording: str) -> str:
-    """The name of a recording's files, without ending."""
     return recording.replace("/", "_")
 
 

@@ -12,8 +12,7 @@ from punc.data.datadir import DataDir, Utterance
 from punc.data.labels import LabelSet
 from punc.text.prose import written
 from punc.timing.align import align_words, project_labels
-from punc.timing.pauses import read_channels, times_of_stream
-from punc.timing.timed_words import TimedWord, Timing
+from punc.timing.pauses import TimedWord, Timing, read_channels, times_of_stream
 from punc.transcripts.ctm import CtmIndex, write_ctm
 
 logger = logging.getLogger(__name__)
@@ -22,9 +21,9 @@ logger = logging.getLogger(__name__)
 def write_marked_ctm(path: str | os.PathLike, ctm: str | os.PathLike, data: DataDir, label_set: LabelSet) -> None:
     """Write the words of `ctm` in the order of the streams, each with the mark of its slot, and without silences.
 
-    Ids, channels, times and confidences are kept. The ids are those of streams or utterances, as in `timing.pauses`. If
-    the CTM has other words than the text, labels are carried over by alignment (`timing.align`), ignoring case. Memory
-    holds one stream. Raises InputError for a broken CTM.
+    The ids are those of streams or utterances, as in `timing.pauses`. If the CTM has other words than the text, labels
+    are carried over by alignment (`timing.align`), ignoring case. Memory holds one stream. Raises InputError for a
+    broken CTM.
     """
     index, counts = CtmIndex(ctm), Counter[str]()
     write_ctm(path, _marked(index, data, label_set, counts))
@@ -33,8 +32,7 @@ def write_marked_ctm(path: str | os.PathLike, ctm: str | os.PathLike, data: Data
 
 
 def _marked(index: CtmIndex, data: DataDir, label_set: LabelSet, counts: Counter) -> Iterator[TimedWord]:
-    file = data.path / "reco2file_and_channel"
-    channels = read_channels(file) if file.is_file() else {}
+    channels = read_channels(data.path / "reco2file_and_channel")
     for stream, utterances in data.streams():
         timing = times_of_stream(stream, index, channels)
         if timing is not None:
@@ -48,7 +46,6 @@ def _marked(index: CtmIndex, data: DataDir, label_set: LabelSet, counts: Counter
 
 
 def _of_timing(timing: Timing, utterances: list[Utterance], label_set: LabelSet) -> Iterator[TimedWord]:
-    """The timed words of these utterances with their marks."""
     text = [word.casefold() for utterance in utterances for word in utterance.words]
     words = [row.word for row in timing.words]
     names = list(chain.from_iterable(utterance.labels or () for utterance in utterances))

@@ -31,36 +31,23 @@ UNKNOWN, FEW = 0.3, 5  # a warning follows if a larger share of the words, and n
 
 
 class MarkedTranscript(NamedTuple):
-    """A transcript's W words with their labels.
-
-    words          the words, taken apart
-    texts          W texts, as they are written
-    labels         int64 (W,); 0 where no model reads the word
-    probabilities  float64 (W,), of the labels; NaN where no model reads the word, or if not wanted
-    pauses         float64 (W,), seconds after each word, NaN unknown
-    label_set      the labels
-    unknown        how many words the model does not know
-    kept           whether the marks of most words stay, by the choice of AUTO
-    """
+    """A transcript's W words with their labels."""
 
     words: SplitWords
-    texts: list[str]
-    labels: np.ndarray
-    probabilities: np.ndarray
-    pauses: np.ndarray
+    texts: list[str]  # W texts, as they are written
+    labels: np.ndarray  # int64 (W,); 0 where no model reads the word
+    probabilities: np.ndarray  # float64 (W,), of the labels; NaN where no model reads the word, or if not wanted
+    pauses: np.ndarray  # float64 (W,), seconds after each word, NaN unknown
     label_set: LabelSet
-    unknown: int
-    kept: bool
+    unknown: int  # how many words the model does not know
+    kept: bool  # whether the marks of most words stay, by the choice of AUTO
 
 
 class Marker:
-    """Chooses and writes the labels of transcripts with the model of a directory.
+    """Chooses and writes the labels of transcripts with the model of a directory, whose `script` separates words.
 
     marks           what happens to marks that are there, as in `keeps`
-    nj              processes that decode
     probabilities   whether those of the labels are wanted; else they are all NaN
-
-    script  how the words of its language are separated
 
     Raises InputError if there is no model, and for options that do not fit it.
     """
@@ -80,14 +67,10 @@ class Marker:
 
     @property
     def model(self) -> AnyModel:
-        """The model."""
         return self._decoder.model
 
     def mark(self, words: Words, pauses: np.ndarray | None = None) -> MarkedTranscript:
-        """The words with their labels.
-
-        pauses   float (W,), seconds after each word; None: they follow from the times of the words
-        """
+        """The words with their labels; `pauses` as in a `MarkedTranscript`, None: by the times of the words."""
         split = take_apart(words.texts, self._reader, words.streams, words.turns, words.segments)
         pauses = word_pauses(words, split) if pauses is None else pauses
         labels, chances = np.zeros(len(split.codes), np.int64), np.full(len(split.codes), np.nan)
@@ -107,7 +90,6 @@ class Marker:
         return int(words.of(lost).sum())
 
     def _decoded(self, words: SplitWords, pauses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The label of each word that is read, and the probability of that label, NaN without posteriors."""
         labels, probabilities = [np.zeros(0, np.int64)], [np.zeros(0)]
         counts = words.counts[words.counts > 0]
         slots = np.cumsum(counts) - 1  # a word's slot is that of its last part
@@ -147,7 +129,6 @@ def word_pauses(words: Words, split: SplitWords) -> np.ndarray:
 
 
 def _spans(words: SplitWords, pauses: np.ndarray, tokenizer: Tokenizer, decoder: Decoder) -> Iterator[Span]:
-    """The spans of all streams, in order."""
     read = np.flatnonzero(words.counts)
     streams = words.streams[read]
     bounds = bounds_of(words.counts[read])

@@ -1,16 +1,13 @@
 """The options of `punc punctuate`: of decoding, which `punc transcript` shares, and of the output."""
 
-from argparse import Namespace
-from dataclasses import dataclass, fields, replace
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 
-from punc.base.errors import InputError
-from punc.base.options import kebab, nearest
+from punc.base.errors import InputError, check_at_least
+from punc.base.options import nearest
 from punc.base.processor import check_device
 from punc.data.labels import LabelSet
-from punc.decoding.shipped import CASING, is_packed
 
 # The chunks of a long stream are decoded side by side. Some tokens of context before each (and after it, for a model
 # that reads both ways) bring the model into its state. Where a stream is cut is fixed, so labels do not depend on the
@@ -45,19 +42,8 @@ class DecodingOptions:
     device: str = "auto"
 
     def __post_init__(self) -> None:
-        for name, least in (("chunk_size", 0), ("context", 0)):
-            if (value := getattr(self, name)) is not None and value < least:
-                raise InputError(f"{kebab(name)}={value} is too small", f"give {least} or more")
+        check_at_least(0, chunk_size=self.chunk_size, context=self.context or 0)
         check_device(self.device)
-
-    @classmethod
-    def parsed(cls, args: Namespace) -> "DecodingOptions":
-        """The options on a parsed command line."""
-        return cls(**{field.name: getattr(args, field.name) for field in fields(cls)})
-
-    def factors(self, labels: LabelSet) -> np.ndarray | None:
-        """The factor of each posterior, float32 (L,); None if all are 1. Raises InputError for a bad `scale`."""
-        return parse_scale(self.scale, labels)
 
 
 @dataclass(frozen=True)
@@ -74,13 +60,6 @@ class OutputOptions:
     casing: str = ""
     clitics: str = ""
     ctm: str = ""
-
-    def with_casing_of(self, directory: Path) -> "OutputOptions":
-        """With the casing of the packed model of a directory, where no other is given; as it is for another model."""
-        path = directory / CASING
-        if self.casing or not is_packed(directory) or not path.is_file():
-            return self
-        return replace(self, casing=str(path))
 
 
 def parse_scale(text: str, labels: LabelSet) -> np.ndarray | None:

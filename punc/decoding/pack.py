@@ -12,8 +12,7 @@ The file's metadata has punc (its version), model, token_type, lookahead (empty 
 the model knows), and labels, their names with blanks between. Weights have their PyTorch names, after `model.`. A large
 matrix is stored as int8 with a scale for each row: w = q s with s = max |w| / 127, so the error is at most s / 2.
 
-PyTorch has two exporters. This is the older one, which makes one operator of a layer of LSTM. With the newer one, a
-`bi_lstm` gives the same labels, but its export takes half a minute of processor time, not one second.
+This is the older of two exporters of PyTorch: it takes a second, the newer one half a minute.
 """
 
 import json
@@ -60,7 +59,11 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
     Raises InputError if there is no model, if it is not a neural one, or if the package onnx is missing.
     """
     onnx = _onnx()
-    model = _neural(directory)
+    model = load(directory)
+    if not isinstance(model, NeuralModel):
+        raise InputError(f"a {model.spec['model']} cannot be packed", "pack a neural model", directory)
+    if model.reads_turns:
+        raise InputError("a model with --speaker-changes true cannot be packed", "train it without", directory)
     if factors is not None:
         _multiply(model, factors, directory)
     if (out / "final.pt").is_file():
@@ -73,7 +76,10 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
             _quantize_products(tmp / WEIGHTS)
         file = onnx.load(str(tmp / WEIGHTS))
         _store_int8(file.graph)
-        onnx.helper.set_model_props(file, _facts(model))
+        onnx.helper.set_model_props(file, {
+            "punc": punc.__version__, "model": model.spec["model"], "token_type": model.token_type,
+            "lookahead": "" if model.lookahead is None else str(model.lookahead),
+            "words": str(len(model.vocabulary)), "labels": " ".join(model.labels.names)})
         onnx.save(file, str(tmp / WEIGHTS))
         own = {name: directory / name for name in ("conf", TRANSITIONS) if (directory / name).is_file()}
         _write_around(tmp, model, {**own, CASING: casing, "README.md": card})
@@ -84,7 +90,6 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
 
 
 def _write_around(tmp: Path, model: NeuralModel, copied: dict[str, str | Path]) -> None:
-    """Write what stands next to the weights: the tokenizer, the labels, copies of files by name, the description."""
     model.tokenizer.write(tmp)
     model.labels.write(tmp / "labels.txt")
     if copied[CASING]:
@@ -122,7 +127,6 @@ def unpack(directory: Path) -> Model:
 
 
 def _dequantized(arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
-    """The weights by name, in float32, given what is stored of them."""
     for name, array in arrays.items():
         if name.endswith(INT8):
             name = name.removesuffix(INT8)
@@ -132,22 +136,11 @@ def _dequantized(arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarra
 
 
 def _onnx() -> Any:
-    """The package onnx. Raises InputError if it is not installed."""
     try:
         import onnx
     except ImportError:
         raise InputError("onnx is not installed", "pip install 'punc-toolkit[onnx]'") from None
     return onnx
-
-
-def _neural(directory: Path) -> NeuralModel:
-    """The trained neural model of a directory. Raises InputError if it is another one."""
-    model = load(directory)
-    if not isinstance(model, NeuralModel):
-        raise InputError(f"a {model.spec['model']} cannot be packed", "pack a neural model", directory)
-    if model.reads_turns:
-        raise InputError("a model with --speaker-changes true cannot be packed", "train it without", directory)
-    return model
 
 
 def _multiply(model: NeuralModel, factors: np.ndarray, directory: Path) -> None:
@@ -160,7 +153,7 @@ def _multiply(model: NeuralModel, factors: np.ndarray, directory: Path) -> None:
 
 
 class Graph(nn.Module):
-    """What is exported of a model, with the inputs and outputs that this module's docstring describes."""
+    """What is exported of a model: see the module."""
 
     def __init__(self, model: NeuralModel):
         super().__init__()
@@ -188,7 +181,6 @@ class Graph(nn.Module):
         return tokens, pauses
 
     def names(self, inputs: int) -> tuple[list[str], list[str]]:
-        """The names of so many inputs, and of the outputs."""
         states = range(inputs - 2)
         outputs = ["labels", "log_probs"][:1 if self.model.sequential else 2]
         return (["tokens", "pauses", *(f"state_{i}" for i in states)], [*outputs, *(f"next_{i}" for i in states)])
@@ -204,10 +196,7 @@ class Graph(nn.Module):
 
 
 def _export(graph: Graph, path: Path, folded: bool) -> None:
-    """Write a graph to a file.
-
-    folded   compute what is constant now; else ONNX Runtime does it when it reads the file; weights keep their names
-    """
+    """Write a graph to a file. Unless it is `folded`, weights keep their names, and ONNX Runtime computes constants."""
     inputs = graph.example(2, 3)
     graph(*inputs)  # what is computed once becomes a constant
     names = graph.names(len(inputs))
@@ -218,7 +207,6 @@ def _export(graph: Graph, path: Path, folded: bool) -> None:
 
 
 def _check(graph: Graph, path: Path) -> None:
-    """Raise InputError if ONNX Runtime gives other labels than PyTorch, for random tokens and pauses."""
     session = new_session(path)
     known = [value.name for value in session.get_inputs()]
     inputs = graph.example(ROWS, STEPS)
@@ -239,10 +227,7 @@ def _check(graph: Graph, path: Path) -> None:
 
 
 def _quantize_products(path: Path) -> None:
-    """Make the weights of matrix products 8-bit integers; inputs of the products are rounded as they come.
-
-    Weights have 7 bits of range: processors without VNNI add two products in 16 bits.
-    """
+    """Make the weights of matrix products integers of 7 bits: processors without VNNI add two products in 16 bits."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
     logging.disable(logging.WARNING)  # advice on models of pictures
     try:
@@ -273,8 +258,3 @@ def _store_int8(graph: Any) -> None:
     graph.node.extend(nodes)
 
 
-def _facts(model: Model) -> dict[str, str]:
-    """The metadata of the file."""
-    ahead = "" if model.lookahead is None else str(model.lookahead)
-    return {"punc": punc.__version__, "model": model.spec["model"], "token_type": model.token_type, "lookahead": ahead,
-            "words": str(len(model.vocabulary)), "labels": " ".join(model.labels.names)}

@@ -33,12 +33,8 @@ MOST_AHEAD = 1 << 16
 
 
 class PackedModel:
-    """A packed model, ready to punctuate.
+    """A packed model, ready to punctuate, of the content of model.json and an ONNX Runtime session of model.onnx.
 
-    spec        the content of model.json
-    session     the ONNX Runtime session of model.onnx
-    labels      the label set
-    tokenizer   makes tokens of words
     lookahead   how many tokens past a slot the model reads; None: the whole stream
     sequential  it chooses sequences of labels, and has no posteriors
     transitions what is added to log-posteriors of neighbouring slots; None: nothing
@@ -62,7 +58,6 @@ class PackedModel:
         self._check(len(inputs["tokens"].shape))
 
     def _check(self, dimensions: int) -> None:
-        """Raise ValueError if the model is not one of these labels, words and look-ahead."""
         facts = self.session.get_modelmeta().custom_metadata_map
         words = str(len(self.tokenizer.vocabulary))
         known = facts["labels"].split(" ") == list(self.labels.names) and facts["words"] == words
@@ -85,18 +80,12 @@ class PackedModel:
         output = "labels" if self.sequential else "log_probs"
         if self.lookahead is None:
             found, = self.session.run([output], self._feed(tokens, pauses))
-        else:
-            found = self._in_steps(tokens, pauses)
-        return (found, None) if self.sequential else (None, found)
-
-    def _in_steps(self, tokens: np.ndarray, pauses: np.ndarray) -> np.ndarray:
-        """Log-posteriors (B, T, L) of a model that reads left to right, from a fresh state."""
-        state = self.initial_state(len(tokens))
-        steps = []
+            return (found, None) if self.sequential else (None, found)
+        state, steps = self.initial_state(len(tokens)), []
         for step in range(tokens.shape[1]):
             log_probs, state = self.step(tokens[:, step], pauses[:, step], state)
             steps.append(log_probs)
-        return np.stack(steps, axis=1)
+        return None, np.stack(steps, axis=1)
 
     def initial_state(self, batch: int) -> dict[str, np.ndarray]:
         """The state before a stream, for `batch` streams, by the names of the inputs."""
@@ -131,12 +120,6 @@ class PackedStepper:
         """The next token, and the pause of the slot that is decided now → the log-posteriors (L,) of that slot."""
         log_probs, self.state = self.model.step(np.array([token]), np.array([pause], np.float32), self.state)
         return log_probs[0]
-
-
-def longest_text(directory: Path) -> int | None:
-    """The longest text in tokens that a packed model reads at once; None: any. Raises InputError as `load_packed`."""
-    longest = read_spec(directory).get("longest")
-    return longest if isinstance(longest, int) else None
 
 
 def read_spec(directory: Path) -> dict[str, Any]:
@@ -176,10 +159,7 @@ def load_packed(directory: Path) -> PackedModel:
 
 
 def new_session(path: Path) -> Any:
-    """An ONNX Runtime session of a file, with one thread: processes share the cores.
-
-    ONNX Runtime is told to keep no number of the machine in the user's home, and to send its makers nothing.
-    """
+    """An ONNX Runtime session of a file, with one thread: processes share the cores. It sends its makers nothing."""
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime
     options = onnxruntime.SessionOptions()

@@ -5,8 +5,8 @@
     ctm_punct            the words of a CTM with their marks, if there is a CTM
 
 Several processes decode; on a GPU one does. Memory holds a few groups of tokens (see `spans`). Jobs on several machines
-each decode some of the groups that one job would decode, so what they write together is the same, byte for byte
-(`punctuated_parts`).
+each decode some of the groups that one job would decode, and write a part: a directory with the tables of its share.
+What is joined of the parts is the same, byte for byte.
 """
 
 import logging
@@ -14,9 +14,8 @@ import os
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import Path
-from types import TracebackType
 from typing import IO
 
 import numpy as np
@@ -24,17 +23,16 @@ from kaldiio.matio import write_array
 from tqdm import tqdm
 
 from punc.base.errors import InputError
-from punc.base.jobs import Share
+from punc.base.files import check_outputs, decode_line, open_input
+from punc.base.jobs import Part, Share, concatenate
 from punc.base.log import hide_progress
-from punc.base.outputs import check_outputs
 from punc.base.parallel import map_ordered
 from punc.data.datadir import DataDir, Utterance, complete_tables, new_data_dir, write_utterances
-from punc.data.kaldi_io import archive_path
+from punc.data.kaldi_io import archive_path, parse_location
 from punc.data.labels import RECORD, LabelSet, note_record
-from punc.data.tables import TURNS, count_blanks, sort_table
+from punc.data.tables import TURNS, count_blanks, fields, read_table, sort_table
 from punc.decoding.marked_ctm import write_marked_ctm
 from punc.decoding.options import DecodingOptions, OutputOptions
-from punc.decoding.shipped import is_packed
 from punc.decoding.spans import Span, span_groups
 from punc.decoding.worker import Decoder, Task, task_of
 from punc.text.casing import Casing, read_casing
@@ -45,6 +43,7 @@ logger = logging.getLogger(__name__)
 
 # Files that an earlier run with other options may have left in OUT-DIR.
 STALE = ("text_punct", "ctm_punct", "post.ark", "post.scp", "pauses.ark", "pauses.scp", TURNS)
+# Some utterances, the label numbers of their words (N,), and their posteriors (N, L) or None.
 Results = Iterator[tuple[list[Utterance], np.ndarray, np.ndarray | None]]
 
 
@@ -52,45 +51,41 @@ def punctuate(directory: Path, data: DataDir, out: Path, decoding: DecodingOptio
               nj: int = 2) -> None:
     """Punctuate a data directory with the model of a directory. `out` is replaced as a whole, or left as it was.
 
-    nj   number of processes on this machine that decode; on a GPU it is one
-
     Raises InputError if there is no model or no data directory, and for options that do not fit them.
     """
     check_outputs([str(out)], [str(data.path)])
     label_set, decoder, groups = _start(directory, data, decoding, output)
     with punctuated_dir(out, data, label_set, output) as (tmp, counts):
-        text = PunctuatedText(tmp, out, label_set, output, is_packed(directory))
-        counts.update(_write(text, data, _decoded(groups, decoder, nj)))
+        counts.update(_write(tmp, out, data, label_set, output, decoder, _decoded(groups, decoder, nj))[0])
 
 
 def punctuate_share(directory: Path, data: DataDir, part: Path, decoding: DecodingOptions, output: OutputOptions,
                     nj: int, share: Share) -> tuple[Counter[str], int]:
-    """Punctuate a share of the streams into the directory `part`, for `join_punctuated`.
-
-    Other arguments as those of `punctuate`. Returns how often each label was chosen, and the number of utterances.
-    """
+    """Punctuate a share of the streams into the directory `part`, for `join_punctuated`. Returns what `_write` does."""
     label_set, decoder, groups = _start(directory, data, decoding, output)
     own = share.of(groups, _words, count_blanks(data.path / "text"), _streams)
-    text = PunctuatedText(part, part, label_set, output, is_packed(directory))
-    return _write(text, data, _decoded(own, decoder, nj)), text.utterances
+    return _write(part, part, data, label_set, output, decoder, _decoded(own, decoder, nj))
 
 
 def _start(directory: Path, data: DataDir, decoding: DecodingOptions,
            output: OutputOptions) -> tuple[LabelSet, Decoder, Iterator[list[Span]]]:
-    """The label set, a decoder, and the groups of tokens to decode."""
     tokenizer, label_set = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
     note_record(data.path, label_set)
     decoder = Decoder(directory, decoding, output.posteriors)
     return label_set, decoder, span_groups(data, tokenizer, decoder.options.chunk_size, decoder.context)
 
 
-def _write(text: "PunctuatedText", data: DataDir, results: Results) -> Counter[str]:
-    """Write decoded utterances in the order of `data`; without utterances there are no tables. Returns the labels."""
-    with text:
+def _write(tmp: Path, out: Path, data: DataDir, label_set: LabelSet, output: OutputOptions, decoder: Decoder,
+           results: Results) -> tuple[Counter[str], int]:
+    """Write decoded utterances in the order of `data` to `tmp`, which will be `out`. Returns the counts."""
+    names = ("text_punct", "post.ark", "post.scp") if output.posteriors else ("text_punct",)
+    with ExitStack() as stack:
+        files = [stack.enter_context(open(tmp / name, "wb")) for name in names]
+        text = PunctuatedText(files, out, label_set, output, decoder.packed)
         utterances = text.write(results)
         for first in utterances:
-            write_utterances(text.tmp, text.out, chain([first], utterances), not data.has_segments)
-    return text.counts
+            write_utterances(tmp, out, chain([first], utterances), not data.has_segments)
+    return text.counts, text.utterances
 
 
 def _words(group: list[Span]) -> int:
@@ -98,12 +93,10 @@ def _words(group: list[Span]) -> int:
 
 
 def _streams(group: list[Span]) -> tuple[str, str]:
-    """The first and the last stream of a group."""
     return group[0].utterances[0].stream, group[-1].utterances[-1].stream
 
 
 def _decoded(groups: Iterable[list[Span]], decoder: Decoder, nj: int) -> Results:
-    """The utterances of each group with their label numbers and posteriors."""
     waiting: deque[list[Utterance]] = deque()
 
     def tasks() -> Iterator[Task]:
@@ -119,10 +112,10 @@ def _decoded(groups: Iterable[list[Span]], decoder: Decoder, nj: int) -> Results
 
 def find_ctm(data: DataDir, options: OutputOptions) -> Path | None:
     """The CTM to write with marks; None if there is none. Raises InputError if the one named is missing."""
-    if options.ctm and not Path(options.ctm).is_file():
-        raise InputError("no such file", "name a CTM, or leave --ctm out", options.ctm)
-    default = data.path / "ctm"
-    return Path(options.ctm) if options.ctm else default if default.is_file() else None
+    ctm = Path(options.ctm) if options.ctm else data.path / "ctm"
+    if options.ctm and not ctm.is_file():
+        raise InputError("no such file", "name a CTM, or leave --ctm out", ctm)
+    return ctm if ctm.is_file() else None
 
 
 @contextmanager
@@ -130,8 +123,7 @@ def punctuated_dir(out: Path, data: DataDir, label_set: LabelSet,
                    options: OutputOptions) -> Iterator[tuple[Path, Counter[str]]]:
     """A directory to write the punctuated utterances of `data` to, in their order, and to count labels by name.
 
-    When the block ends, the directory gets its other files and replaces `out` as a whole; after an error, `out` is as
-    it was. Raises InputError if there are no words.
+    When the block ends, it gets its other files and replaces `out` as a whole. Raises InputError if there are no words.
     """
     ctm, counts = find_ctm(data, options), Counter[str]()
     with new_data_dir(out, *STALE) as tmp:
@@ -155,47 +147,27 @@ def log_counts(out: Path, label_set: LabelSet, counts: Counter[str]) -> None:
 
 
 class PunctuatedText:
-    """Writes text_punct, and post.ark with its index, to `tmp`, which will be renamed to `out`. A context manager.
+    """Writes text_punct and, if their files are open, post.ark and its index, which will be in the directory `out`.
 
-    sentences    a word that begins a sentence gets a capital, whatever its label
-
-    counts       how often each label was chosen, by name
-    utterances   how many utterances were written
-
-    Raises InputError if the file of casing or clitics is bad.
+    Counts labels, by name, and utterances. Words that begin sentences get capitals, if `sentences`. Raises InputError
+    if the file of casing or clitics is bad.
     """
 
-    def __init__(self, tmp: Path, out: Path, label_set: LabelSet, options: OutputOptions, sentences: bool):
-        self.tmp, self.out = tmp, out
-        self.counts: Counter[str] = Counter()
-        self.utterances = 0
+    def __init__(self, files: Sequence[IO[bytes]], out: Path, label_set: LabelSet, options: OutputOptions,
+                 sentences: bool):
+        self.counts, self.utterances = Counter[str](), 0
         self._label_set = label_set
+        self._text, *self._posteriors = files
+        table = read_casing(options.casing) if options.casing else {}
+        self._casing, self._stream = Casing(label_set, table, sentences), ""
         self._prose: ProseWriter | None = None
-        self._matrices: _Matrices | None = None
-        with ExitStack() as stack:
-            self._text = stack.enter_context(open(tmp / "text_punct", "wb"))
-            table = read_casing(options.casing) if options.casing else {}
-            self._casing, self._stream = Casing(label_set, table, sentences), ""
-            if options.clitics or (options.casing and any(QUOTE in label.mark for label in label_set)):
-                self._prose = ProseWriter(self._text, label_set, table,
-                                          Clitics(options.clitics).tokens if options.clitics else frozenset())
-            if options.posteriors:
-                ark, index = (stack.enter_context(open(tmp / name, "wb")) for name in ("post.ark", "post.scp"))
-                self._matrices = _Matrices(ark, index, archive_path(os.path.abspath(out / "post.ark")))
-            self._files = stack.pop_all()
+        if options.clitics or (options.casing and any(QUOTE in label.mark for label in label_set)):
+            self._prose = ProseWriter(self._text, label_set, table,
+                                      Clitics(options.clitics).tokens if options.clitics else frozenset())
+        self._archive = archive_path(os.path.abspath(out / "post.ark"))
 
-    def __enter__(self) -> "PunctuatedText":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
-        self._files.close()
-
-    def write(self, results: Iterable[tuple[list[Utterance], np.ndarray, np.ndarray | None]]) -> Iterator[Utterance]:
-        """Write utterances, and yield them with their labels.
-
-        results   some utterances, the label numbers of their words (N,), and their posteriors (N, L) or None
-        """
+    def write(self, results: Results) -> Iterator[Utterance]:
+        """Write utterances, given their label numbers and posteriors, and yield them with their labels."""
         names = np.array(self._label_set.names, object)
         for utterances, chosen, posteriors in results:
             labels = names[chosen].tolist()
@@ -212,15 +184,14 @@ class PunctuatedText:
                     self._prose.write(utterance.id, utterance.stream, utterance.words, labels[begin:end])
                 else:
                     self._text.write(" ".join((utterance.id, *words[begin:end])).encode() + b"\n")
-                if self._matrices and posteriors is not None:
-                    self._matrices.write(utterance.id, posteriors[begin:end])
+                if self._posteriors and posteriors is not None:
+                    self._write_matrix(utterance.id, posteriors[begin:end])
                 yield utterance._replace(labels=labels[begin:end])
                 begin = end
         if self._prose:
             self._prose.close()
 
     def _starts(self, utterances: Sequence[Utterance]) -> list[int]:
-        """The words that begin a stream."""
         starts, begin = [], 0
         for utterance in utterances:
             if utterance.words and utterance.stream != self._stream:
@@ -230,14 +201,60 @@ class PunctuatedText:
         return starts
 
 
-class _Matrices:
-    """Writes Kaldi matrices and their index to an archive that will be at `path`."""
+    def _write_matrix(self, key: str, matrix: np.ndarray) -> None:
+        """Append posteriors to the archive; in Kaldi, a matrix without rows has no columns either."""
+        ark, index = self._posteriors
+        ark.write(key.encode() + b" ")
+        index.write(f"{key} {self._archive}:{ark.tell()}\n".encode())
+        write_array(ark, matrix if len(matrix) else np.zeros((0, 0), np.float32))
 
-    def __init__(self, ark: IO[bytes], index: IO[bytes], path: str):
-        self._ark, self._index, self._path = ark, index, path
 
-    def write(self, key: str, matrix: np.ndarray) -> None:
-        """Append a float32 matrix; in Kaldi, one without rows has no columns either."""
-        self._ark.write(key.encode() + b" ")
-        self._index.write(f"{key} {self._path}:{self._ark.tell()}\n".encode())
-        write_array(self._ark, matrix if len(matrix) else np.zeros((0, 0), np.float32))
+def join_punctuated(parts: Sequence[Part], out: Path, directory: Path, data: DataDir, output: OutputOptions) -> None:
+    """Join the parts of all jobs to what `punctuate` writes. Raises InputError if one lacks words of its share."""
+    label_set = LabelSet.read(directory / "labels.txt")
+    check_outputs([str(out)], [str(data.path)])
+    _check_words(parts, data)
+    full = [part for part in parts if part.result["utterances"]]
+    paths = [part.path for part in full]
+    with punctuated_dir(out, data, label_set, output) as (tmp, counts):
+        counts.update(sum((Counter(part.result["counts"]) for part in parts), Counter()))
+        for name in full[0].files() if full else ():
+            if not name.endswith(".scp"):
+                concatenate([path / name for path in paths], tmp / name)
+        # As punc punctuate and write_utterances write the paths of archives.
+        _join_index(paths, tmp, "post", os.path.abspath(out / "post.ark"))
+        _join_index(paths, tmp, "pauses", str(out / "pauses.ark"))
+
+
+def _check_words(parts: Sequence[Part], data: DataDir) -> None:
+    """Raise InputError unless the parts together have the words of `data` in its order, with a label for each."""
+    utterances = DataDir(data.path, ignore=("punct", "pauses.scp")).utterances()
+    for part in parts:
+        path, again, expected = part.path, part.again, part.result["utterances"]
+        count = 0
+        tables = [read_table(path / name, sort=False) for name in ("text", "punct") if expected]
+        for text, punct in zip_longest(*tables):
+            utterance, count = next(utterances, None), count + 1
+            if utterance is None or text is None or (text.key, fields(text.value)) != (utterance.id, utterance.words):
+                raise InputError(f"not the words of {data.path / 'text'}", again, path / "text", count)
+            if punct is None or punct.key != text.key or len(fields(punct.value)) != len(utterance.words):
+                raise InputError(f"not a label for each word of '{text.key}'", again, path / "punct", count)
+        if count != expected:
+            raise InputError(f"{count} utterances, not {expected}", again, path / "text")
+    if utterance := next(utterances, None):
+        raise InputError(f"'{utterance.id}' is in no part", "run all jobs again: the data has changed",
+                         data.path / "text")
+
+
+def _join_index(parts: Sequence[Path], tmp: Path, name: str, archive: str) -> None:
+    if not parts or not (parts[0] / f"{name}.scp").is_file():
+        return
+    begin, archive = 0, archive_path(archive)
+    with open(tmp / f"{name}.scp", "wb") as out:
+        for part in parts:
+            index = part / f"{name}.scp"
+            with open_input(index) as file:
+                for number, line in enumerate(file, 1):
+                    key, _, place = decode_line(line, index, number).partition(" ")
+                    out.write(f"{key} {archive}:{begin + parse_location(place, index, number)[1]}\n".encode())
+            begin += (part / f"{name}.ark").stat().st_size

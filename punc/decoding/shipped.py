@@ -14,15 +14,11 @@ DEFAULT_LIVE = "en-live"  # for words as they arrive, where no model is named
 
 
 def shipped() -> list[str]:
-    """The names of the models that ship."""
     return sorted(path.parent.name for path in FOLDER.glob(f"*/{SPEC}"))
 
 
 def find_model(name: str) -> Path:
-    """The directory of a model: one that ships, by its name, or any other; `./en` is a directory.
-
-    Raises InputError if there is neither.
-    """
+    """The directory of a model that ships, by its name, or any other. Raises InputError if there is neither."""
     if name in shipped():
         return FOLDER / name
     path = Path(name)
@@ -33,13 +29,11 @@ def find_model(name: str) -> Path:
 
 
 def model_files(directory: Path) -> list[Path]:
-    """The files that decide what a model says."""
     weights = directory / (SPEC if is_packed(directory) else "final.pt")  # SPEC has the checksums of the others
     return [weights, directory / "labels.txt", directory / "vocab"]
 
 
 def is_packed(directory: Path) -> bool:
-    """Whether the model of a directory is packed."""
     return (directory / SPEC).is_file()
 
 

@@ -22,13 +22,10 @@ def make_targets(teacher: Path, store: Store, out: Path, sets: Sequence[str], co
                  device: str = "cpu") -> None:
     """Write the posteriors of a teacher for sets of a store as OUT/SET. Finished targets are not made again.
 
-    teacher  directory of the model
-    store    of the teacher's own tokens
     context  tokens read before each chunk, as in `decode`
     device   cpu, cuda or cuda:N; a GPU computes in bfloat16, which is as exact as targets of 8 bits
 
-    Raises InputError if a set is joined or has no labels, or if the store is not one of the teacher's tokens and
-    labels.
+    Raises InputError if a set is joined or has no labels, or if the store has other tokens or labels than the teacher.
     """
     model = load_model(teacher, device, threads=None)
     if model.labels != store.labels or model.tokenizer.vocabulary.tokens != store.vocabulary.tokens:
@@ -53,7 +50,6 @@ def make_targets(teacher: Path, store: Store, out: Path, sets: Sequence[str], co
 
 
 def _write(path: Path, model: AnyModel, data: StoreSet, context: int | None, device: str) -> int:
-    """Write the targets of a set; how many slots it has. The posteriors of some streams are in memory."""
     size = 0
     with flat_file(path, np.uint8, len(model.labels)) as file:
         for part in _parts(data):
@@ -66,7 +62,6 @@ def _write(path: Path, model: AnyModel, data: StoreSet, context: int | None, dev
 
 
 def _parts(data: StoreSet) -> Iterator[StoreSet]:
-    """The set as sets of some streams."""
     first = 0
     while first < len(data.offsets) - 1:
         last = max(first + 1, int(np.searchsorted(data.offsets, data.offsets[first] + AT_ONCE, "right")) - 1)

@@ -21,20 +21,15 @@ GROUP = 1 << 17  # tokens decoded at a time: whole batches, for the default size
 
 
 class Span(NamedTuple):
-    """Consecutive utterances of a stream, and the tokens that are read to punctuate them.
+    """Consecutive utterances of a stream, which they begin or not, and the N tokens that are read to punctuate them.
 
-    utterances   the utterances to punctuate
-    ids          int32 (N,)
-    pauses       float32 (N,) seconds, NaN unknown; None if the data has no pauses
-    slots        int64 (S,), S words of the utterances: which of the N tokens each word's slot follows
-    begins       whether the utterances begin the stream
-    turns        bool (N,), whether another speaker says the next word; None if the data has no turns
+    pauses, turns   (N,), as in an `Utterance`; None if the data has none
     """
 
     utterances: list[Utterance]
     ids: np.ndarray
     pauses: np.ndarray | None
-    slots: np.ndarray
+    slots: np.ndarray  # int64 (S,), S words of the utterances: which of the N tokens each word's slot follows
     begins: bool
     turns: np.ndarray | None
 
@@ -83,23 +78,18 @@ def _part(array: np.ndarray | None, of: slice) -> np.ndarray | None:
 
 
 def joined(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    """Concatenate arrays; None if one is None."""
     known = [array for array in arrays if array is not None]
     return np.concatenate(known) if len(known) == len(arrays) else None
 
 
 def span_groups(data: DataDir, tokenizer: Tokenizer, chunk_size: int, context: int) -> Iterator[list[Span]]:
-    """All spans of all streams, in groups of up to GROUP tokens, or of one span."""
     streams = (stream for _, stream in groupby(data.utterances(), key=lambda utterance: utterance.stream))
     all_spans = chain.from_iterable(spans(stream, tokenizer, chunk_size, context) for stream in streams)
     return grouped(all_spans, lambda span: len(span.ids), chunk_size)
 
 
 def grouped(items: Iterable[T], tokens: Callable[[T], int], chunk_size: int) -> Iterator[list[T]]:
-    """Groups of items that together have up to GROUP tokens, or of one item; long items fill whole batches.
-
-    tokens   how many tokens an item has
-    """
+    """Groups of items that have up to GROUP `tokens` together, or of one item; long items fill whole batches."""
     group: list[T] = []
     size = chunks = 0
     for item in items:

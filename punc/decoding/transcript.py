@@ -78,7 +78,6 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
 
 
 def _write_group(tmp: Path, group: Group, words: Words, marked: MarkedTranscript, files: Sequence[IO[bytes]]) -> None:
-    """Write the lines of `text`, those of a CTM, and the files of each recording."""
     split = marked.words
     silent = split.of([token.kind == SILENCE for token in split.tokens]).astype(bool)
     ends = np.searchsorted(words.of[words.first], [end for _, end in group.lines]).tolist()
@@ -104,16 +103,12 @@ def written_before(out: Path) -> list[str]:
 
 
 def note_written(tmp: Path) -> None:
-    """Note the names of all files of a new directory."""
     names = sorted(str(path.relative_to(tmp)) for path in tmp.rglob("*") if path.is_file())
     (tmp / WRITTEN).write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
 
 
 def join_transcripts(parts: Sequence[Path], out: Path) -> None:
-    """Join the transcripts of several jobs to one, in place of an older one in `out`.
-
-    Raises InputError if a part has no transcripts; `out` is then as it was.
-    """
+    """Join the transcripts of several jobs to one, in place of an older one. Raises InputError if a part has none."""
     for part in parts:
         if not (part / "text").is_file():
             raise InputError("no such file", "run its job again", part / "text")
@@ -133,7 +128,6 @@ def join_transcripts(parts: Sequence[Path], out: Path) -> None:
 
 
 def _link(path: Path, target: Path) -> None:
-    """A second name for a file, because a killed join is run again; a copy where the file system has no such names."""
     try:
         os.link(path, target)
     except OSError:

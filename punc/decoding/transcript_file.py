@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_file
+from punc.base.files import atomic_file, check_outputs
 from punc.base.options import nearest
-from punc.base.outputs import check_outputs
 from punc.base.processor import give_back_freed_memory
 from punc.decoding.marked_transcript import MarkedTranscript, Marker, unknown_words
 from punc.decoding.options import DecodingOptions
@@ -38,10 +37,8 @@ def punctuate_files(directory: Path, paths: Sequence[Path], out: Path, decoding:
                     nj: int = 2) -> None:
     """Punctuate files with the model of a directory. `out` is a file; of several, a directory of files of these names.
 
-    Each file is replaced as a whole, or left as it was.
-
-    to             srt, vtt, ctm, json, text or paragraphs; default: what OUT's name ends with, if not IN's does, too, \
-else IN's format
+    to             srt, vtt, ctm, json, text or paragraphs; default: what OUT's name ends with, if not IN's does, too,
+                   else IN's format
     marks          what happens to marks that are there: replace, keep, or auto: they stay where a text has many
     format         read IN as this format: text; default: it is found
     tier           the tier of a TextGrid that has the words
@@ -49,7 +46,7 @@ else IN's format
     nj             processes that decode
 
     Raises InputError if there is no model, and for input or options that are broken or do not fit together. Of several
-    files, all are tried before.
+    files, all are tried before. Each is replaced as a whole, or left as it was.
     """
     for name, value, values in (("to", to, ("", *WRITERS)), ("marks", marks, MARKS)):
         if value not in values:
@@ -86,7 +83,6 @@ else IN's format
 
 
 def _targets(paths: Sequence[Path], out: Path, to: str) -> list[Path]:
-    """The file of each of several in a directory, which is made. Raises InputError for two of one name."""
     ending = next((ending for ending, form in ENDINGS.items() if form == to), ".txt")
     targets = [out / (path.with_suffix(ending) if to else path).name for path in paths]
     if twice := [target for target, count in Counter(targets).items() if count > 1]:
@@ -101,14 +97,11 @@ def _targets(paths: Sequence[Path], out: Path, to: str) -> list[Path]:
 
 def punctuated(transcript: Transcript, words: Words, marker: Marker, form: str, path: Path,
                rated: bool) -> tuple[bytes, list[str]]:
-    """A transcript with marks, as a file, and what a user should know of it.
+    """A transcript with marks, as a file, and what a user should know. Raises InputError if it cannot be written so.
 
-    words   its words
     form    the format, as in `WRITERS`; empty for its own
     path    its name, which is that of its recording where it has no other
     rated   words get the probabilities of their labels
-
-    Raises InputError if it cannot be written in that format.
     """
     marked = marker.mark(words)
     messages = [*transcript.messages, *_warnings(marker.directory, transcript, words, marked)]
@@ -121,7 +114,6 @@ def punctuated(transcript: Transcript, words: Words, marker: Marker, form: str, 
 
 
 def _form_of_name(path: Path, out: Path, transcript: Transcript) -> str:
-    """The format that the name of OUT asks for; empty for that of IN. Raises InputError for one that is not written."""
     ending = out.suffix.lower()
     if ending in ("", path.suffix.lower()):
         return ""
@@ -134,7 +126,6 @@ def _form_of_name(path: Path, out: Path, transcript: Transcript) -> str:
 
 
 def _warnings(directory: Path, transcript: Transcript, words: Words, marked: MarkedTranscript) -> Iterator[str]:
-    """What a user should know of a transcript that was read, and of what the model made of it."""
     if not words.texts:
         yield f"{transcript.format} without words"
     language, own = language_code(transcript.language), language_of(directory)

@@ -1,25 +1,113 @@
-"""Transcripts in other formats: SRT, WebVTT, CTM, JSON, text and paragraphs."""
+"""Transcripts in other formats: SRT, WebVTT, CTM, JSON, text and paragraphs; which words they show, and when."""
 
 import json
 import math
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.runs import ends_of_runs
+from punc.base.runs import ends_of_runs, next_of, previous_of, starts_of_runs
 from punc.decoding.marked_transcript import MarkedTranscript
-from punc.decoding.shown_words import ShownWords, capitals, shown_words, timed
-from punc.subtitles.cues import make_cues
-from punc.subtitles.marks import SENTENCE_END
-from punc.subtitles.paragraphs import cue_texts, paragraphs, srt, vtt, with_speakers
+from punc.subtitles.cues import cue_texts, make_cues, srt, vtt
+from punc.subtitles.marks import NO_MARK, SENTENCE_END, capitalized, marks_after, paragraphs
+from punc.text.word_parts import MARK, SILENCE, SYMBOL, is_hidden
 from punc.transcripts.ctm import decimals
 from punc.transcripts.transcript import Words
 
+LONGEST = 1.0  # s; speakers take turns at silences that are longer, also within a sentence
 EMPTY = {"srt": "", "vtt": "WEBVTT\n", "txt": ""}  # files without words
+
+
+class ShownWords(NamedTuple):
+    """N words, recording after recording, each in time order.
+
+    begins, ends float64 (N,) seconds; NaN if the transcript has no times
+    """
+
+    texts: list[str]
+    numbers: np.ndarray  # int64 (N,), which word of the transcript it is
+    marks: np.ndarray  # int8 (N,): NO_MARK, MARK or SENTENCE_END
+    begins: np.ndarray
+    ends: np.ndarray
+    pauses: np.ndarray  # float64 (N,) seconds after each word, NaN unknown
+    speakers: np.ndarray  # int64 (N,), -1 unknown
+    turns: np.ndarray  # bool (N,): another speaker follows in the recording
+    recordings: np.ndarray  # int64 (R,): where the words of each recording end; none is empty
+    names: list[str]  # R names
+
+    @property
+    def starts(self) -> np.ndarray:
+        return previous_of(self.recordings, 0)
+
+    @property
+    def written(self) -> list[str]:
+        """The words with a capital where a recording, a sentence or a turn begins."""
+        return capitalized(self.texts, self.marks, self.starts, self.turns)
+
+    def timed(self, form: str) -> "ShownWords":
+        """Raise InputError if they have no times, which the format needs."""
+        if np.isnan(self.begins).any() or np.isnan(self.ends).any():
+            raise InputError(f"no times for --to {form}", "use --to text or --to paragraphs, or give a file with times")
+        return self
+
+
+def shown_words(words: Words, marked: MarkedTranscript, tags: bool = False) -> ShownWords:
+    """The words of a transcript for another format; `tags`: with those for programs, as `<unk>` and `<noise>`."""
+    split = marked.words
+    drop = [token.kind == SILENCE if tags else is_hidden(token) for token in split.tokens]
+    shown = np.flatnonzero(~split.of(drop)) if split.tokens else np.zeros(0, np.int64)
+    begins, ends = _filled_times(words)
+    marks, recording = _marks_of(marked), words.recording
+    breaks = np.append(True, (marks[:-1] == SENTENCE_END) | (begins[1:] - ends[:-1] > LONGEST))[:len(marks)]
+    order = shown[_in_time(recording[shown], words.streams[shown], begins[shown], (breaks | split.turns)[shown])]
+    recording, speakers = recording[order], words.speaker[order]
+    ends_here = ends_of_runs(recording)
+    turns = (ends_of_runs(speakers) | next_of(split.turns[order], False)) & ~ends_here
+    bounds = np.flatnonzero(ends_here) + 1
+    names = [words.recordings[i] for i in recording[bounds - 1].tolist()]
+    return ShownWords([marked.texts[i] for i in order.tolist()], order, marks[order], begins[order], ends[order],
+                      marked.pauses[order], speakers, turns, bounds, names)
+
+
+def _marks_of(marked: MarkedTranscript) -> np.ndarray:
+    words, marks = marked.words, marks_after(marked.texts, marked.labels, marked.label_set)
+    symbols = np.flatnonzero(words.of([token.kind in (MARK, SYMBOL) for token in words.tokens]))
+    for i in symbols.tolist():  # a mark that stands alone is that of the word before
+        if i and words.tokens[words.codes[i]].ends:
+            marks[i - 1], marks[i] = NO_MARK, SENTENCE_END
+    return marks
+
+
+def _filled_times(words: Words) -> tuple[np.ndarray, np.ndarray]:
+    """Begin and end of each word, float64 (W,) each; unknown ones in proportion to characters, NaN if none is known."""
+    begins, ends = words.begins, words.ends
+    if not (np.isnan(begins).any() or np.isnan(ends).any()):
+        return begins, ends
+    sizes = np.fromiter(map(len, words.texts), np.int64, len(words.texts)) + 1
+    streams = words.streams
+    points = np.stack([np.cumsum(sizes) - sizes, np.cumsum(sizes)], axis=1).astype(float)
+    times = np.stack([begins, ends], axis=1)
+    for stream in np.unique(streams).tolist():
+        own = np.flatnonzero(streams == stream) if streams[0] != streams[-1] else slice(None)
+        at, known = points[own].ravel(), times[own].ravel()
+        fine = ~np.isnan(known)
+        if fine.any():
+            filled = np.where(fine, known, np.interp(at, at[fine], known[fine]))
+            times[own] = filled.reshape(-1, 2)
+    return times[:, 0], np.maximum(times[:, 0], times[:, 1])
+
+
+def _in_time(recording: np.ndarray, streams: np.ndarray, begins: np.ndarray, breaks: np.ndarray) -> np.ndarray:
+    """The order of words: recordings; in these, the parts of all streams between `breaks`, by their begin."""
+    breaks = breaks | starts_of_runs(streams)
+    group = np.cumsum(breaks) - 1
+    start = begins[np.flatnonzero(breaks)][group] if len(group) else begins
+    several = len(np.unique(streams)) > len(np.unique(recording))
+    return np.lexsort((group, start if several else group, recording))
 
 
 def to_subtitles(form: str, words: Words, marked: MarkedTranscript) -> str:
@@ -33,8 +121,8 @@ def to_subtitles(form: str, words: Words, marked: MarkedTranscript) -> str:
 
 def subtitles(words: Words, marked: MarkedTranscript, form: str) -> dict[str, str]:
     """The subtitles of each recording, `srt` or `vtt`, by its name. Raises InputError without times."""
-    shown = timed(shown_words(words, marked), form)
-    written = capitals(shown)
+    shown = shown_words(words, marked).timed(form)
+    written = shown.written
     cues = make_cues(written, shown.marks, shown.begins, shown.ends, shown.turns, shown.recordings)
     texts = list(cue_texts(written, cues))
     names = [words.speakers[i] if i >= 0 else "" for i in shown.speakers[cues.first].tolist()]
@@ -55,10 +143,7 @@ def to_text(words: Words, marked: MarkedTranscript) -> str:
 
 
 def _parts(shown: ShownWords, ends: np.ndarray) -> list[tuple[str, int, int]]:
-    """Parts [begin, end) of the words, each with the name of its recording.
-
-    ends   bool (N,): words that end a part; recordings do, too
-    """
+    """Parts [begin, end) of the words, each with the name of its recording; words at `ends`, bool (N,), end one."""
     ends = ends.copy()
     ends[shown.recordings - 1] = True
     bounds = [0, *(np.flatnonzero(ends) + 1).tolist()]
@@ -66,13 +151,8 @@ def _parts(shown: ShownWords, ends: np.ndarray) -> list[tuple[str, int, int]]:
     return [(shown.names[number], begin, end) for number, (begin, end) in zip(numbers, pairwise(bounds))]
 
 
-def to_paragraphs(words: Words, marked: MarkedTranscript) -> str:
-    """Paragraphs with empty lines between them; where another speaker begins, `NAME: …`."""
-    return "\n".join(recording_paragraphs(words, marked).values())
-
-
 def recording_paragraphs(words: Words, marked: MarkedTranscript) -> dict[str, str]:
-    """The paragraphs of each recording, by its name."""
+    """The paragraphs of each recording, by its name, with empty lines between; where another one speaks, `NAME: …`."""
     shown = shown_words(words, marked)
     written = _with_names(words, shown, np.append(shown.starts, np.flatnonzero(shown.turns) + 1))
     pauses = None if np.isnan(shown.pauses).all() else shown.pauses
@@ -82,14 +162,16 @@ def recording_paragraphs(words: Words, marked: MarkedTranscript) -> dict[str, st
 
 
 def _with_names(words: Words, shown: ShownWords, starts: np.ndarray) -> list[str]:
-    """The words, capitalized, with the names of their speakers at some words."""
-    names = [words.speakers[i] if i >= 0 else "" for i in shown.speakers.tolist()]
-    return with_speakers(capitals(shown), sorted(set(starts.tolist()) - {len(names)}), names)
+    written = shown.written
+    for at in set(starts.tolist()) - {len(written)}:
+        if shown.speakers[at] >= 0:
+            written[at] = f"{words.speakers[shown.speakers[at]]}: {written[at]}"
+    return written
 
 
 def to_ctm(words: Words, marked: MarkedTranscript) -> str:
     """As CTM, words in time order with the recogniser's confidence. Raises InputError without times."""
-    shown = timed(shown_words(words, marked, tags=True), "ctm")
+    shown = shown_words(words, marked, tags=True).timed("ctm")
     confidences, begins = words.confidences[shown.numbers].tolist(), shown.begins.tolist()
     lengths = np.maximum(shown.ends - shown.begins, 0.0).tolist()
     lines = []
@@ -136,4 +218,4 @@ def to_json(words: Words, marked: MarkedTranscript) -> str:
 
 WRITERS: dict[str, Callable[[Words, MarkedTranscript], str]] = {
     "srt": partial(to_subtitles, "srt"), "vtt": partial(to_subtitles, "vtt"), "ctm": to_ctm, "json": to_json,
-    "text": to_text, "paragraphs": to_paragraphs}
+    "text": to_text, "paragraphs": lambda words, marked: "\n".join(recording_paragraphs(words, marked).values())}

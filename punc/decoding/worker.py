@@ -1,8 +1,7 @@
 """The decoder as worker processes run it: it receives token arrays and returns label numbers and posteriors.
 
-Importing torch takes a second, so it is imported only where a model decodes that is not packed. The parent of several
-processes does without: it reads and writes while the processes load torch. Each process decodes with one thread,
-because batches are too small to be shared between threads. On a GPU one process decodes: it has the GPU to itself.
+Importing torch takes a second, so only the processes in which a model decodes that is not packed import it. Each has
+one thread, because batches are too small to be shared. On a GPU one process decodes.
 """
 
 from dataclasses import replace
@@ -17,10 +16,9 @@ from punc.base.processor import find_device
 from punc.base.runs import bounds_of
 from punc.data.labels import LabelSet
 from punc.data.transitions import best_sequences, case_rules, has_case
-from punc.decoding.decode import AnyModel, decode, load_model, scaled
-from punc.decoding.options import PACKED_CONTEXT, DecodingOptions
-from punc.decoding.packed import longest_text
-from punc.decoding.part_labels import first_parts, joins_parts, of_words
+from punc.decoding.decode import AnyModel, decode, first_parts, joins_parts, load_model, of_words, scaled
+from punc.decoding.options import PACKED_CONTEXT, DecodingOptions, parse_scale
+from punc.decoding.packed import read_spec
 from punc.decoding.shipped import is_packed
 from punc.decoding.spans import Span, joined
 from punc.tokens.store_set import StoreSet
@@ -28,19 +26,13 @@ from punc.tokens.tokenizer import class_of, read_tokenizer
 
 
 class Task(NamedTuple):
-    """Streams, or spans of streams, to decode.
-
-    ids, pauses, offsets   as in `StoreSet`
-    slots    int64 (S,): the tokens whose slots are labelled
-    begins   bool, one per stream: false if it continues an earlier span
-    turns    as in `StoreSet`
-    """
+    """Streams, or spans of streams, to decode: `ids`, `pauses`, `offsets`, `turns` as in `StoreSet`."""
 
     ids: np.ndarray
     pauses: np.ndarray | None
     offsets: np.ndarray
-    slots: np.ndarray
-    begins: np.ndarray
+    slots: np.ndarray  # int64 (S,): the tokens whose slots are labelled
+    begins: np.ndarray  # bool, one per stream: false if it continues an earlier span
     turns: np.ndarray | None = None
 
 
@@ -55,10 +47,8 @@ def task_of(spans: list[Span]) -> Task:
 class Decoder:
     """Maps a task to label numbers, int8 (S,), and posteriors, float32 (S, L), or None without `posteriors`.
 
-    With `endings`, label numbers are int8 (S, 2): of the best label, and of the best one that ends a sentence.
-
-    It is sent to worker processes without the model. Each loads the model of `directory` at its first task, and moves
-    it to `device`.
+    With `endings`, label numbers are int8 (S, 2): of the best label, and of the best one that ends a sentence. Worker
+    processes get it without the model, and load that at their first task.
 
     Raises InputError for options that do not fit the model, and for a device that is missing.
     """
@@ -71,13 +61,13 @@ class Decoder:
         if options.case_rule:
             _check_case_rule(directory, labels)
         self.directory, self.options, self.posteriors = directory, options, posteriors
-        self.scale = options.factors(labels)
+        self.scale = parse_scale(options.scale, labels)
         ends = [i for i, label in enumerate(labels) if label.name in labels.sentence_ends] if endings else []
         self._ends = np.array(ends, np.int64)
         own_context = PACKED_CONTEXT if self.packed else class_of(directory).context
         self.context = own_context if options.context is None else options.context
-        longest = longest_text(directory) if self.packed else None
-        if longest:
+        longest = read_spec(directory).get("longest") if self.packed else None
+        if isinstance(longest, int):  # tokens of a text that the model reads at once
             chunk_size = max(1, longest - 2 * self.context)
             self.options = replace(options, chunk_size=min(options.chunk_size or chunk_size, chunk_size))
         self.device = _device(directory, options.device)
@@ -100,12 +90,10 @@ class Decoder:
         joins = joins_parts(model)
         chosen, log_probs = decode(model, streams, self.scale, viterbi=options.viterbi and not transitions,
                                    posteriors=bool(self.posteriors or transitions or joins or len(self._ends)),
-                                   chunk_size=options.chunk_size,
-                                   context=self.context)
+                                   chunk_size=options.chunk_size, context=self.context)
         if len(task.slots) < len(chosen):
             firsts = first_parts(task.slots, task.offsets, task.begins) if joins else task.slots
-            chosen, log_probs = of_words(model, chosen, log_probs, task.slots, firsts, self.scale,
-                                         options.viterbi)
+            chosen, log_probs = of_words(model, chosen, log_probs, task.slots, firsts, self.scale, options.viterbi)
         if transitions and log_probs is not None:
             bounds = np.searchsorted(task.slots, task.offsets)
             chosen = best_sequences(scaled(log_probs, self.scale), bounds, transitions, self._free(model, task, bounds))
@@ -114,10 +102,7 @@ class Decoder:
         return chosen.astype(np.int8), np.exp(log_probs) if self.posteriors and log_probs is not None else None
 
     def _free(self, model: AnyModel, task: Task, bounds: np.ndarray) -> np.ndarray:
-        """The slots that nothing before decides: the first of a span that continues another, and words without case.
-
-        bounds   where each span's slots begin and end, and 0 before the first
-        """
+        """The slots that nothing before decides: the first of a span that continues another, and words without case."""
         free = np.zeros(len(task.slots), bool)
         if self.options.case_rule:
             if self._uncased is None:
@@ -128,10 +113,7 @@ class Decoder:
 
 
 def _device(directory: Path, name: str) -> str:
-    """The device that the model decodes on: the CPU if it is packed or not trained by gradient, else that of this name.
-
-    Raises InputError for a packed model if the name is that of a GPU.
-    """
+    """The device of this name, or the CPU if the model is packed or not trained by gradient. Raises InputError."""
     if is_packed(directory):
         if name not in ("auto", "cpu"):
             raise InputError(f"--device={name} with a packed model", "use --device cpu: ONNX Runtime decodes it")
@@ -146,7 +128,6 @@ def _device(directory: Path, name: str) -> str:
 
 
 def _check_case_rule(directory: Path, labels: LabelSet) -> None:
-    """Raise InputError if slots do not follow tokens that are words, or no label writes a capital."""
     token_type = read_tokenizer(directory).token_type
     if token_type not in ("word", "spelled"):
         raise InputError(f"--case-rule with a model that reads {token_type} tokens", "leave it out")

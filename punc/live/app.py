@@ -23,11 +23,9 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 
 from punc.base.errors import InputError
-from punc.live.limits import ENDING
-from punc.live.served import Models, punctuated_file, punctuated_json, punctuated_text
-from punc.live.server_options import ServerOptions
-from punc.live.session import LiveOptions
-from punc.live.sockets import LiveSockets
+from punc.live.served import Models, marked_text, punctuated_file, punctuated_json
+from punc.live.session import LiveOptions, ServerOptions
+from punc.live.sockets import ENDING, LiveSockets
 
 PAGE = Path(__file__).parent / "page"
 POLICY = {"content-security-policy": "default-src 'self'; img-src data:"}
@@ -46,10 +44,7 @@ class Json(JSONResponse):
 
 
 class App:
-    """What answers each request.
-
-    Raises InputError as `Models`.
-    """
+    """What answers each request."""
 
     def __init__(self, models: Models, live: LiveOptions, options: ServerOptions):
         self._models, self._options = models, options
@@ -61,7 +56,7 @@ class App:
         if "json" in request.headers.get("content-type", ""):
             return Json(await self._work(request, lambda raw: punctuated_json(self._models, raw, name)))
         model = self._models.find(name)
-        return PlainTextResponse(await self._work(request, lambda raw: punctuated_text(model, raw)))
+        return PlainTextResponse(await self._work(request, lambda raw: marked_text(model, raw)[0]))
 
     async def transcript(self, request: Request) -> Response:
         query = request.query_params
@@ -76,11 +71,10 @@ class App:
         return Json({"models": [model.facts() for model in self._models.all.values()]})
 
     async def health(self, request: Request) -> Response:
-        return Json({"status": "ok", "requests": self._jobs, **self._sockets.health(),
-                             "seconds": round(time.monotonic() - self._begin)})
+        seconds = round(time.monotonic() - self._begin)
+        return Json({"status": "ok", "requests": self._jobs, **self._sockets.health(), "seconds": seconds})
 
     async def _work(self, request: Request, job: Callable[[bytes], Result]) -> Result:
-        """What a job in a thread makes of the body of a request. Raises HTTPException for one that is too much."""
         if self._jobs >= self._options.max_connections:
             raise HTTPException(503, "too many requests; try again later")
         self._jobs += 1
@@ -105,7 +99,7 @@ class App:
 
     @contextlib.asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[dict[str, Any]]:
-        """From the start of a process to its end; limiters and events are those of its event loop."""
+        """Limiters and events of a process's event loop."""
         sys.setswitchinterval(SWITCH)
         gc.freeze()  # or all connections wait a quarter of a second whenever Python looks for cycles in vocabularies
         self._large, self._large_threads = anyio.Semaphore(1), anyio.CapacityLimiter(1)
@@ -113,7 +107,6 @@ class App:
         yield {ENDING: asyncio.Event()}
 
     def routes(self) -> list[Any]:
-        """What is where."""
         return [
             Route("/", lambda request: FileResponse(PAGE / "index.html", headers=POLICY)),
             Mount("/page", StaticFiles(directory=PAGE)),
@@ -133,14 +126,12 @@ async def input_error(request: Any, error: Exception) -> Response:
 
 
 async def http_error(request: Any, error: Exception) -> Response:
-    """An error of HTTP."""
     assert isinstance(error, HTTPException)
     what, _, remedy = error.detail.partition("; ")
     return Json({"error": what, "remedy": remedy or "see /openapi.json"}, error.status_code, error.headers)
 
 
 def make_app(names: Sequence[str], scale: str, live: LiveOptions, options: ServerOptions) -> Starlette:
-    """The application with models of these names. Raises InputError if one of them is wrong."""
     app = App(Models(names, scale), live, options)
     return Starlette(routes=app.routes(), lifespan=app.lifespan,
                      exception_handlers={InputError: input_error, HTTPException: http_error})

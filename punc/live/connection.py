@@ -10,8 +10,7 @@ import asyncio
 import json
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Iterator
 
 from punc.base.errors import InputError
 from punc.live.input import BLANKS, End, Item, ItemReader, LiveWord, Partial, read_json
@@ -34,32 +33,20 @@ class OverLimit(InputError):
     """A client sends more than it may; it is told, and its connection closed."""
 
 
-class Source(Protocol):
-    """Where messages come from."""
-
-    async def recv(self) -> str | bytes:
-        """The next message. Raises Closed if none will come."""
-
-
-class Sink(Protocol):
-    """Where answers go."""
-
-    async def send(self, message: str) -> None:
-        """Send a message; waits while the client does not read. Raises Closed."""
-
-
 class Connection:
     """A client.
 
+    receive      the next message; raises Closed if none will come
+    send         sends a message, and waits while the client does not read; raises Closed
     max_delay    as in `session.LiveOptions`
     output       one of `session.OUTPUTS`, or auto
     max_rate     words and lines a second; what comes faster waits
     count        is told how many words were decided
     """
 
-    def __init__(self, source: Source, sink: Sink, session: Session, max_delay: float | None, output: str,
-                 max_rate: float, count: Callable[[int], None]):
-        self._source, self._sink, self._session, self._max_delay = source, sink, session, max_delay
+    def __init__(self, receive: Callable[[], Awaitable[str | bytes]], send: Callable[[str], Awaitable[None]],
+                 session: Session, max_delay: float | None, output: str, max_rate: float, count: Callable[[int], None]):
+        self._receive, self._send_message, self._session, self._max_delay = receive, send, session, max_delay
         self._writer: Writer | None = None if output == "auto" else Writer(output)
         self._rate, self._allowed, self._since = max_rate, max_rate * BURST, time.monotonic()
         self._json: bool | None = None  # whether the first message was JSON
@@ -75,7 +62,7 @@ class Connection:
         while True:
             try:
                 wait = None if due is None else max(0.0, due - time.monotonic())
-                message = await (self._source.recv() if wait is None else asyncio.wait_for(self._source.recv(), wait))
+                message = await asyncio.wait_for(self._receive(), wait)
             except asyncio.TimeoutError:
                 due = None
                 self._decided += self._session.silence()
@@ -121,11 +108,10 @@ class Connection:
                 self._decided.append(None)  # a client that asks for the end gets an answer, also if no word came before
             await self._send(items)
         for error in errors[:MOST_ERRORS]:
-            await self._sink.send(json.dumps({"error": str(error)}, ensure_ascii=False))
+            await self._send_message(json.dumps({"error": str(error)}, ensure_ascii=False))
         return spoke
 
     def _read(self, message: str) -> Iterator[tuple[list[Item], list[InputError]]]:
-        """The items of each part of a message, and what is wrong with it."""
         is_json = self._json or message.lstrip(BLANKS).startswith("{")
         for items, errors in read_objects(message) if is_json else self._read_text(message):
             if self._json is None and items:
@@ -139,7 +125,6 @@ class Connection:
             yield fine, errors
 
     def _read_text(self, message: str) -> Iterator[tuple[list[Item], list[InputError]]]:
-        """As `_read`, of words or lines of a CTM."""
         for part in line_groups(message):
             items = self._words.feed(part, whole=True)
             if not part.endswith("\n"):
@@ -147,7 +132,6 @@ class Connection:
             yield items, self._words.take_errors()
 
     def _decide(self) -> None:
-        """Decide some of the words that wait."""
         self._decided += self._session.feed([self._items.popleft() for _ in range(min(SLICE, len(self._items)))])
 
     async def _pace(self, words: int) -> None:
@@ -158,13 +142,12 @@ class Connection:
         await asyncio.sleep(max(0.0, -self._allowed / self._rate))
 
     async def _send(self, items: list[Item]) -> None:
-        """Write and send what is decided by some items. What is not sent yet is kept, should this be broken off."""
         decided, self._decided = self._decided, []
         if self._writer is not None:
             self._count(sum(one is not None for one in decided))
             self._written += self._writer.messages(decided, items, self._session.waiting)
         while self._written:
-            await self._sink.send(self._written.popleft())
+            await self._send_message(self._written.popleft())
 
 
 def read_objects(message: str) -> Iterator[tuple[list[Item], list[InputError]]]:

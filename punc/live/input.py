@@ -41,18 +41,13 @@ LONGEST_LINE = 1000  # characters of a CTM's line
 
 
 class LiveWord(NamedTuple):
-    """A word as it came in.
-
-    begin, end   seconds, NaN where they are not known
-    fields       what else the input says of it
-    result       what else the result of Vosk says that ends with it
-    """
+    """A word as it came in; `begin` and `end` in seconds, NaN where they are not known."""
 
     word: str
     begin: float = math.nan
     end: float = math.nan
-    fields: Mapping[str, Any] = {}
-    result: Mapping[str, Any] = {}
+    fields: Mapping[str, Any] = {}  # what else the input says of it
+    result: Mapping[str, Any] = {}  # what else the result of Vosk says that ends with it
 
 
 class Partial(NamedTuple):
@@ -72,10 +67,7 @@ Item = LiveWord | Partial | End
 
 
 def kind_of(text: str, whole: bool) -> str | None:
-    """The kind of an input that begins with `text`, which is not blank; None if more must be read.
-
-    whole   nothing comes after `text`
-    """
+    """The kind of an input that begins with `text`, not blank; None if more must be read of what is not `whole`."""
     text = text.lstrip(BLANKS)
     if text.startswith("{"):
         return "json"
@@ -92,10 +84,7 @@ def kind_of(text: str, whole: bool) -> str | None:
 class ItemReader:
     """Reads text that comes in pieces of any size: words are whole by the blank after them, all else by the line end.
 
-    Bad lines are left out.
-
-    source   the name of the input, for errors
-    kind     what the input is (`input.INPUTS`); None: what its begin says
+    Bad lines are left out. The `kind` is one of INPUTS, or None: what the input's begin says.
     """
 
     def __init__(self, source: str, kind: str | None = None):
@@ -110,10 +99,7 @@ class ItemReader:
         return errors
 
     def feed(self, text: str, whole: bool = False) -> list[Item]:
-        """The items that are whole with the next piece.
-
-        whole   nothing comes after it that could say what the input is
-        """
+        """The items that are whole with the next piece; `whole`: nothing comes after it to say what the input is."""
         if self.kind is None:
             text, self._rest = "".join([*self._rest, text]), []
             self.kind = kind_of(text, whole) if text.strip(BLANKS) else None
@@ -168,7 +154,7 @@ class ItemReader:
 
 
 class CtmReader:
-    """Reads the lines of a CTM as they come. `source`: its name in errors."""
+    """Reads the lines of a CTM as they come."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -198,10 +184,7 @@ class CtmReader:
 
 
 class JsonReader:
-    """Reads the lines of JSON as they come: an object a line, or one over several lines, as Vosk writes it.
-
-    Such an object begins with a line `{` and ends with a line `}` that has no blanks before it.
-    """
+    """Reads the lines of JSON as they come: an object a line, or one between lines `{` and `}`, as Vosk writes it."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -222,7 +205,6 @@ class JsonReader:
         return self.end() if line == "}" else []
 
     def end(self) -> list[Item]:
-        """The items of an object that is not whole, because the input ends. Raises InputError for it."""
         whole, self._begun = "\n".join(self._begun), []
         return read_json(whole, self._first, self._source) if whole else []
 
@@ -271,7 +253,6 @@ def _message(message: Any) -> list[Item]:
 
 
 def _utterance(words: list[LiveWord], message: dict[str, Any]) -> list[Item]:
-    """The items of a final result; the last word has its other members, as `spk`, the speaker's vector."""
     rest = {key: value for key, value in message.items() if key not in ("result", "text")}
     if words and rest:
         words[-1] = words[-1]._replace(result=rest)

@@ -21,11 +21,7 @@ from punc.text.characters import CharacterReader
 
 
 class Labels(NamedTuple):
-    """The labels of N words.
-
-    names           str array (N,)
-    probabilities   float32 (N, L), of each of the model's labels, before any scale
-    """
+    """The labels of N words, str (N,), and the probability of each label, float32 (N, L), before any scale."""
 
     names: np.ndarray
     probabilities: np.ndarray
@@ -71,26 +67,22 @@ class Punctuator:
         return Labels(np.array(self.label_names)[numbers], np.exp(posteriors))
 
     def punctuate(self, words: str | Sequence[str], pauses: npt.ArrayLike | None = None) -> str:
-        """The words of one stream as text, with marks and, if the model writes them, capitals.
+        """The words of one stream as text, with marks and, if the model writes them, capitals; else as `labels`.
 
-        words    a text, whose words have blanks between them but in a language without, or a list of words; else as
-                 in `labels`
+        words    a text, with blanks between its words if the language has them, or a list of words
         """
+        if isinstance(words, str) and self._model.tokenizer.by_character:
+            reader = CharacterReader(self._model.labels)
+            split = reader.split(words)
+            return reader.write(split, self._names(split.tokens, pauses))
         if isinstance(words, str):
-            if self._model.tokenizer.by_character:
-                return self._punctuated_line(words, pauses)
             words = words.split()
-        else:
-            _check_words(words)
-        numbers, _ = self._decode(words, pauses)
-        names = np.array(self.label_names, object)[numbers].tolist()
+        _check_words(words)
+        names = self._names(words, pauses)
         return " ".join(copy(self._start).write(words, names, [0]))  # all calls share the table
 
-    def _punctuated_line(self, text: str, pauses: npt.ArrayLike | None) -> str:
-        reader = CharacterReader(self._model.labels)
-        split = reader.split(text)
-        numbers, _ = self._decode(split.tokens, pauses)
-        return reader.write(split, np.array(self.label_names, object)[numbers].tolist())
+    def _names(self, words: Sequence[str], pauses: npt.ArrayLike | None) -> list[str]:
+        return np.array(self.label_names, object)[self._decode(words, pauses)[0]].tolist()
 
     def stream(self) -> WordStream:
         """A new stream: `push` words as they come, and `close` it at its end."""
@@ -109,7 +101,6 @@ class Punctuator:
 
 
 def _check_words(words: Sequence[str]) -> None:
-    """Raise InputError if a word is empty or has a blank."""
     for word in words:
         if word.split() != [word]:
             raise InputError(f"word {word!r} is empty or has a blank", "give one word in each place")

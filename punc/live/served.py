@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from punc.base.errors import InputError
 from punc.base.options import nearest
@@ -26,16 +26,16 @@ TO_PUNC = "cut it, or use punc transcript"
 EXAMPLE = 'send {"text": "how are you"}, or {"words": ["how", {"word": "are", "start": 0.3, "end": 0.5}]}'
 
 
-class ServedModel(NamedTuple):
-    """A model of a server.
+class ServedModel:
+    """A model of a server, by its directory; `scale` as in `DecodingOptions`."""
 
-    marker   punctuates whole texts
-    fresh    a stream whose copies are those of clients; None if the model reads whole streams
-    """
-
-    name: str
-    marker: Marker
-    fresh: WordStream | None
+    def __init__(self, directory: Path, scale: str):
+        self.name, self.marker = directory.resolve().name, Marker(directory, DecodingOptions(scale, device="cpu"))
+        model = self.marker.model
+        self.fresh: WordStream | None = None  # its copies are those of clients
+        if model.lookahead is not None:
+            casing = Casing.read(model.labels, directory / CASING, is_packed(directory))
+            self.fresh = open_stream(model, LiveWriter(model, casing), parse_scale(scale, model.labels))
 
     def facts(self) -> dict[str, Any]:
         """What a client is told of it."""
@@ -43,28 +43,15 @@ class ServedModel(NamedTuple):
                 "labels": list(self.marker.label_set.names)}
 
 
-def load_served(name: str, scale: str) -> ServedModel:
-    """A model that ships, or of a directory; `scale` as in `DecodingOptions`. Raises InputError if there is none."""
-    directory = find_model(name)
-    marker = Marker(directory, DecodingOptions(scale, device="cpu"))
-    model, fresh = marker.model, None
-    if model.lookahead is not None:
-        casing = Casing.read(model.labels, directory / CASING, is_packed(directory))
-        fresh = open_stream(model, LiveWriter(model, casing), parse_scale(scale, model.labels))
-    return ServedModel(directory.resolve().name, marker, fresh)
-
-
 class Models:
-    """The models of a server; where a client names none, it gets the first one that does what it wants.
-
-    Raises InputError for two models of one name, and as `load_served`.
-    """
+    """The models of a server, of different names. Raises InputError if there is none of a name."""
 
     def __init__(self, names: Sequence[str], scale: str):
-        known = {find_model(name).resolve().name for name in names}
+        directories = [find_model(name) for name in names]
+        known = {directory.resolve().name for directory in directories}
         if len(known) < len(names):
             raise InputError(f"{len(names)} models with {len(known)} names", "name each of them once")
-        self.all = {model.name: model for model in (load_served(name, scale) for name in names)}
+        self.all = {model.name: model for model in (ServedModel(directory, scale) for directory in directories)}
 
     def find(self, name: str, live: bool = False) -> ServedModel:
         """A model by its name, or the first one; `live`: of those that read left to right. Raises InputError."""
@@ -80,18 +67,16 @@ class Models:
         raise InputError(f"no model '{name}' here", nearest(name, self.all))
 
 
-def punctuated_text(model: ServedModel, raw: bytes) -> str:
+def marked_text(model: ServedModel, raw: bytes) -> tuple[str, Words, MarkedTranscript]:
     """A text with marks, and with its own blanks. Raises InputError for what is no text."""
     transcript = transcript_of(source_of(raw, REQUEST), "text")
     words = _few_words(transcript.texts, model.marker.script)
-    return write(transcript, words, model.marker.mark(words).texts)
+    marked = model.marker.mark(words)
+    return write(transcript, words, marked.texts), words, marked
 
 
 def punctuated_file(model: ServedModel, raw: bytes, name: str, to: str) -> tuple[bytes, str, list[str]]:
-    """A transcript with marks, its format, and what a user should know; `to` as in `WRITERS`, or empty for its own.
-
-    Raises InputError for what `punc transcript` does not read or write.
-    """
+    """A transcript with marks, its format, and what a user should know; `to` as in `WRITERS`, or empty for its own."""
     if to not in ("", *WRITERS):
         raise InputError(f"to={to}", nearest(to, WRITERS))
     transcript: Transcript = transcript_of(source_of(raw, name))
@@ -104,9 +89,7 @@ def punctuated_file(model: ServedModel, raw: bytes, name: str, to: str) -> tuple
 def punctuated_json(models: Models, raw: bytes, name: str) -> dict[str, Any]:
     """The answer to a request in JSON, with `text` or `words`: the text, and each word with its label.
 
-    name   of the model, if the request does not name one
-
-    Raises InputError for another request.
+    Raises InputError for another request. The model is `name` if the request does not name one.
     """
     try:
         request = json.loads(raw, parse_constant=lambda constant: None, parse_float=_finite)
@@ -115,24 +98,21 @@ def punctuated_json(models: Models, raw: bytes, name: str) -> dict[str, Any]:
     if not isinstance(request, dict) or not isinstance(request.get("model", ""), str):
         raise InputError("not an object", EXAMPLE, REQUEST)
     model = models.find(request.get("model", name))
-    if isinstance(said := request.get("text"), str):
-        transcript = transcript_of(source_of(said.encode("utf-8", "replace"), REQUEST), "text")
-        words = _few_words(transcript.texts, model.marker.script)
-        marked = model.marker.mark(words)
-        text = write(transcript, words, marked.texts)
+    if isinstance(request.get("text"), str):
+        text, words, marked = marked_text(model, request["text"].encode("utf-8", "replace"))
         return {"model": model.name, "text": text, "words": _members(marked, map(LiveWord, words.texts))}
     if not isinstance(request.get("words"), list):
         raise InputError("neither 'text' nor 'words'", EXAMPLE, REQUEST)
     came = [_word(word, number) for number, word in enumerate(request["words"])]
-    marked = model.marker.mark(_few_words([
-        Text(number, word.word, word.begin, word.end, str(word.fields.get("speaker", "")))
-        for number, word in enumerate(came)]))
+    texts = [Text(number, word.word, word.begin, word.end, str(word.fields.get("speaker", "")))
+             for number, word in enumerate(came)]
+    marked = model.marker.mark(_few_words(texts))
     text = model.marker.script.close(" ".join(marked.texts))
     return {"model": model.name, "text": text, "words": _members(marked, came)}
 
 
 def _finite(number: str) -> float | None:
-    """A number of JSON; None for one that no answer in JSON can have."""
+    """A number of JSON; None for infinity, which no answer in JSON can have."""
     return float(number) if math.isfinite(float(number)) else None
 
 
@@ -147,7 +127,6 @@ def _word(word: Any, number: int) -> LiveWord:
 
 
 def _few_words(texts: Sequence[Text], script: Script = BLANKS_BETWEEN) -> Words:
-    """The words of some texts. Raises InputError if there are too many."""
     words = words_of(texts, script)
     if len(words.texts) > MOST_WORDS:
         raise InputError(f"{len(words.texts):,d} words, but a request has {MOST_WORDS:,d} at most", TO_PUNC, REQUEST)
@@ -155,7 +134,6 @@ def _few_words(texts: Sequence[Text], script: Script = BLANKS_BETWEEN) -> Words:
 
 
 def _members(marked: MarkedTranscript, came: Iterable[LiveWord]) -> list[dict[str, Any]]:
-    """Each word as JSON, as `punc live --output json` has it."""
     names = marked.label_set.names
     members = []
     for word, text, label, probability in zip(came, marked.texts, marked.labels.tolist(),

@@ -14,8 +14,7 @@ from typing import Any
 
 from punc.base import parallel, stop
 from punc.base.errors import InputError
-from punc.live.server_options import ServerOptions
-from punc.live.session import LiveOptions
+from punc.live.session import LiveOptions, ServerOptions
 
 logger = logging.getLogger(__name__)
 
@@ -25,10 +24,7 @@ FINISH = 1.0  # s for the last words and answers; the program ends 1.5 s after a
 
 
 def run_server(names: Sequence[str], scale: str, live: LiveOptions, options: ServerOptions) -> None:
-    """Serve models until Ctrl-C or SIGTERM, which is raised then.
-
-    Raises InputError if a package is missing, a model is wrong, or the port cannot be had.
-    """
+    """Serve models until Ctrl-C or SIGTERM. Raises InputError for a wrong model, port, or a missing package."""
     try:
         import uvicorn
 
@@ -60,7 +56,7 @@ def config_of(app: Any, options: ServerOptions, **others: Any) -> Any:
     """The configuration of uvicorn for an application, or a function that makes it."""
     from uvicorn import Config
 
-    from punc.live.limits import LimitedHttp, LimitedWebSocket
+    from punc.live.sockets import LimitedHttp, LimitedWebSocket
     return Config(app, loop="asyncio", http=LimitedHttp, ws=LimitedWebSocket, ws_max_size=MESSAGE,
                   ws_per_message_deflate=False, lifespan="on", log_config=None, log_level="error", access_log=False,
                   server_header=False, workers=options.workers, backlog=BACKLOG,

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from punc.base.errors import check_at_least, check_choice
+from punc.base.errors import InputError, check_at_least, check_choice
 from punc.live.input import End, Item, LiveWord, Partial
 from punc.live.words import Marked, WordStream
 
@@ -55,6 +55,33 @@ class LiveOptions:
         check_choice(UTTERANCE_ENDS, utterance_end=self.utterance_end)
 
 
+@dataclass(frozen=True)
+class ServerOptions:
+    """Where a server listens, and what a client may do.
+
+    host             address to listen on; the default can be reached only from this machine
+    port             port to listen on; 0: any free one
+    workers          processes that serve, each with all models; a client stays with one
+    upstream         URL of a Vosk server: what live clients send goes there, and its results come back with marks
+    max_connections  live connections, and requests, of a process at a time
+    max_rate         words and lines a second of a live connection, over ten seconds; what comes faster waits
+
+    Raises InputError if one of them is wrong.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 2701
+    workers: int = 1
+    upstream: str = ""
+    max_connections: int = 256
+    max_rate: float = 50.0
+
+    def __post_init__(self) -> None:
+        check_at_least(1, workers=self.workers, max_connections=self.max_connections, max_rate=self.max_rate)
+        if not 0 <= self.port < 1 << 16:
+            raise InputError(f"port={self.port}", "give one from 0 to 65535")
+
+
 class Decided(NamedTuple):
     """A word whose label is decided, and as it came in."""
 
@@ -63,12 +90,7 @@ class Decided(NamedTuple):
 
 
 class Session:
-    """One stream after another.
-
-    open_stream   begins one
-
-    waiting   the words that are not decided
-    """
+    """One stream after another; the words `waiting` are not decided."""
 
     def __init__(self, open_stream: Callable[[], WordStream], options: LiveOptions):
         self._open, self._max_delay = open_stream, options.max_delay
@@ -111,7 +133,6 @@ class Session:
         return self.feed([End.STREAM])
 
     def _pause(self, word: LiveWord, decided: list[Decided | None]) -> float:
-        """The silence before a word in seconds, NaN if it is not known; decides what waits if it is too long."""
         if self._last is None or word.begin < self._last.begin:
             return math.nan
         pause = max(word.begin - self._last.end, 0.0)
@@ -130,15 +151,11 @@ class Session:
 
 
 def speaks(items: Iterable[Item]) -> bool:
-    """Whether items say that the speaker speaks."""
     return any(isinstance(item, LiveWord) or (isinstance(item, Partial) and item.text) for item in items)
 
 
 class Writer:
-    """Writes the output of a session, in a form of OUTPUTS.
-
-    line_end   stands after each message where they are written to a file
-    """
+    """Writes the output of a session, in a form of OUTPUTS; in a file `line_end` follows each message."""
 
     def __init__(self, output: str):
         self._output, self._blank = output, ""
@@ -146,12 +163,7 @@ class Writer:
 
     def messages(self, decided: Sequence[Decided | None], items: Iterable[Item],
                  waiting: Iterable[LiveWord]) -> list[str]:
-        """What to send now.
-
-        decided   words that are decided together, None where a stream ends
-        items     the input by which they are
-        waiting   the words that still wait
-        """
+        """What to send when some words (None: a stream ends) are decided by items of the input, and others wait."""
         if self._output == "text":
             return self._text(decided)
         if self._output == "json":

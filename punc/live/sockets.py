@@ -1,30 +1,98 @@
-"""WebSockets of `punc serve`: live words, or a Vosk server between the client and the words."""
+"""WebSockets of `punc serve`: live words, or a Vosk server between the client and the words; what a client may do."""
 
 import asyncio
 import contextlib
 import json
 import logging
+from functools import partial
+from typing import Any
 
 from starlette.responses import JSONResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 
 from punc.base.errors import InputError, check_choice
-from punc.live.connection import Closed, Connection, OverLimit, Source
-from punc.live.limits import ENDING, HANDSHAKE
+from punc.live.connection import Closed, Connection, OverLimit
 from punc.live.served import Models, ServedModel
-from punc.live.server_options import ServerOptions
-from punc.live.session import OUTPUTS, LiveOptions, Session
+from punc.live.session import OUTPUTS, LiveOptions, ServerOptions, Session
 
+HANDSHAKE = 5.0  # s for the first request
+READ = 1 << 12  # bytes that are read before other connections have their turn: 700 frames
+CONTROLS = 100  # pings, pongs and empty fragments a second
+GRACE = 1.0  # s for a client to read why it is closed
+ENDING = "ending"  # in the state of the application: an event that is set when the server ends
 logger = logging.getLogger(__name__)
 SILENT = logging.getLogger("punc-websockets")  # a Vosk server that breaks the protocol is no news
 SILENT.addHandler(logging.NullHandler())
 SILENT.propagate = False
 
 
+class LimitedHttp(H11Protocol):
+    """HTTP whose client must say what it wants."""
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self.loop.call_later(HANDSHAKE, self._close_silent)
+
+    def _close_silent(self) -> None:
+        if self.cycle is None and self.transport.get_protocol() is self:
+            self.transport.abort()
+
+
+class LimitedWebSocket(WebSocketsSansIOProtocol):
+    """A WebSocket that answers some pings, holds the loop for a short time, and lets the application end it."""
+
+    close_sent: bool
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        transport.max_size = READ
+        self._second, self._controls = self.loop.time(), 0
+
+    def handle_ping(self) -> None:
+        if self._controlled():
+            super().handle_ping()
+
+    def handle_pong(self, event: Any) -> None:
+        if self._controlled():
+            super().handle_pong(event)
+
+    def handle_cont(self, event: Any) -> None:
+        if event.data or event.fin or self._controlled():
+            super().handle_cont(event)
+
+    def keepalive_timeout(self) -> None:
+        super().keepalive_timeout()
+        self.loop.call_later(GRACE, self.transport.abort)  # it may not read, either
+
+    def shutdown(self) -> None:
+        """The server ends: the application sends what it has, and closes."""
+        if self.handshake_complete and not self.close_sent:
+            self.app_state[ENDING].set()
+        else:
+            super().shutdown()
+
+    def _controlled(self) -> bool:
+        """Count a frame that is no message. Returns False if there are too many, and closes the connection."""
+        now = self.loop.time()
+        if now > self._second + 1:
+            self._second, self._controls = now, 0
+        self._controls += 1
+        if self._controls > CONTROLS and not self.close_sent:
+            self.conn.fail(1008, f"more than {CONTROLS} pings a second; send fewer")
+            self.queue.put_nowait({"type": "websocket.disconnect", "code": 1008})
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            self.close_sent = True
+            self.transport.pause_reading()
+            self.loop.call_later(GRACE, self.transport.abort)
+        return not self.close_sent
+
+
 class Client:
-    """A client's WebSocket as a source and a sink."""
+    """A client's WebSocket."""
 
     def __init__(self, socket: WebSocket):
         self._socket = socket
@@ -47,38 +115,30 @@ class Client:
             await self._socket.close(code, reason)
 
 
-class Recogniser:
-    """A Vosk server as a source, for what its client says."""
+async def result_of(recogniser: ClientConnection) -> str | bytes:
+    """The next message of a Vosk server."""
+    try:
+        return await recogniser.recv()
+    except ConnectionClosed:
+        raise Closed from None
 
-    def __init__(self, socket: ClientConnection):
-        self._socket = socket
 
-    async def recv(self) -> str | bytes:
-        try:
-            return await self._socket.recv()
-        except ConnectionClosed:
-            raise Closed from None
-
-    async def forward(self, client: Client) -> None:
-        """Send it messages of a client as they are, and their end."""
-        with contextlib.suppress(Closed, ConnectionClosed):
-            while True:
-                await self._socket.send(await client.recv())
-        await self._socket.close()
+async def forward(client: Client, recogniser: ClientConnection) -> None:
+    """Send messages of a client, and their end, to a Vosk server."""
+    with contextlib.suppress(Closed, ConnectionClosed):
+        while True:
+            await recogniser.send(await client.recv())
+    await recogniser.close()
 
 
 class LiveSockets:
-    """Serves WebSockets, each with a stream of its own.
-
-    live   what a client gets that says nothing else in its query
-    """
+    """Serves WebSockets, each with a stream of its own; `live` is for clients that say nothing else in their query."""
 
     def __init__(self, models: Models, live: LiveOptions, options: ServerOptions):
         self._models, self._live, self._options = models, live, options
         self._open = self._words = self._served = 0
 
     def health(self) -> dict[str, int]:
-        """Counts of connections and words."""
         return {"connections": self._open, "max_connections": self._options.max_connections, "served": self._served,
                 "words": self._words}
 
@@ -87,12 +147,11 @@ class LiveSockets:
         try:
             model, live, output = self._wanted(socket)
         except InputError as error:
-            await socket.send_denial_response(JSONResponse({"error": error.what, "remedy": error.remedy}, 400))
-            return
+            said = {"error": error.what, "remedy": error.remedy}
+            return await socket.send_denial_response(JSONResponse(said, 400))
         if self._open >= self._options.max_connections:
             full = {"error": "too many connections", "remedy": "try again later"}
-            await socket.send_denial_response(JSONResponse(full, 503))
-            return
+            return await socket.send_denial_response(JSONResponse(full, 503))
         self._open += 1
         self._served += 1
         client = Client(socket)
@@ -101,14 +160,13 @@ class LiveSockets:
             if self._options.upstream:
                 await self._relay(socket, client, model, live, output)
             else:
-                await self._converse(socket, client, client, model, live, output)
+                await self._converse(socket, client, model, live, output)
         except (Closed, WebSocketDisconnect):
             pass
         finally:
             self._open -= 1
 
     def _wanted(self, socket: WebSocket) -> tuple[ServedModel, LiveOptions, str]:
-        """The model, the options and the output that a client asks for. Raises InputError."""
         query = socket.query_params
         output, delay = query.get("output", "auto"), query.get("max_delay")
         check_choice(("auto", *OUTPUTS), output=output)
@@ -119,11 +177,12 @@ class LiveSockets:
         live = LiveOptions(max_delay, query.get("utterance_end", self._live.utterance_end))
         return self._models.find(query.get("model", ""), live=True), live, output
 
-    async def _converse(self, socket: WebSocket, client: Client, source: Source, model: ServedModel, live: LiveOptions,
-                        output: str) -> None:
-        """Answer the messages of a source until it is closed, or the server ends."""
+    async def _converse(self, socket: WebSocket, client: Client, model: ServedModel, live: LiveOptions, output: str,
+                        recogniser: ClientConnection | None = None) -> None:
+        """Answer the messages of a client, or of its recogniser, until these end, or the server does."""
         assert model.fresh
-        connection = Connection(source, client, Session(model.fresh.copy, live), live.max_delay, output,
+        receive = partial(result_of, recogniser) if recogniser else client.recv
+        connection = Connection(receive, client.send, Session(model.fresh.copy, live), live.max_delay, output,
                                 self._options.max_rate, self._count)
         running = asyncio.create_task(connection.run())
         ending = asyncio.create_task(socket.scope["state"][ENDING].wait())
@@ -134,7 +193,7 @@ class LiveSockets:
             with contextlib.suppress(asyncio.CancelledError):
                 await running
         except Closed:
-            if source is client:
+            if not recogniser:
                 raise
             code, reason = 1000, ""  # the recogniser has ended, the client has not
         except OverLimit as error:
@@ -148,7 +207,6 @@ class LiveSockets:
 
     async def _relay(self, socket: WebSocket, client: Client, model: ServedModel, live: LiveOptions,
                      output: str) -> None:
-        """Send what a client says to a Vosk server, and what that answers, with marks, to the client."""
         try:
             upstream = await connect(self._options.upstream, compression=None, open_timeout=HANDSHAKE, logger=SILENT)
         except (OSError, InvalidHandshake, InvalidURI, asyncio.TimeoutError):
@@ -157,12 +215,11 @@ class LiveSockets:
             await client.close(1013)
             return
         async with upstream:
-            recogniser = Recogniser(upstream)
-            forward = asyncio.create_task(recogniser.forward(client))
+            forwarding = asyncio.create_task(forward(client, upstream))
             try:
-                await self._converse(socket, client, recogniser, model, live, "vosk" if output == "auto" else output)
+                await self._converse(socket, client, model, live, "vosk" if output == "auto" else output, upstream)
             finally:
-                forward.cancel()
+                forwarding.cancel()
 
     def _count(self, words: int) -> None:
         self._words += words

@@ -15,8 +15,7 @@ import numpy as np
 from punc.base.runs import next_of
 from punc.data.block_reader import at_slots
 from punc.data.transitions import best_sequences
-from punc.decoding.decode import AnyModel, decode, scaled
-from punc.decoding.part_labels import LivePartLabels, first_parts, joins_parts, of_words
+from punc.decoding.decode import AnyModel, LivePartLabels, decode, first_parts, joins_parts, of_words, scaled
 from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import encode_streams
 from punc.tokens.vocabulary import END
@@ -44,9 +43,8 @@ class SlotStream:
         return logits if self._slot > 0 else None
 
     def close(self, pause: float = np.nan, following: Iterable[int] = repeat(END)) -> Iterator[np.ndarray]:
-        """The logits of the slots that the end of the stream decides.
+        """The logits of the slots that the end of the stream decides, `pause` seconds after the last token.
 
-        pause       after the last token
         following   what the model reads in place of the tokens that do not come
         """
         for token in islice(following, self._ahead):
@@ -58,8 +56,7 @@ class SlotStream:
     def expect(self, pause: float, ways: Iterable[Iterable[int]]) -> Iterator[np.ndarray]:
         """The slots that wait: log-posteriors (L,), the mean of the posteriors over several ways to go on.
 
-        pause   after the last token
-        ways    tokens that may follow, at least `lookahead` each
+        ways    tokens that may follow the pause, at least `lookahead` each
         """
         for logits in zip(*(self.copy().close(pause, following) for following in ways)):
             powers = np.exp(np.array(logits) - np.max(logits, axis=1, keepdims=True))
@@ -73,21 +70,14 @@ class SlotStream:
 
 
 class Labelled(NamedTuple):
-    """A word whose label is decided.
-
-    number   the number of the label
-    logits   float32 (L,), of all labels; (0,) if posteriors were not asked for
-    """
+    """A word whose label is decided: its number, and the logits of all, float32 (L,), or (0,) if not asked for."""
 
     number: int
     logits: np.ndarray
 
 
 class LiveStream:
-    """A stream of words for a model that reads left to right. Streams of one model do not know of each other.
-
-    scale   (L,) factors of the posteriors before labels are chosen; None: all 1
-    """
+    """A stream of words for a model that reads left to right; `scale` as in `decode`."""
 
     def __init__(self, model: AnyModel, scale: np.ndarray | None = None):
         self._scale, self._transitions = None if scale is None else np.log(scale), model.transitions
@@ -115,9 +105,7 @@ class LiveStream:
         return decided + self._push(last, pause, True)
 
     def decide(self, pause: float = np.nan) -> list[Labelled]:
-        """All words that wait for others; the stream goes on.
-
-        pause   how long the speaker has been silent, in seconds; NaN: not known
+        """All words that wait for others, after a silence in seconds (NaN: not known); the stream goes on.
 
         What comes next is not known. A model of words that reads pauses takes the mean over an end and some frequent
         words; others, and without a pause, read an end. A copy reads on; this stream remembers what is out.
@@ -136,7 +124,7 @@ class LiveStream:
         return self._end(np.nan, self._no_end)
 
     def copy(self) -> "LiveStream":
-        """Another stream in the same state, with the same weights; what is pushed to one is not in the other."""
+        """Another stream in the same state; what is pushed to one is not in the other."""
         other = copy(self)
         other._slots, other._waiting, other._parts = self._slots.copy(), self._waiting.copy(), copy(self._parts)
         return other
@@ -153,7 +141,6 @@ class LiveStream:
         return [] if logits is None else self._decided([logits])
 
     def _decided(self, slots: Iterable[np.ndarray], barred: np.ndarray | None = None) -> list[Labelled]:
-        """The words that end with these slots and are not out; `barred`, (L,), is for the last token that waits."""
         found = []
         for logits in slots:
             ends_word = self._waiting.popleft()
@@ -169,7 +156,6 @@ class LiveStream:
         return found
 
     def _choice(self, logits: np.ndarray) -> int:
-        """The best label of a word after that of the word before: what comes after it is not known."""
         if self._scale is not None:
             logits = logits + self._scale
         if self._transitions:
@@ -194,11 +180,7 @@ def ways(model: AnyModel) -> list[list[int]]:
 
 
 class WholeStream:
-    """A stream of words for a model that reads whole streams, with the methods of `LiveStream`.
-
-    scale        as in `LiveStream`
-    posteriors   false: the logits are not needed, which saves time
-    """
+    """A `LiveStream` for a model that reads whole streams; it is faster without `posteriors`, and so logits."""
 
     def __init__(self, model: AnyModel, scale: np.ndarray | None = None, posteriors: bool = True):
         self._model, self._scale, self._posteriors = model, scale, posteriors

@@ -1,8 +1,7 @@
 """Standard input punctuated: bytes from a file descriptor in, text or JSON out as soon as the model allows.
 
-`live.input` says what the input can be. One bad byte or line must not end a live transcript: NUL and what is not UTF-8
-become U+FFFD, a bad line of a CTM or of JSON is left out, and messages name and count them. Blanks, tabs and line ends
-separate words, as in a data directory; no-break and ideographic spaces are letters.
+One bad byte or line must not end a live transcript: NUL and what is not UTF-8 become U+FFFD, a bad line of a CTM or of
+JSON is left out, and messages name and count them. Blanks, tabs and line ends separate words, as in a data directory.
 """
 
 import codecs
@@ -10,7 +9,7 @@ import logging
 import os
 import select
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import IO
@@ -60,9 +59,8 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
                         form: LiveFormat | None = None) -> None:
     """Punctuate live input from the file descriptor `source`; `sink` is flushed before each wait for input.
 
-    scale    (L,) factors of the posteriors before labels are chosen; None: all 1
+    scale    as in `decode`
     casing   writes the words with their labels; None: without a table
-    options  when words are decided; None: the defaults, as of `form`
 
     A model that reads whole streams writes at the end of each stream. Ctrl-C and SIGTERM are as the end of the input,
     and raised when all is written. Raises InputError if there is no word, and for `max_delay` with such a model.
@@ -71,12 +69,19 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
     if options.max_delay is not None and model.lookahead is None:
         raise InputError("--max-delay with a model that reads whole streams", "take en-live, or leave it out")
     words, posteriors = LiveWriter(model, casing or Casing(model.labels, {})), form.output != "text"
-    reader = LiveReader(form.input)
-    pipe = Pipe(reader, Session(lambda: open_stream(model, words, scale, posteriors), options), form.output, sink)
+    reader, writer = LiveReader(form.input), Writer(form.output)
+    session = Session(lambda: open_stream(model, words, scale, posteriors), options)
+
+    def write(decided: list[Decided | None], items: list[Item]) -> None:
+        messages = writer.messages(decided, items, session.waiting)
+        sink.write("".join(message + writer.line_end for message in messages).encode())
+        sink.flush()
+
     try:
-        pipe.run(source, options.max_delay)
+        _run(source, reader, session, write, options.max_delay)
     except KeyboardInterrupt:
-        pipe.handle(reader.end())
+        items = reader.end()
+        write(session.feed(items), items)
         raise
     finally:
         reader.report()
@@ -84,44 +89,28 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
         raise InputError(f"{SOURCE} has no words", "pipe words into it")
 
 
-class Pipe:
-    """Reads input, and writes to `sink` what a session decides by it."""
-
-    def __init__(self, reader: "LiveReader", session: Session, output: str, sink: IO[bytes]):
-        self._reader, self._session, self._writer, self._sink = reader, session, Writer(output), sink
-
-    def run(self, source: int, max_delay: float | None) -> None:
-        """Read to the end of the input. A signal comes only while this waits, so that no word is lost."""
-        due = None  # when the speaker has been silent for `max_delay`
-        ended = False
-        while not ended:
-            ready = select.select([source], [], [], None if due is None else max(0.0, due - time.monotonic()))[0]
-            with stop.held():
-                if not ready:
-                    self._write(self._session.silence(), [])
-                    due = None
-                    continue
-                read = os.read(source, READ_SIZE)
-                ended = not read
-                items = self._reader.end() if ended else self._reader.feed(read)
-                self.handle(items)
-                if max_delay is not None and speaks(items):
-                    due = time.monotonic() + max_delay
-
-    def handle(self, items: list[Item]) -> None:
-        """Write what the next items of the input decide."""
-        self._write(self._session.feed(items), items)
-
-    def _write(self, decided: list[Decided | None], items: list[Item]) -> None:
-        messages = self._writer.messages(decided, items, self._session.waiting)
-        self._sink.write("".join(message + self._writer.line_end for message in messages).encode())
-        self._sink.flush()
+def _run(source: int, reader: "LiveReader", session: Session, write: Callable[[list[Decided | None], list[Item]], None],
+         max_delay: float | None) -> None:
+    """Read to the end of the input. A signal comes only while this waits, so that no word is lost."""
+    due = None  # when the speaker has been silent for `max_delay`
+    ended = False
+    while not ended:
+        ready = select.select([source], [], [], None if due is None else max(0.0, due - time.monotonic()))[0]
+        with stop.held():
+            if not ready:
+                write(session.silence(), [])
+                due = None
+                continue
+            read = os.read(source, READ_SIZE)
+            ended = not read
+            items = reader.end() if ended else reader.feed(read)
+            write(session.feed(items), items)
+            if max_delay is not None and speaks(items):
+                due = time.monotonic() + max_delay
 
 
 class LiveReader:
-    """Live input in pieces of any size: bytes to items. Names what it leaves out.
-
-    kind   what the input is (`input.INPUTS`), or auto
+    """Live input of a kind of INPUTS, or auto, in pieces of any size: bytes to items. Names what it leaves out.
 
     replaced   how many bad bytes or characters became U+FFFD
     bad        how many lines were left out
@@ -172,13 +161,10 @@ class LiveReader:
 
 
 def punctuate_lines(model: AnyModel, source: int, sink: IO[bytes], scale: np.ndarray | None = None) -> None:
-    """Punctuate lines of text without blanks between words from the file descriptor `source`.
+    """Punctuate lines of text without blanks between words from the file descriptor `source`; `scale` as in `decode`.
 
     The marks of the input are removed and those of the model inserted. All else comes out as it was, including blanks,
     line ends and bytes that are not UTF-8. Lines that have arrived are punctuated together, as soon as they are whole.
-
-    scale   (L,) factors of the posteriors before labels are chosen; None: all 1
-
     Raises InputError if there is no character.
     """
     reader, empty = CharacterReader(model.labels), True

@@ -31,19 +31,15 @@ NO_LOGITS = np.zeros(0, np.float32)
 
 
 class Marked(NamedTuple):
-    """A word whose label is decided.
+    """A word whose label is decided, as it came in, and the text that is written with its label.
 
-    word     the word as it came in
-    text     the word as it is written with its label
-    label    the name of its label
-    logits   float32 (L,), of all labels; (0,) if posteriors were not asked for, or no model reads the word
     number   the number of the label that the model chose; the word may also have the mark of an unknown one after it
     """
 
     word: str
     text: str
     label: str
-    logits: np.ndarray
+    logits: np.ndarray  # float32 (L,), of all labels; (0,) if posteriors were not asked for, or no model reads the word
     number: int
 
     @property
@@ -55,11 +51,7 @@ class Marked(NamedTuple):
 
 
 class InputWord(NamedTuple):
-    """A word, taken apart.
-
-    keeps   NEVER, INSIDE or ALWAYS
-    lower   it is a word, and has lower case
-    """
+    """A word, taken apart; it keeps its capitals NEVER, INSIDE or ALWAYS. `lower`: it is a word, and has lower case."""
 
     text: str
     token: Token
@@ -68,10 +60,7 @@ class InputWord(NamedTuple):
 
 
 class LiveWriter:
-    """Reads and writes the words of all streams of a model.
-
-    casing   writes words with capitals after the first letter; its `sentences` says whether sentences get a capital
-    """
+    """Reads and writes the words of all streams of a model; `casing` says whether sentences begin with a capital."""
 
     def __init__(self, model: AnyModel, casing: Casing):
         self.labels: LabelSet = model.labels
@@ -90,10 +79,7 @@ class LiveWriter:
 
 
 class WordStream:
-    """A stream of any words.
-
-    labels   the stream of the words that the model reads
-    """
+    """A stream of any words; `labels` are those of the words that the model reads."""
 
     def __init__(self, labels: LiveStream | WholeStream, writer: LiveWriter):
         self._labels, self._writer = labels, writer
@@ -155,11 +141,6 @@ class WordStream:
         return found
 
     def _new(self, decided: list[Labelled], ended: bool = False) -> list[Marked]:
-        """The words whose labels and successors are known.
-
-        decided  what is newly decided of the words that the model reads
-        ended    what has not come will not come
-        """
         self._decided += decided
         found = []
         while self._waiting:
@@ -174,10 +155,7 @@ class WordStream:
         return found
 
     def _marks_after(self, parts: int, ended: bool) -> list[Label] | None:
-        """The labels of the unknown words after the first word that waits; None if one of them is not decided.
-
-        parts   how many words are read of the first one
-        """
+        """The labels of the unknown words after the first word that waits; None if one of them is not decided."""
         found: list[Label] = []
         if not parts or self._waiting[0].token.kind == TAG:
             return found
@@ -193,11 +171,6 @@ class WordStream:
         return found
 
     def _write(self, read: InputWord, labelled: Labelled | None, moved: Iterable[Label]) -> Marked:
-        """A word with its label.
-
-        labelled  what the model says of it; None: nothing
-        moved     labels whose marks it gets
-        """
         if labelled is None or read.token.kind == TAG:
             return Marked(read.text, read.text, self._writer.all_labels[0].name, NO_LOGITS, 0)
         number = labelled.number

@@ -14,9 +14,8 @@ from punc.base.files import read_lines, unchanged
 from punc.results.page_data import Cost, PairedTest, rank, runs_of
 from punc.scoring.counts import read_counts
 from punc.scoring.metrics import compute_flat, is_summary, rows_of
-from punc.scoring.report import METRICS, METRICS_HEADER, signature_parts
+from punc.scoring.report import METRICS, METRICS_HEADER, read_tsv, signature_parts
 from punc.scoring.significance import Interval, all_flat, check_pair, compare, compare_runs
-from punc.scoring.tables import read_tsv
 
 SECONDS = r"(\d{1,18}(?:\.\d*)?) s$"
 # What `punc train` says after an epoch, after fitting a model that is not trained by gradient, and at the end.

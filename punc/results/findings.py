@@ -23,8 +23,8 @@ from collections.abc import Collection, Sequence
 from punc.base.errors import InputError
 from punc.base.options import nearest
 from punc.results.page_data import Metrics, PageData, PairedTest, Published, Spread, join_seeds
+from punc.scoring.report import chance, figure
 from punc.scoring.significance import Interval
-from punc.scoring.tables import chance, figure
 
 BORDER = re.compile(r"^(?=- |$)", re.MULTILINE)  # of two findings
 REFERENCE = re.compile(r"\{([^{}]*)\}")

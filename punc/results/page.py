@@ -17,7 +17,7 @@ from punc.results.page_data import PageData, Spread, first_runs, join_seeds, rea
 from punc.results.set_view import view
 from punc.results.slot_table import SlotTable, read_slot_table
 from punc.scoring.metrics import is_summary
-from punc.scoring.tables import chance, figure
+from punc.scoring.report import chance, figure
 
 logger = logging.getLogger(__name__)
 

@@ -23,9 +23,8 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir, unchanged
-from punc.scoring.report import signature_parts
+from punc.scoring.report import read_tsv, signature_parts, write_tsv
 from punc.scoring.significance import Interval
-from punc.scoring.tables import read_tsv, write_tsv
 
 PAGES = ("RESULTS.tsv", "RESULTS.md")
 KEY = "RESULTS.tsv"  # no program reads results without it

@@ -8,8 +8,8 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.results.page_data import Cost, Metrics, PageData, Published, Spread, join_seeds, runs_of, without_seed
 from punc.scoring.metrics import columns, lower_is_better, rows_of
+from punc.scoring.report import chance, duration, figure, markdown_table
 from punc.scoring.significance import Interval
-from punc.scoring.tables import chance, duration, figure, markdown_table
 
 MOST_ROWS, MOST_COLUMNS = 10, 7  # of the table of RESULTS.md
 UNKNOWN = Interval(np.nan, np.nan, np.nan)

@@ -2,8 +2,7 @@
 
 A *unit* is what intervals and tests resample: a stream, that is a recording or a text, as utterances of one recording
 are not independent. Below MIN_STREAMS streams nothing can be said of how recordings differ: then the units are blocks
-of BLOCK words of the reference, and the intervals are of other passages of the same recordings. Every metric is a
-function of sums of the units' counts, so resampling (`significance`) or adding up sets needs no second scoring.
+of BLOCK words of the reference, and the intervals are of other passages of the same recordings.
 
 If the words of a stream differ, as in ASR output, the reference slots are first projected onto the words of the
 hypothesis by edit distance (`timing.align`; Tilk & Alumäe 2015, section 3). The slots of the hypothesis are scored: a
@@ -35,34 +34,27 @@ WORD_COLUMNS = tuple(f"{form}:{outcome}" for form in FORMS for outcome in "CSDI"
 
 
 class Words(NamedTuple):
-    """One side of a stream.
-
-    plain    the words as they are compared to align both sides
-    slots    (words,) int64: the number of the label after each word
-    cased    the words with their capitals; None if capitals are not known
-    """
+    """One side of a stream: its words as they are compared to align, and with capitals, if these are known."""
 
     plain: Sequence[str]
-    slots: np.ndarray
+    slots: np.ndarray  # (words,) int64: the number of the label after each word
     cased: Sequence[str] | None = None
 
 
 class Counts(NamedTuple):
     """Counts of some units, whose names are ids of streams, or STREAM:NUMBER for blocks.
 
-    confusion   (units, labels, labels) int64: slots, by reference and by hypothesis label
     streams     how many streams were scored; of these, `aligned` have different words in reference and hypothesis
     words       (units, FORMS, OUTCOMES) int64: word errors, zeros for the cased form if capitals are not known; None if
                 no word error is known
-    block       reference words per block; 0: the units are streams
     """
 
     units: list[str]
-    confusion: np.ndarray
+    confusion: np.ndarray  # (units, labels, labels) int64: slots, by reference and by hypothesis label
     streams: int = 0
     aligned: int = 0
     words: np.ndarray | None = None
-    block: int = 0
+    block: int = 0  # reference words per block; 0: the units are streams
 
     @property
     def flat(self) -> np.ndarray:
@@ -143,10 +135,7 @@ def add_up(parts: Sequence[Counts], reference: str | os.PathLike) -> Counts:
 
 
 def write_counts(path: str | os.PathLike, counts: Counts, labels: LabelSet) -> None:
-    """Write counts as a table: one line per unit, one column REFERENCE>HYPOTHESIS per pair of labels.
-
-    Word errors, if they are known, follow in WORD_COLUMNS: words that are correct, substituted, deleted, inserted.
-    """
+    """Write a table: a line per unit, a column REFERENCE>HYPOTHESIS per pair of labels, then WORD_COLUMNS."""
     table = counts.confusion.reshape(len(counts.units), len(labels) ** 2)
     header = ["unit", *(f"{r}>{h}" for r in labels.names for h in labels.names)]
     if counts.words is not None:
@@ -184,8 +173,6 @@ def read_counts(path: str | os.PathLike) -> tuple[Counts, LabelSet]:
 
 
 class _Layout:
-    """Where streams and their blocks lie in arrays of all words of both sides."""
-
     def __init__(self, ref_lengths: Sequence[int], hyp_lengths: Sequence[int], block: int):
         self.ref_ends, self.hyp_ends = np.cumsum(ref_lengths, dtype=np.int64), np.cumsum(hyp_lengths, dtype=np.int64)
         self.ref_begins, self.hyp_begins = self.ref_ends - ref_lengths, self.hyp_ends - hyp_lengths
@@ -197,11 +184,7 @@ class _Layout:
         self.ref_stream, self.hyp_stream = np.repeat(streams, ref_lengths), np.repeat(streams, hyp_lengths)
 
     def align_again(self, ref: np.ndarray, hyp: np.ndarray, plain: Alignment) -> Alignment:
-        """Align another form of words that are aligned as plain ones.
-
-        Long streams are cut about every CUT words, in the middle of RUN words that are paired and equal in this form,
-        which costs nothing unless the words repeat themselves there.
-        """
+        """Align another form of words that are aligned as plain ones; cut each CUT words, inside of RUN equal ones."""
         pairs = plain.ref_to_hyp
         equal = pairs >= 0
         equal[equal] = ref[equal] == hyp[pairs[equal]]

@@ -27,18 +27,13 @@ Amounts = dict[str, tuple[np.ndarray, ...]]
 
 
 class Metric(NamedTuple):
-    """A row of the table of metrics.
+    """A row of the table of metrics."""
 
-    name       its row, as `Err`, or the column of its P, R and F1, as `overall`; LABEL stands for any label's name
-    single     whether it is one row
-    lowest     whether the best system has the lowest value
-    """
-
-    name: str
-    single: bool
+    name: str  # its row, as `Err`, or the column of its P, R and F1, as `overall`; LABEL stands for any label's name
+    single: bool  # whether it is one row
     meaning: str
     source: str = ""
-    lowest: bool = False
+    lowest: bool = False  # whether the best system has the lowest value
 
 
 METRICS = (
@@ -68,12 +63,7 @@ METRICS = (
 
 
 class Collapse(NamedTuple):
-    """Labels taken together.
-
-    name      the score's name
-    classes   the classes' names, the empty class first
-    number    (labels,): the class of each label
-    """
+    """Labels taken together: the score's name, the classes, the empty one first, and each label's class (labels,)."""
 
     name: str
     classes: tuple[str, ...]
@@ -113,22 +103,14 @@ def parse_collapse(text: str, labels: LabelSet) -> Collapse:
 
 
 def merge_counts(counts: np.ndarray, number: np.ndarray, classes: int) -> np.ndarray:
-    """Confusion counts (…, labels, labels) as those of classes, (…, classes, classes).
-
-    number   (labels,): the class of each label
-    """
+    """Confusion counts (…, labels, labels) as those of classes, (…, classes, classes), with the class of each label."""
     member = np.zeros((len(number), classes), counts.dtype)
     member[np.arange(len(number)), number] = 1
     return member.T @ counts @ member
 
 
 def merged_labels(labels: LabelSet, classes: str) -> tuple[LabelSet, np.ndarray]:
-    """Classes of labels as a label set, and the class of each label, (labels,).
-
-    classes   `CLASS=LABEL+LABEL,…`, as in a collapse; a class is written as its first label
-
-    Raises InputError as `parse_collapse` does.
-    """
+    """Classes of labels, written as their first ones, as a label set, and the class of each label, (labels,)."""
     collapse = parse_collapse(f"merge:{classes}", labels)
     firsts = [labels[int(np.flatnonzero(collapse.number == i)[0])] for i in range(len(collapse.classes))]
     merged = tuple(replace(label, name=name) for label, name in zip(firsts, collapse.classes))
@@ -158,17 +140,14 @@ def mark_amounts(counts: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def two_classes(counts: np.ndarray, members: Sequence[bool]) -> np.ndarray:
-    """Counts (…, labels, labels) as (…, 2, 2): whether a slot's label is a member, reference × hypothesis."""
     return merge_counts(counts, np.array(members, np.int64), 2)
 
 
 def _wrong(counts: np.ndarray) -> np.ndarray:
-    """Slots whose label is not the reference's."""
     return counts.sum((-2, -1)) - np.trace(counts, axis1=-2, axis2=-1)
 
 
 def _of_slots(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse]) -> Amounts:
-    """The amounts of the metrics of confusion counts, but those of the empty label."""
     slots, wrong = counts.sum((-2, -1)), _wrong(counts)
     found: Amounts = {name: class_amounts(counts, i) for i, name in enumerate(labels.names) if i}
     found["overall"] = mark_amounts(counts)
@@ -246,7 +225,6 @@ def compute_flat(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Colla
 
 
 def single(name: str) -> Metric | None:
-    """The metric that is this one row; None for P, R and F1 of a column."""
     found = (one for one in METRICS if one.single and fnmatchcase(name, one.name.replace("LABEL", "*")))
     return next(found, None)
 
@@ -258,7 +236,6 @@ def column_of(name: str) -> str:
 
 
 def columns(names: Iterable[str]) -> list[str]:
-    """The columns of a table of metrics, in their order."""
     return list(dict.fromkeys(map(column_of, dict.fromkeys(names))))
 
 
@@ -273,6 +250,5 @@ def is_summary(name: str) -> bool:
 
 
 def lower_is_better(name: str) -> bool:
-    """Whether the best system has the lowest value in a row."""
     metric = single(name)
     return metric is not None and metric.lowest

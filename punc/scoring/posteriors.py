@@ -22,13 +22,11 @@ BINS, LIMIT = 1 << 16, 20.0
 
 
 class Posteriors:
-    """The posteriors of a punctuated data directory, counted stream by stream.
-
-    histograms   (labels, 2, BINS) int64: slots with another label, and with this one, by the label's posterior
-    """
+    """The posteriors of a punctuated data directory, counted stream by stream."""
 
     def __init__(self, archive: Path, labels: LabelSet):
         self.archive, self.labels = archive, labels
+        # Slots with another label, and with this one, by the label's posterior.
         self.histograms = np.zeros((len(labels), 2, BINS), np.int64)
         self._rows: Iterator[tuple[str, np.ndarray]] = read_posteriors(archive)
 
@@ -46,10 +44,7 @@ class Posteriors:
         return cls(archive, labels)
 
     def add(self, utterances: Sequence[Utterance], reference: np.ndarray, counted: np.ndarray) -> None:
-        """Count some utterances, in the order of the archive: the reference label of each slot, and whether it counts.
-
-        Raises InputError if the archive lacks an utterance, or has it with other slots.
-        """
+        """Count some utterances: the reference label of each slot, and whether it counts. Raises InputError."""
         found = np.concatenate([self._read(utterance) for utterance in utterances])[counted]
         for label in range(len(self.labels)):
             right = reference[counted] == label
@@ -57,7 +52,6 @@ class Posteriors:
             self.histograms[label] += np.bincount(cells, minlength=2 * BINS).reshape(2, BINS)
 
     def _read(self, utterance: Utterance) -> np.ndarray:
-        """The posteriors of an utterance, (words, labels); those before it are skipped."""
         for id, matrix in self._rows:
             if id == utterance.id:
                 if matrix.size != len(utterance.words) * len(self.labels):  # without words there are no columns either

@@ -26,20 +26,15 @@ class Projection(NamedTuple):
     """Sums over streams.
 
     streams, words   streams, and their reference words
-    errors           edit distance in words
-    marks            reference slots with a label that is not the empty one; of these:
-    moved            after a deleted word, now in an earlier slot
-    merged           gone because another mark has their slot
-    lost             gone because no hypothesis word comes before them
     """
 
     streams: int
     words: int
-    errors: int
-    marks: int
-    moved: int
-    merged: int
-    lost: int
+    errors: int  # edit distance in words
+    marks: int  # reference slots with a label that is not the empty one; of these:
+    moved: int  # after a deleted word, now in an earlier slot
+    merged: int  # gone because another mark has their slot
+    lost: int  # gone because no hypothesis word comes before them
 
     @property
     def wer(self) -> float:
@@ -52,8 +47,7 @@ def project(ref_dir: str | os.PathLike, hyp_dir: str | os.PathLike, out_dir: str
     """Write `out_dir`: the data directory `hyp_dir`, with the labels of `ref_dir` as its `punct`.
 
     Copies the other files of `hyp_dir`, except archives (a table of pauses still points at them), subdirectories and
-    files about other labels. Memory: one stream, and the utterances' ids. Raises InputError if only one of them has a
-    stream, if the reference has no labels, or for a label that is not in the set.
+    files about other labels. Memory: one stream, and the ids. Raises InputError if streams or labels differ.
     """
     ref, hyp = DataDir(ref_dir, needs=["punct"]), DataDir(hyp_dir, ignore=["punct"])
     check_record(ref.path, labels)

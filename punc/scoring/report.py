@@ -1,32 +1,31 @@
-"""A score directory: its files, its signature, and its metrics as a table to read."""
+"""A score directory: its files, its signature, and its metrics as a table to read; tables and numbers of pages."""
 
 import json
+import math
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import punc
-from punc.base.files import atomic_dir
+from punc.base.errors import InputError
+from punc.base.files import atomic_dir, atomic_file, read_lines
 from punc.data.labels import LabelSet
 from punc.scoring.counts import Counts, write_counts
 from punc.scoring.metrics import PARTS, columns, is_summary, rows_of
 from punc.scoring.significance import REPLICATES, SEED, Comparison, Interval
-from punc.scoring.tables import figure, write_tsv
 
 METRICS = "metrics.tsv"
 METRICS_HEADER = ("metric", *Interval._fields)
 
 
 def signature(counts: Counts, labels: LabelSet, checksum: str, last_slot: str) -> str:
-    """One line that says what a score depends on: scores with equal signatures can be compared.
-
-    checksum   of the reference (`data.datadir.checksum`)
-    """
+    """One line that says what a score depends on, with the checksum of the reference: equal ones can be compared."""
     aligned = f"aligned by edit distance in {counts.aligned} of {counts.streams} streams"
     units = f"{len(counts.units)} blocks of {counts.block} words"  # what intervals and tests resample
     parts = {
@@ -47,15 +46,11 @@ def signature(counts: Counts, labels: LabelSet, checksum: str, last_slot: str) -
 
 
 def signature_parts(signed: str) -> dict[str, str]:
-    """The parts of a signature, by name."""
     return dict(part.partition(":")[::2] for part in signed.split("|"))
 
 
 def new_score(path: str | os.PathLike) -> AbstractContextManager[Path]:
-    """A directory that replaces the score directory `path` when the block ends.
-
-    No program reads a score without metrics.tsv. The comparison of an older run does not belong to new counts.
-    """
+    """A directory that replaces the score directory `path`, without its old comparison, when the block ends."""
     return atomic_dir(path, METRICS, ["against.tsv"])
 
 
@@ -127,3 +122,50 @@ def system_table(measured: Mapping[str, Mapping[str, Interval]], tests: Mapping[
     for name, comparison in tests.items():
         lines += ["", f"{name} − {next(iter(measured))}", *_test_lines(comparison)]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def write_tsv(path: str | os.PathLike, header: Iterable[str], rows: Iterable[Sequence[str | float]]) -> None:
+    """Write rows under a header. Numbers have 4 decimals, so rounding them again for a page does no harm."""
+    with atomic_file(path) as file:
+        file.write("\t".join(header) + "\n")
+        for row in rows:
+            file.write("\t".join(cell if isinstance(cell, str) else f"{cell:.4f}" for cell in row) + "\n")
+
+
+def read_tsv(path: str | os.PathLike, header: Sequence[str], numbers: Sequence[str]) -> list[list[Any]]:
+    """Read the rows under `header`, with the columns `numbers` as floats. Raises InputError for another line."""
+    rows: list[list[Any]] = []
+    for number, line in read_lines(path):
+        cells = line.split("\t")
+        try:
+            if not rows and cells != list(header):
+                raise ValueError
+            rows.append([float(cell) if rows and name in numbers else cell
+                         for name, cell in zip(header, cells, strict=True)])
+        except ValueError:
+            raise InputError("not a line of this table", f"columns, with tabs between: {' '.join(header)}",
+                             path, number) from None
+    return rows[1:]
+
+
+def markdown_table(rows: Sequence[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
+
+
+def figure(value: float | None) -> str:
+    """A figure to read: one decimal, – if it is undefined."""
+    return "–" if value is None or math.isnan(value) else f"{value:.1f}"
+
+
+def duration(seconds: float) -> str:
+    """A time to read: `47 s`, `12 min`, `3 h 5 min`."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def chance(p: float) -> str:
+    """A probability to read: `0.0312`, `<0.0001`."""
+    return "<0.0001" if p < 0.00005 else f"{p:.4f}"

@@ -1,7 +1,5 @@
 """Bootstrap intervals of metrics, and paired tests of two systems, both from counts per unit.
 
-A resampling of units is a matrix of weights, (replicates, units), whose product with the counts, (units, numbers), has
-all sums.
 `compare` tests two outputs. Training a system again moves its score, too, and that test does not know it: of two
 systems that differ by their seeds alone it finds too many different. `compare_runs` tests systems that were trained
 with several seeds: run i of system k has the metric m_ki. Seeds draw runs, and the test set draws recordings, which all
@@ -97,10 +95,7 @@ def compare(this: np.ndarray, other: np.ndarray, measure: Measure, replicates: i
 
 def compare_runs(these: Sequence[np.ndarray], others: Sequence[np.ndarray], measure: Measure,
                  replicates: int = REPLICATES, seed: int = SEED) -> dict[str, Comparison]:
-    """Test the mean metrics of two systems on the same units; each run of a system has counts (units, numbers).
-
-    p is two-sided. Without two units, p and the interval are NaN. Raises InputError if SciPy is not installed.
-    """
+    """Test the mean metrics of two systems on the same units; each run of a system has counts (units, numbers)."""
     if importlib.util.find_spec("scipy") is None:
         raise InputError("SciPy is not installed; it tests systems with several seeds",
                          "pip install 'punc-toolkit[report]'")
@@ -111,7 +106,6 @@ def compare_runs(these: Sequence[np.ndarray], others: Sequence[np.ndarray], meas
 
 
 def _test(metrics: np.ndarray, resampled: np.ndarray, first: int, units: int) -> Comparison:
-    """The test of a metric of runs (R,), of which the `first` ones are one system's, and of resamplings (…, R)."""
     from scipy.special import stdtr, stdtrit
 
     means = float(metrics[:first].mean()), float(metrics[first:].mean())
@@ -153,7 +147,6 @@ def bootstrap_sums(counts: np.ndarray, replicates: int, seed: int) -> np.ndarray
 
 
 def all_flat(counts: Sequence[Counts]) -> list[np.ndarray]:
-    """The numbers of scores: word errors only if all have them."""
     words = all(one.words is not None for one in counts)
     return [(one if words else one._replace(words=None)).flat for one in counts]
 

@@ -36,11 +36,7 @@ Stream = tuple[str, list[Utterance], list[Utterance]]  # its name, and its utter
 
 
 def text_reader(labels: LabelSet, characters: bool = False) -> Read:
-    """A function from a text to its words; it remembers the words that it has read.
-
-    labels      which marks are read as which label
-    characters  whether the text has no blanks between words, as Japanese: then characters are the words
-    """
+    """A function from a text to its words; `characters`: the text has no blanks, and characters are words."""
     if characters:
         return _character_reader(labels)
     reader = TextReader(labels, lowercase=False)
@@ -86,10 +82,7 @@ def score_texts(reference: str, hypothesis: str, labels: LabelSet = ENGLISH) -> 
 
 
 def side_of(utterances: Sequence[Utterance], labels: LabelSet, path: Path) -> Words:
-    """A stream's utterances as words with label numbers; a label with a capital gives its word one.
-
-    Raises InputError, which names the data directory `path`, for a label that is not in the set.
-    """
+    """A stream's utterances as words with label numbers. Raises InputError for a label that is not in the set."""
     plain = [word for utterance in utterances for word in utterance.words]
     slots = label_numbers(utterances, labels, path)
     if not labels.cased:
@@ -102,9 +95,8 @@ def count(reference: DataDir, hypothesis: DataDir, labels: LabelSet, block: int 
           match: str = "utterances", posteriors: Posteriors | None = None) -> Counts:
     """Count slots and word errors in blocks, as `count_streams`, a batch of streams at a time; and posteriors.
 
-    match   what both must have: the same "utterances", or only the same "streams", cut in any way
-
-    Both have labels. Raises InputError if ids differ, if a label is not in the set, or if no slot is left.
+    Both directories have labels. Raises InputError if ids differ, but with the `match` "streams" only of streams, if a
+    label is not in the set, or if no slot is left.
     """
     parts = []
     for batch in _batches(_streams_of_both(reference, hypothesis, match)):
@@ -118,7 +110,6 @@ def count(reference: DataDir, hypothesis: DataDir, labels: LabelSet, block: int 
 
 
 def _batches(streams: Iterator[Stream]) -> Iterator[list[Stream]]:
-    """Streams in lists of about BATCH words."""
     batch, words = [], 0
     for stream in streams:
         batch.append(stream)
@@ -131,7 +122,6 @@ def _batches(streams: Iterator[Stream]) -> Iterator[list[Stream]]:
 
 
 def _streams_of_both(reference: DataDir, hypothesis: DataDir, match: str) -> Iterator[Stream]:
-    """The streams of two directories in step. Raises InputError at the first difference in ids."""
     for name, ref, hyp in paired_streams(reference, hypothesis):
         for one, other in zip_longest(ref, hyp) if match == "utterances" else ():
             ref_id, hyp_id = ("nothing" if side is None else f"utterance '{side.id}'" for side in (one, other))
@@ -174,9 +164,7 @@ class Side(NamedTuple):
 
 
 def read_side(path: Path, labels: LabelSet, read: Read) -> Side:
-    """The texts of a file, a line each, or of a data directory with labels.
-
-    read   `text_reader`, for a file
+    """The texts of a file, a line each and read by `read`, or of a data directory with labels.
 
     Raises InputError if there are no words or, in a data directory, no labels.
     """
@@ -197,10 +185,7 @@ def read_side(path: Path, labels: LabelSet, read: Read) -> Side:
 
 
 def count_sides(ref: Side, hyp: Side, labels: LabelSet, block: int = BLOCK) -> Counts:
-    """The counts of two sides with as many streams each, in blocks: stream i belongs to stream i.
-
-    Raises InputError if both are data directories with other streams, and if they have no slot.
-    """
+    """The counts of two sides with as many streams each, in blocks. Raises InputError for other names of streams."""
     if ref.named and hyp.named and ref.names != hyp.names:
         raise InputError(f"other streams than {ref.path}", "punctuate that directory", hyp.path)
     names = ref.names if ref.named else hyp.names

@@ -13,33 +13,29 @@
 The cues of many recordings are found together, in arrays, in as many steps as the longest sentence has cues.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from html import escape
 from typing import NamedTuple
 
 import numpy as np
 
 from punc.base.runs import next_of, previous_of
-from punc.subtitles.marks import MARK, NO_MARK, SENTENCE_END, tied
+from punc.subtitles.marks import LONG, MARK, NO_MARK, SENTENCE_END, tied
 from punc.subtitles.short_cues import LEAST, ShortCues, moved
 
 LINE = 42  # characters
 FEW = 14  # characters; fewer do not stand alone for the sake of a mark or a pause
 SPEED = 17  # characters a second
 PAUSE = 0.2  # s; a silence at which a sentence may be cut
-LONG = 2.0  # s; no cue spans such a silence; after a sentence, it ends the paragraph
 GAP = 0.25  # s; a shorter time without a cue flickers
 APART = 0.2  # s between the beginnings of two cues, if speech overlaps
 
 
 class Cues(NamedTuple):
-    """Cues in order, int64 (C,) each: words [first, last); the second line begins with the word `second`.
-
-    second        equal to `last` if the cue has one line
-    begin, end    milliseconds
-    """
+    """Cues in order, int64 (C,) each: words [first, last), from begin to end in milliseconds."""
 
     first: np.ndarray
-    second: np.ndarray
+    second: np.ndarray  # the word that begins the second line; `last` if the cue has one line
     last: np.ndarray
     begin: np.ndarray
     end: np.ndarray
@@ -112,10 +108,7 @@ def _joined(text: _Text, marks: np.ndarray, bounds: np.ndarray) -> tuple[np.ndar
 
 
 def _split(first: np.ndarray, last: np.ndarray, text: _Text, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cut sentences that are longer than two lines: first the first cue of each, then the second, …
-
-    rank   (N,): how good it is to cut after each word
-    """
+    """Cut sentences that are longer than two lines, first the first cue of each; `rank` (N,) says where it is good."""
     done = []
     while len(first):
         reach = text.reach(first, last)
@@ -182,3 +175,40 @@ def _shown(sizes: np.ndarray, begins: np.ndarray, ends: np.ndarray, recordings: 
     stops = np.where(stops > following - round(1000 * GAP), following, stops)
     starts, stops = moved(starts, stops, spoken, far, round(1000 * GAP))
     return starts - far, stops - far
+
+
+class CueText(NamedTuple):
+    """A cue as it is written: `00:00:01,500 --> 00:00:02,750`, and one or two lines of text."""
+
+    times: str
+    text: str
+
+
+def cue_texts(words: Sequence[str], cues: Cues) -> Iterator[CueText]:
+    """The cues as they are written."""
+    for first, second, last, begin, end in zip(*(column.tolist() for column in cues[:5])):
+        text = " ".join(words[first:second])
+        if second < last:
+            text += "\n" + " ".join(words[second:last])
+        yield CueText(f"{_clock(begin)} --> {_clock(end)}", text)
+
+
+def srt(cues: Sequence[CueText]) -> str:
+    """Cues as SubRip."""
+    return "".join([f"{i}\n{times}\n{text}\n\n" for i, (times, text) in enumerate(cues, 1)])
+
+
+def vtt(cues: Sequence[CueText], speakers: Sequence[str] = ()) -> str:
+    """Cues as WebVTT; the speaker of each, if there is one, is its voice: `<v Name>`."""
+    voices = [f"<v {escape(name, quote=False)}>" if name else "" for name in speakers or [""] * len(cues)]
+    text = "".join([f"\n{times.replace(',', '.')}\n{voice}{escape(text, quote=False)}\n"
+                    for (times, text), voice in zip(cues, voices)])
+    return f"WEBVTT\n{text}"
+
+
+def _clock(time: int) -> str:
+    """Milliseconds as 00:00:00,000; from 100 hours on with more digits."""
+    seconds, milliseconds = divmod(time, 1000)
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:02}:{minutes:02}:{seconds:02},{milliseconds:03}"

@@ -1,4 +1,4 @@
-"""What is written after words, for subtitles and paragraphs: where sentences end, and which words belong together.
+"""What is written after words, for subtitles and paragraphs: where sentences end, which words belong together.
 
 Written words tell what they are: a name's words begin with capitals, a number has digits, an initial is one capital
 with a point. So the rules hold for any language. The words of which numbers are spelled out are in number_words.txt.
@@ -18,6 +18,8 @@ from punc.data.labels import LabelSet, with_capital
 
 NO_MARK, MARK, SENTENCE_END = 0, 1, 2  # what is written after a word
 SPELLED, BETWEEN = 1, 2  # kinds of number words
+LONG = 2.0  # s; no cue spans such a silence; after a sentence, it ends the paragraph
+PARAGRAPH = 120  # words; the first sentence that ends after so many ends the paragraph
 
 
 def marks_after(words: Sequence[str], labels: np.ndarray, label_set: LabelSet) -> np.ndarray:
@@ -47,8 +49,6 @@ def tied(words: Sequence[str], marks: np.ndarray) -> np.ndarray:
 
     A name goes on from a capital to a capital or a digit, without a mark between: Ada Lovelace, April 14. A number goes
     on after a digit, 10 million, and between the words of which it is spelled, two hundred and one.
-
-    words, marks   as in `marks_after`
     """
     def each(values: Iterable[bool]) -> np.ndarray:
         return np.fromiter(values, bool, len(words))
@@ -75,3 +75,30 @@ def number_words() -> dict[str, int]:
         *between, word = line.split()
         found[word] = found[with_capital(word)] = BETWEEN if between else SPELLED
     return found
+
+
+def capitalized(words: Sequence[str], marks: np.ndarray, starts: np.ndarray, turns: np.ndarray) -> list[str]:
+    """The words, with a capital at `starts` and after the end of a sentence or turn, if they have none, as iPhone."""
+    words = list(words)
+    for i in {*starts.tolist(), *(np.flatnonzero((marks == SENTENCE_END) | turns) + 1).tolist()}:
+        if i < len(words) and words[i].islower():
+            words[i] = with_capital(words[i])
+    return words
+
+
+def paragraphs(words: Sequence[str], marks: np.ndarray, pauses: np.ndarray | None, turns: np.ndarray) -> str:
+    """The words of one recording as paragraphs, separated by empty lines; arguments as of `make_cues`.
+
+    A paragraph ends where the speaker changes, and with a sentence if a silence of LONG seconds follows, or if it has
+    PARAGRAPH words by then; not at a silence inside a sentence.
+    """
+    breaks = turns.copy()
+    if pauses is not None:
+        breaks |= (marks == SENTENCE_END) & (pauses >= LONG)  # false for NaN
+    parts, start = [], 0
+    for at in (np.flatnonzero((marks == SENTENCE_END) | breaks) + 1).tolist():
+        if breaks[at - 1] or at - start >= PARAGRAPH:
+            parts.append(" ".join(words[start:at]))
+            start = at
+    parts += [" ".join(words[start:])] * (start < len(words))
+    return "\n\n".join(parts) + "\n" if parts else ""

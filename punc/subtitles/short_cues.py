@@ -26,7 +26,6 @@ class ShortCues:
 
     reach    (first words, ends) → the first word that two lines from each cannot hold, at most the end
     length   (first words, ends) → characters
-    begins   (N,) seconds from the start of the recording
     until    (N,) seconds: when the word after each begins; infinite after a recording's last one
     bounds   bool (N,): where a cue must end
     rank     (N,): how good it is that a cue ends after each word
@@ -100,7 +99,6 @@ def moved(starts: np.ndarray, stops: np.ndarray, spoken: np.ndarray, zeros: np.n
 
     spoken   (C,) when the last word of each cue ends
     zeros    (C,) when the recording of each cue begins; recordings follow each other, far apart
-    gap      a shorter time without a cue is closed
     """
     least, shift = round(1000 * LEAST), round(1000 * SHIFT)
     starts, stops = starts.copy(), stops.copy()

@@ -54,10 +54,7 @@ class Dot(NamedTuple):
 
 
 class Abbreviations:
-    """The words of a file by kind: kind → words. Those of `keep_dot` are abbreviations wherever they stand.
-
-    Raises InputError for a word that is given two kinds of an abbreviation.
-    """
+    """The words of a file by kind. Raises InputError for a word of two kinds of an abbreviation."""
 
     def __init__(self, words: Mapping[str, Iterable[str]], path: str | os.PathLike | None = None):
         self.kinds: dict[str, str] = {}
@@ -111,10 +108,7 @@ class Abbreviations:
         return Dot(NEVER if kind != NUMBER and not MARKS.isdisjoint(rest) else kind, word, bare)
 
     def ends(self, dot: Dot, following: Iterable[str], line_end: bool = False) -> bool | None:
-        """Whether a sentence ends at a dot, given REACH tokens that follow; None if these do not say it.
-
-        line_end  whether an utterance, which is a line, ends at the dot
-        """
+        """Whether a sentence ends at a dot, before REACH tokens, or at a `line_end`; None if these do not say it."""
         if dot.kind == NEVER:
             return False
         kind = CAPITAL if line_end and dot.kind == STARTER else dot.kind
@@ -126,7 +120,6 @@ class Abbreviations:
         return None
 
     def _ends_before(self, kind: str, word: str, initial: bool) -> bool:
-        """Whether a sentence ends at a dot of a kind before a word, which may be an initial."""
         if kind == NUMBER:
             return not word[0].isdigit()
         if kind == DIGITS:
@@ -137,18 +130,11 @@ class Abbreviations:
 
 
 def count_dot(dot: Dot, ends: bool, counts: Counter[str]) -> None:
-    """Count a dot that is a mark, if a sentence ends there, or no mark."""
     note(counts, MARK if ends else NO_MARK, dot.name)
-
-
-def join_ellipses(text: str) -> str:
-    """The text with each ellipsis that has blanks as one token."""
-    return WITH_BLANKS.sub("...", text) if ". ." in text else text
 
 
 @lru_cache(1)
 def shipped() -> Abbreviations:
-    """The abbreviations that come with the package."""
     return Abbreviations.read(Path(__file__).parent / "abbreviations.txt")
 
 

@@ -19,7 +19,6 @@ from punc.text.prose import written
 
 
 def first(word: str, capital: bool) -> str:
-    """The word with a capital first, or as it is."""
     return with_capital(word) if capital else word
 
 
@@ -61,10 +60,7 @@ class Casing:
         return label.write(word) if form is None else label.opening + form + label.mark
 
     def write(self, words: Sequence[str], names: Sequence[str], starts: Iterable[int] = ()) -> list[str]:
-        """Each word as it is written, given the names of the labels.
-
-        starts   the words that begin a stream; the first word continues the stream of the call before if it is not one
-        """
+        """Each word as it is written, given the names of the labels; the words `starts` begin streams, others go on."""
         texts = written(words, names, self._label_set)
         known = self._words
         for i in [i for i, word in enumerate(words) if word in known] if known else ():

@@ -17,6 +17,7 @@ of other languages are.
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -37,15 +38,11 @@ NO_BLANK = re.compile("(?<![!-~]) | (?![!-~])")  # a blank that does not stand b
 
 
 class Split(NamedTuple):
-    """A text as tokens, the label after each, and the text between them.
-
-    rests  rests[0] is before the first token, rests[i] after the i-th
-    lead   marks before the first token
-    """
+    """A text as tokens, the label after each, and the text between them; `lead` are marks before the first token."""
 
     tokens: list[str]
     labels: list[str]
-    rests: list[str]
+    rests: list[str]  # rests[0] is before the first token, rests[i] after the i-th
     lead: list[str]
 
 
@@ -118,7 +115,6 @@ class CharacterReader:
         return Split(tokens, labels, rests, found[0])
 
     def write(self, split: Split, labels: list[str]) -> str:
-        """The text with these labels in its slots."""
         pairs = zip(written(split.tokens, labels, self.labels), split.rests[1:])
         return split.rests[0] + "".join(chain.from_iterable(pairs))
 
@@ -132,7 +128,6 @@ def tokens(text: str) -> list[str]:
 
 
 def split(text: str) -> list[str]:
-    """The words of a text."""
     return [text[start:end] for start, end in _spans(text)]
 
 
@@ -145,12 +140,7 @@ def with_words(text: str, words: Sequence[str]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def without_blanks(text: str) -> str:
-    """A text whose words have blanks between them, as it is written: only ASCII has blanks."""
-    return NO_BLANK.sub("", text)
-
-
-NO_BLANKS = Script(split, with_words, without_blanks)
+NO_BLANKS = Script(split, with_words, partial(NO_BLANK.sub, ""))
 
 
 def _spans(text: str) -> list[tuple[int, int]]:

@@ -18,12 +18,7 @@ CUT_CHARACTER = re.compile("[\udcc2-\udcf4][\udc80-\udcbf]+[?]|[\udc80-\udcff]")
 
 
 class FilePart(NamedTuple):
-    """A part of an input file.
-
-    offset      bytes of the file before it
-    line_start  whether it begins at the beginning of a line
-    first       whether it is the file's first part
-    """
+    """A part of an input file, after `offset` bytes; whether it begins with a line, and is the file's first part."""
 
     path: str
     offset: int
@@ -33,11 +28,7 @@ class FilePart(NamedTuple):
 
 
 def file_parts(paths: Iterable[str | os.PathLike[str]], delimiter: bytes, size: int = PART) -> Iterator[FilePart]:
-    """The files in parts of about `size` bytes, each of which ends with `delimiter`.
-
-    If the delimiter is the line end and a line is longer than `size`, a part ends with a blank.
-    Raises InputError for a missing or an empty file.
-    """
+    """The files in parts of about `size` bytes, each of which ends with `delimiter`, or a blank. Raises InputError."""
     for path in paths:
         with open_input(path) as file:
             rest, offset, line_start, first = b"", 0, True, True
@@ -74,11 +65,7 @@ def count_lines(file: IO[bytes], end: int) -> int:
 
 
 def decode(data: bytes, repairs: Counter[str]) -> str:
-    """Bytes as text with plain line ends.
-
-    Bytes that are not UTF-8 are removed, with a `?` that a converter put for the last byte of a character.
-    Raises InputError for a NUL byte.
-    """
+    """Bytes as text with plain line ends, without what is not UTF-8. Raises InputError for a NUL byte."""
     if (at := data.find(b"\0")) >= 0:
         raise InputError("a NUL byte", "convert the text to UTF-8: iconv -f UTF-16 -t UTF-8",
                          line=data.count(b"\n", 0, at) + 1)
@@ -99,7 +86,6 @@ SHOWN = 10
 
 
 def note(counts: Counter[str], what: str, example: str, times: int = 1) -> None:
-    """Count an example of something."""
     if len(example) > WIDTH:
         example = example[:WIDTH - 1] + "…"
     counts[f"{what}\t{' '.join(example.split())}"] += times

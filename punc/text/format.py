@@ -22,19 +22,14 @@ from punc.data.datadir import Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.text import formats
 from punc.text.abbreviations import Abbreviations
-from punc.text.cutter import CHANGES, Cutter, file_name, sorted_streams
 from punc.text.file_parts import FilePart, bound, count_lines, decode, file_parts
-from punc.text.passages import Passage, Unreadable
+from punc.text.passages import CHANGES, Cutter, Passage, Unreadable, file_name, sorted_streams
 from punc.text.prose import Clitics, TextReader
 
 
 @dataclass(frozen=True)
 class PrepareOptions:
-    """How files become a data directory: the options of `punc prepare`, whose help says what each is.
-
-    Files are read: labels, clitics (None: words stay whole) and abbreviations (None: all dots are marks). `clean` has
-    names of `not_speech.KINDS`. After `document_prefix`, the rest of the line is the stream's name.
-    """
+    """How files become a data directory: the options of `punc prepare`, whose help says what each is, as read."""
 
     labels: LabelSet | None = None
     lowercase: bool = True
@@ -52,32 +47,23 @@ class PrepareOptions:
     nj: int = 1
 
     def reader(self) -> TextReader:
-        """A reader of words and marks. Raises InputError if there is no label set."""
         if self.labels is None:
             raise InputError("no label set", "name one: --labels conf/labels.txt")
         return TextReader(self.labels, self.lowercase, self.clitics)
 
 
 class Format(ABC):
-    """A format to read, with the options to read it.
+    """A format to read, with the options to read it."""
 
-    takes         names of the options that apply to the format
-    lines_as_utterances  whether its lines can be utterances (`utt_words` = 0)
-    """
-
-    takes: ClassVar[tuple[str, ...]]
-    lines_as_utterances: ClassVar[bool] = False
+    takes: ClassVar[tuple[str, ...]]  # names of the options that apply to it
+    lines_as_utterances: ClassVar[bool] = False  # whether its lines can be utterances (`utt_words` = 0)
 
     def __init__(self, options: PrepareOptions):
         self.options = options
 
     @abstractmethod
     def prepare(self, inputs: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str]) -> Counter[str]:
-        """Write the data directory `output` from the files `inputs`.
-
-        Returns counts: streams, utterances, words, and the repairs. Raises InputError for files that cannot be read or
-        repaired; `output` is then as it was.
-        """
+        """Write the data directory `output`, or leave it. Returns counts: streams, utterances, words, repairs."""
 
 
 def format_names() -> list[str]:
@@ -90,7 +76,6 @@ def load_format(name: str) -> type[Format]:
 
 
 def format_help(name: str) -> str:
-    """The first line of the docstring of a format's file."""
     return (importlib.import_module(f"{formats.__name__}.{name}").__doc__ or "").partition("\n")[0]
 
 
@@ -103,15 +88,11 @@ class TextFormat(Format):
 
     The text is read in parts, in several processes. Bytes that are not UTF-8 are removed, carriage returns are line
     ends, and a mark before a stream's first word is dropped; each is counted.
-
-    takes       by default, the options of a text of words without lines or segments
-    delimiter   what a part of a file ends with
-    has_utterances  whether the text always says where an utterance ends
     """
 
     takes: ClassVar[tuple[str, ...]] = STREAM_OPTIONS
-    delimiter: ClassVar[bytes] = b"\n"
-    has_utterances: ClassVar[bool] = False
+    delimiter: ClassVar[bytes] = b"\n"  # what a part of a file ends with
+    has_utterances: ClassVar[bool] = False  # whether the text always says where an utterance ends
 
     def __init__(self, options: PrepareOptions):
         super().__init__(options)
@@ -120,13 +101,9 @@ class TextFormat(Format):
 
     @abstractmethod
     def passages(self, text: str, line_start: bool, repairs: Counter[str]) -> Iterator[Passage]:
-        """The passages of a part of a file; `line_start`: whether it begins at the beginning of a line.
-
-        Counts repairs. Raises Unreadable for text that cannot be repaired.
-        """
+        """The passages of a part of a file; counts repairs. Raises Unreadable for text that cannot be repaired."""
 
     def has_pauses(self, inputs: Sequence[str | os.PathLike[str]]) -> bool:
-        """Whether the files have pauses."""
         return False
 
     def position(self, text: str, fault: str) -> int:

@@ -21,21 +21,19 @@ class SplitWords(NamedTuple):
     """W words taken apart: the different ones as tokens, and which of them each word is, `codes` int64 (W,).
 
     counts, streams   int64 (W,): how many words a model reads of each, and its stream
-    turns             bool (W,): another speaker than that of the word before begins
     """
 
     tokens: list[Token]
     codes: np.ndarray
     counts: np.ndarray
     streams: np.ndarray
-    turns: np.ndarray
+    turns: np.ndarray  # bool (W,): another speaker than that of the word before begins
 
     def of(self, values: Sequence[int]) -> np.ndarray:
         """A value of each word, given one for each token."""
         return np.array(values)[self.codes] if len(values) else np.zeros(0, bool)
 
     def read(self) -> list[str]:
-        """What a model reads, word after word."""
         return list(chain.from_iterable(map([token.words for token in self.tokens].__getitem__, self.codes.tolist())))
 
     @property
@@ -71,8 +69,7 @@ def take_apart(texts: Sequence[str], reader: TokenReader, streams: np.ndarray, t
 def keeps(words: SplitWords, marks: str) -> np.ndarray:
     """Where the marks of a text stay, bool (W,).
 
-    marks   KEEP: everywhere; REPLACE: nowhere; AUTO: in streams with a third of the usual marks or more, where only
-            what is missing is added
+    KEEP: everywhere; REPLACE: nowhere; AUTO: in streams with a third of the usual marks or more.
     """
     if marks != AUTO:
         return np.full(len(words.codes), marks == KEEP)
@@ -95,10 +92,7 @@ def unmarked(words: SplitWords) -> np.ndarray:
 
 
 class MarkedWords:
-    """Writes words with their labels; `marks` says what happens to marks that are there, as in `keeps`.
-
-    sentences   a word that begins a stream or a sentence gets a capital, whatever its label
-    """
+    """Writes words with their labels, `marks` as in `keeps`; with `sentences`, these begin with a capital."""
 
     def __init__(self, label_set: LabelSet, casing: Casing, marks: str = REPLACE, sentences: bool = False):
         self.label_set, self._casing, self._marks, self._sentences = label_set, casing, marks, sentences
@@ -106,10 +100,7 @@ class MarkedWords:
         self._ends = [i for i, label in enumerate(label_set) if label.name in label_set.sentence_ends]
 
     def write(self, words: SplitWords, labels: np.ndarray) -> tuple[list[str], np.ndarray]:
-        """The text of each word, and its label, int64 (W,), which is another where marks stay or move.
-
-        labels  int64 (W,), 0 for a word that no model reads
-        """
+        """The text of each word, and its label, int64 (W,), which is another where marks stay or move."""
         labels = labels.copy()
         kinds, had = words.of([token.kind for token in words.tokens]), words.of([t.marks != "" for t in words.tokens])
         self._move(words, labels, kinds == TAG, had)
@@ -130,10 +121,7 @@ class MarkedWords:
 
     def _sentence_starts(self, words: SplitWords, labels: np.ndarray, kinds: np.ndarray,
                          following: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Which words begin a sentence by the labels, and which do not by the marks that are there, bool (W,) each.
-
-        following   the words that are marks which stand alone
-        """
+        """Which words begin a sentence by the labels, and which do not by the marks that are there, bool (W,) each."""
         read = np.flatnonzero((words.counts > 0) & (kinds != TAG))
         begins, before = starts_of_runs(words.streams[read]), following - 1
         ends = words.of([token.ends for token in words.tokens])
@@ -164,11 +152,7 @@ class MarkedWords:
         return self.label_set.index(self.label_set.reading(marks, label.capital, label.opening))
 
     def _keep(self, words: SplitWords, labels: np.ndarray, kept: np.ndarray, stays: np.ndarray) -> None:
-        """Give words that keep their marks the labels of these, and others an empty one, unless a mark is missing.
-
-        kept    bool (W,): where marks stay
-        stays   bool (W,): where no label makes a capital, and, with AUTO, no mark is missing but at the end of a turn
-        """
+        """Give `kept` words the labels of their marks, and others an empty one, unless a mark is missing."""
         marked, has = words.of([token.marks != "" and token.kind != TAG for token in words.tokens]), words.marked
         added = ~has & (~stays | words.ends | (self._marks == KEEP))
         for i in np.flatnonzero(kept).tolist():
@@ -190,7 +174,6 @@ class MarkedWords:
         return kept | inner | (upper & inside)
 
     def _texts(self, words: SplitWords, labels: np.ndarray, flags: np.ndarray) -> list[str]:
-        """The texts; each different combination of token, label and flags is written once."""
         @cache
         def text(token: int, label: int, *flags_of_word: bool) -> str:
             return self.text(words.tokens[token], self.label_set[label], *flags_of_word)
@@ -223,6 +206,5 @@ class MarkedWords:
 
 
 def _has_capitals(words: SplitWords) -> bool:
-    """Whether the words have small letters, and a capital that another one than `I` begins with."""
     tokens = [token for token in words.tokens if token.kind == WORD]
     return any(token.has_lower for token in tokens) and any(token.first_capital and token.core[1:] for token in tokens)

@@ -30,8 +30,7 @@ MOST_NESTED = 20  # brackets in brackets that are taken out
 class Kind(NamedTuple):
     """A kind of text that is not said.
 
-    patterns  match it, in a text that begins with a line end; each with a quick test whether a text may have some. A
-              pattern that begins with a character, and not with a condition, is as quick
+    patterns  match it, in a text that begins with a line end; each with a quick test whether a text may have some
     form      what is counted of a match: matches that differ in numbers only are the same
     sure      whether a match is one; by default, if it has a letter or a digit
     """
@@ -42,7 +41,6 @@ class Kind(NamedTuple):
 
 
 def found_by(mark: str, pattern: str, probe: str = "") -> tuple[Callable[[str], bool], re.Pattern[str]]:
-    """A pattern for texts that have a mark and, if it is given, match a probe."""
     test = re.compile(probe) if probe else None
     return lambda text: mark in text and (not test or test.search(text) is not None), re.compile(pattern)
 

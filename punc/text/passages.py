@@ -1,18 +1,25 @@
-"""Passages: stretches of text with labels, on their way from a file to utterances.
+"""Passages: stretches of text with labels, on their way from a file to utterances, into which they are cut.
 
 Each distinct line or word is analysed once and remembered, so that most tokens cost one look-up.
 """
 
+import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from punc.base.errors import InputError
+from punc.data.datadir import Utterance
 from punc.text.abbreviations import REACH, Abbreviations, Dot, count_dot
 from punc.text.prose import Parts
 
 MEMORY = 150_000  # distinct lines or words to remember: about 45 MB, whatever the size of the corpus
+CHANGES = "changes of speaker"  # a count of `punc prepare`
+MOST = 99_999_999  # the highest number of a stream or utterance
 
 
 class Unreadable(Exception):
@@ -20,10 +27,7 @@ class Unreadable(Exception):
 
 
 class OpenDot(NamedTuple):
-    """The dot of a passage's last word, if only what follows says whether a sentence ends there.
-
-    label  that of the word if none ends there
-    """
+    """The dot of a passage's last word, if only what follows says whether a sentence ends there; else its `label`."""
 
     dot: Dot
     label: str
@@ -33,34 +37,27 @@ class Passage(NamedTuple):
     """Words that follow one another in a stream.
 
     words, labels  separated by blanks; as many labels as words
-    pauses         float32 (words,), seconds; None if the format has none
     lead, lead_pause  the label (empty for none) and the pause (None for none) of the word before the passage
     stream         name of the stream that begins with this passage, possibly empty; None if no stream begins
-    end            whether an utterance ends with this passage
     dot            the dot of the last word, whose label is that of a sentence's end; None if it is decided
-    first          the first tokens, for the open dot of the passage before
-    speaker        who speaks from this passage on; None: as before, or not known
     """
 
     words: str
     labels: str
-    pauses: np.ndarray | None = None
+    pauses: np.ndarray | None = None  # float32 (words,), seconds; None if the format has none
     lead: str = ""
     lead_pause: float | None = None
     stream: str | None = None
-    end: bool = False
+    end: bool = False  # whether an utterance ends with this passage
     dot: OpenDot | None = None
-    first: tuple[str, ...] = ()
-    speaker: str | None = None
+    first: tuple[str, ...] = ()  # the first tokens, for the open dot of the passage before
+    speaker: str | None = None  # who speaks from this passage on; None: as before, or not known
 
 
 class Memo(dict[str, str]):
-    """Remembers the analysis of items (lines or words): item → its words, empty if the item is special.
+    """Remembers the analysis of items (lines or words): item → its words, empty if the item is `special`.
 
-    abbreviations  say which dots of tokens may be no marks; None for items that are no tokens
-
-    `labels` maps each item to its labels. `special` holds the parts of items that need more than a look-up: those with
-    a lead, with a repair, with a dot that may be no mark, or without words.
+    Those have a lead, a repair, no words, or a dot that may be no mark (by `abbreviations`, if items are tokens).
     """
 
     def __init__(self, analyse: Callable[[str], Parts], abbreviations: Abbreviations | None = None):
@@ -82,16 +79,8 @@ class Memo(dict[str, str]):
             self[item], self.labels[item] = parts.words, parts.labels
         return self[item]
 
-    def forget(self) -> None:
-        """Forget everything once there are more than MEMORY items, so that memory does not grow with the corpus."""
-        if len(self) > MEMORY:
-            for table in (self, self.labels, self.special, self.dots):
-                table.clear()
-
-    def read(self, items: Sequence[str], attach: Callable[[str, str], str], repairs: Counter[str],
-             following: Sequence[str] = ()) -> Passage:
-        """The passage that the items make; `attach(label, lead)` gives a lead to the word before it. If the items that
-        are `following` are not known, a dot at the end may stay open."""
+    def read(self, items: Sequence[str], attach: Callable[[str, str], str], repairs: Counter[str]) -> Passage:
+        """The passage that the items make; `attach(label, lead)` gives a lead to the word before it."""
         words = list(map(self.__getitem__, items))
         lead = ""
         at = -1
@@ -105,7 +94,7 @@ class Memo(dict[str, str]):
                 before = at - 1
             if items[at] in self.dots:
                 label = labels[before] if before >= 0 else ""
-                parts, open_dot = self._decide(items, at, following, label, repairs)
+                parts, open_dot = self._decide(items, at, label, repairs)
             if parts.repair:
                 repairs[parts.repair] += 1
             if parts.lead and before >= 0:
@@ -116,21 +105,171 @@ class Memo(dict[str, str]):
             words[at], labels[at] = parts.words, parts.labels
             if parts.words:
                 before = at
-        self.forget()
-        if at >= 0:
-            words = list(filter(None, words))
-            labels = list(filter(None, labels))
+        if len(self) > MEMORY:  # it does not grow with the corpus
+            for table in (self, self.labels, self.special, self.dots):
+                table.clear()
         first = tuple(items[:REACH]) if self.abbreviations else ()
-        return Passage(" ".join(words), " ".join(labels), lead=lead, dot=open_dot, first=first)
+        return Passage(" ".join(filter(None, words)), " ".join(filter(None, labels)), lead=lead, dot=open_dot,
+                       first=first)
 
-    def _decide(self, items: Sequence[str], at: int, following: Sequence[str], label: str,
+    def _decide(self, items: Sequence[str], at: int, label: str,
                 counts: Counter[str]) -> tuple[Parts, OpenDot | None]:
         """What an item with a dot says, and its dot if that is open; `label` ends with that of the word before."""
         dot, without = self.dots[items[at]]
-        behind = [*items[at + 1:at + 1 + REACH], *following][:REACH]
+        behind = items[at + 1:at + 1 + REACH]
         ends = self.abbreviations.ends(dot, behind) if self.abbreviations else None
         label = (without.labels or label).rpartition(" ")[2]  # an ellipsis that stands alone has no word
         if ends is None and len(behind) < REACH and label:
             return self.special[items[at]], OpenDot(dot, label)
         count_dot(dot, ends is not False, counts)
         return without if ends is False else self.special[items[at]], None
+
+
+def padded(number: int) -> str:
+    """A number in names, with zeros so that C order is that of numbers. Raises InputError if it has too many digits."""
+    if number > MOST:
+        raise InputError(f"more than {MOST:,} texts or utterances to number", "prepare several data directories")
+    return f"{number:08d}"
+
+
+def utterance_id(stream: str, number: int) -> str:
+    """`STREAM-NUMBER`, padded with zeros so that C order is the order of the text."""
+    return f"{stream}-{padded(number)}"
+
+
+def stream_name(name: str) -> str:
+    """A name as an id: characters that Kaldi's tools may not read become `_`."""
+    return "".join(c if c.isalnum() or c in "-._" else "_" for c in name)
+
+
+def file_name(path: str | os.PathLike[str]) -> str:
+    """The name of a file's stream: the file's name without its ending."""
+    return stream_name(Path(path).stem)
+
+
+def sorted_streams(names: Iterable[str]) -> list[str]:
+    """Names of streams in C order.
+
+    Raises InputError if two are the same, or if it is not the order of their utterances: the utterances of `talk` come
+    after those of `talk-0` and `talk&`, but `talk` comes before these.
+    """
+    names = sorted(names, key=str.encode)
+    for one, other in pairwise(names):
+        if one == other:
+            raise InputError(f"two streams would be called '{one}'", "rename a file, or a document")
+        if other.startswith(one) and other[len(one):] < "-1":
+            raise InputError(f"'{one}' and '{other}' cannot be sorted both as streams and by their utterances",
+                             "rename one of them")
+    return names
+
+
+class Cutter:
+    """Cuts passages into utterances of `size` words, with ids by `utterance_id`; 0: where a passage says so.
+
+    attach         (label of a word, label found after the word) → the word's new label
+    independent    each utterance is a stream of its own, with the same name
+    pauses, turns  whether the utterances keep the pauses of the passages, and have flags where the speaker changes
+    numbered       a stream's name begins with the stream's number; else it is the passage's name
+    abbreviations  decide on the dot of a passage's last word, when the next passage is there
+    """
+
+    def __init__(self, size: int, attach: Callable[[str, str], str], prefix: str = "", independent: bool = False,
+                 pauses: bool = True, numbered: bool = True, abbreviations: Abbreviations | None = None,
+                 turns: bool = False):
+        self.size, self.attach, self.prefix, self.independent = size, attach, prefix, independent
+        self.pauses, self.numbered, self._abbreviations = pauses, numbered, abbreviations
+        self.dropped = 0  # marks that have no word before them
+        self.dots: Counter[str] = Counter()  # those that were decided on
+        self._dot: OpenDot | None = None
+        self._stream, self._streams, self._number, self._ended = "", 0, 1, False
+        self._words: list[str] = []
+        self._labels: list[str] = []
+        self._pauses: np.ndarray | None = None
+        self._turns = turns
+        self._speakers: list[str | None] = []  # of the words that wait; None: not known
+        self._speaker: str | None = None  # who speaks
+        self._next: str | None = None  # who says the word after those that wait
+
+    def cut(self, passages: Iterable[Passage]) -> Iterator[Utterance]:
+        """The utterances of passages. The last word waits for the next passage, which may begin with its mark."""
+        for passage in passages:
+            if passage.stream is not None:
+                self._close_dot(True)
+                yield from self._take(len(self._words))
+                self._number += self._ended
+                self._begin(passage.stream)
+            if self._dot:
+                self._close_dot(self._ends_before(passage))
+            self._lead(passage)
+            if self._ended:
+                yield from self._take(len(self._words))
+                self._number += 1
+            self._append(passage)
+            self._dot = passage.dot or self._dot
+            self._ended = passage.end
+            if len(self._words) > self.size > 0:
+                yield from self._take(self.size)
+        self._close_dot(True)
+        yield from self._take(len(self._words))
+
+    def _ends_before(self, passage: Passage) -> bool | None:
+        """Whether a sentence ends at the open dot; None if a later passage may say it."""
+        ends = None
+        if self._dot and self._abbreviations and not (self.independent and self._ended):
+            ends = self._abbreviations.ends(self._dot.dot, passage.first, line_end=self._ended)
+        return True if ends is None and (self._ended or passage.words) else ends
+
+    def _close_dot(self, ends: bool | None) -> None:
+        if self._dot and ends is not None:
+            if not ends:
+                self._labels[-1] = self._dot.label
+            count_dot(self._dot.dot, ends, self.dots)
+            self._dot = None
+
+    def _begin(self, name: str) -> None:
+        self._streams += 1
+        name = stream_name(name)
+        number = padded(self._streams) + ("_" if name else "") if self.numbered else ""
+        self._stream = self.prefix + number + name
+        self._ended, self._speaker = False, None
+        if not self.independent:
+            self._number = 1
+
+    def _lead(self, passage: Passage) -> None:
+        known = bool(self._words) and not (self.independent and self._ended)
+        if passage.lead and known:
+            self._labels[-1] = self.attach(self._labels[-1], passage.lead)
+        self.dropped += bool(passage.lead) and not known
+        if passage.lead_pause is not None and known and self._pauses is not None:
+            self._pauses[-1] = passage.lead_pause
+        self._speaker = self._speaker if passage.speaker is None else passage.speaker
+        self._next = self._speaker if passage.words else self._next
+
+    def _append(self, passage: Passage) -> None:
+        if not passage.words:
+            return
+        self._words += passage.words.split(" ")
+        self._labels += passage.labels.split(" ")
+        self._speakers += [self._speaker] * (passage.words.count(" ") + 1)
+        if passage.pauses is not None and self.pauses:
+            known = [] if self._pauses is None else [self._pauses]
+            self._pauses = np.concatenate([*known, passage.pauses])
+
+    def _take(self, size: int) -> Iterator[Utterance]:
+        """Cut the waiting words into utterances of `size` words; at most so many go on waiting."""
+        words, labels, pauses, at = self._words, self._labels, self._pauses, 0
+        while len(words) - at > size or (at == 0 and 0 < len(words) == size):
+            key = utterance_id(self._stream, self._number)
+            if self.independent:
+                self._stream = key = f"{self.prefix}{padded(self._number)}"
+            part = None if pauses is None else pauses[at:at + size]
+            turns = self._changes(at, min(at + size, len(words))) if self._turns else None
+            yield Utterance(key, self._stream, words[at:at + size], labels[at:at + size], part, turns)
+            at += size
+            self._number += not self._ended
+        del words[:at], labels[:at], self._speakers[:at]
+        self._pauses = None if pauses is None or not words else pauses[at:]
+
+    def _changes(self, begin: int, end: int) -> np.ndarray:
+        speakers = [*self._speakers[begin:end + 1], self._next][:end - begin + 1]
+        return np.array([one is not None and one != other for one, other in pairwise(speakers)], bool)

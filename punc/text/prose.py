@@ -11,7 +11,6 @@
 - A hyphen is a mark only if it stands alone or is doubled: `pre- and post-war` has no mark.
 - Everything else (quotes, brackets, bullets) is dropped. Typographic apostrophes and hyphens become plain ones; soft
   hyphens and zero-width spaces vanish.
-
 """
 
 import os
@@ -35,10 +34,7 @@ MOST_GAPS = 10_000  # gaps between words, as marks, whose labels are remembered
 
 
 class Parts(NamedTuple):
-    """A token or line, read: the label for the word before it (empty for none), its words, and their labels.
-
-    Words and labels are separated by blanks. The repair that was made is empty for none.
-    """
+    """A token or line, read: the label of the word before it, its words and their labels with blanks, the repair."""
 
     lead: str
     words: str
@@ -92,7 +88,6 @@ class Clitics:
             raise InputError("no rule", "write an end as n't, a beginning as l', or WORD PART PART", path)
 
     def write(self, path: str | os.PathLike) -> None:
-        """Write a file of the same rules."""
         with atomic_file(path) as file:
             file.writelines(f"{rule} {' '.join(parts)}\n" for rule, parts in self.words.items())
             file.writelines(f"{rule}\n" for rule in (*self.beginnings, *self.ends))
@@ -114,10 +109,7 @@ class Clitics:
 
 
 class TextReader:
-    """Reads punctuated prose, token by token, with a label set; clitics are rules that split words.
-
-    lowercase  write words in lower case; if the label set has capitals, the label keeps that of the first letter
-    """
+    """Reads punctuated prose, token by token; with `lowercase`, a label that has capitals keeps the first letter's."""
 
     def __init__(self, labels: LabelSet, lowercase: bool = True, clitics: Clitics | None = None):
         self.labels, self.lowercase, self.clitics = labels, lowercase, clitics
@@ -149,7 +141,6 @@ class TextReader:
         return self._parts(token[:starts[0]], words)
 
     def _parts(self, lead: str, words: list[tuple[str, str]]) -> Parts:
-        """Parts from the marks before the first word, and from the words with the marks after each."""
         texts: list[str] = []
         labels: list[str] = []
         before = lead
@@ -169,7 +160,6 @@ class TextReader:
         return Parts(self.labels.reading(marks) if marks else "", " ".join(texts), " ".join(labels))
 
     def _gap_label(self, gap: str, capital: bool, opening: str = "") -> str:
-        """The label of a word before a gap."""
         label = self._gap_labels.get((gap, capital, opening))
         if label is None:
             if len(self._gap_labels) > MOST_GAPS:
@@ -208,11 +198,7 @@ QUOTE = '"'
 
 
 class ProseWriter:
-    """Writes the utterances of streams to a file, one a line: id and text.
-
-    casing   word as its label writes it → its form: NATO, McDonald
-    clitics  words to join to the word before, as n't; a clitic that ends with an apostrophe, as l', is joined to the
-             word after
+    """Writes the utterances of streams to a file, one a line: id and text; joins `clitics` to their words.
 
     A label says that a quotation mark `"` stands after a word, but not which way it faces. In a sentence the first one
     opens and stands before the next word, the second one closes, and so on. An open one is closed after the mark that
@@ -241,7 +227,6 @@ class ProseWriter:
         self._held = None
 
     def _release(self, last: bool) -> None:
-        """Write the utterance that is held back; if it is the stream's last, close its quote."""
         if self._held:
             key, _, texts = self._held
             if last and self._open and texts and not self._waits:  # a quote before no word is dropped

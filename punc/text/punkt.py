@@ -15,10 +15,8 @@ stage).
 
 Not as in the paper: a single letter is an initial unless it has a dot RARER times more rarely than other words, as I in
 English; an abbreviation, and a word of the orthographic heuristic, occurs MIN_COUNT times; rare abbreviations and
-collocations of initials are not looked for. Memory grows with the number of different words.
-
-NLTK's own trainer takes ten times as long and 2.5 times the memory for two million words, and takes rot, ulm and hog,
-which end lines, for abbreviations.
+collocations of initials are not looked for. Memory grows with the number of different words. NLTK's own trainer takes
+ten times as long, and takes rot, ulm and hog, which end lines, for abbreviations.
 """
 
 import math
@@ -87,20 +85,15 @@ class Types:
         return ratio * math.exp(-length) * (inside + 1) * length ** -float(without)
 
     def count(self, word: str) -> int:
-        """How often a word occurs."""
         return self.dotted[word] + self.plain[word]
 
 
 def count_contexts(text: str, abbreviations: frozenset[str]) -> Counter[tuple[str, str]]:
-    """How often each word stands at a place, given the abbreviations, without dots. Counts of texts add up.
-
-    FIRST, LAST: it begins or ends a sentence; CAPITAL_FIRST, INSIDE: it has a capital, and does or does not begin one;
-    SMALL: it has none; NUMBERED: it follows a number and its dot.
-    """
+    """How often each word stands at which of PLACES, given the abbreviations. Counts of texts add up."""
     counts = Counter[tuple[str, str]]()
     tokens = [token for token in map(read, text.split()) if token.word]
-    known = [abbreviations] * len(tokens)
-    for (place, token), count in Counter(zip(map(_place, tokens, known), tokens[1:])).items():
+    places = [_place(token, abbreviations) for token in tokens]
+    for (place, token), count in Counter(zip(places, tokens[1:])).items():
         if place in (NUMBERED, FIRST):
             counts[place, token.word] += count
         if not token.capital:
@@ -162,6 +155,5 @@ def dunning(first: int, second: int, both: int, total: int) -> float:
 
 
 def _binomial(successes: float, failures: float, chance: float) -> float:
-    """The log-likelihood of counts, without the binomial coefficient."""
     return ((successes * math.log(chance) if successes > 0 else 0.0)
             + (failures * math.log(1 - chance) if failures > 0 else 0.0))

@@ -38,44 +38,32 @@ OPENING = tuple(CLOSING)
 
 
 class Token(NamedTuple):
-    """A word, taken apart: `lead + core + before + marks + after` is its text.
+    """A word, taken apart: `lead + core + before + marks + after` is its text."""
 
-    kind     WORD, NUMBER, …
-    words    what a model reads: none for what is not read
-    marks    its marks; `before` and `after` are the quotes and brackets around them
-    ends     whether its marks end a sentence
-    """
-
-    kind: int
+    kind: int  # WORD, NUMBER, …
     lead: str
     core: str
     before: str
-    marks: str
+    marks: str  # its marks; `before` and `after` are the quotes and brackets around them
     after: str
-    words: tuple[str, ...]
-    ends: bool
+    words: tuple[str, ...]  # what a model reads: none for what is not read
+    ends: bool  # whether its marks end a sentence
 
     @property
     def has_lower(self) -> bool:
-        """Whether a letter is in lower case."""
         return self.core != self.core.upper()
 
     @property
     def first_capital(self) -> bool:
-        """Whether the first letter is a capital."""
         return self.core[:1] != self.core[:1].lower()
 
     @property
     def inner_capital(self) -> bool:
-        """Whether another letter is a capital."""
         return self.core[1:] != self.core[1:].lower()
 
 
 class TokenReader:
-    """Takes words apart.
-
-    lowercase  models read lower case
-    """
+    """Takes words apart; `lowercase`: models read lower case."""
 
     def __init__(self, lowercase: bool = True):
         self._lowercase = lowercase
@@ -148,10 +136,7 @@ def opens(word: str) -> bool:
 
 
 def closes(opening: str, words: Sequence[str]) -> bool:
-    """Whether words that begin with an opening sign end with its closing one, and are not speech.
-
-    Words in round brackets are speech, unless all are in capitals or a blank follows the bracket.
-    """
+    """Whether words that begin with an opening sign end with its closing one, and are not speech."""
     last = words[-1].rstrip(MARKS)
     if not last.endswith(CLOSING[opening]):
         return False

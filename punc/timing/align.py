@@ -17,8 +17,7 @@ word goes after the nearest hypothesis word before it. It follows that
   - of several marks in one slot, the strongest stays.
 
 Ties: among alignments with the same distance, rapidfuzz chooses the matches, by the words alone; the pairing rule
-decides the rest. Of several rules tried, these agree best with a published set of labels of ASR output; a recipe with
-such a set measures them again.
+decides the rest. Of several rules tried, these agree best with a published set of labels of ASR output.
 """
 
 from bisect import bisect_right
@@ -40,12 +39,10 @@ WINDOW = 30_000  # words in each side of a window, if a long text has no anchors
 
 @dataclass(frozen=True)
 class Alignment:
-    """A reference aligned with a hypothesis.
+    """A reference aligned with `n_hyp` words of a hypothesis, and the edit distance in words.
 
     ref_to_hyp      int64 (reference words,): the hypothesis word paired with each, -1 for a deleted word; increasing,
                     except for the -1
-    n_hyp           number of hypothesis words
-    distance        the edit distance in words
     """
 
     ref_to_hyp: np.ndarray
@@ -56,20 +53,14 @@ class Alignment:
 def align_words(ref: Sequence[str], hyp: Sequence[str]) -> Alignment:
     """Align two word sequences with minimum edit distance; substitution, deletion and insertion each cost 1.
 
-    Up to EXACT word pairs the distance is the minimum. Longer texts are cut at anchors (see `_parts`), so that time is
-    about linear. A cut in the middle of equal words costs nothing, unless the texts repeat themselves there. Memory is
-    linear in the words.
+    Longer texts than EXACT are cut at anchors, so that time and memory are about linear.
     """
     a, b = word_numbers(ref, hyp)
     return align_streams(a, b, [len(a)], [len(b)])
 
 
 def align_streams(ref: np.ndarray, hyp: np.ndarray, ref_ends: Sequence[int], hyp_ends: Sequence[int]) -> Alignment:
-    """Align streams that stand one after another, each by itself as `align_words` does.
-
-    ref, hyp            int64 (words,): equal words have equal numbers
-    ref_ends, hyp_ends  where each stream ends
-    """
+    """Align streams that end at some words, each by itself as `align_words` does; equal words have equal numbers."""
     blocks: list[np.ndarray | list[tuple[int, int, int]]] = []
     r0 = h0 = 0
     for r1, h1 in zip(ref_ends, hyp_ends):
@@ -93,11 +84,7 @@ def project_slots(alignment: Alignment) -> np.ndarray:
 
 
 def project_labels(alignment: Alignment, labels: np.ndarray) -> np.ndarray:
-    """Carry label numbers of reference slots, (reference words,), onto hypothesis slots, (hypothesis words,).
-
-    A label's number is its strength (`labels.txt` lists the weakest first), so the largest number wins a slot. Slots
-    without a mark have label 0. For the rules see the module.
-    """
+    """Carry label numbers of reference slots onto hypothesis slots; a stronger label has a larger number."""
     slots = project_slots(alignment)
     projected = np.zeros(alignment.n_hyp, dtype=labels.dtype)
     marks = np.flatnonzero((labels > 0) & (slots >= 0))
@@ -113,10 +100,7 @@ def word_numbers(ref: Sequence[str], hyp: Sequence[str]) -> tuple[np.ndarray, np
 
 
 def _matching_blocks(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Stretches of equal words in an alignment of minimum distance: rows of (start in a, start in b, length).
-
-    The last one is empty, at the end of both texts: no pair goes beyond it.
-    """
+    """Stretches of equal words, the last one empty, at the end: rows of (start in a, start in b, length)."""
     blocks = Levenshtein.editops(a.tolist(), b.tolist()).as_matching_blocks()
     return np.array([(block.a, block.b, block.size) for block in blocks], np.int64)
 
@@ -134,11 +118,7 @@ def _pair(blocks: np.ndarray, n_ref: int) -> np.ndarray:
 
 
 def _parts(a: np.ndarray, b: np.ndarray, lengths: Sequence[int] = ANCHOR_LENGTHS) -> Iterator[tuple[int, ...]]:
-    """Cut two texts into parts that are aligned on their own: (start in a, end in a, start in b, end in b).
-
-    Texts of up to EXACT word pairs are one part. Others are cut at anchors. A part that is still too long is cut at
-    anchors of shorter n-grams that are unique in it, and a part without anchors by windows.
-    """
+    """Cut two texts into parts that are aligned on their own: (start in a, end in a, start in b, end in b)."""
     if len(a) * len(b) <= EXACT:
         yield 0, len(a), 0, len(b)
         return
@@ -154,8 +134,7 @@ def _anchors(a: np.ndarray, b: np.ndarray, n: int) -> list[tuple[int, int]]:
     """Positions to cut, in order: the middle of long stretches of n-grams that occur once in a and once in b.
 
     In every STRIDE words of a, the longest such stretch is a candidate if SUPPORT more n-grams of these words have
-    nearly the same offset: unrelated texts share n-grams too, but scattered. The longest sequence of candidates that
-    rises in both texts is kept (patience sorting).
+    nearly the same offset. The longest sequence of candidates that rises in both texts is kept (patience sorting).
     """
     in_a, in_b = _common_unique(_ngrams(a, n), _ngrams(b, n))
     if not len(in_a):
@@ -177,7 +156,6 @@ def _anchors(a: np.ndarray, b: np.ndarray, n: int) -> list[tuple[int, int]]:
 
 
 def _ngrams(ids: np.ndarray, n: int) -> np.ndarray:
-    """A 64-bit hash of each n-gram. A collision could only cause a bad cut, not a wrong alignment."""
     hashes = np.zeros(max(len(ids) - n + 1, 0), np.uint64)
     for k in range(n):
         hashes *= np.uint64(0x9E3779B97F4A7C15)
@@ -187,7 +165,6 @@ def _ngrams(ids: np.ndarray, n: int) -> np.ndarray:
 
 
 def _common_unique(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The positions in a and in b of the values that each has exactly once, in the order of a."""
     once = []
     for values in (a, b):
         value, index, number = np.unique(values, return_index=True, return_counts=True)
@@ -199,7 +176,6 @@ def _common_unique(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def _rising(x: list[int], y: list[int]) -> list[tuple[int, int]]:
-    """The longest subsequence of the points (x, y), sorted by x, in which y rises."""
     # Patience sorting: the value on top of each pile, its point, and each point's link to the pile before.
     tops: list[int] = []
     top_points: list[int] = []
@@ -216,12 +192,7 @@ def _rising(x: list[int], y: list[int]) -> list[tuple[int, int]]:
 
 
 def _windows(a: np.ndarray, b: np.ndarray) -> list[tuple[int, int]]:
-    """Positions to cut texts without anchors, in order: texts that differ entirely, or repeat themselves throughout.
-
-    A window of about WINDOW x WINDOW words, in the proportion of the texts, is aligned and cut in the longest stretch
-    of equal words in its third quarter; the next window begins there. Texts with nothing in common are cut at the ends
-    of the windows.
-    """
+    """Positions to cut texts without anchors: in the longest equal stretch of the third quarter of a window."""
     cuts: list[tuple[int, int]] = []
     r, h = 0, 0
     while (len(a) - r) * (len(b) - h) > EXACT:

@@ -3,10 +3,9 @@
 The pause after a word is the silence in its slot: the begin of the next word minus the end of this one, but at least 0.
 If timed words that the text does not have stand between the two (fillers, insertions), their time is subtracted.
 
-Alignment (minimum edit distance, case ignored) gives the words of the text their times, not position. A pause is known
-if this word and the next one are timed; else it is NaN. A substituted word counts as timed, since ASR heard another
-word at the same time. The pause after the last word of a stream is known if the
-recording's end is: from a TextGrid, or from a silence that ends a CTM.
+Alignment (minimum edit distance, case ignored) gives the words of the text their times, also substituted ones. A pause
+is known if this word and the next one are timed; else it is NaN. The pause after the last word of a stream is known if
+the recording's end is: from a TextGrid, or from a silence that ends a CTM.
 
 The ids say which times belong to a stream. Times under the stream's id (recording or speaker), or under its file and
 channel (`reco2file_and_channel`), count from the recording's start, and pauses between its utterances are known. Times
@@ -18,6 +17,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,17 +28,36 @@ from punc.data.datadir import Utterance
 from punc.data.kaldi_io import archive_path, write_vector
 from punc.data.tables import fields, read_table, sort_table
 from punc.timing.align import align_words
-from punc.timing.timed_words import Timing
 
 SEGMENT_SLACK = 1.0  # s by which a word may end after its utterance: both ends are rounded and estimated
+
+
+class TimedWord(NamedTuple):
+    """A word of an utterance or a recording, with its time in seconds; `speaker` as NIST's CTMs may name it."""
+
+    id: str
+    channel: str
+    begin: float
+    duration: float
+    word: str
+    confidence: float | None = None
+    speaker: str = ""
+
+
+class Timing(NamedTuple):
+    """The words of one id in time order, without silences; its end in seconds, None unknown; where it was read."""
+
+    words: list[TimedWord]
+    end: float | None = None
+    file: str | os.PathLike[str] | None = None
+    line: int | None = None
+
+
 Sources = Mapping[str, Callable[..., Timing]]
 
 
 def read_channels(path: str | os.PathLike[str]) -> dict[str, tuple[str, str]]:
-    """Recording → file and channel, from `reco2file_and_channel`; empty if there is no such file.
-
-    Raises InputError for a line of another form, and for two recordings with the same file and channel.
-    """
+    """Recording → file and channel, from `reco2file_and_channel`, if it is there. Raises InputError for a bad one."""
     channels: dict[str, tuple[str, str]] = {}
     recordings: dict[tuple[str, str], str] = {}
     for row in read_table(path) if os.path.isfile(path) else ():
@@ -86,7 +105,6 @@ def times_of_stream(stream: str, sources: Sources, channels: Mapping[str, tuple[
 
 
 def _of_utterances(utterances: Sequence[Utterance], sources: Sources, counts: Counter[str]) -> list[np.ndarray]:
-    """Pauses from times under utterance ids: across utterances with `segments`, within each one without."""
     all_times, all_matched, n_timed = [], [], 0
     pauses: list[np.ndarray] = []
     for utterance in utterances:
@@ -121,7 +139,6 @@ def match_times(words: Sequence[str], timing: Timing, counts: Counter[str]) -> t
 
 
 def _pauses(times: np.ndarray, matched: np.ndarray, end: float | None, counts: Counter[str]) -> np.ndarray:
-    """`slot_pauses`, with counts as in `stream_pauses`."""
     pauses = slot_pauses(times, matched, end)
     untimed = matched < 0
     next_to_untimed = untimed | next_of(untimed, False)
@@ -154,9 +171,7 @@ def slot_pauses(times: np.ndarray, matched: np.ndarray, end: float | None = None
 
 
 def write_pauses(directory: str | os.PathLike[str], pauses: Iterable[tuple[str, np.ndarray]]) -> None:
-    """Write `pauses.ark` and `pauses.scp` of a data directory, whole or not at all.
-
-    pauses   of all utterances, in any order: the archive keeps it, the index is sorted
+    """Write `pauses.ark` and `pauses.scp` of a data directory, of utterances in any order, whole or not at all.
 
     As in Kaldi's scripts, the index names the archive by its absolute path. Only the ids are in memory.
     """
@@ -169,12 +184,7 @@ def write_pauses(directory: str | os.PathLike[str], pauses: Iterable[tuple[str, 
 
 
 def pauses_by_label(utterances: Iterable[Utterance]) -> dict[str, np.ndarray]:
-    """The pauses of each label's slots, float32, seconds, NaN unknown; labels in the order of their first slot.
-
-    utterances   with labels and pauses
-
-    Memory: 4 bytes for each slot.
-    """
+    """The pauses of each label's slots, float32, seconds, NaN unknown; labels in the order of their first slot."""
     parts: dict[str, list[np.ndarray]] = {}
     for utterance in utterances:
         assert utterance.labels is not None

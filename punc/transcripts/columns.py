@@ -16,8 +16,7 @@ from itertools import islice
 
 from punc.transcripts.clock import checked_seconds
 from punc.transcripts.ctm import CtmLine, read_lines
-from punc.transcripts.parts import LINE, Stretch, TextReader
-from punc.transcripts.source import Source
+from punc.transcripts.source import LINE, Source, Stretch, TextReader
 from punc.transcripts.transcript import Text, Transcript
 
 NUMBER = r"-?(?:\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})(?:[eE][-+]?\d{1,3})?"
@@ -43,10 +42,7 @@ def form_of(text: str) -> str:
 
 
 def _is_kaldi_text(text: str) -> bool:
-    """Whether every line begins with an id of an utterance, and no two have the same.
-
-    An id has digits and letters; without a hyphen or underscore, all ids differ only in digits, and there are two.
-    """
+    """Whether every line begins with an id of an utterance, of digits and letters, and no two have the same."""
     lines = [line[0] for line in LINE.finditer(text)]
     ids = [found["id"] for found in map(UTTERANCE.fullmatch, lines) if found]
     shapes = {re.sub(r"\d+", "0", id) for id in ids}
@@ -55,10 +51,7 @@ def _is_kaldi_text(text: str) -> bool:
 
 
 def read_ctm_file(source: Source) -> Transcript:
-    """Read a CTM as a transcript; a stream is a channel of an id, in time order, whatever the order of lines.
-
-    Raises InputError for lines with other columns, and for times that are none.
-    """
+    """Read a CTM; a stream is a channel of an id, in time order. Raises InputError for wrong columns and times."""
     reader, streams = TextReader(source), dict[tuple[str, str], int]()
     lines = [CtmLine(source.path, number, f"{line}\n")
              for number, line in enumerate(source.text.replace("\r", " ").split("\n"), 1)]

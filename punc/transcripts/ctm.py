@@ -1,8 +1,7 @@
 """Reads and writes CTM: timed words, `id channel begin duration word [confidence [type [speaker]]]`, in seconds.
 
-Kaldi writes no confidence (get_train_ctm.sh) or one (lattice-to-ctm-conf). The id is an utterance, and the times count
-from its start, or the id is a recording. NIST's CTMs also have `;;` comments, `NA` for no confidence, and alternatives;
-others leave out the channel.
+The id is an utterance, and the times count from its start, or a recording. NIST's CTMs also have `;;` comments, `NA`
+for no confidence, and alternatives; others leave out the channel.
 
 Repairs, each counted: lines of an id that are not in time order are sorted. Of alternatives the first is used. Words
 that overlap by at most MAX_OVERLAP seconds stay as they are, and the pause between them is 0 (ASR systems that join
@@ -15,7 +14,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,12 +22,12 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, decode_line, open_input
-from punc.base.idtable import IdTable
+from punc.base.runs import IdTable
 from punc.data.datadir import LATEST
 from punc.data.tables import fields
-from punc.timing.timed_words import TimedWord, Timing
+from punc.timing.pauses import TimedWord, Timing
 from punc.transcripts.clock import checked_number, checked_seconds
-from punc.transcripts.parts import PartsDocument
+from punc.transcripts.source import PartsDocument
 from punc.transcripts.transcript import Text
 
 CTM_SILENCE = frozenset(("<eps>", "<sil>", "<SIL>", "!SIL"))
@@ -51,7 +50,6 @@ class CtmLine(NamedTuple):
     text: str
 
     def error(self, what: str, remedy: str) -> InputError:
-        """An error in the line."""
         return InputError(what, remedy, self.path, self.number)
 
 
@@ -120,13 +118,12 @@ def check_line(line: bytes, path: str | os.PathLike[str], number: int) -> str:
 
 
 class CtmIndex(Mapping[str, Callable[..., Timing]]):
-    """Every id of a CTM, or of the `*.ctm` of a directory, with a function that reads its timing.
-
-    repairs   counts the repairs
+    """Every id of a CTM, or of the `*.ctm` of a directory, with a function that reads its timing; counts `repairs`.
 
     The function takes the channel of an id that has several. Memory: 56 bytes for each stretch of lines with one id.
-    Raises InputError if there are no words. The function raises InputError as `read_ctm` does, and if the id has
-    several channels, but not the one given.
+    Raises InputError for a missing file, and if there are no words. The function does for too few or too many columns,
+    a time or confidence that is not a number, negative times and durations, an overlap longer than MAX_OVERLAP seconds,
+    bytes that are not UTF-8, CR and NUL, and several channels, but not the one given.
     """
 
     def __init__(self, path: str | os.PathLike[str], repairs: Counter[str] | None = None):
@@ -160,22 +157,14 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
         return len(self._stretches.counts())
 
     def size(self, id: str) -> int:
-        """The bytes of an id's lines."""
         return int((self._stretches.rows(id)[:, 2] - self._stretches.rows(id)[:, 1]).sum())
 
     def where(self, id: str) -> tuple[Path, int]:
-        """The file and the number of the first line of an id."""
         number, _, _, line = self._stretches.rows(id)[0].tolist()
         return self._files[int(number)], int(line)
 
     def lines(self, id: str, channel: str = "", known: Set[str] = frozenset()) -> list[CtmLine]:
-        """The lines of an id, in the order of the files.
-
-        channel   of an id that has several, the one to read
-        known     all channels of the id that are recordings, if that is known
-
-        Raises InputError for an id with several channels, but not the one given, and for a channel that is not known.
-        """
+        """The lines of an id, or of one of its channels. Raises InputError if that is not given, or not `known`."""
         lines: list[CtmLine] = []
         for number, begin, end, line in self._stretches.rows(id).astype(np.int64).tolist():
             path = self._files[number]
@@ -205,25 +194,6 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
         return _timing([*ctm_rows(lines, self.repairs)], lines[0].path, self.repairs)
 
 
-def read_ctm(path: str | os.PathLike[str],
-             repairs: Counter[str] | None = None) -> Iterator[tuple[str, str, Timing]]:
-    """Read a CTM as (id, channel, timing), one at a time; lines of one id and channel must be next to each other.
-
-    Raises InputError for a missing or empty file, too few or too many columns, a time or confidence that is not a
-    number, negative times and durations, an overlap longer than MAX_OVERLAP seconds, bytes that are not UTF-8, CR and
-    NUL.
-    """
-    repairs = Counter[str]() if repairs is None else repairs
-    with open_input(path) as file:
-        if not file.read(1):
-            raise InputError("the file is empty", "make it again", path)
-        file.seek(0)
-        rows = ctm_rows((CtmLine(path, number, line.decode(errors="surrogateescape"))
-                         for number, line in enumerate(file, 1)), repairs)
-        for (id, channel), group in groupby(rows, key=lambda row: row.word[:2]):
-            yield id, channel, _timing(list(group), path, repairs)
-
-
 def _stretches(files: Sequence[Path]) -> Iterator[tuple[str, int, int, int, int]]:
     """Each id with a stretch of its lines: number of the file, first byte, end byte, and number of the first line."""
     for number, path in enumerate(files):
@@ -244,12 +214,7 @@ def _stretches(files: Sequence[Path]) -> Iterator[tuple[str, int, int, int, int]
 
 def read_lines(lines: Sequence[CtmLine], document: PartsDocument, at: int = 0, repairs: Counter[str] | None = None,
                streams: dict[tuple[str, str], int] | None = None) -> list[Text]:
-    """The words of lines as texts of a document that has the lines from the character `at` on; silences are texts, too.
-
-    streams   gets a number for each id and channel, which is the stream of its texts
-
-    Raises InputError as `read_ctm` does.
-    """
+    """The words of lines as texts of a document that has them from `at` on, with a number for each stream."""
     texts, streams = list[Text](), {} if streams is None else streams
     starts = dict(zip(map(id, lines), accumulate([len(line.text) for line in lines], initial=at)))
     for row, line, start in ctm_rows(lines, repairs):
@@ -263,7 +228,6 @@ def read_lines(lines: Sequence[CtmLine], document: PartsDocument, at: int = 0, r
 
 
 def _timing(rows: list[CtmRow], path: str | os.PathLike[str], repairs: Counter[str]) -> Timing:
-    """The timing of one id and channel. Counts repairs; raises InputError for an overlap above MAX_OVERLAP."""
     begins = np.array([row.word.begin for row in rows])
     backward = int(np.count_nonzero(np.diff(begins) < 0))
     if backward:

@@ -3,15 +3,8 @@
 A cue begins at a line of times. Its text goes to the next cue: to the line of that one's times, or the number or name
 before it. In WebVTT, blocks of NOTE, STYLE and REGION are no texts.
 
-Rolling captions show the last lines of the cue before again, above what is said next. YouTube's automatic captions are
-such, in WebVTT and as SRT, and so are roll-up captions of television:
-
-    00:00:00.160 --> 00:00:02.149    so<00:00:00.480><c> it</c><00:00:00.640><c> begins</c>
-    00:00:02.149 --> 00:00:02.159    so it begins
-    00:00:02.159 --> 00:00:04.630    so it begins
-                                     as<00:00:02.480><c> it</c><00:00:02.800><c> must</c>
-
-A line is said where it first stands. The lines that repeat it repeat its words.
+Rolling captions (YouTube's automatic ones, roll-up captions of television) show the last lines of the cue before again,
+above what is said next. A line is said where it first stands. The lines that repeat it repeat its words.
 
 Source: www.w3.org/TR/webvtt1, sections 4.1 to 4.2.2; SRT has no standard, and www.matroska.org/technical/subtitles.html
 describes it.
@@ -24,8 +17,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from punc.transcripts.clock import seconds
-from punc.transcripts.parts import LINE, Stretch, TextReader
-from punc.transcripts.source import Source
+from punc.transcripts.source import LINE, Source, Stretch, TextReader
 from punc.transcripts.speakers import find_label
 from punc.transcripts.transcript import Repeat, Transcript, split
 
@@ -69,12 +61,7 @@ def form_of(text: str) -> str:
 
 
 def find_cues(source: Source, times: re.Pattern[str] = TIMES, named: bool = False) -> list[Stretch]:
-    """The cues of a file, a segment each.
-
-    named   a cue may have a name for a number, as in WebVTT
-
-    Raises InputError for a line with an arrow between what are no times.
-    """
+    """The cues of a file, a segment each. Raises InputError for a line with an arrow between what are no times."""
     lines = list(WHOLE_LINE.finditer(source.text))  # the last one is empty, at the end of the file
     heads = []
     for number, line in enumerate(lines):
@@ -123,7 +110,6 @@ def read_cues(source: Source, name: str) -> Transcript:
 
 
 def _rolls(text: str, cues: Sequence[Stretch], markup: re.Pattern[str]) -> list[Roll]:
-    """The lines of each cue; empty, if the captions do not roll."""
     rolls, before, end = list[Roll](), list[list[str]](), -math.inf
     for cue in cues:
         lines = [found.span() for found in LINE.finditer(text, cue.start, cue.stop) if not found[0].isspace()]
@@ -138,15 +124,10 @@ def _rolls(text: str, cues: Sequence[Stretch], markup: re.Pattern[str]) -> list[
 
 
 def _repeated(old: list[list[str]], new: list[list[str]]) -> int:
-    """How many lines at the beginning are the last ones of the cue before, given the words of both."""
     return next((n for n in range(min(len(old), len(new)), 0, -1) if old[-n:] == new[:n]), 0)
 
 
 def _read_rolling(source: Source, reader: TextReader, cues: Sequence[Stretch], rolls: Sequence[Roll]) -> list[Repeat]:
-    """Read the lines that are said, and return those that repeat them.
-
-    A line stays as it is where markup divides its words.
-    """
     repeats, before = list[Repeat](), list[tuple[int, int]]()  # the texts [first, last) of the lines of the cue before
     for cue, rolled in zip(cues, rolls):
         said = before[len(before) - rolled.repeated:]

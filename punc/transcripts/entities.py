@@ -15,10 +15,7 @@ def decoded(text: str) -> str:
 
 
 def encoded(text: str, like: str) -> str:
-    """A text with its characters written as in `like`, the text that it replaces.
-
-    If both have as many of a character, each is written as it was; else all are written as an entity was.
-    """
+    """A text with its characters written as in `like`, which it replaces, or, of another number, as an entity was."""
     if not SPECIAL.search(like):
         return text
     forms: dict[str, list[str]] = {_character(form): [] for form in SPECIAL.findall(like)}
@@ -33,7 +30,6 @@ def encoded(text: str, like: str) -> str:
 
 
 def _character(form: str) -> str:
-    """The character that is read for what stands in a text; what only looks like an entity stays."""
     if form[0] == "&":
         char = unescape(unescape(unescape(form)))  # some services escape what is escaped
         return char if len(char) == 1 else form

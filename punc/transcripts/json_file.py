@@ -39,11 +39,7 @@ class Style(NamedTuple):
                    text.isascii())
 
     def written(self, value: Any, level: int = 0) -> str:
-        """A value in this style, inside of `level` others.
-
-        The encoder of the standard library is fast only without an indent, so it writes the innermost values, whose
-        members it separates by the ends of lines.
-        """
+        """A value in this style, inside of `level` others. The library's fast encoder writes the innermost values."""
         if self.indent is None or not value or not isinstance(value, (dict, list)):
             return self._encoder(0).encode(value)
         inner = f"\n{self.indent * (level + 1)}"
@@ -65,16 +61,13 @@ class Style(NamedTuple):
 
 
 class JsonDocument:
-    """The values of a file. A place is a member of an object, or an element of a list.
-
-    values   the objects and lists that stand in the file one after another
-    """
+    """The values of a file, one after another. A place is a member of an object, or an element of a list."""
 
     rated = True
 
     def __init__(self, source: Source):
         self.values: list[Any] = []
-        self._spots: list[tuple[Any, Any]] = []  # holder and key of each place
+        self.spots: list[tuple[Any, Any]] = []  # holder and key of each place
         self._path = source.path
         self._between: list[str] = []  # what stands before each value, and at the end
         self._style = Style.of(source.text.lstrip())
@@ -97,7 +90,6 @@ class JsonDocument:
             self.values.append(value)
 
     def _decoded(self, decoder: json.JSONDecoder, source: Source, at: int) -> tuple[Any, int]:
-        """The value that begins at a character, and where it ends. Raises InputError if it is broken."""
         text = source.text
         again = "let the recogniser write it again"
         if text[at] not in "{[":
@@ -117,27 +109,16 @@ class JsonDocument:
             raise source.error("a number that is too large, or has thousands of digits", again, at) from None
 
     def place(self, holder: Any, key: Any) -> tuple[int, str]:
-        """A new place, the member `key` of an object or the element of a list, and the text to read there.
-
-        The text is `decoded`. Raises InputError for bytes that are not UTF-8.
-        """
-        self._spots.append((holder, key))
-        place, text = len(self._spots) - 1, holder[key]
+        """A new place, `key` of an object or list, and the text there. Raises InputError for other bytes than UTF-8."""
+        self.spots.append((holder, key))
+        place, text = len(self.spots) - 1, holder[key]
         if self._raw and any(ord(char) in BYTES_BACK for char in text):
             raise self._raw.not_utf8(max(self._raw.text.find(text.translate(BYTES_BACK)), 0))
         return place, entities.decoded(text) if self._may_be_special else text
 
-    def spots(self) -> list[tuple[Any, Any]]:
-        """The holder and the key of each place."""
-        return self._spots
-
-    def clear(self) -> None:
-        """Forget the places."""
-        self._spots = []
-
     def put(self, place: int, text: str, probability: float = math.nan) -> None:
         """Put a text in a place; the object of a word gets the probability of its label."""
-        holder, key = self._spots[place]
+        holder, key = self.spots[place]
         holder[key] = entities.encoded(text, holder[key]) if self._may_be_special else text
         if probability == probability and isinstance(holder, dict):
             holder["label_probability"] = round(probability, 4)

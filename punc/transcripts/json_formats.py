@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from punc.transcripts.json_file import JsonDocument
-from punc.transcripts.json_paths import steps
 from punc.transcripts.json_reader import JsonReader
-from punc.transcripts.json_shape import JsonFormat, Shape
+from punc.transcripts.json_shape import JsonFormat, Shape, steps
 from punc.transcripts.json_unknown import guessed_format, has_times, said_of, unread
 from punc.transcripts.source import Source
 from punc.transcripts.transcript import Transcript
@@ -121,12 +120,7 @@ TEXT = JsonFormat("text", "a service's shortest answer: `text`", "text ; transcr
 
 
 def read_json(source: Source, timed: bool = False) -> Transcript:
-    """Read a file of JSON.
-
-    timed   read words with times, also where a text has more, as their marks
-
-    Raises InputError for broken JSON and for what has no words that can be found.
-    """
+    """Read a file of JSON; `timed` as in `transcript_of`. Raises InputError if it is broken or has no words."""
     document, documents = JsonDocument(source), list[Any]()
     for value in document.values:
         documents += value if isinstance(value, list) else [value]
@@ -153,20 +147,13 @@ def read_json(source: Source, timed: bool = False) -> Transcript:
 
 
 def _reader(row: JsonFormat, document: JsonDocument, own: list[Any], timed: bool) -> JsonReader:
-    """A row's reader that has read some documents of a file."""
-    document.clear()
+    document.spots = []
     reader = JsonReader(row, document, timed)
     reader.read(own)
     return reader
 
 
-def json_rows() -> list[tuple[str, str]]:
-    """Of each format its name and what writes it."""
-    return [(row.name, row.writers) for row in [*FORMATS, TEXT]]
-
-
 def _candidates(documents: list[Any]) -> Iterator[tuple[JsonFormat, list[Any]]]:
-    """Rows that may read documents, or objects in them that hold an answer, the best first."""
     inner = documents
     for _ in range(1 + WRAPPERS):
         names = set[str]().union(*inner)
@@ -182,7 +169,6 @@ def _candidates(documents: list[Any]) -> Iterator[tuple[JsonFormat, list[Any]]]:
 
 
 def _may_match(row: JsonFormat, names: set[str]) -> bool:
-    """Whether documents with members of these names may be of a format."""
     def has(path: str) -> bool:
         return path.startswith("!") or not names.isdisjoint(steps(path)[0].split("|"))
 
@@ -190,12 +176,11 @@ def _may_match(row: JsonFormat, names: set[str]) -> bool:
 
 
 def _transcript(source: Source, reader: JsonReader, document: JsonDocument) -> Transcript:
-    """What a reader has read, with messages on what it has not."""
     row, messages = reader.shape.row, []
     if not row.has:
         messages.append(said_of(row))
     known = reader.shape.word_lists.union(map(id, reader.skipped))
-    if stay := unread(document.values, document.spots(), row.stays, known):
+    if stay := unread(document.values, document.spots, row.stays, known):
         messages.append(f"{sum(stay.values())} texts of several words stay as they are: {_named(stay)}")
     if reader.shape.odd_times:
         messages.append(f"times that are no numbers were not read: {reader.shape.odd_times}")

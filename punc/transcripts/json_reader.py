@@ -4,31 +4,28 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from punc.transcripts import json_words
 from punc.transcripts.json_file import JsonDocument
-from punc.transcripts.json_paths import Spot, getter, places, seconds, speaker_name, values
-from punc.transcripts.json_shape import MARK, UNKNOWN, JsonFormat, Shape, Span, Word, has_text
-from punc.transcripts.json_words import (
-    begins_with_blank,
-    by_word,
-    in_order_of,
-    in_seconds,
-    joined,
-    known,
-    with_said,
-    with_speakers,
+from punc.transcripts.json_shape import (
+    MARK,
+    UNKNOWN,
+    JsonFormat,
+    Shape,
+    Span,
+    Spot,
+    Word,
+    getter,
+    has_text,
+    places,
+    seconds,
+    speaker_name,
+    values,
 )
 from punc.transcripts.transcript import Repeat, Text, folded, split
 
 
 class JsonReader:
-    """Reads the documents of a file by a row of the table.
-
-    texts, repeats, language   as a `Transcript` has them
-    shape                      what the row finds
-    skipped                    documents and segments that are not final
-
-    timed   read words with times, also where a text has more, as their marks
-    """
+    """Reads the documents of a file by a row of the table to texts, repeats and a language of a `Transcript`."""
 
     def __init__(self, row: JsonFormat, document: JsonDocument, timed: bool = False):
         self.texts: list[Text] = []
@@ -55,16 +52,14 @@ class JsonReader:
                 self._read_recording(recording, name, begins)
             self._read_repeats(document, first)
         if not self._row.unit:
-            self.texts = in_seconds(self.texts)
+            self.texts = json_words.in_seconds(self.texts)
 
     @property
     def words(self) -> int:
-        """How many words were read."""
         return sum(len(text.text.split()) for text in self.texts)
 
     @property
     def has_times(self) -> bool:
-        """Whether a text has a time."""
         return any(text.times or text.begin == text.begin or text.end == text.end for text in self.texts)
 
     def _final(self, found: list[Any]) -> list[Any]:
@@ -74,7 +69,6 @@ class JsonReader:
         return [value for value in found if self.shape.is_final(value)]
 
     def _recordings(self, documents: list[Any]) -> Iterator[tuple[str, bool]]:
-        """The name of each recording, and whether it begins: a number stands for a name, if there are several."""
         row = self._row
         names, begins = list[str](), list[bool]()
         for document in documents:
@@ -89,7 +83,6 @@ class JsonReader:
             yield name or (str(count) if several else ""), begin
 
     def _read_recording(self, recording: Any, name: str, begins: bool) -> None:
-        """Read the streams of a recording: a speaker each, or one."""
         self._recording = name
         streams = [(recording, None)]
         if self._row.streams:
@@ -101,8 +94,8 @@ class JsonReader:
             speaker = key.removesuffix("words").rstrip(" -") if isinstance(key, str) else self.shape.speaker(stream)
             for segment in self._final(values(stream, self._row.segments)):
                 self._read_segment(segment, speaker_name(speaker))
-            if self._row.pieces and any(begins_with_blank(text.text) for text in self.texts[first:]):
-                self.texts[first:] = joined(self.texts[first:])
+            if self._row.pieces and any(json_words.begins_with_blank(text.text) for text in self.texts[first:]):
+                self.texts[first:] = json_words.joined(self.texts[first:])
 
     def _read_segment(self, segment: Any, speaker: str) -> None:
         shape, first = self.shape, len(self.texts)
@@ -131,7 +124,6 @@ class JsonReader:
             self._repeat(some, first)
 
     def _words(self, found: list[Word], spans: list[Span], speaker: str) -> list[Text]:
-        """Words as texts."""
         words, shape = [], self.shape
         for (_, value, spot), span in zip(found, spans):
             own = shape.speaker(value)
@@ -141,7 +133,6 @@ class JsonReader:
         return words
 
     def _texts(self, spots: list[Spot], segment: Any, speaker: str = "") -> list[Text]:
-        """The texts of a segment that are not blank."""
         confidence = seconds(self.shape.confidence(segment))
         return [self._text(spot, UNKNOWN, speaker, confidence) for spot in spots if has_text(spot)]
 
@@ -155,7 +146,7 @@ class JsonReader:
         for text in self.texts[self._counted:]:
             self._before += map(folded, split(text.text))
         self._counted = len(self.texts)
-        said = [folded(word.text) for word in by_word(words)]
+        said = [folded(word.text) for word in json_words.by_word(words)]
         most = 0 < len(self._before) <= 2 * len(words)
         if not most or not any(word.speaker for word in words) or self._before[:len(said)] != said:
             return False
@@ -169,7 +160,7 @@ class JsonReader:
         said, whole = split(text), split("".join(parts))
         if not self._row.word:
             return said != whole and said != [part.strip() for part in parts]
-        spoken = len(whole) if any(map(begins_with_blank, parts)) else len(parts)
+        spoken = len(whole) if any(map(json_words.begins_with_blank, parts)) else len(parts)
         return len(said) > spoken or (MARK.search(text) is not None and not any(map(MARK.search, parts)))
 
     def _add_words(self, words: list[Text]) -> None:
@@ -178,24 +169,20 @@ class JsonReader:
             if word.joined and math.isnan(word.begin) and self.texts:  # a mark
                 word = word._replace(begin=self.texts[-1].end, end=self.texts[-1].end)
             self.texts.append(word)
-        self._spaced = self._spaced or any(begins_with_blank(word.text) for word in words)
+        self._spaced = self._spaced or any(json_words.begins_with_blank(word.text) for word in words)
         if self._spaced:
-            self.texts[first:] = joined(self.texts[first:])
+            self.texts[first:] = json_words.joined(self.texts[first:])
 
     def _add_texts(self, texts: list[Text], segment: Any, spans: list[Span]) -> None:
         begin, end = self.shape.span(segment, is_segment=True)
         if spans:
-            begin, end = known(begin, spans[0][0]), known(end, spans[-1][1])
+            begin, end = json_words.known(begin, spans[0][0]), json_words.known(end, spans[-1][1])
         if self._row.lists and len(texts) == 1 and 1 < len(spans) == len(split(texts[0].text)):
             texts = [texts[0]._replace(times=tuple(spans))]
         self.texts += texts
         self._fill(len(self.texts) - len(texts), begin, end)
 
     def _fill(self, first: int, begin: float, end: float) -> None:
-        """Give the times of a segment to its first and last word, if they have none.
-
-        In captions that roll, a segment ends after the next one begins: then its last word ends there.
-        """
         texts = self.texts
         if math.isnan(texts[first].begin):
             texts[first] = texts[first]._replace(begin=begin)
@@ -206,11 +193,10 @@ class JsonReader:
             texts[-1] = texts[-1]._replace(end=end)
 
     def _read_repeats(self, document: Any, first: int) -> None:
-        """Read the texts that repeat the words of a document, or have them, if nothing else does."""
         row = self._row
         if row.speakers:
             labels = [holder[key] for holder, key in places(document, row.speakers)]
-            self.texts[first:] = with_speakers(self.texts[first:], labels)
+            self.texts[first:] = json_words.with_speakers(self.texts[first:], labels)
         whole = any(segment is document for segment in values(document, row.segments)[:1])
         for path in row.repeats.split():
             if whole and path in row.text.split():
@@ -231,10 +217,9 @@ class JsonReader:
                 self._repeat_said(self._words(found, self.shape.spans(document, found), ""), first)
 
     def _repeat_said(self, words: list[Text], first: int) -> None:
-        """Read words that repeat others, which take their times and speakers, if they have none."""
-        ordered = in_order_of(self.texts[first:], words)
+        ordered = json_words.in_order_of(self.texts[first:], words)
         if ordered is None:
-            self.texts[first:] = with_said(self.texts[first:], words)
+            self.texts[first:] = json_words.with_said(self.texts[first:], words)
         self._repeat(ordered or words, first)
 
     def _repeat(self, texts: list[Text], first: int) -> None:

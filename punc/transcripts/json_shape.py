@@ -1,78 +1,157 @@
-"""A format of JSON: a row that says where words, times and speakers are, and what it finds in a segment."""
+"""A format of JSON: a row that says where words, times and speakers are, and what it finds in a segment.
+
+A path is names of members with dots between. `[]` is every element of a list, a number one element, `a|b` the first of
+two members that is there, `*words` every member whose name ends so, and `.` alone the value itself:
+`results.channels[].alternatives.0`.
+"""
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from punc.transcripts.json_paths import Spot, getter, keys, places, seconds, steps, values
+from punc.data.datadir import LATEST
+from punc.transcripts import clock
+from punc.transcripts.transcript import split
 
+PERIOD = re.compile(r"PT(?:(\d{1,4})H)?(?:(\d{1,6})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?")  # of ISO 8601
+UNREADABLE = re.compile("[\0\ud800-\udfff]")  # NUL and half surrogates, which no other file can have
+NAMES = ("name", "label", "id")  # members of a speaker that is an object
+Spot = tuple[Any, Any]  # an object or a list, and a key of it
 MARKS = frozenset(".,?!:;…")
 MARK = re.compile(r"[.,?!:;…](?=\s|$)")
 UNKNOWN = (math.nan, math.nan)
 Span = tuple[float, float]  # begin and end in seconds; NaN where they are not known
 
 
+@cache
+def steps(path: str) -> tuple[str, ...]:
+    return tuple(step for step in path.replace("[]", ".[]").split(".") if step)
+
+
+def keys(value: Any, step: str) -> Iterator[Any]:
+    """The keys of an object or a list that a step of a path names."""
+    if isinstance(value, list):
+        if step == "[]":
+            yield from range(len(value))
+        elif step.isdecimal() and int(step) < len(value):
+            yield int(step)
+    elif isinstance(value, dict):
+        if step.startswith("*"):
+            yield from (key for key in value if key.endswith(step[1:]))
+        else:
+            yield from [name for name in step.split("|") if name in value][:1]
+
+
+def places(value: Any, path: str) -> list[Spot]:
+    """The holders and keys of all values of a path."""
+    *before, last = steps(path)
+    holders = [value]
+    for step in before:
+        holders = [holder[key] for holder in holders for key in keys(holder, step)]
+    return [(holder, key) for holder in holders for key in keys(holder, last)]
+
+
+def values(value: Any, paths: str) -> list[Any]:
+    """All values of the first path that has some, of paths with blanks between; the value itself for none and `.`."""
+    for path in paths.split():
+        found = [holder[key] for holder, key in places(value, path)] if path != "." else [value]
+        if found:
+            return found
+    return [] if paths else [value]
+
+
+@cache
+def getter(path: str) -> Callable[[Any], Any]:
+    """A function that finds the first value of a path that is not null; None if there is none."""
+    names = path.split("|") if path else []
+
+    def find(value: Any) -> Any:
+        if isinstance(value, dict):
+            for name in names:
+                if (found := value.get(name)) is not None:
+                    return found
+        return None
+
+    def find_inside(value: Any) -> Any:
+        found = (holder[key] for holder, key in places(value, path))
+        return next((one for one in found if one is not None), None)
+
+    return find if not path or path.replace("|", "").isidentifier() else find_inside
+
+
+def seconds(value: Any, unit: float = 1) -> float:
+    """A time in seconds; NaN if it is none: a number, with `unit` a second, `1.3s`, `00:01:02.5`, `PT1.5S`, nanos."""
+    if type(value) in (int, float):  # not bool
+        return value / unit if -LATEST * unit < value < LATEST * unit else math.nan
+    if isinstance(value, str) and len(value) < 30:
+        return _seconds_of_text(value.strip(), unit)
+    if isinstance(value, dict) and ("seconds" in value or "nanos" in value):
+        return seconds(value.get("seconds", 0)) + seconds(value.get("nanos", 0)) / 1e9
+    if isinstance(value, dict) and "relative" in value:  # beside an absolute one
+        return seconds(value["relative"], unit)
+    return math.nan
+
+
+def _seconds_of_text(text: str, unit: float) -> float:
+    if parts := PERIOD.fullmatch(text):
+        hours, minutes, rest = parts.groups("0")
+        return 3600 * int(hours) + 60 * int(minutes) + float(rest)
+    if ":" in text:
+        return clock.seconds(text)
+    return clock.number(text.removesuffix("s"), 1 if text.endswith("s") else unit)
+
+
+def speaker_name(value: Any) -> str:
+    """The name of a speaker: a text, a number, or an object with a name; empty if it is not known."""
+    if isinstance(value, dict):
+        value = next((value[name] for name in NAMES if name in value), None)
+    return _speaker_name(value) if isinstance(value, (str, int, float)) else ""
+
+
+@lru_cache(10_000)
+def _speaker_name(value: str | int | float) -> str:
+    return " ".join(split(UNREADABLE.sub("\ufffd", str(value))))
+
+
 class JsonFormat(NamedTuple):
-    """Where a format has what. Paths are those of json_paths; `paths` are several, with blanks between.
+    """Where a format has what, by paths; several have blanks between.
 
     Paths of words and texts begin at a segment, paths of segments at a stream, others at a document.
 
-    name           as people call it
-    writers        what writes it
-    has            paths that a document of the format has; `!path`: has not; `;` stands between alternatives
-    segments       the segments, by the first of these paths that is there; empty: a stream is one
-    text           texts of a segment: its words, if it has no `words`, or what repeats them
-    words          the words of a segment, by the first of these paths that is there
-    word           the text of a word; empty: the word is a string
     begin, end     times of words and segments; `+name` is a length
-    segment_times  begin and end of a segment, if they have other names
-    unit           how many units of a time are a second; 0: it is guessed from how long words take
     speaker, confidence, language   of words and segments, and of a document
-    speakers       elements of a document with the time from which on (`begin`, or `from`) someone speaks
-    repeats        texts that repeat the words of a document, one list of texts for each path
-    timed          elements of a document that repeat its words, and have their times
-    recordings     the recordings; empty: the file is one; `.`: every document is one
-    recording      the member of a recording with its name
-    part           a document with this member goes on the recording before, if that has its name
-    streams        texts of a recording that are read one after another, a speaker each
-    mark           the member of a word that says that it is a mark: its kind, or the mark itself
-    skip           what is not final: `member=value`, or a member, of a document or a segment
-    start          the time of a segment from which those of its words count
-    lists          lists of a segment with begins (or begins and ends) and, after a blank, lengths of its words
-    stays          members whose texts are not words of the transcript
-    pieces         segments are words or pieces of them: one may go on the word before
-    again          a segment without a text whose words have speakers repeats all words before it
     """
 
-    name: str
-    writers: str
-    has: str
-    segments: str = ""
-    text: str = ""
-    words: str = ""
-    word: str = "word"
+    name: str  # as people call it
+    writers: str  # what writes it
+    has: str  # paths that a document of the format has; `!path`: has not; `;` stands between alternatives
+    segments: str = ""  # the segments, by the first of these paths that is there; empty: a stream is one
+    text: str = ""  # texts of a segment: its words, if it has no `words`, or what repeats them
+    words: str = ""  # the words of a segment, by the first of these paths that is there
+    word: str = "word"  # the text of a word; empty: the word is a string
     begin: str = "start"
     end: str = "end"
-    segment_times: str = ""
-    unit: float = 1
+    segment_times: str = ""  # begin and end of a segment, if they have other names
+    unit: float = 1  # how many units of a time are a second; 0: it is guessed from how long words take
     speaker: str = "speaker"
     confidence: str = "confidence"
     language: str = "language"
-    speakers: str = ""
-    repeats: str = ""
-    timed: str = ""
-    recordings: str = ""
-    recording: str = ""
-    part: str = ""
-    streams: str = ""
-    mark: str = ""
-    skip: str = ""
-    start: str = ""
-    lists: str = ""
-    stays: str = ""
-    pieces: bool = False
-    again: bool = False
+    speakers: str = ""  # elements of a document with the time from which on (`begin`, or `from`) someone speaks
+    repeats: str = ""  # texts that repeat the words of a document, one list of texts for each path
+    timed: str = ""  # elements of a document that repeat its words, and have their times
+    recordings: str = ""  # the recordings; empty: the file is one; `.`: every document is one
+    recording: str = ""  # the member of a recording with its name
+    part: str = ""  # a document with this member goes on the recording before, if that has its name
+    streams: str = ""  # texts of a recording that are read one after another, a speaker each
+    mark: str = ""  # the member of a word that says that it is a mark: its kind, or the mark itself
+    skip: str = ""  # what is not final: `member=value`, or a member, of a document or a segment
+    start: str = ""  # the time of a segment from which those of its words count
+    lists: str = ""  # lists of a segment with begins (or begins and ends) and, after a blank, lengths of its words
+    stays: str = ""  # members whose texts are not words of the transcript
+    pieces: bool = False  # segments are words or pieces of them: one may go on the word before
+    again: bool = False  # a segment without a text whose words have speakers repeats all words before it
 
 
 class Word(NamedTuple):
@@ -84,16 +163,12 @@ class Word(NamedTuple):
 
 
 class Shape:
-    """A row of the table, ready to be used.
-
-    odd_times    how many times were none, as the text `x`
-    word_lists   the lists that words were found in, by their `id`
-    """
+    """A row of the table, ready to be used."""
 
     def __init__(self, row: JsonFormat):
         self.row = row
-        self.odd_times = 0
-        self.word_lists: set[int] = set()
+        self.odd_times = 0  # how many times were none, as the text `x`
+        self.word_lists: set[int] = set()  # the lists that words were found in, by their `id`
         self.speaker, self.confidence = getter(row.speaker), getter(row.confidence)
         self._kind, self._start = getter(row.mark), getter(row.start)
         self._unit = row.unit or 1
@@ -143,7 +218,6 @@ class Shape:
         return next(((holder, key) for key in keys(holder, self._names[0])), None)
 
     def is_mark(self, word: Any) -> bool:
-        """Whether a word is a mark of its own."""
         kind = self._kind(word)
         return isinstance(kind, str) and (kind.lower().startswith("punct") or MARKS.issuperset(kind))
 
@@ -171,7 +245,6 @@ class Shape:
         return spans if math.isnan(start) else [(begin + start, end + start) for begin, end in spans]
 
     def _listed_spans(self, segment: Any) -> list[Span]:
-        """Begins with lengths, begins alone, or pairs of begin and end."""
         begins, *others = (getter(path)(segment) for path in self.row.lists.split())
         begins = begins if isinstance(begins, list) else []
         lengths = others[0] if others and isinstance(others[0], list) else []
@@ -186,11 +259,9 @@ class Shape:
 
 
 def _time_getters(begin: str, end: str = "") -> tuple[Callable[[Any], Any], Callable[[Any], Any], bool]:
-    """Functions that find begin and end of a value by their paths, and whether the end is a length."""
     return getter(begin), getter(end.lstrip("+")), end.startswith("+")
 
 
 def has_text(spot: Spot) -> bool:
-    """Whether a text stands there that is not blank."""
     text = spot[0][spot[1]]
     return isinstance(text, str) and text.strip() != ""

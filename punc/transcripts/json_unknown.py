@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from punc.transcripts.json_paths import seconds
-from punc.transcripts.json_shape import JsonFormat
+from punc.transcripts.json_shape import JsonFormat, seconds
 from punc.transcripts.transcript import WORD, split
 
 # Names without case and underscores; the better ones first.
@@ -82,7 +81,6 @@ def said_of(row: JsonFormat) -> str:
 
 
 def _objects(documents: list[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects in documents, each with its path, in the order of the file."""
     waiting: list[tuple[str, int, Any]] = [("", 0, document) for document in reversed(documents)]
     while waiting:
         path, depth, value = waiting.pop()
@@ -96,18 +94,15 @@ def _objects(documents: list[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _is_plain(key: str) -> bool:
-    """Whether a name can stand in a path."""
     return 0 < len(key) < LONGEST and not key.isdecimal() and not set(key) & SYNTAX
 
 
 @lru_cache(1000)
 def plain_name(key: str) -> str:
-    """A name without case, unit and underscores."""
     return UNIT.sub("", key).replace("_", "").replace("-", "").lower() or key.lower()
 
 
 def _name_of(value: dict[str, Any], names: tuple[str, ...], kind: type = object, time: bool = False) -> str:
-    """The member of an object that has the best of some names, and a value of a type; empty if there is none."""
     best, found = len(names), ""
     for key, one in value.items():
         if not _is_plain(key) or one is None or not isinstance(one, kind):
@@ -122,7 +117,6 @@ def unread(values: list[Any], used: Iterable[tuple[Any, Any]], stays: str = "", 
            ) -> Counter[str]:
     """How many texts of several words stay as they are, by the names of their members.
 
-    values   the values of a file
     used     the texts that were read
     stays    names of members whose texts are known not to be words
     without  values that are not counted, by their `id`
@@ -151,12 +145,10 @@ def unread(values: list[Any], used: Iterable[tuple[Any, Any]], stays: str = "", 
 
 
 def _has_numbers(value: Any) -> bool:
-    """Whether a value is a list of numbers, as tokens are."""
     return isinstance(value, list) and value != [] and all(isinstance(value[i], (int, float)) for i in (0, -1))
 
 
 def _is_speech(text: str) -> bool:
-    """Whether a text has several words."""
     return len([word for word in WORD.findall(text[:200]) if any(map(str.isalpha, word))]) > 1
 
 

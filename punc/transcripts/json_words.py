@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from punc.timing.align import align_words
-from punc.transcripts.json_paths import getter, seconds, speaker_name
+from punc.transcripts.json_shape import getter, seconds, speaker_name
 from punc.transcripts.transcript import BEGINS_WITH_BLANK, Text, folded, split
 
 BRACKETS = tuple("[({<")
@@ -19,7 +19,6 @@ FROM, WHO = getter("from|start_time|time"), getter("speaker|speaker_label|name")
 
 
 def begins_with_blank(text: str) -> bool:
-    """Whether a text is written with the blank before it."""
     return BEGINS_WITH_BLANK.match(text) is not None
 
 
@@ -78,7 +77,6 @@ def with_said(texts: list[Text], said: list[Text]) -> list[Text]:
 
 
 def _begins(texts: list[Text]) -> int:
-    """How many texts have a begin."""
     return sum(text.begin == text.begin for text in texts)
 
 
@@ -94,7 +92,6 @@ def by_word(texts: list[Text]) -> list[Text]:
 
 
 def known(time: float, other: float) -> float:
-    """A time, or another one if it is not known."""
     return other if math.isnan(time) else time
 
 
@@ -111,10 +108,7 @@ def _same_words(old: list[str], new: list[str]) -> list[int]:
 
 
 def in_order_of(texts: list[Text], said: list[Text]) -> list[Text] | None:
-    """Texts that repeat others, in the order of those, which their begins tell; None if these are other texts.
-
-    So channels repeat the words of a whole recording.
-    """
+    """Texts that repeat others, as a recording its channels, in the order of those; None if these are other texts."""
     if len(said) != len(texts) or len({text.stream for text in texts}) < 2:
         return None
     index: dict[tuple[float, str], Text] = {}

@@ -7,13 +7,13 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
 from punc.base.errors import InputError
 from punc.transcripts.clock import number, seconds
-from punc.transcripts.parts import LINE, Stretch, TextReader
-from punc.transcripts.source import Source
+from punc.transcripts.source import LINE, Source, Stretch, TextReader
 from punc.transcripts.transcript import Transcript
 
 CLOCK = r"(?:\d{1,3}:)?\d{1,3}:\d{1,2}(?:[.,:]\d{1,3})?"
@@ -24,36 +24,16 @@ ASS_MARKUP = re.compile(r"\{[^{}\n]{0,200}\}|(?P<blank>\\[Nnh])")
 
 
 class LineFormat(NamedTuple):
-    """A format of lines.
-
-    name     as people call it
-    writers  what writes it
-    line     a line with words
-    other    a line without; None: empty lines only
-    head     what the first line is, if the format has one
-    time     reads a time
-    markup   what stands in a text and is no words
-    dashes   a dash at the beginning of a line begins a turn
-    """
+    """A format of lines."""
 
     name: str
-    writers: str
-    line: re.Pattern[str]
-    other: re.Pattern[str] | None = None
-    head: re.Pattern[str] | None = None
+    writers: str  # what writes it
+    line: re.Pattern[str]  # a line with words
+    other: re.Pattern[str] | None = None  # a line without; None: empty lines only
+    head: re.Pattern[str] | None = None  # what the first line is, if the format has one
     time: Callable[[str], float] = seconds
-    markup: re.Pattern[str] | None = None
-    dashes: bool = False
-
-
-def milliseconds(text: str) -> float:
-    """A time in milliseconds."""
-    return number(text, 1000)
-
-
-def frames(text: str) -> float:
-    """A time in frames, of which films have 23.976 a second."""
-    return number(text, 23.976)
+    markup: re.Pattern[str] | None = None  # what stands in a text and is no words
+    dashes: bool = False  # a dash at the beginning of a line begins a turn
 
 
 FORMATS = [
@@ -63,12 +43,13 @@ FORMATS = [
                re.compile(r".*"), re.compile(r"\[Script Info\]", re.I), markup=ASS_MARKUP, dashes=True),
     LineFormat("TSV of Whisper", "`whisper --output_format tsv`",
                re.compile(r"(?P<begin>\d{1,12})\t(?P<end>\d{1,12})\t(?P<text>.*)"),
-               head=re.compile(r"start\tend\ttext\s*", re.I), time=milliseconds),
+               head=re.compile(r"start\tend\ttext\s*", re.I), time=partial(number, unit=1000)),
     LineFormat("labels of Audacity", "Audacity",
                re.compile(rf"(?P<begin>{PLAIN_NUMBER})\t(?P<end>{PLAIN_NUMBER})(?:\t(?P<text>.*))?"),
                re.compile(r"\\\t.*"), time=number),
     LineFormat("MicroDVD", "subtitles in frames",
-               re.compile(r"\{(?P<begin>\d{1,9})\}\{(?P<end>\d{0,9})\}(?P<text>.*)"), time=frames,
+               re.compile(r"\{(?P<begin>\d{1,9})\}\{(?P<end>\d{0,9})\}(?P<text>.*)"),
+               time=partial(number, unit=23.976),  # frames a second of films
                markup=re.compile(r"\{[A-Za-z]:[^{}\n]{0,100}\}|(?P<blank>\|)"), dashes=True),
     LineFormat("LRC", "lyrics, with times of words too",
                re.compile(rf"(?P<begin>{LRC_STAMP})(?:{LRC_STAMP}){{0,20}}(?P<text>.*)"),
@@ -97,7 +78,6 @@ def read_lines(source: Source, row: LineFormat) -> Transcript:
 
 
 def _lines(source: Source, row: LineFormat) -> Iterator[tuple[int, re.Match[str], re.Match[str] | None]]:
-    """The number of each line but the head, the line, and its parts if it has words. Raises InputError for others."""
     for at, line in enumerate(LINE.finditer(source.text)):
         if not line[0].strip() or (at == 0 and row.head and row.head.match(line[0])):
             continue

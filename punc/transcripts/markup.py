@@ -10,8 +10,7 @@ from collections.abc import Iterator
 
 from punc.transcripts import entities
 from punc.transcripts.clock import number, seconds
-from punc.transcripts.parts import Stretch, TextReader
-from punc.transcripts.source import Source
+from punc.transcripts.source import Source, Stretch, TextReader
 from punc.transcripts.transcript import Transcript
 
 FORMS = {"<annotation_document": "EAF", "<sami": "SAMI", "<tt": "TTML", "<transcript>": "captions of YouTube",
@@ -29,7 +28,6 @@ TICK_RATE = re.compile(r"\bttp:tickRate\s*=\s*[\"'](\d{1,12})")
 
 
 def attributes(text: str) -> dict[str, str]:
-    """The attributes of an element, without the prefixes of their names."""
     found = ATTRIBUTE.findall(text)
     return {name.rpartition(":")[2].lower(): entities.decoded(double or single or bare)
             for name, double, single, bare in found}
@@ -46,7 +44,6 @@ def offset(text: str, tick_rate: float = 1) -> float:
 
 
 def form_of(text: str) -> str:
-    """The name of the format of a file, if it is one of these; else empty."""
     head = text[:4000].lower()
     return next((name for element, name in FORMS.items() if element in head), "")
 
@@ -62,7 +59,6 @@ def read_markup(source: Source, name: str) -> Transcript:
 
 
 def _elements(source: Source, name: str) -> Iterator[Stretch]:
-    """The texts of `<p>` or `<text>`."""
     found = TICK_RATE.search(source.text)
     rate = float(found[1]) if found else 1.0
     agents = {said.get("id", ""): said.get("name", "") for said in map(attributes, AGENT.findall(source.text))}
@@ -89,7 +85,6 @@ def _elements(source: Source, name: str) -> Iterator[Stretch]:
 
 
 def _sami(source: Source) -> Iterator[Stretch]:
-    """The texts of `<SYNC>`, which go to the next one."""
     found = list(SYNC.finditer(source.text))
     for match, after in zip(found, [*found[1:], None]):
         end = after.start() if after else source.text.lower().find("</body", match.end())

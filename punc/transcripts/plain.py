@@ -8,8 +8,7 @@ import re
 from itertools import pairwise
 
 from punc.base.errors import InputError
-from punc.transcripts.parts import LINE, Stretch, TextReader
-from punc.transcripts.source import Source
+from punc.transcripts.source import LINE, Source, Stretch, TextReader
 from punc.transcripts.transcript import Transcript
 
 EMPTY_LINE = re.compile(r"\n[ \t\r]*\n\s*")
@@ -43,12 +42,6 @@ LOOKS = [  # what it looks like; a line of it; how many lines at least; the near
      "give the `text` of a Kaldi data directory"),
     ("code", re.compile(r".*[{};]\s*|\s*(?:#include|import|def|function|var|const)\b.*"), 3, "give what was said"),
 ]
-
-
-def check_rttm(source: Source) -> None:
-    """Raise InputError for an RTTM, which looks like an STM."""
-    if RTTM.match(source.text):
-        raise source.error("an RTTM: it says who speaks, and has no words", "give it to punc turns")
 
 
 def check_plain(source: Source) -> None:

@@ -1,37 +1,26 @@
-"""Finds the format of a file by its content, and reads it."""
+"""Finds the format of a file by its content, and reads it, or the times of words under a path."""
 
-import gc
+import functools
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.options import nearest
+from punc.timing.pauses import TimedWord, Timing
 from punc.transcripts import columns, cues, lines, markup, plain, textgrid
-from punc.transcripts.json_formats import json_rows, read_json
-from punc.transcripts.source import Source, read_source, require_utf8
-from punc.transcripts.transcript import Transcript
+from punc.transcripts.ctm import CtmIndex
+from punc.transcripts.json_formats import read_json
+from punc.transcripts.source import RAW, Source, read_source
+from punc.transcripts.transcript import Transcript, words_of
 
-# What writes the formats that are no JSON and have no row in `lines`.
-WRITERS = [("SRT, WebVTT, SBV", "subtitles of any program, YouTube's captions, rolling ones too"),
-           ("TTML, SAMI, YouTube's srv1 and srv3", "subtitles in XML"), ("EAF", "ELAN"),
-           ("TextGrid", "Praat, Montreal Forced Aligner, P2FA, MAUS"), ("CTM, STM", "Kaldi, NIST's tools"),
-           ("MLF", "HTK"), ("text of Kaldi", "Kaldi: lines of an id and words"), ("text", "any")]
 COLUMNS = {"CTM": columns.read_ctm_file, "STM": columns.read_stm, "text of Kaldi": columns.read_kaldi_text}
 JSON = re.compile(r"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Without garbage collection: it would look at millions of objects again and again, and find no cycle."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
+ENDINGS = (".textgrid", ".json", ".mlf", ".eaf")  # of files with the times of words, if a directory has some
 
 
 def read_transcript(path: str | os.PathLike[str], form: str = "", tier: str = "", timed: bool = False) -> Transcript:
@@ -46,22 +35,19 @@ def transcript_of(source: Source, form: str = "", tier: str = "", timed: bool = 
     tier   the tier of a TextGrid with the words
     timed  of JSON, words with times, also where a text has more, as their marks
 
-    Raises InputError for a broken file, for one that is of no format that is known, and for one that has text of which
-    no word can be read.
+    Raises InputError for a broken file, one of no known format, and one with a text of which no word can be read.
     """
     if form not in ("", "text"):
         raise InputError(f"--format {form}", nearest(form, ["text"]))
-    with _no_collection():
-        return plain.read_text(require_utf8(source)) if form else _read(source, tier, timed)
-
-
-def _read(source: Source, tier: str, timed: bool) -> Transcript:
     text = source.text
-    if JSON.match(text):
+    if not form and JSON.match(text):
         return read_json(source, timed)
-    if textgrid.is_textgrid(text):
-        return textgrid.read_textgrid(require_utf8(source), tier)
-    require_utf8(source)
+    if found := RAW.search(text):
+        raise source.not_utf8(found.start())
+    if form:
+        return plain.read_text(source)
+    if '"TextGrid"' in text[:200]:
+        return textgrid.read_textgrid(source, tier)
     if form := cues.form_of(text):
         return cues.read_cues(source, form)
     if form := markup.form_of(text):
@@ -70,16 +56,55 @@ def _read(source: Source, tier: str, timed: bool) -> Transcript:
         return columns.read_mlf(source)
     if row := lines.find_format(source):
         return lines.read_lines(source, row)
-    plain.check_rttm(source)
+    if plain.RTTM.match(text):  # which looks like an STM
+        raise source.error("an RTTM: it says who speaks, and has no words", "give it to punc turns")
     if form := columns.form_of(text):
         return COLUMNS[form](source)
     plain.check_plain(source)
     return plain.read_text(source)
 
 
-def format_table() -> str:
-    """All formats and what writes them, as the table of docs/after-asr.md."""
-    rows = [("JSON", "; ".join(dict.fromkeys(writers for _, writers in json_rows())))]
-    rows += [("JSON of others", "texts and times under common names")]
-    rows += [(row.name, row.writers) for row in lines.FORMATS] + WRITERS
-    return "".join(["| file | written by |\n|---|---|\n", *(f"| {name} | {writers} |\n" for name, writers in rows)])
+def word_times(path: str | os.PathLike[str], tier: str = "",
+               repairs: Counter[str] | None = None) -> Mapping[str, Callable[..., Timing]]:
+    """The times under `path`: of files with one of ENDINGS, also in directories below, or else of a CTM.
+
+    Returns every id, which is a file's name without its ending, with a function that reads its timing. Raises
+    InputError if two files have the same name, and as `CtmIndex` does; the function as `read_timing` does.
+    """
+    path = Path(path)
+    found = sorted(path.rglob("*")) if path.is_dir() else [path]
+    for ending in ENDINGS:
+        if files := [file for file in found if file.suffix.lower() == ending]:
+            name, number = Counter(file.stem for file in files).most_common(1)[0]
+            if number > 1:
+                raise InputError(f"{number} files are called '{name}'", "keep one for each id", path)
+            return {file.stem: functools.partial(read_timing, file, tier) for file in files}
+    return CtmIndex(path, repairs)
+
+
+def read_timing(path: str | os.PathLike[str], tier: str = "", channel: str | None = None) -> Timing:
+    """The timed words of a file, in time order, of a speaker (`channel`) if it has him; others are left out.
+
+    Raises InputError as `read_transcript` does, for times that are wrong, and for a file without times.
+    """
+    transcript = read_transcript(path, tier=tier, timed=True)
+    words = words_of(transcript.texts)
+    timed = np.isfinite(words.begins) & np.isfinite(words.ends)
+    if len(words.texts) and not timed.any():
+        raise InputError(f"{transcript.format} without times of words", "name files with times", path)
+    if channel in words.speakers:
+        timed &= words.speaker == words.speakers.index(channel)
+    rows = []
+    for i in np.flatnonzero(timed).tolist():
+        begin, end = float(words.begins[i]), float(words.ends[i])
+        if not 0 <= begin <= end:
+            raise InputError(f"'{words.texts[i][:30]}' is from {begin:g} to {end:g} s", "fix it: 0 ≤ begin ≤ end", path)
+        speaker = words.speakers[words.speaker[i]] if words.speaker[i] >= 0 else "1"
+        rows.append(TimedWord(Path(path).stem, speaker, begin, end - begin, words.texts[i]))
+    of = words.of[words.first]
+    for i in np.flatnonzero(~timed & (np.bincount(of)[of] > 1)).tolist():
+        if not transcript.texts[of[i]].times:
+            raise InputError(f"'{words.texts[i][:30]}' is one of several words with one time",
+                             "give the times of words; name the tier of a TextGrid with --tier", path)
+    rows.sort(key=lambda row: row.begin)
+    return Timing(rows, None if np.isnan(transcript.end) else transcript.end, path)

@@ -1,15 +1,24 @@
-"""The characters of a file."""
+"""A file of text: its characters, and its parts, which are texts with words and what stands between them."""
 
 import codecs
+import math
 import os
 import re
-from typing import NamedTuple
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from punc.base.errors import InputError
 from punc.base.files import open_input
+from punc.transcripts import entities
+from punc.transcripts.clock import seconds
+from punc.transcripts.speakers import Label, find_label
+from punc.transcripts.transcript import BEGINS_WITH_BLANK, BLANKS, Text, Transcript, in_order, split
 
-RAW = re.compile("[\udc80-\udcff]")
+RAW = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8
 BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+ENDS_WITH_BLANK = re.compile(rf"[\s{BLANKS}]$")
+LINE = re.compile(r"[^\n\r]+")
 
 
 class Source(NamedTuple):
@@ -20,15 +29,12 @@ class Source(NamedTuple):
     encoding: str
 
     def line(self, at: int) -> int:
-        """The number of the line that a character is in."""
         return self.text.count("\n", 0, at) + 1
 
     def error(self, what: str, remedy: str, at: int = 0) -> InputError:
-        """An error at a character of the file."""
         return InputError(what, remedy, self.path, self.line(at))
 
     def not_utf8(self, at: int) -> InputError:
-        """An error for a byte that is not UTF-8."""
         windows = re.search("[\udc80-\udc9f]", self.text)  # in ISO 8859, these bytes are control characters
         name = "WINDOWS-1252" if windows else "ISO-8859-1"
         return self.error("not UTF-8", f"convert it: iconv -f {name} -t UTF-8, if it is in that encoding", at)
@@ -58,15 +64,134 @@ def source_of(raw: bytes, path: str | os.PathLike[str]) -> Source:
     return source
 
 
-def require_utf8(source: Source) -> Source:
-    """The source. Raises InputError if it has bytes that are not UTF-8."""
-    if found := RAW.search(source.text):
-        raise source.not_utf8(found.start())
-    return source
-
-
 def encoded(text: str, encoding: str) -> bytes:
     """A text as bytes in the encoding of a source."""
     if encoding == "utf-16-be":
         return codecs.BOM_UTF16_BE + text.encode("utf-16-be")
     return text.encode(encoding, "surrogateescape" if encoding != "utf-16" else "strict")
+
+
+class PartsDocument:
+    """A file whose texts come in the order in which they stand; `escapes` as of `TextReader`."""
+
+    rated = False
+
+    def __init__(self, source: Source, escapes: tuple[tuple[str, str], ...] = ()):
+        self._source, self._escapes = source, escapes
+        self._parts: list[str] = []
+        self._at = 0
+
+    def place(self, start: int, stop: int) -> int:
+        """A new place: the characters [start, stop), which come after those of the place before."""
+        assert self._at <= start <= stop
+        self._parts += [self._source.text[self._at:start], self._source.text[start:stop]]
+        self._at = stop
+        return len(self._parts) - 1
+
+    def read(self, place: int) -> str:
+        """What the text of a place means."""
+        text = self._parts[place]
+        for char, written in self._escapes:
+            text = text.replace(written, char)
+        return entities.decoded(text)
+
+    def put(self, place: int, text: str, probability: float = math.nan) -> None:
+        """Put a new text in a place."""
+        text = entities.encoded(text, self._parts[place])
+        for char, written in self._escapes:
+            text = text.replace(char, written)
+        self._parts[place] = text
+
+    def content(self) -> str:
+        return "".join([*self._parts, self._source.text[self._at:]])
+
+
+class Stretch(NamedTuple):
+    """Characters [start, stop) of a file that people say between two times, and what the file says of them."""
+
+    start: int
+    stop: int
+    begin: float = math.nan
+    end: float = math.nan
+    speaker: str = ""
+    segment: int = 0
+    stream: int = 0
+    recording: str = ""
+    confidence: float = math.nan
+
+
+class TextReader:
+    """Cuts stretches of a file to texts: at markup, and where a label says that another one speaks.
+
+    markup   what stands in a text and is no words; a group `time` says when the next word begins, in the file's way,
+             a group `voice` who speaks, and a group `blank` ends a word, as a line break does
+    dashes   a dash at the beginning of a line begins a turn
+    escapes  pairs of what a text means and how it is written, as a quote that is doubled
+    """
+
+    def __init__(self, source: Source, markup: re.Pattern[str] | None = None, dashes: bool = False,
+                 escapes: tuple[tuple[str, str], ...] = ()):
+        self._source, self._markup, self._dashes = source, markup, dashes
+        self.document = PartsDocument(source, escapes)
+        self.texts: list[Text] = []
+        self._speaker = ""
+
+    @cached_property
+    def _has_labels(self) -> bool:
+        lines = (line[0] for line in LINE.finditer(self._source.text) if ":" in line[0])
+        return any(label.sure for label in map(find_label, lines) if label)
+
+    def read(self, stretch: Stretch, keep_speaker: bool = True) -> None:
+        """Read a stretch; `keep_speaker`: the speaker of a label speaks on in the stretches after it."""
+        first, text, turn = len(self.texts), self._source.text, False
+        speaker = stretch.speaker or (self._speaker if keep_speaker else "")
+        begin, goes_on = stretch.begin, False  # whether the text before ends with a word and no blank
+        for start, stop, cut in self._cuts(stretch):
+            if words := text[start:stop]:
+                if split(words):
+                    place = self.document.place(start, stop)
+                    joined = goes_on and not BEGINS_WITH_BLANK.match(words)
+                    self.texts.append(Text(place, self.document.read(place), begin, math.nan, speaker,
+                                           stretch.confidence, stretch.segment, stretch.stream, stretch.recording,
+                                           joined, turn=turn))
+                    begin, turn = math.nan, False
+                goes_on = not ENDS_WITH_BLANK.search(words)
+            if isinstance(cut, Label):
+                speaker, turn, goes_on = cut.name, True, False
+            elif cut is not None:
+                groups = cut.groupdict()
+                if groups.get("time"):
+                    begin = seconds(groups["time"])
+                if groups.get("voice"):
+                    speaker = entities.decoded(groups["voice"]).strip()
+                goes_on = goes_on and not groups.get("blank")
+        self._speaker = speaker
+        if len(self.texts) > first:
+            self.texts[-1] = self.texts[-1]._replace(end=stretch.end)
+
+    def read_label(self, line: str) -> None:
+        """A line that has only the label of who speaks next, or something else."""
+        label = find_label(line, self._dashes)
+        if label and label.name and not line[label.size:].strip():
+            self._speaker = label.name
+
+    def transcript(self, format: str, **more: Any) -> Transcript:
+        return Transcript(format, in_order(self.texts), self.document, encoding=self._source.encoding, **more)
+
+    def _cuts(self, stretch: Stretch) -> Iterator[tuple[int, int, Label | re.Match[str] | None]]:
+        text, at, line_start = self._source.text, stretch.start, True
+        found = self._markup.finditer(text, stretch.start, stretch.stop) if self._markup else ()
+        for cut in [*found, None]:
+            stop = cut.start() if cut else stretch.stop
+            for line in LINE.finditer(text, at, stop):
+                if line.start() > at or line_start:
+                    label = find_label(line[0], self._dashes)
+                    if label and (label.sure or self._has_labels):
+                        yield at, line.start(), label
+                        at = line.start() + label.size
+            yield at, stop, cut
+            if cut:
+                before = text[at:stop].rpartition("\n")
+                blank = bool(cut.groupdict().get("blank"))
+                line_start = blank or (not before[2].strip() and (line_start or bool(before[1])))
+                at = cut.end()

@@ -22,21 +22,15 @@ MOST_WORDS, LONGEST = 5, 80  # of a name; characters of a label
 
 
 class Label(NamedTuple):
-    """A label: how many characters of the line it has, and the name; empty if it only says that another one speaks.
-
-    sure   it is one wherever it stands; others count where a file has sure ones
-    """
+    """A label: how many characters of the line it has, and the name; empty if it only says that another one speaks."""
 
     size: int
     name: str
-    sure: bool = True
+    sure: bool = True  # it is one wherever it stands; others count where a file has sure ones
 
 
 def find_label(line: str, dashes: bool = False) -> Label | None:
-    """The label at the beginning of a line.
-
-    dashes   a dash before words is one, as in the lines of a cue
-    """
+    """The label at the beginning of a line; `dashes`: a dash before words is one, as in the lines of a cue."""
     turn = CHEVRONS.match(line) or (DASH.match(line) if dashes else None)
     begin = turn.end() if turn else len(line) - len(line.lstrip(" \t"))
     rest = line[begin:begin + LONGEST]

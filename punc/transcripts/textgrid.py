@@ -10,8 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from punc.transcripts.clock import checked_seconds
-from punc.transcripts.parts import Stretch, TextReader
-from punc.transcripts.source import Source
+from punc.transcripts.source import Source, Stretch, TextReader
 from punc.transcripts.transcript import Transcript
 
 SILENCE = frozenset(("", "sil", "sp", "SIL", "SP", "<eps>", "<p:>", "#"))
@@ -35,11 +34,6 @@ class Tier(NamedTuple):
     size: int
     start: int
     stop: int
-
-
-def is_textgrid(text: str) -> bool:
-    """Whether its first lines say that it is a TextGrid."""
-    return '"TextGrid"' in text[:200]
 
 
 def find_tiers(source: Source) -> list[Tier]:
@@ -92,7 +86,6 @@ def intervals(source: Source, tier: Tier) -> list[Stretch]:
 
 
 def _seconds(source: Source, found: re.Match[str], group: int, what: str = "time") -> float:
-    """A time. Raises InputError if it is none."""
     return checked_seconds(found[group], what, partial(source.error, at=found.start(group)))
 
 

@@ -26,33 +26,20 @@ MARKS = ".,?!:;…\"'()[]<>«»“”-–—¿¡"  # how words and their repetit
 
 
 class Text(NamedTuple):
-    """A text of a file, with one word or several.
+    """A text of a file, without escapes, with one word or several; begin and end in seconds, NaN where not known."""
 
-    place       where it stands in the document
-    text        the text, without escapes
-    begin, end  seconds; NaN where they are not known
-    speaker     a name; empty if it is not known
-    confidence  the recogniser's; NaN if there is none
-    segment     the segment of the file (a line, a cue) that the text is in
-    stream      texts of a stream are one text for a model
-    recording   the name of the recording; times of a recording count from one start
-    joined      its first word goes on the word before, with no blank between them
-    times       begin and end of each of its words; empty if they are not known
-    turn        another speaker than before begins, whoever it is
-    """
-
-    place: int
+    place: int  # where it stands in the document
     text: str
     begin: float = math.nan
     end: float = math.nan
-    speaker: str = ""
-    confidence: float = math.nan
-    segment: int = 0
-    stream: int = 0
-    recording: str = ""
-    joined: bool = False
-    times: tuple[tuple[float, float], ...] = ()
-    turn: bool = False
+    speaker: str = ""  # a name; empty if it is not known
+    confidence: float = math.nan  # the recogniser's; NaN if there is none
+    segment: int = 0  # the segment of the file (a line, a cue) that the text is in
+    stream: int = 0  # texts of a stream are one text for a model
+    recording: str = ""  # the name of the recording; times of a recording count from one start
+    joined: bool = False  # its first word goes on the word before, with no blank between them
+    times: tuple[tuple[float, float], ...] = ()  # begin and end of each of its words; empty if they are not known
+    turn: bool = False  # another speaker than before begins, whoever it is
 
 
 class Repeat(NamedTuple):
@@ -77,42 +64,25 @@ class Document(Protocol):
 
 @dataclass
 class Transcript:
-    """The texts of a file in the order of reading, stream after stream.
+    """The texts of a file in the order of reading, stream after stream."""
 
-    format    the name of the format
-    repeats   texts that repeat words of these texts
-    language  as the file names it; empty if it does not
-    notes     how the file was read
-    messages  what a user should check
-    encoding  how the file is encoded
-    end       when the recording ends, in seconds; NaN if it is not known
-    """
-
-    format: str
+    format: str  # the name of the format
     texts: list[Text]
     document: Document
-    repeats: list[Repeat] = field(default_factory=list)
-    language: str = ""
-    notes: list[str] = field(default_factory=list)
-    messages: list[str] = field(default_factory=list)
+    repeats: list[Repeat] = field(default_factory=list)  # texts that repeat words of these texts
+    language: str = ""  # as the file names it; empty if it does not
+    notes: list[str] = field(default_factory=list)  # how the file was read
+    messages: list[str] = field(default_factory=list)  # what a user should check
     encoding: str = "utf-8"
-    end: float = math.nan
+    end: float = math.nan  # when the recording ends, in seconds; NaN if it is not known
 
 
 class Words(NamedTuple):
     """W words of a transcript, which are N pieces: most words are one piece, others go over several texts.
 
-    texts        the words
     begins, ends float64 (W,), seconds; NaN where the file has none
     speakers     the name of each speaker, and `speaker`, int64 (W,), the one of each word, -1 if it is not known
-    recordings   the name of each recording, and `recording`, int64 (W,), the one of each word
-    confidences  float64 (W,), NaN where there is none
-    segments     int64 (W,), streams int64 (W,)
-    turns        bool (W,): another speaker than that of the word before begins
-    pieces       the pieces
-    of           int64 (N,): which text of the transcript each piece is in
     first, last  int64 (W,): the pieces of each word
-    script       how they are separated
     """
 
     texts: list[str]
@@ -120,34 +90,28 @@ class Words(NamedTuple):
     ends: np.ndarray
     speakers: list[str]
     speaker: np.ndarray
-    recordings: list[str]
+    recordings: list[str]  # the name of each recording, and `recording`, int64 (W,), the one of each word
     recording: np.ndarray
-    confidences: np.ndarray
-    segments: np.ndarray
+    confidences: np.ndarray  # float64 (W,), NaN where there is none
+    segments: np.ndarray  # int64 (W,), streams int64 (W,)
     streams: np.ndarray
-    turns: np.ndarray
+    turns: np.ndarray  # bool (W,): another speaker than that of the word before begins
     pieces: list[str]
-    of: np.ndarray
+    of: np.ndarray  # int64 (N,): which text of the transcript each piece is in
     first: np.ndarray
     last: np.ndarray
     script: "Script"
 
 
 class Script(NamedTuple):
-    """How the words of a language are separated.
+    """How the words of a language are separated."""
 
-    split       the words of a text
-    with_words  a text with other words, as many, and what it has between them
-    close       a text of words with blanks between them, as the language writes it
-    """
-
-    split: Callable[[str], list[str]]
-    with_words: Callable[[str, Sequence[str]], str]
-    close: Callable[[str], str]
+    split: Callable[[str], list[str]]  # the words of a text
+    with_words: Callable[[str, Sequence[str]], str]  # a text with other words, as many, and what it has between them
+    close: Callable[[str], str]  # a text of words with blanks between them, as the language writes it
 
 
 def split(text: str) -> list[str]:
-    """The words of a text."""
     return text.translate(TO_BLANKS).split() if not text.isascii() else text.split()
 
 
@@ -204,12 +168,9 @@ def words_of(texts: Sequence[Text], script: Script = BLANKS_BETWEEN) -> Words:
 
 
 def _turns(speaker: np.ndarray, streams: np.ndarray, segments: np.ndarray, begun: np.ndarray) -> np.ndarray:
-    """Where another speaker than that of the word before begins, bool (W,).
+    """Where another speaker than that of the word before begins, or the file says so (`begun`), bool (W,).
 
-    begun   bool (W,): the file says that someone else begins, whoever it is
-
-    A speaker that is not known is that of the word before, and one that has a single word between two words of another
-    is a mistake of diarization.
+    A single word between two words of another speaker is a mistake of diarization.
     """
     turns, known = begun & (speaker < 0), np.flatnonzero(speaker >= 0)
     if len(known):
@@ -223,18 +184,13 @@ def _turns(speaker: np.ndarray, streams: np.ndarray, segments: np.ndarray, begun
 
 
 def _numbered(names: Sequence[str], empty: int = -1) -> tuple[list[str], np.ndarray]:
-    """Different names, and the number of each, int64; -1 for no name, or, if `empty` is 0, no name is a name."""
     numbers: dict[str, int] = {}
     found = [numbers.setdefault(name, len(numbers)) if name or not empty else empty for name in names]
     return list(numbers), np.array(found, np.int64)
 
 
 def write(transcript: Transcript, words: Words, new: Sequence[str], probabilities: np.ndarray | None = None) -> str:
-    """The file with new words.
-
-    new            W words
-    probabilities  float64 (W,), of the label of each word; NaN, and None for all words, writes none
-    """
+    """The file with W new words and, but where they are NaN, the probabilities of their labels, float64 (W,)."""
     pieces = _new_pieces(words, new)
     bounds = np.searchsorted(words.of, np.arange(len(transcript.texts) + 1)).tolist()
     chances = np.full(len(pieces), np.nan)
@@ -260,7 +216,6 @@ def write(transcript: Transcript, words: Words, new: Sequence[str], probabilitie
 
 
 def _new_pieces(words: Words, new: Sequence[str]) -> list[str]:
-    """What each piece becomes: a word's marks come after its last piece."""
     if len(new) == len(words.pieces):
         return list(new)
     pieces = []
@@ -273,10 +228,7 @@ def _new_pieces(words: Words, new: Sequence[str]) -> list[str]:
 
 
 def _write_repeat(document: Document, repeat: Repeat, script: Script, *forms: tuple[list[str], Sequence[str]]) -> None:
-    """Write texts that repeat words: what is another word than the one it repeats stays.
-
-    forms   what is repeated, and how it is written now: by piece, or by word
-    """
+    """Write texts that repeat words. The `forms` are pairs of these words before and now, by piece and by word."""
     if list(forms[-1][1]) == forms[-1][0]:
         return  # what is not changed is not made equal, either
     split_texts = [script.split(text) for _, text in repeat.texts]
@@ -296,5 +248,4 @@ def _write_repeat(document: Document, repeat: Repeat, script: Script, *forms: tu
 
 
 def folded(word: str) -> str:
-    """A word as it is compared with its repetition."""
     return word.strip(MARKS).casefold()

@@ -17,7 +17,7 @@ from punc.data.datadir import Utterance
 from punc.decoding.kaldi_groups import ctm_groups
 from punc.timing.pauses import stream_pauses
 from punc.transcripts.ctm import CtmIndex
-from punc.transcripts.timings import word_times
+from punc.transcripts.read import word_times
 from punc.transcripts.transcript import words_of, write
 
 SECONDS = r"(\d+(?:\.\d+)?) *\n"

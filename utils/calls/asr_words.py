@@ -10,7 +10,7 @@ from spoken import words_of
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir
 from punc.data.datadir import write_data_dir
-from punc.timing.timed_words import TimedWord
+from punc.timing.pauses import TimedWord
 from punc.transcripts.ctm import CtmIndex
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from punc.base.errors import InputError
 from punc.base.files import open_input, read_lines
 from punc.bin.script import run_script
-from punc.scoring.tables import read_tsv
+from punc.scoring.report import read_tsv
 
 HEADER = ("system", "set", "metric", "value", "low", "high")
 COLUMNS = ("COMMA.F1", "PERIOD.F1", "QUESTION.F1", "overall.F1", "Err", "case.F1", "opening.F1")

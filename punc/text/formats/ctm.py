@@ -14,11 +14,10 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.data.datadir import Utterance, new_data_dir, write_utterances
 from punc.data.tables import TURNS
-from punc.text.cutter import sorted_streams, utterance_id
 from punc.text.format import Format as BaseFormat
+from punc.text.passages import sorted_streams, utterance_id
 from punc.text.prose import legal
-from punc.timing.pauses import slot_pauses
-from punc.timing.timed_words import TimedWord
+from punc.timing.pauses import TimedWord, slot_pauses
 from punc.transcripts.ctm import CtmIndex, write_ctm
 
 
@@ -41,11 +40,16 @@ class Format(BaseFormat):
         return counts
 
     def _utterances(self, index: CtmIndex, ids: Iterable[str], counts: Counter[str]) -> Iterator[Utterance]:
+        size = self.options.utt_words
         for id, words, end in timings(index, ids):
+            times = np.array([(word.begin, word.begin + word.duration) for word in words])
+            pauses = slot_pauses(times, np.arange(len(words)), end)
+            texts = [legal(word.word.lower() if self.options.lowercase else word.word) for word in words]
             counts.update(streams=1, words=len(words))
-            for utterance in cut(id, words, end, self.options.lowercase, self.options.utt_words):
+            for number, begin in enumerate(range(0, len(words), size), 1):
                 counts["utterances"] += 1
-                yield utterance
+                part = slice(begin, begin + size)
+                yield Utterance(utterance_id(id, number), id, texts[part], None, pauses[part])
 
 
 def timings(index: CtmIndex, ids: Iterable[str]) -> Iterator[tuple[str, list[TimedWord], float | None]]:
@@ -56,11 +60,3 @@ def timings(index: CtmIndex, ids: Iterable[str]) -> Iterator[tuple[str, list[Tim
             yield id, timing.words, timing.end
 
 
-def cut(id: str, words: list[TimedWord], end: float | None, lowercase: bool, size: int) -> Iterator[Utterance]:
-    """Utterances of `size` words; the pause after the last word is known if the recording's `end` (s) is."""
-    times = np.array([(word.begin, word.begin + word.duration) for word in words])
-    pauses = slot_pauses(times, np.arange(len(words)), end)
-    texts = [legal(word.word.lower() if lowercase else word.word) for word in words]
-    for number, begin in enumerate(range(0, len(words), size), 1):
-        part = slice(begin, begin + size)
-        yield Utterance(utterance_id(id, number), id, texts[part], None, pauses[part])

@@ -27,7 +27,10 @@ class Format(prose.Format):
 
     def passages(self, text: str, line_start: bool, repairs: Counter[str]) -> Iterator[Passage]:
         stream, matches, end = None, list(TAG.finditer(text)), 0
-        check_segments(text, [match.start() for match in matches])
+        opened = {match.start() for match in re.finditer(r"<seg\b", text, re.IGNORECASE)}
+        if broken := opened.difference(match.start() for match in matches):
+            raise Unreadable("a <seg> without its </seg>", "fix the file: it is cut short or broken",
+                             text[min(broken):])
         for match in matches:
             repairs[OUTSIDE] += len(plain(text[end:match.start()]).split())
             end = match.end()
@@ -40,12 +43,10 @@ class Format(prose.Format):
 
 
 def plain(text: str) -> str:
-    """Text without markup."""
     return html.unescape(MARKUP.sub(" ", text.replace("<![CDATA[", " ").replace("]]>", " ")))
 
 
 def document_name(match: re.Match[str]) -> str:
-    """The docid of a match of TAG that is a `<doc>`; empty if it has none."""
     docid = DOCID.search(match[1])
     return next(filter(None, docid.groups()), "") if docid else ""
 
@@ -59,8 +60,3 @@ def documents_and_segments(text: str) -> Iterator[tuple[str, str]]:
             yield name, ""
 
 
-def check_segments(text: str, begins: list[int]) -> None:
-    """Raise Unreadable if a `<seg>` begins at none of `begins`, where TAG matches."""
-    opened = {match.start() for match in re.finditer(r"<seg\b", text, re.IGNORECASE)}
-    if broken := opened.difference(begins):
-        raise Unreadable("a <seg> without its </seg>", "fix the file: it is cut short or broken", text[min(broken):])

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import ClassVar
 
-from punc.text.abbreviations import join_ellipses
+from punc.text.abbreviations import WITH_BLANKS
 from punc.text.format import STREAM_OPTIONS, PrepareOptions, TextFormat
 from punc.text.not_speech import NotSpeech
 from punc.text.passages import Memo, Passage
@@ -15,9 +15,7 @@ def speaker_turns(expression: str, text: str, line_start: bool) -> Iterator[tupl
     """Parts of a text without labels of speakers such as `#speaker Ann` or `ANN:`, each with the name of who speaks,
     None before the first label, and with whether the part begins at the beginning of a line.
 
-    expression   a regular expression of labels at the beginning of a line, which is in Python's cache; the name is its
-                 first group, or all that it matches; an empty one finds none
-    line_start   whether the text begins at the beginning of a line
+    expression   of labels at the beginning of a line; the name is its first group, or all; an empty one finds none
     """
     name, begin = None, 0
     for label in re.finditer(f"^(?:{expression})", text, re.MULTILINE) if expression else ():
@@ -68,10 +66,9 @@ class Format(TextFormat):
         """The text that was said, as the options `remove` and `clean` say it; what else is not speech is counted."""
         text = re.sub(self.options.remove, " ", text) if self.options.remove else text  # Python remembers expressions
         text = self._not_speech.read(text, repairs, line_start)
-        return join_ellipses(text) if self.options.abbreviations else text
+        return WITH_BLANKS.sub("...", text) if self.options.abbreviations else text
 
     def count_words(self, text: str) -> int:
-        """The number of words that a text would have."""
         return len(self.passage(text, Counter()).words.split())
 
     def passage(self, text: str, repairs: Counter[str]) -> Passage:

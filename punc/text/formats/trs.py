@@ -28,11 +28,11 @@ from punc.data.datadir import LATEST, Utterance, new_data_dir, write_utterances
 from punc.data.labels import RECORD
 from punc.data.tables import TURNS
 from punc.text.abbreviations import count_dot
-from punc.text.cutter import stream_name
 from punc.text.file_parts import bound
 from punc.text.format import DROPPED, PrepareOptions
 from punc.text.format import Format as BaseFormat
 from punc.text.formats import prose
+from punc.text.passages import stream_name
 
 IGNORED = {"Event": "non-speech events and other notes, left out", "Comment": "comments, left out",
            "Background": "changes of background, left out"}
@@ -199,7 +199,6 @@ class Format(BaseFormat):
 
     def _utterances(self, path: str | os.PathLike[str], recording: str,
                     repairs: Counter[str]) -> Iterator[tuple[Utterance, TurnPart]]:
-        """The utterances of a file that have words, with their times."""
         text = self._text
         for turn in read_turns(path, repairs):
             found: list[tuple[Utterance, TurnPart]] = []
