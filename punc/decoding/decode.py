@@ -113,10 +113,12 @@ def choose(log_probs: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray
 
 
 def scaled(log_probs: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
+    """Log-posteriors (N, L) after multiplying the posteriors by factors (L,); None: all 1."""
     return log_probs if scale is None else log_probs + np.log(scale)
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:
+    """Logits (N, L) → log-posteriors (N, L)."""
     shifted = logits - logits.max(axis=1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
 

@@ -78,11 +78,13 @@ def _part(array: np.ndarray | None, of: slice) -> np.ndarray | None:
 
 
 def joined(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    """Concatenate arrays; None if one is None."""
     known = [array for array in arrays if array is not None]
     return np.concatenate(known) if len(known) == len(arrays) else None
 
 
 def span_groups(data: DataDir, tokenizer: Tokenizer, chunk_size: int, context: int) -> Iterator[list[Span]]:
+    """All spans of all streams, in groups of up to GROUP tokens, or of one span."""
     streams = (stream for _, stream in groupby(data.utterances(), key=lambda utterance: utterance.stream))
     all_spans = chain.from_iterable(spans(stream, tokenizer, chunk_size, context) for stream in streams)
     return grouped(all_spans, lambda span: len(span.ids), chunk_size)

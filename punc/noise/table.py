@@ -84,6 +84,7 @@ class NoiseTable:
 
     @property
     def lengths(self) -> np.ndarray:
+        """The words in each sequence, int64 (sequences,)."""
         return np.diff(self.ends, prepend=0)
 
     def draw(self, words: np.ndarray, rng: np.random.Generator) -> np.ndarray:

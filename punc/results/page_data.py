@@ -172,6 +172,7 @@ def rank(name: str, order: Sequence[str]) -> tuple[int, bytes]:
 
 
 def without_seed(system: str) -> str:
+    """The system of a run: the name without .seedN."""
     return SEED.sub("", system)
 
 

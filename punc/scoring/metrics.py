@@ -140,6 +140,7 @@ def mark_amounts(counts: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def two_classes(counts: np.ndarray, members: Sequence[bool]) -> np.ndarray:
+    """Counts (…, labels, labels) as (…, 2, 2): whether a slot's label is a member, reference × hypothesis."""
     return merge_counts(counts, np.array(members, np.int64), 2)
 
 

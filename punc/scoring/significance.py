@@ -147,6 +147,7 @@ def bootstrap_sums(counts: np.ndarray, replicates: int, seed: int) -> np.ndarray
 
 
 def all_flat(counts: Sequence[Counts]) -> list[np.ndarray]:
+    """The numbers of scores: word errors only if all have them."""
     words = all(one.words is not None for one in counts)
     return [(one if words else one._replace(words=None)).flat for one in counts]
 
