@@ -129,7 +129,8 @@ SAID = {
            "Herren"),
     "es": ("buenos días señoras y señores mi nombre es juan garcía tienen ustedes alguna pregunta sí gracias hay una",
            "Juan García"),
-    "ja": ("おはようございます私の名前は田中です明日の会議は何時からですか午後三時からですありがとうございました", "田中")}
+    "ja": ("おはようございます私の名前は田中です"
+           "明日の会議は何時からですか午後三時からですありがとうございました", "田中")}
 
 
 @pytest.mark.parametrize("name", shipped.shipped())

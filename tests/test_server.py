@@ -501,4 +501,4 @@ def test_signal_ends_the_server_with_all_words_out(workers):
 def test_server_without_its_packages(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert main(["serve", "en-live"]) == 1
-    assert "the package uvicorn is missing; pip install 'punc-toolkit[serve]'" in capsys.readouterr().err
+    assert "the package uvicorn is not installed; pip install 'punc-toolkit[serve]'" in capsys.readouterr().err

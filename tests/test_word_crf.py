@@ -182,15 +182,6 @@ def test_word_crf_invalid_options(options, message, toy_store):
     assert str(error.value) == message
 
 
-def test_fit_without_crfsuite_says_what_to_install(toy_store, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pycrfsuite", None)
-    with pytest.raises(InputError) as error:
-        fitted(toy_store, tmp_path / "exp", "short")
-    assert str(error.value) == ("python-crfsuite is not installed; it trains the CRF; "
-                                "install it: pip install --constraint constraints.txt -e '.[crf]'")
-    assert not (tmp_path / "exp").exists()
-
-
 @needs_crfsuite
 def test_fit_clusters_of_other_words(toy_store, tmp_path):
     path = tmp_path / "paths"

@@ -58,7 +58,7 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
 
     Raises InputError if there is no model, if it is not a neural one, or if the package onnx is missing.
     """
-    onnx = _onnx()
+    import onnx
     model = load(directory)
     if not isinstance(model, NeuralModel):
         raise InputError(f"a {model.spec['model']} cannot be packed", "pack a neural model", directory)
@@ -111,7 +111,7 @@ def unpack(directory: Path) -> Model:
     Weights that decoding does not need, as the output layer of a first stage, are not in a packed model. Raises
     InputError for such a model, if a file is missing, was changed, or does not fit, and if the package onnx is missing.
     """
-    onnx = _onnx()
+    import onnx
     packed = load_packed(directory)
     tokenizer, words = packed.tokenizer, len(packed.tokenizer.vocabulary)
     spec = {"model": packed.spec["model"], "options": packed.spec.get("options"), "vocabulary": words,
@@ -133,14 +133,6 @@ def _dequantized(arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarra
             yield name, array * arrays[name + SCALE]
         elif not name.endswith(SCALE):
             yield name, array
-
-
-def _onnx() -> Any:
-    try:
-        import onnx
-    except ImportError:
-        raise InputError("onnx is not installed", "pip install 'punc-toolkit[onnx]'") from None
-    return onnx
 
 
 def _multiply(model: NeuralModel, factors: np.ndarray, directory: Path) -> None:

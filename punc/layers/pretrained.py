@@ -111,12 +111,9 @@ class PretrainedEncoder(nn.Module):
 
 
 def _transformers() -> Any:
-    """The package, without progress bars, and without a network. Raises InputError if it is not installed."""
+    """The package, without progress bars, and without a network."""
     os.environ["HF_HUB_OFFLINE"] = "1"
-    try:
-        import transformers
-    except ImportError:
-        raise InputError("the package transformers is not installed", "pip install 'punc-toolkit[encoder]'") from None
+    import transformers
     transformers.utils.logging.disable_progress_bar()
     transformers.utils.logging.set_verbosity_error()
     logging.getLogger("transformers").setLevel(logging.ERROR)

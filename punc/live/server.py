@@ -24,13 +24,10 @@ FINISH = 1.0  # s for the last words and answers; the program ends 1.5 s after a
 
 
 def run_server(names: Sequence[str], scale: str, live: LiveOptions, options: ServerOptions) -> None:
-    """Serve models until Ctrl-C or SIGTERM. Raises InputError for a wrong model, port, or a missing package."""
-    try:
-        import uvicorn
+    """Serve models until Ctrl-C or SIGTERM. Raises InputError for a wrong model or port."""
+    import uvicorn
 
-        from punc.live.app import make_app
-    except ModuleNotFoundError as error:
-        raise InputError(f"the package {error.name} is missing", "pip install 'punc-toolkit[serve]'") from None
+    from punc.live.app import make_app
     with listening(options) as listener:
         app = make_app(names, scale, live, options)  # says what is wrong with the models
         host, port = listener.getsockname()[:2]

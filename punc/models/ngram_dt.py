@@ -52,11 +52,7 @@ class Model(NonGradientModel):
             self._lm_sets = self.lm.conf["train_set"].split(",")
 
     def fit(self, store: Store, train_sets: list[str], dev_set: str, seed: int = 1) -> None:
-        try:
-            from sklearn.tree import DecisionTreeClassifier
-        except ImportError:
-            raise InputError("scikit-learn is not installed; it grows the tree",
-                             "install it: pip install --constraint constraints.txt -e '.[tree]'") from None
+        from sklearn.tree import DecisionTreeClassifier
         if self.lm.n_labels != self.n_labels:
             raise InputError("the language model has other labels", "train it on a store with the same labels")
         data = self._examples_by_fold(store, train_sets, dev_set) if self._folds else \

@@ -20,7 +20,6 @@ t distribution with ν degrees of freedom (Satterthwaite 1946; Hillis 2007), for
 A system with one run counts as it is, without training noise.
 """
 
-import importlib.util
 import math
 import zlib
 from collections.abc import Callable, Sequence
@@ -96,9 +95,6 @@ def compare(this: np.ndarray, other: np.ndarray, measure: Measure, replicates: i
 def compare_runs(these: Sequence[np.ndarray], others: Sequence[np.ndarray], measure: Measure,
                  replicates: int = REPLICATES, seed: int = SEED) -> dict[str, Comparison]:
     """Test the mean metrics of two systems on the same units; each run of a system has counts (units, numbers)."""
-    if importlib.util.find_spec("scipy") is None:
-        raise InputError("SciPy is not installed; it tests systems with several seeds",
-                         "pip install 'punc-toolkit[report]'")
     runs = np.stack([*these, *others])  # (runs, units, numbers)
     point = measure(runs.sum(1))
     sums = bootstrap_sums(runs.transpose(1, 0, 2), replicates, seed)  # (replicates, runs, numbers)

@@ -245,12 +245,8 @@ def weights_of(path: Path, numbers: int, labels: int) -> tuple[np.ndarray, np.nd
 
 
 def make_trainer(c1: float, c2: float, iterations: int) -> Any:
-    """A trainer of CRFsuite that logs its progress. Raises InputError if python-crfsuite is not installed."""
-    try:
-        import pycrfsuite
-    except ImportError:
-        raise InputError("python-crfsuite is not installed; it trains the CRF",
-                         "install it: pip install --constraint constraints.txt -e '.[crf]'") from None
+    """A trainer of CRFsuite that logs its progress."""
+    import pycrfsuite
 
     class Trainer(pycrfsuite.Trainer):
         def message(self, message: str) -> None:

@@ -92,10 +92,7 @@ class EncoderTokenizer(PieceTokenizer):
 
 def _tokenizer(content: bytes, path: str | os.PathLike | None) -> Any:
     """The tokenizer of a file's content; it cuts nothing off and adds no padding."""
-    try:
-        from tokenizers import Tokenizer
-    except ImportError:
-        raise InputError("the package tokenizers is not installed", "pip install 'punc-toolkit[encoder]'") from None
+    from tokenizers import Tokenizer
     try:
         tokenizer = Tokenizer.from_str(content.decode())
         tokenizer.no_truncation()
@@ -114,12 +111,10 @@ def _content_of(directory: Path) -> bytes:
         raise InputError("not the directory of an encoder: it has no config.json",
                          "name one with config.json, model.safetensors and tokenizer.json", directory)
     os.environ["HF_HUB_OFFLINE"] = "1"
+    from transformers import AutoTokenizer
     try:
-        from transformers import AutoTokenizer
         tokenizer = AutoTokenizer.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
         return tokenizer.backend_tokenizer.to_str().encode()
-    except ImportError:
-        raise InputError("the package transformers is not installed", "pip install 'punc-toolkit[encoder]'") from None
     except Exception:  # each kind of tokenizer fails in its own way
         raise InputError(f"no {FILE}, and transformers cannot make one", "save a fast one", directory) from None
 
