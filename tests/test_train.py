@@ -339,7 +339,7 @@ def test_train_stopped_by_a_signal_continues_at_the_next_batch(number, toy_store
 
 
 @pytest.mark.parametrize(("name", "moment"), [
-    ("stateful", (EpochLoss, "mean")), ("stateful", (punc.training.epochs, "check_weights")),
+    ("stateful", (EpochLoss, "mean")), ("stateful", (punc.training.epochs, "not_finite")),
     ("stateful", (punc.training.epochs, "evaluate")), ("whole-chunks", (state.Run, "end_epoch"))])
 def test_train_stopped_after_an_epoch_repeats_no_batch(name, moment, toy_store, tmp_path, both_ways, monkeypatch):
     """After its last batch, while the development set is scored, and while the models are written."""
