@@ -84,7 +84,7 @@ def test_read_parts(parts):
     read = read_parts(parts)
     assert [(part.share, part.result, part.command) for part in read] == [
         ((job, 3), {"words": job}, "prepare") for job in (1, 2, 3)]
-    assert read[0].parsed() == Namespace(scale=None, inputs=["in"])
+    assert Namespace(**read[0].options) == Namespace(scale=None, inputs=["in"])
     assert list(read[0].inputs) == ["in"]
 
 
