@@ -4,12 +4,19 @@ For texts whose words are characters (`text.characters`).
 """
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from punc.text.characters import CLASSES, class_of, tokens
-from punc.tokens.tokenizer import Encoding, LookupTokenizer
+from punc.tokens.tokenizer import CACHED, Encoding, LookupTokenizer
 from punc.tokens.vocabulary import UNK
+
+
+@lru_cache(CACHED)
+def characters_of(word: str) -> list[str]:
+    """A word of several characters is these."""
+    return tokens(word) or [word]
 
 
 class ClassTokenizer(LookupTokenizer):
@@ -22,8 +29,7 @@ class ClassTokenizer(LookupTokenizer):
 
     @property
     def splitter(self) -> Callable[[str], list[str]]:
-        """A word of several characters is these."""
-        return lambda word: tokens(word) or [word]
+        return characters_of
 
     @classmethod
     def is_token(cls, word: bytes) -> bool:
