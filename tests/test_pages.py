@@ -153,8 +153,7 @@ def test_render_main_page():
                                 "7 epochs, 6 min"]
     assert cells(text, "B") == ["B", "40.0 (1.0–99.0)", "", "**44.2** (2.0–98.0)", "2 h 5 min"]
     assert cells(text, "D") == ["D", "", "70.5", "", ""]
-    assert "Each row is one run" in text
-    assert "±" not in text
+    assert "without it one run" in text
     assert "## What we found\n\n- A is best.\n\n## More" in text
     for link in ("(results/ref.md)", "(results/asr.md)", "(RESULTS.tsv)", "(results/pauses.png)", "(other.md)"):
         assert link in text
@@ -192,7 +191,8 @@ def test_render_set_page_shows_each_run_of_several():
     (Settings(columns=["DASH"]), "no score has a column 'DASH'; there are COMMA overall Err O"),
     (Settings(main_columns=["overall.F1"]), "'overall.F1' names no set; write METRIC@SET"),
     (Settings(main_columns=["Err@ref"] * 7), "has 2 rows and 9 columns; .* at most 10 rows and 7 columns"),
-    (Settings(main=["A"] * 11), "has 11 rows and 4 columns"),
+    (Settings(published=[Published(str(i), "ref", "overall.F1", i, "X 2001") for i in range(11)],
+              main=[*map(str, range(11))]), "has 11 rows and 4 columns"),
 ])
 def test_render_wrong_settings_raises(settings, message):
     with pytest.raises(InputError, match=message):

@@ -79,7 +79,7 @@ class PackedModel:
             pauses = np.full(tokens.shape, np.nan, np.float32)
         output = "labels" if self.sequential else "log_probs"
         if self.lookahead is None:
-            found, = self.session.run([output], self._feed(tokens, pauses))
+            found, = self._run([output], self._feed(tokens, pauses))
             return (found, None) if self.sequential else (None, found)
         state, steps = self.initial_state(len(tokens)), []
         for step in range(tokens.shape[1]):
@@ -95,8 +95,14 @@ class PackedModel:
     def step(self, tokens: np.ndarray, pauses: np.ndarray,
              state: dict[str, np.ndarray]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """The next tokens (B,), and the pauses (B,) of the slots that they decide → log-posteriors (B, L), state."""
-        log_probs, *after = self.session.run(self._step_outputs, {**self._feed(tokens, pauses), **state})
+        log_probs, *after = self._run(self._step_outputs, {**self._feed(tokens, pauses), **state})
         return log_probs, dict(zip(state, after))
+
+    def _run(self, outputs: list[str], inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
+        try:
+            return self.session.run(outputs, inputs)
+        except Exception as error:  # ONNX Runtime's own kinds
+            raise as_error(error, "its network cannot be computed") from None
 
     def _feed(self, tokens: np.ndarray, pauses: np.ndarray) -> dict[str, np.ndarray]:
         return {"tokens": tokens, "pauses": pauses} if self.reads_pauses else {"tokens": tokens}
@@ -151,11 +157,16 @@ def load_packed(directory: Path) -> PackedModel:
     try:
         model = PackedModel(spec, new_session(directory / WEIGHTS), labels, tokenizer)
     except Exception as error:  # ONNX Runtime's own kinds; a wrong name, number or type anywhere fails in its own way
-        if "alloc" in str(error) or "failed to map" in str(error):  # its weights, or its library
-            raise MemoryError from None
-        raise InputError("its weights are not those of its model", AGAIN, directory / WEIGHTS) from None
+        raise as_error(error, "its weights are not those of its model", directory / WEIGHTS) from None
     model.transitions = transitions
     return model
+
+
+def as_error(error: Exception, what: str, path: Path | None = None) -> Exception:
+    """What is wrong with a packed model, by an error of ONNX Runtime: too little memory, or the model."""
+    if "alloc" in str(error) or "failed to map" in str(error):  # its weights, or its library
+        return MemoryError()
+    return InputError(what, AGAIN, path)
 
 
 def new_session(path: Path) -> Any:

@@ -14,18 +14,10 @@ from punc.scoring.significance import Interval
 MOST_ROWS, MOST_COLUMNS = 10, 7  # of the table of RESULTS.md
 UNKNOWN = Interval(np.nan, np.nan, np.nan)
 
-MAIN_LEGEND = "In percent, with the 95 % confidence interval; **bold**: the best of our rows."
-SET_LEGEND = ("All figures in percent, P / R / F1 where there are three; in brackets the 95 % confidence interval (of "
-              "F1 where there are three). –: undefined, as nothing was predicted or expected.")
-ONE_RUN = " Each row is one run, so its interval is of the test set, not of the training."
-SEEDS = (" ±: mean and standard deviation of trainings with several seeds, which the page of a set lists. Any other "
-         "row is one run, so its interval is of the test set, not of the training.")
-UNITS = (" Intervals and tests resample the `units` of a signature: streams (recordings, or texts), or blocks of 100 "
-         "words if a set has fewer than ten streams. Blocks are other passages of the same recordings, not other "
-         "recordings.")
-TRAINING = (" Training: the time that passed, with whatever else the machine did; an epoch may be a part of the text "
-            "(`--parts`).")
-PUBLISHED = " Published figures are the system's own; the pages below name their sources."
+LEGEND = ("In percent, in brackets the 95 % interval of the test set (docs/metrics.md); ±: mean and standard deviation "
+          "over seeds, without it one run.")
+MAIN_LEGEND = " **Bold**: the best of our rows. The pages below name the sources of published figures."
+SET_LEGEND = " P / R / F1 where there are three; –: undefined, as nothing was predicted or expected."
 TESTED = "p is two-sided, by approximate randomisation; the 95 % interval of the difference is by the paired bootstrap."
 TESTED_RUNS = (" Of a system with several seeds the mean is tested; then both are by a t-test that knows the noise of "
                "training besides that of the test set (Obuchowski & Rockette 1995; Hillis 2014). A system with one run "
@@ -37,7 +29,7 @@ class Settings:
     """What a page shows; the fields are the options of `punc results`.
 
     columns        of the tables in results/SET.md, as `metrics.columns` names them; none: all but the empty label's
-    main           the systems in the table of RESULTS.md, in this order; none: the first MOST_ROWS
+    main           the systems in the table of RESULTS.md; none: the first MOST_ROWS
     main_columns   its columns, as `overall.F1@test_ref`; none: overall.F1 of each set
     links          `PATH TEXT`: other pages
     """
@@ -71,13 +63,7 @@ def _main_page(data: PageData, settings: Settings) -> str:
         parts.append(settings.about)
     if data.command:
         parts.append(f"Made by\n\n```sh\n{data.command}\n```")
-    rows = _main_table(data, settings)
-    legend = MAIN_LEGEND + (SEEDS if _several(join_seeds(data.metrics).values()) else ONE_RUN) + UNITS
-    if "published" in rows[0]:
-        legend += PUBLISHED
-    if "training" in rows[0]:
-        legend += TRAINING
-    parts += [markdown_table(rows), legend]
+    parts += [markdown_table(_main_table(data, settings)), LEGEND + MAIN_LEGEND]
     if settings.findings.strip():
         parts.append(f"## What we found\n\n{settings.findings.strip()}")
     links = [f"- [{name}](results/{name}.md): all rows, paired tests and signatures" for name in data.sets]
@@ -103,6 +89,11 @@ def _main_table(data: PageData, settings: Settings) -> list[list[str]]:
     systems = [system for system in settings.main or known[:MOST_ROWS]
                if any((system, name) in rows or (system, name, metric) in theirs for metric, name in figures)]
     systems = systems or known[:MOST_ROWS]
+    if figures:
+        metric, name = figures[0]
+        ours_or_theirs = {system: rows[system, name][metric].value if metric in rows.get((system, name), {}) else
+                          theirs.get((system, name, metric)) for system in systems}
+        systems = _best_first(ours_or_theirs, lower_is_better(metric))
     cells = [["system", *systems]]
     for metric, name in figures:
         ours = [rows.get((system, name), {}).get(metric) for system in systems]
@@ -117,6 +108,13 @@ def _main_table(data: PageData, settings: Settings) -> list[list[str]]:
                          f"--main and --main-columns name too many: at most {MOST_ROWS} rows and {MOST_COLUMNS} "
                          "columns, published figures and training included")
     return [list(row) for row in zip(*cells)]
+
+
+def _best_first(values: dict[str, float | None], lowest: bool) -> list[str]:
+    """Systems by a figure each; those without one are last, in their order."""
+    known = {system: value for system, value in values.items() if value is not None and not np.isnan(value)}
+    return sorted(known, key=lambda system: known[system], reverse=not lowest) + [
+        system for system in values if system not in known]
 
 
 def _split(column: str) -> tuple[str, str]:
@@ -152,7 +150,7 @@ def _set_page(name: str, data: PageData, settings: Settings) -> str:
     parts = [f"# {settings.title}: {name}"]
     if settings.about:
         parts.append(settings.about)
-    parts.append(f"{SET_LEGEND}{SEEDS if several else ONE_RUN}{UNITS} [Back to the main page](../RESULTS.md)")
+    parts.append(f"{LEGEND}{SET_LEGEND} [Back to the main page](../RESULTS.md)")
     shown = _shown_columns(name, data, settings)
     parts.append(markdown_table(_set_table(name, data, settings, shown, sources)))
     if of_runs := _run_table(name, data, shown):
