@@ -64,7 +64,8 @@ def make_gentle(folder: Path, rng: random.Random) -> None:
 def gentle_words(data: bytes) -> bytes:
     """The words that have a time that a recording can have."""
     try:
-        found = [word["word"] for word in json.loads(data)["words"] if "start" in word and word["end"] < 1e6]
+        found = [word["word"] for word in json.loads(data)["words"]
+                 if "start" in word and max(word["start"], word["end"]) < 1e6]
         return " ".join(found).encode("utf-8", "replace")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return b""
