@@ -41,7 +41,8 @@ from punc.decoding.shipped import find_model
 
 LIVE, TEXT = "en-live", "en"
 AHEAD = json.loads((find_model(LIVE) / "model.json").read_text(encoding="utf-8"))["lookahead"]
-KNOWN = (find_model(LIVE) / "vocab").read_text(encoding="utf-8").split()[2:]
+# A tag or a mark alone would wait for the word after it.
+KNOWN = [word for word in (find_model(LIVE) / "vocab").read_text(encoding="utf-8").split() if word.isalpha()]
 CHANCES = list(accumulate(1 / rank for rank in range(1, len(KNOWN) + 1)))
 TOGETHER = 50  # words of a message, for memory
 LONG, AT_ONCE = 1000, 4  # words of a text, clients
