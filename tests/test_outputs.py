@@ -63,7 +63,10 @@ def test_other_names_of_an_input_are_seen(link, folder, capsys, monkeypatch):
 def test_devices_and_pipes_are_written_to(tmp_path):
     (tmp_path / "in").write_text("how are you\n")
     transcript = [*PUNC, "transcript", "--quiet", "en", str(tmp_path / "in")]
-    assert subprocess.run([*transcript, "/dev/stdout"], capture_output=True, check=True).stdout == b"How are you?\n"
+    for stdout in ("/dev/stdout", "-"):
+        done = subprocess.run([*transcript, stdout], capture_output=True, check=True, cwd=tmp_path)
+        assert done.stdout == b"How are you?\n"
+        assert [path.name for path in tmp_path.iterdir()] == ["in"]
     subprocess.run([*transcript, "/dev/null"], check=True)
     assert not os.path.isfile("/dev/null")
     os.mkfifo(tmp_path / "fifo")

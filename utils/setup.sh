@@ -75,7 +75,8 @@ is_done && exit
 
 # Of two recipes started at once, one sets up and the other waits. The lock ends with the process, however that ends.
 python=$(find_python)
-mkdir -p .venv
+mkdir -p .venv 2>/dev/null && [ -w .venv ] ||
+  fail "$PWD/.venv cannot be written by $(id -un); run its owner's bash utils/setup.sh${train:+ --train} once"
 exec 9>>.venv/.lock
 "$python" -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX)'
 is_done && exit

@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import shutil
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
@@ -96,7 +97,11 @@ def _remove_leftovers(path: Path) -> None:
 def _new_file(path: Path) -> tuple[int, Path]:
     while True:
         tmp = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-        file = os.open(tmp, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        try:
+            file = os.open(tmp, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        except OSError as error:  # of the name that the user gave
+            error.filename = str(path)
+            raise
         with contextlib.suppress(OSError):  # no locks here: then no process removes leftovers
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if tmp.exists():  # not removed by another process before it was locked
@@ -109,9 +114,12 @@ def atomic_file(path: str | os.PathLike, mode: str = "w") -> Iterator[IO]:
     """Open a file that replaces `path` when the block ends without an error; makes its directory.
 
     Text is written as UTF-8 with line feeds, whatever the locale. After an error or a kill, `path` is as before. A
-    symbolic link stays, and the file that it names is replaced. A device or a pipe is written to as it is. Raises
-    InputError for a directory.
+    symbolic link stays, and the file that it names is replaced. A device or a pipe is written to as it is; `-` is
+    standard output. Raises InputError for a directory.
     """
+    if os.fspath(path) == "-":
+        yield sys.stdout.buffer if "b" in mode else sys.stdout
+        return
     encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")
     if _is_device(path):
         with open(path, mode, encoding=encoding, newline=newline) as opened:

@@ -24,7 +24,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--characters", type=boolean, default=False, metavar="BOOL",
                         help="no blanks between words: for data directories whose words are characters")
     parser.add_argument("data", metavar="DATA-DIR", help="data directory to read")
-    parser.add_output("text", metavar="TEXT", help="text file to write")
+    parser.add_output("text", metavar="TEXT", help="text file to write; - is standard output")
     options = parser.parse(arguments)
     data = DataDir(options.data, needs=["punct"] if options.labels else [])
     labels = LabelSet.read(options.labels) if options.labels else None

@@ -38,7 +38,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("directory", metavar="MODEL", help="directory of a model, or the name of one that ships")
     parser.add_argument("data", metavar="IN|DATA-DIR", nargs="+",
                         help="files of recognisers, or a Kaldi data directory")
-    parser.add_output("out", metavar="OUT|OUT-DIR", help="file or directory to make")
+    parser.add_output("out", metavar="OUT|OUT-DIR", help="file or directory to make; - is standard output")
     args = parser.parse(arguments)
     args.directory = str(find_model(args.directory))
     paths, args.data = list(map(Path, args.data)), args.data[0]
