@@ -20,7 +20,7 @@ __version__ = "0.1.0"
 def load(model: str | os.PathLike[str] = "en", *, scale: str = "", device: str = "cpu") -> "Punctuator":
     """A model, ready to punctuate: see `punc.live.punctuator.Punctuator`.
 
-    model    a directory, or the name of a model that ships with punc
+    model    a directory, or the name of a bundled model
     scale    multiply posteriors before labels are chosen: "LABEL=FACTOR,…"
     device   where a trained model computes: auto, cpu, cuda or cuda:N
 

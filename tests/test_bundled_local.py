@@ -193,7 +193,7 @@ def test_take_pretrained_copies_models_that_ship_once(tmp_path):
     assert {name: (tmp_path / "exp/en" / name).read_bytes() for name in copied} == copied
     assert (tmp_path / "exp/en/scale").exists()
     assert take_pretrained(tmp_path, "false") == (
-        ["en", "en-live"], "exp/en is the model that ships; remove it, or give --pretrained true\n")
+        ["en", "en-live"], "exp/en is the bundled model; remove it, or give --pretrained true\n")
 
 
 def test_take_pretrained_keeps_a_model_that_was_trained(tmp_path):

@@ -88,7 +88,7 @@ def test_takes_no_torch():
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder of models that ship: `en`; `draft` is not one."""
+    """A folder of bundled models: `en`; `draft` is not one."""
     monkeypatch.setattr(shipped, "FOLDER", tmp_path / "pretrained")
     (tmp_path / "pretrained/en").mkdir(parents=True)
     (tmp_path / "pretrained/draft").mkdir()
@@ -106,7 +106,7 @@ def test_find_model_name_wins_over_a_directory(folder):
 
 
 def test_find_model_unknown_name_is_an_error_that_lists_the_names(folder):
-    with pytest.raises(InputError, match=r"draft: no such model; .* one that ships: en$"):
+    with pytest.raises(InputError, match=r"draft: no such model; .* a bundled one: en$"):
         find_model("draft")
 
 

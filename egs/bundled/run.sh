@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2034,SC2046,SC2086,SC2154  # lists of names; conf/LANGUAGE/language.sh sets and uses some variables
-# The models that ship, a language at a time, from free text. What a language has of its own is in conf/LANGUAGE.
-#   ./run.sh --language en --corpus DIR   # DIR: see README.md; with --pretrained true, score the models that ship, in minutes
+# The bundled models, a language at a time, from free text. What a language has of its own is in conf/LANGUAGE.
+#   ./run.sh --language en --corpus DIR   # DIR: see README.md; with --pretrained true, score the bundled models, in minutes
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -10,7 +10,7 @@ stop_stage=100
 language=en           # a directory of conf/
 corpus=corpus         # where the corpora are
 systems=              # names with blanks between; all if empty
-pretrained=false      # true: the models that ship are not trained
+pretrained=false      # true: the bundled models are not trained
 mpnet=                # en: directory of all-mpnet-base-v2, the teacher (README.md); without it no en-MPNet, and no student of it
 minilm=               # en: directory of all-MiniLM-L6-v2, of which en-large is made
 teacher=false         # en: true: also train the systems of en-fifth (README.md)
@@ -50,7 +50,7 @@ if runs 2; then
 fi
 # Stage 3: make the vocabulary, and write all sets as numbers.
 if runs 3; then make_stores; fi
-# Stage 4: take the models that ship, or train; stage 5: go on with other text.
+# Stage 4: take the bundled models, or train; stage 5: go on with other text.
 if runs 4; then
   local/take_pretrained.sh "$pretrained" "$exp" $ships
   train_systems

@@ -17,7 +17,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc live [options] [MODEL]",
         "Punctuates words, a CTM or JSON lines from standard input as they arrive; an empty line ends a stream. Model "
-        f"is named by its directory, or by its name if it ships with punc; default: {DEFAULT_LIVE}.",
+        f"is named by its directory, or by the name of a bundled one; default: {DEFAULT_LIVE}.",
         "recogniser | punc live --output json en-live",
         ["A model that reads characters, as of Japanese, punctuates lines of text; only --scale applies."])
     parser.add_argument("--scale", default="", metavar="LABEL=FACTOR,…",
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str]) -> None:
     for kind in (LiveFormat, LiveOptions):
         parser.add_signature(kind)
     parser.add_argument("directory", metavar="MODEL", nargs="?", default=DEFAULT_LIVE,
-                        help="directory of a model, or the name of one that ships")
+                        help="directory of a model, or the name of a bundled one")
     args = parser.parse(arguments)
     live, form = from_args(LiveOptions, args), from_args(LiveFormat, args)
     directory = find_model(args.directory)

@@ -21,7 +21,7 @@ def main(arguments: Sequence[str]) -> None:
         return
     parser = OptionParser(
         "punc punctuate [options] MODEL DATA-DIR OUT-DIR | punc punctuate [options of punc live] [MODEL] -",
-        "Punctuates a data directory with a model, named by its directory, or by its name if it ships with punc (en, "
+        "Punctuates a data directory with a model, named by its directory, or by the name of a bundled one (en, "
         "en-live). OUT-DIR is a data directory with the labels as punct. It also has text_punct (the punctuated text), "
         "post.ark and post.scp (the posteriors) and, if there is a CTM, ctm_punct. With - instead of DATA-DIR, it is "
         "punc live.",
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--nj", type=int, default=2, metavar="INT",
                         help="number of processes on this machine that decode; on a GPU it is one")
     add_job_options(parser)
-    parser.add_argument("directory", metavar="MODEL", help="directory of a model, or the name of one that ships")
+    parser.add_argument("directory", metavar="MODEL", help="directory of a model, or the name of a bundled one")
     parser.add_argument("data", metavar="DATA-DIR", help="data directory, or - for standard input")
     parser.add_output("out", metavar="OUT-DIR", help="data directory to make")
     args = parser.parse(arguments)

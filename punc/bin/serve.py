@@ -21,6 +21,6 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--scale", default="", metavar="STR",
                         help="multiply posteriors before labels are chosen: LABEL=FACTOR,…; O=0.8 gives more marks")
     parser.add_argument("models", metavar="MODEL", nargs="*", default=DEFAULT,
-                        help="directory of a model, or the name of one that ships")
+                        help="directory of a model, or the name of a bundled one")
     args = parser.parse(arguments)
     run_server(args.models, args.scale, from_args(LiveOptions, args), from_args(ServerOptions, args))

@@ -16,7 +16,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc soft-targets [options] TEACHER STORE-DIR OUT-DIR SET [SET …]",
         "Writes the posteriors of a teacher for sets of a store, for punc train --teacher OUT-DIR. TEACHER is the "
-        "directory of a model, or the name of one that ships with punc. STORE-DIR is a store of its tokens; students "
+        "directory of a model, or the name of a bundled one. STORE-DIR is a store of its tokens; students "
         "of other tokens have stores of their own, of the same data directories. A joined set needs those of its "
         "members. Finished targets are not made again.",
         "punc soft-targets exp/wide data/store exp/wide/targets text calls")
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--device", default="auto", metavar="NAME",
                         help="auto, cpu, cuda or cuda:N; auto: a GPU if PyTorch sees one")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of PyTorch")
-    parser.add_argument("teacher", metavar="TEACHER", help="directory of the teacher, or the name of one that ships")
+    parser.add_argument("teacher", metavar="TEACHER", help="directory of the teacher, or the name of a bundled one")
     parser.add_argument("store", metavar="STORE-DIR", help="store of the teacher's tokens")
     parser.add_output("out", metavar="OUT-DIR", help="directory of soft targets to make")
     parser.add_argument("sets", metavar="SET", nargs="+", help="set of the store, not a joined one")

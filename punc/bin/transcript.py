@@ -20,7 +20,7 @@ DIRECTORY_ONLY = ("ctm", "jobs", "job")
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc transcript [options] MODEL IN … OUT | punc transcript [options] [--ctm CTM] MODEL DATA-DIR OUT-DIR",
-        "Punctuates ASR output with a model, named by its directory, or by its name if it ships with punc (en, "
+        "Punctuates ASR output with a model, named by its directory, or by the name of a bundled one (en, "
         "en-live). IN is a file of a recogniser, known by its content: JSON of Whisper, faster-whisper, whisperX, "
         "whisper.cpp, transformers, NeMo, sherpa-onnx, Vosk or a cloud service, CTM, STM, TextGrid, SRT, WebVTT or "
         "text. OUT is the same file with marks and capitals, or what --to names; of several files, a directory of "
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_signature(transcript, skip=("decoding", "share", "marks"))
     parser.add_signature(punctuate_files)
     add_job_options(parser)
-    parser.add_argument("directory", metavar="MODEL", help="directory of a model, or the name of one that ships")
+    parser.add_argument("directory", metavar="MODEL", help="directory of a model, or the name of a bundled one")
     parser.add_argument("data", metavar="IN|DATA-DIR", nargs="+",
                         help="files of recognisers, or a Kaldi data directory")
     parser.add_output("out", metavar="OUT|OUT-DIR", help="file or directory to make; - is standard output")

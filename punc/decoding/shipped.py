@@ -1,4 +1,4 @@
-"""Models by name or directory: those that ship with the package are found by their names."""
+"""Models by name or directory: bundled ones are found by their names."""
 
 import re
 from pathlib import Path
@@ -18,12 +18,12 @@ def shipped() -> list[str]:
 
 
 def find_model(name: str) -> Path:
-    """The directory of a model that ships, by its name, or any other. Raises InputError if there is neither."""
+    """The directory of a bundled model, by its name, or any other. Raises InputError if there is neither."""
     if name in shipped():
         return FOLDER / name
     path = Path(name)
     if not path.is_dir():
-        known = ", or one that ships: " + ", ".join(shipped()) if shipped() else ""
+        known = ", or a bundled one: " + ", ".join(shipped()) if shipped() else ""
         raise InputError("no such model", f"name the directory of a trained model{known}", name)
     return path
 

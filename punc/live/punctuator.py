@@ -30,7 +30,7 @@ class Labels(NamedTuple):
 class Punctuator:
     """A model, ready to punctuate. Threads can share one: its methods change nothing in it.
 
-    model    a directory, or the name of a model that ships with punc
+    model    a directory, or the name of a bundled model
     scale    multiply posteriors before labels are chosen: "LABEL=FACTOR,…"
     device   where a trained model computes: auto, cpu, cuda or cuda:N; packed models use the CPU
 

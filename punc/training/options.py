@@ -50,7 +50,7 @@ class TrainingOptions:
     asr_noise_share  of the text that has these errors, in stretches drawn anew for each reading; the rest has none
     asr_noise_draws  of a wrong word; the one that makes the most pairs of words which the text has is taken
     confusions       what the errors are drawn from: a file of `punc confusions`
-    initial_model    model whose weights are the initial ones, if it has the same sizes: the name of one that ships, or
+    initial_model    model whose weights are the initial ones, if it has the same sizes: the name of a bundled one, or
                      the directory of another one
     lstm_weights     initial ones of LSTM layers: uniform, PyTorch's; orthogonal: those of Keras (layers.lstm_stack)
     schedule         of the learning rate; halving: by the dev loss; linear: to 0 over all epochs

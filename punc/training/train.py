@@ -104,7 +104,7 @@ def _warn_of_text_read_twice(net: Model, store: Store, model_options: Mapping[st
 
 
 def start_from(net: Model, name: str) -> None:
-    """Copy the weights of a model: a trained one, a packed one, or one that ships, by its name.
+    """Copy the weights of a model: a trained one, a packed one, or a bundled one, by its name.
 
     Raises InputError if it has another architecture, vocabulary or sizes.
     """

@@ -8,7 +8,7 @@ format=(--format prose)                                 # options of punc prepar
 cased=true                                              # whether the language has capitals
 tokens=(--token-type subword --vocab-size 24000)        # options of punc make-store
 counted=                                                # the set whose transitions are learned; that of the first source if empty
-ships=$language                                         # models that ship
+ships=$language                                         # bundled models
 declare -A merges=(                                     # what is scored, as --merge of punc score
   ["marks"]="O=O+CAP,COMMA=COMMA+CAP_COMMA,PERIOD=PERIOD+CAP_PERIOD,QUESTION=QUESTION+CAP_QUESTION"
   ["case"]="O=O+COMMA+PERIOD+QUESTION,CAPITAL=CAP+CAP_COMMA+CAP_PERIOD+CAP_QUESTION")
@@ -53,7 +53,7 @@ score_all() {
   done
 }
 
-# fit_labels MODEL-DIR: its models, of all seeds, choose labels of neighbouring words that fit together; one that ships
+# fit_labels MODEL-DIR: its models, of all seeds, choose labels of neighbouring words that fit together; a bundled one
 # has its own weights.
 fit_labels() {
   local seed model

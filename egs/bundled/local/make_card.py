@@ -1,6 +1,6 @@
 """usage: make_card.py SYSTEM CARDS TEMPLATE RESULTS.tsv SCALE-FILE
 
-Prints the card of a model that ships: what it is, what it was trained on, and how well it does.
+Prints the card of a bundled model: what it is, what it was trained on, and how well it does.
 
 CARDS     for each system, with tabs between: its name, its use, and its architecture
 TEMPLATE  the text, with {system}, {use}, {model}, {scale} and {columns}; a line `| {SET} what it is |` is a row of

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # usage: local/take_pretrained.sh true|false EXP SYSTEM …
-# true: copies the models that ship to EXP/SYSTEM, where what a recipe trains is, and other weights over an earlier copy.
+# true: copies the bundled models to EXP/SYSTEM, where what a recipe trains is, and other weights over an earlier copy.
 # Fails if EXP/SYSTEM is of the other kind.
 set -euo pipefail
 pretrained=$1 exp=$2
@@ -27,6 +27,6 @@ for system in "${@:3}"; do
       mv "$model.new" "$model"
     fi
   elif [ -f "$model/model.json" ]; then
-    fail "$model is the model that ships; remove it, or give --pretrained true"
+    fail "$model is the bundled model; remove it, or give --pretrained true"
   fi
 done

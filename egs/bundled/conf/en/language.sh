@@ -64,7 +64,7 @@ train_systems() {
   for system in $(in_stage 4a); do
     case $system in
       en-fifth-*) seeds=1 train_system $system ;;
-      *) [ -z "$mpnet" ] || train_system $system ;;  # models that ship need no teacher
+      *) [ -z "$mpnet" ] || train_system $system ;;  # bundled models need no teacher
     esac
   done
   ! asked en-fifth-wide || targets en-fifth-wide store $texts
