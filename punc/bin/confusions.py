@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc confusions --labels FILE REF-DIR ASR-DIR [REF-DIR ASR-DIR …] OUT-FILE",
-        "Count substitutions, deletions and insertions in the ASR output of text that people wrote down: of the "
+        "Counts substitutions, deletions and insertions in the ASR output of text that people wrote down: of the "
         "training set, never of a test set. `punc corrupt` and `punc train --asr-noise` make errors like these.",
         "punc confusions --labels conf/labels.txt data/train data/train_asr data/confusions.txt")
     parser.add_argument("--labels", required=True, metavar="FILE", help="label set of the references")

@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc corrupt --labels FILE --confusions FILE [options] IN-DIR OUT-DIR",
-        "Write a data directory with words substituted, deleted and inserted as a recogniser does it. Labels are "
+        "Writes a data directory with words substituted, deleted and inserted as a recogniser does it. Labels are "
         "projected as `punc project` does it; the pauses of deleted words are added to those before.",
         "punc corrupt --labels conf/labels.txt --confusions data/confusions.txt --wer 0.15 data/dev data/dev_noisy")
     parser.add_argument("--labels", required=True, metavar="FILE", help="label set, weakest label first")

@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc export-text [options] DATA-DIR TEXT",
-        "Write the words of a data directory to the text file TEXT, a stream (a recording, or a text) a line, in the "
+        "Writes the words of a data directory to the text file TEXT, a stream (a recording, or a text) a line, in the "
         "order of the streams' names. Another system's output for it, line by line, is scored by punc score-text.",
         "punc export-text data/test_ref words.txt")
     parser.add_argument("--labels", metavar="FILE",

@@ -25,7 +25,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc kaldi-scripts [options] DIR",
         f"Puts the scripts that run next to a Kaldi recipe ({', '.join(SCRIPTS[:3])}) into DIR, with what they need. "
-        "They run this very punc. Do it again after punc was moved or updated.",
+        "They run the punc that put them there; run this again after punc was moved or updated.",
         "punc kaldi-scripts egs/ami/s5/punc")
     parser.add_argument("--copy", type=boolean, default=False, metavar="BOOL", help="copy the scripts, not link them")
     parser.add_output("directory", metavar="DIR", help="directory to make, usually punc in that of the recipe")

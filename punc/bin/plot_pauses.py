@@ -16,7 +16,7 @@ LABEL = "PERIOD"  # whose posterior is drawn
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc plot-pauses [options] DATA-DIR OUT.png",
-        "Plot the distribution of the pauses of each label on a logarithmic axis; with --decode, a system's posterior "
+        "Plots the distribution of the pauses of each label on a logarithmic axis; with --decode, a system's posterior "
         f"of {LABEL} against the pause. Without matplotlib, only says that it is missing.",
         "punc plot-pauses --title 'Broadcast news' data/train exp/results/pauses.png")
     parser.add_argument("--title", default="", metavar="TEXT", help="title of the picture")

@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc project --labels FILE REF-DIR HYP-DIR OUT-DIR",
-        "Write the data directory HYP-DIR with the labels of REF-DIR, aligned per stream by minimum edit distance.",
+        "Writes the data directory HYP-DIR with the labels of REF-DIR, aligned per stream by minimum edit distance.",
         "punc project --labels conf/labels.txt data/test_ref data/test_asr_words data/test_asr")
     parser.add_argument("--labels", required=True, metavar="FILE", help="label set, weakest label first")
     parser.add_argument("ref", metavar="REF-DIR", help="data directory with the labels")

@@ -12,7 +12,7 @@ logger = logging.getLogger(__name__)
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc publish [options] EXP-DIR TARGET-DIR",
-        "Copy EXP-DIR/RESULTS.md, EXP-DIR/RESULTS.tsv and EXP-DIR/results, which punc results wrote, to TARGET-DIR. "
+        "Copies EXP-DIR/RESULTS.md, EXP-DIR/RESULTS.tsv and EXP-DIR/results, which punc results wrote, to TARGET-DIR. "
         "Files in TARGET-DIR/results that EXP-DIR/results does not have are removed; directories there stay.",
         "punc publish exp .")
     parser.add_argument("exp", metavar="EXP-DIR", help="where punc results wrote its pages")

@@ -15,11 +15,11 @@ logger = logging.getLogger(__name__)
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc report [options] EXP-DIR OUT.html",
-        "Write one HTML page of all scores EXP-DIR/SYSTEM/decode_SET/score: the systems with intervals and tests, "
+        "Writes one HTML page of all scores EXP-DIR/SYSTEM/decode_SET/score: the systems with intervals and tests, "
         "training curves, and of each set confusions, precision-recall curves, calibration, F1 by pause, recognition "
-        "error, position and recording, and the text with the errors of each system; of more than 10,000 slots, of a "
-        "sample. The words that were spoken in an ASR set NAME_… are those of NAME_ref. The page needs no network. "
-        "Without Jinja2 or matplotlib, only says that they are missing.",
+        "error, position and recording, and the text with the errors of each system; a set of more than 10,000 slots "
+        "is sampled. The spoken words of an ASR set NAME_… are those of NAME_ref. The page needs no network. "
+        "Without Jinja2 or matplotlib, this only says that they are missing.",
         "punc report --title 'Broadcast news' exp exp/report.html")
     parser.add_argument("--title", default="Report", metavar="TEXT", help="heading of the page")
     parser.add_argument("--data", metavar="DIR",

@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc score-text [options] REF HYP …",
-        "Score the marks of punctuated text against those of a reference. REF and each HYP are a text file, with a "
+        "Scores the marks of punctuated text against those of a reference. REF and each HYP are a text file, with a "
         "recording or text a line or one text in all, or a data directory with labels. Words may differ in any way: "
         "case is ignored, both sides are aligned, the reference's marks go to the words they align with, and word "
         "errors are counted. Each further HYP is tested against the first one. Intervals and tests resample lines, or "

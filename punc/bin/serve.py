@@ -12,8 +12,8 @@ DEFAULT = ("en", "en-live")
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc serve [options] [MODEL …]",
-        "Serves models to many clients: texts and transcripts by HTTP, words as they come by WebSocket, as punc live "
-        "has them, and a page for people. A request names its model, or gets the first one; live words get the first "
+        "Serves models to many clients: texts and transcripts by HTTP, live words by WebSocket in the forms of punc "
+        "live, and a page for people. A request that names no model gets the first one; live words get the first "
         f"one that reads left to right. The default MODELs are {' and '.join(DEFAULT)}. GET /openapi.json describes "
         "the interface.", "punc serve --max-delay 1 --workers 2 en en-live")
     parser.add_signature(ServerOptions)

@@ -16,8 +16,8 @@ def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc soft-targets [options] TEACHER STORE-DIR OUT-DIR SET [SET …]",
         "Writes the posteriors of a teacher for sets of a store, for punc train --teacher OUT-DIR. TEACHER is the "
-        "directory of a model, or the name of a bundled one. STORE-DIR is a store of its tokens; students "
-        "of other tokens have stores of their own, of the same data directories. A joined set needs those of its "
+        "directory of a model, or the name of a bundled one. STORE-DIR is a store of its tokens; a student "
+        "with other tokens has its own store of the same data directories. A joined set uses the targets of its "
         "members. Finished targets are not made again.",
         "punc soft-targets exp/wide data/store exp/wide/targets text calls")
     parser.add_argument("--context", type=int, metavar="TOKENS",

@@ -14,9 +14,9 @@ def options(model: str | None = None, values: Mapping[str, Any] | None = None) -
     """The options with those of a model; `values` are other defaults of these."""
     parser = OptionParser(
         "punc train --model NAME [options] STORE-DIR EXP-DIR",
-        "Trains a model on a store. A run that was stopped goes on where it was; one that was killed, at most ten "
-        "minutes back; a finished run does nothing. With --model, --help also lists the options of that model. "
-        "--initial-model brings the model and its options.",
+        "Trains a model on a store. An interrupted run continues where it was, after a kill at most ten minutes back; "
+        "a finished run does nothing. With --model, --help also lists the options of that model; --initial-model "
+        "brings the model and its options.",
         "punc train --config conf/T-LSTM.conf --train-set train --dev-set dev data/store_word exp/T-LSTM")
     parser.add_argument("--model", metavar="NAME", required=model is None, default=model,
                         help=f"architecture: {', '.join(names())}")
