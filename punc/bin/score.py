@@ -28,8 +28,8 @@ def add_scoring(options: OptionParser, collapses: Sequence[str] = ()) -> None:
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc score [options] --labels FILE REF-DIR HYP-DIR OUT-DIR",
-        "Scores the labels of the data directory HYP-DIR against those of REF-DIR. If the words of a stream differ, its "
-        "reference labels are first projected onto the words of HYP-DIR, and word errors are counted. Intervals and "
+        "Scores the labels of the data directory HYP-DIR against those of REF-DIR. If the words of a stream differ, "
+        "its reference labels are first projected onto the words of HYP-DIR, and word errors are counted. Intervals and "
         "tests resample streams (recordings, or texts), or blocks of them if there are fewer than ten. Prints a table; "
         "writes counts.tsv, metrics.tsv, labels.txt and signature into OUT-DIR.",
         "punc score --labels exp/T-LSTM/labels.txt --collapse 3-class:FULLSTOP=PERIOD+QUESTION data/test_ref "
