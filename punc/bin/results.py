@@ -32,8 +32,8 @@ def parser() -> OptionParser:
     options = OptionParser(
         "punc results [options] EXP-DIR",
         "Collects EXP-DIR/SYSTEM/decode_SET/score into EXP-DIR/RESULTS.tsv (system, set, metric, value, low, high), "
-        "the page EXP-DIR/RESULTS.md, and EXP-DIR/results with a page for each set: all rows, paired tests, signatures. "
-        "punc publish copies these to a recipe's directory.",
+        "the page EXP-DIR/RESULTS.md, and EXP-DIR/results with a page for each set: all rows, paired tests, "
+        "signatures. punc publish copies these to a recipe's directory.",
         "punc results --config conf/results.conf --command './run.sh' exp")
     options.add_argument("--title", default="Results", metavar="TEXT", help="heading of the page")
     options.add_argument("--about", default="", metavar="TEXT", help="a sentence or two: what is scored")
