@@ -30,8 +30,8 @@ def main(arguments: Sequence[str]) -> None:
         "punc score [options] --labels FILE REF-DIR HYP-DIR OUT-DIR",
         "Scores the labels of the data directory HYP-DIR against those of REF-DIR. If the words of a stream differ, "
         "its reference labels are first projected onto the words of HYP-DIR, and word errors are counted. Intervals "
-        "and tests resample streams (recordings, or texts), or blocks of them if there are fewer than ten. Prints a table; "
-        "writes counts.tsv, metrics.tsv, labels.txt and signature into OUT-DIR.",
+        "and tests resample streams (recordings, or texts), or blocks of them if there are fewer than ten. Prints a "
+        "table; writes counts.tsv, metrics.tsv, labels.txt and signature into OUT-DIR.",
         "punc score --labels exp/T-LSTM/labels.txt --collapse 3-class:FULLSTOP=PERIOD+QUESTION data/test_ref "
         "exp/T-LSTM/decode_test_ref exp/T-LSTM/decode_test_ref/score")
     parser.add_argument("--labels", required=True, metavar="FILE", help="the label set, a labels.txt")
