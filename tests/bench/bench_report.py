@@ -1,20 +1,14 @@
-"""Time and memory of `punc report`, and how smoothly the page scrolls in Chromium.
+"""Time and memory of `punc report`.
 
-    python tests/bench/bench_report.py [--words N] [--systems S] [--frames N]
+    python tests/bench/bench_report.py [--words N] [--systems S]
 
 The experiment is made: two sets, a reference and ASR output, that together have N words (default 270,000) in 20
-recordings, and S systems (default 8) with random labels and posteriors, scored with intervals. A page shows
-10,000 slots of each set. Without Chromium and the package `websockets` nothing is scrolled.
+recordings, and S systems (default 8) with random labels and posteriors, scored with intervals.
 """
 
 import argparse
-import json
-import shutil
 import subprocess
-import sys
 import tempfile
-import time
-import urllib.request
 from pathlib import Path
 
 import kaldiio
@@ -26,18 +20,6 @@ from punc.data.datadir import DataDir, Utterance, write_data_dir
 NAMES = ("O", "COMMA", "PERIOD", "QUESTION")
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n"
 RECORDINGS, UTTERANCES = 20, 100
-SCROLL = """new Promise((done) => {
-  const times = [], step = innerHeight / 4;
-  const frame = (now) => {
-    times.push(now);
-    scrollBy(0, step);
-    if (times.length <= %d && scrollY + innerHeight < document.documentElement.scrollHeight)
-      requestAnimationFrame(frame);
-    else done([times.slice(1).map((time, i) => time - times[i]), scrollY, document.querySelectorAll(".w").length]);
-  };
-  document.querySelectorAll("details").forEach((one) => { one.open = true; });
-  requestAnimationFrame(frame);
-})"""
 
 
 def make(place: Path, words: int, systems: int) -> Path:
@@ -70,35 +52,10 @@ def make(place: Path, words: int, systems: int) -> Path:
     return exp
 
 
-def scrolled(page: Path, frames: int) -> tuple[list[float], float, int]:
-    """Scroll through a page in Chromium: the milliseconds of each frame, how far it came in pixels, and its slots."""
-    from websockets.sync.client import connect
-    program = shutil.which("chromium") or shutil.which("google-chrome")
-    profile = page.parent / "profile"
-    browser = subprocess.Popen([program, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
-                                f"--user-data-dir={profile}", page.as_uri()], stderr=subprocess.DEVNULL)
-    try:
-        while not (profile / "DevToolsActivePort").is_file():
-            time.sleep(0.1)
-        port = (profile / "DevToolsActivePort").read_text().splitlines()[0]
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json") as file:
-            target = next(one for one in json.load(file) if one["type"] == "page")["webSocketDebuggerUrl"]
-        with connect(target, max_size=None) as socket:
-            question = {"expression": SCROLL % frames, "awaitPromise": True, "returnByValue": True}
-            socket.send(json.dumps({"id": 1, "method": "Runtime.evaluate", "params": question}))
-            while (answer := json.loads(socket.recv())).get("id") != 1:
-                pass
-    finally:
-        browser.kill()
-        browser.wait()
-    return answer["result"]["result"]["value"]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--words", type=int, default=270_000)
     parser.add_argument("--systems", type=int, default=8)
-    parser.add_argument("--frames", type=int, default=600)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
@@ -106,13 +63,6 @@ def main() -> None:
         usage = measure([*PUNC, "report", "--data", place / "data", exp, page], place)
         print(f"{usage.seconds:.1f} s, {usage.cpu:.1f} s of processors, {usage.memory >> 20} MiB, "
               f"page {page.stat().st_size / 1e6:.1f} MB", flush=True)
-        try:
-            times, pixels, slots = scrolled(page, args.frames)
-        except (ImportError, FileNotFoundError) as error:
-            sys.exit(f"not scrolled: {error}")
-        median, tail = np.quantile(times, [0.5, 0.99])
-        print(f"{slots} slots, {pixels:.0f} pixels in {len(times)} frames: {median:.1f} ms a frame, 99 % below "
-              f"{tail:.1f} ms, longest {max(times):.1f} ms")
 
 
 if __name__ == "__main__":
