@@ -44,7 +44,7 @@ AHEAD = json.loads((find_model(LIVE) / "model.json").read_text(encoding="utf-8")
 # A tag or a mark alone would wait for the word after it.
 KNOWN = [word for word in (find_model(LIVE) / "vocab").read_text(encoding="utf-8").split() if word.isalpha()]
 CHANCES = list(accumulate(1 / rank for rank in range(1, len(KNOWN) + 1)))
-TOGETHER = 50  # words of a message, for memory
+TOGETHER, HELD = 50, 2  # words of a message, for memory; and those that wait for others, as letters that are spelled
 LONG, AT_ONCE = 1000, 4  # words of a text, clients
 
 
@@ -120,7 +120,7 @@ class Client:
         """Send words as fast as they are answered."""
         while count > 0:
             await self.socket.send("\n".join(self.draw(TOGETHER)))
-            while self.answered < len(self.words) - AHEAD:
+            while self.answered < len(self.words) - AHEAD - HELD:
                 await self.read()
             count -= TOGETHER
 
