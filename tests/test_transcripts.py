@@ -344,3 +344,13 @@ def test_a_name_that_says_another_format_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"talk.srt:1: called .srt, but not of that format; rename it to .txt; or --f"):
         read_transcript(tmp_path / "talk.srt")
     assert read_transcript(tmp_path / "talk.srt", form="text").texts[0].text == "how are you\n"
+
+
+def test_mark_after_a_bare_bracket_begins_no_element(tmp_path):
+    path = tmp_path / "a.xml"
+    path.write_text('<transcript><text start="0" dur="1">how<\tare</text></transcript>')
+    transcript = read_transcript(path)
+    words = words_of(transcript.texts)
+    marked = [f"{word}?" for word in words.texts]
+    path.write_text(write(transcript, words, marked))
+    assert words_of(read_transcript(path).texts).texts == marked == ["how<?", "are?"]

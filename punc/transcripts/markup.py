@@ -24,6 +24,7 @@ ANNOTATION = re.compile(r"<(?:ALIGNABLE|REF)_ANNOTATION\b(?P<attributes>[^<>]*)>
                         r"<ANNOTATION_VALUE>(?P<text>[^<]*)</ANNOTATION_VALUE>")
 AGENT = re.compile(r"<ttm:agent\b([^<>]*)>")
 TIER = re.compile(r"<TIER\b(?P<attributes>[^<>]*)>")
+ESCAPES = (("<?", "&lt;?"), ("<!", "&lt;!"))  # a mark after a bare < of a broken file would begin an element
 TICK_RATE = re.compile(r"\bttp:tickRate\s*=\s*[\"'](\d{1,12})")
 
 
@@ -52,7 +53,7 @@ def read_markup(source: Source, name: str) -> Transcript:
     """Read `TTML`, `SAMI`, `captions of YouTube` or `EAF`. Raises InputError for an element that is not closed."""
     if name == "EAF":
         return read_eaf(source)
-    reader = TextReader(source, TAG, dashes=True)
+    reader = TextReader(source, TAG, dashes=True, escapes=ESCAPES)
     for segment, stretch in enumerate(_sami(source) if name == "SAMI" else _elements(source, name)):
         reader.read(stretch._replace(segment=segment))
     return reader.transcript(name)
