@@ -354,3 +354,17 @@ def test_mark_after_a_bare_bracket_begins_no_element(tmp_path):
     marked = [f"{word}?" for word in words.texts]
     path.write_text(write(transcript, words, marked))
     assert words_of(read_transcript(path).texts).texts == marked == ["how<?", "are?"]
+
+
+def test_rolling_line_with_markup_has_its_marks_wherever_it_is_shown(tmp_path):
+    lines = ["so <i>it</i> begins", "as it must", "does it end", "we see"]
+    cues = [f"{i + 1}\n00:00:0{i},000 --> 00:00:0{i + 1},000\n" + "\n".join(lines[max(0, i - 1):i + 1]) + "\n"
+            for i in range(4)]
+    path = tmp_path / "a.srt"
+    path.write_text("\n".join(cues))
+    transcript = read_transcript(path)
+    words = words_of(transcript.texts)
+    assert words.texts == " ".join(lines).replace("<i>", "").replace("</i>", "").split()
+    text = write(transcript, words, [word.upper() for word in words.texts])
+    assert text.count("SO <i>IT</i> BEGINS\n") == 2
+    assert text.count("DOES IT END\n") == 2

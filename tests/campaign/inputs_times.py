@@ -65,7 +65,7 @@ def gentle_words(data: bytes) -> bytes:
     """The words that have a time that a recording can have."""
     try:
         found = [word["word"] for word in json.loads(data)["words"]
-                 if "start" in word and 0 <= word["start"] < 1e6 and word["end"] < 1e6]
+                 if "start" in word and all(0 <= word[time] < 1e6 for time in ("start", "end"))]
         return " ".join(found).encode("utf-8", "replace")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return b""
