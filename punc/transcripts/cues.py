@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 from punc.transcripts.clock import seconds
 from punc.transcripts.source import LINE, Source, Stretch, TextReader
-from punc.transcripts.speakers import find_label
 from punc.transcripts.transcript import Repeat, Transcript, split
 
 CLOCK = r"-?(?:\d{1,5}:)?\d{1,3}:\d{1,2}(?:[ ]?[.,:;][ ]?\d{1,3})?"
@@ -100,7 +99,7 @@ def read_cues(source: Source, name: str) -> Transcript:
     reader = TextReader(source, markup, dashes=True)
     rolls = _rolls(source.text, cues, markup)
     if rolls:
-        repeats = _read_rolling(source, reader, cues, rolls, markup)
+        repeats = _read_rolling(source, reader, cues, rolls)
         message = f"rolling captions: {len(repeats)} lines that are shown again are read once"
         return reader.transcript(name, repeats=repeats, notes=[message])
     voices = named and "<v" in source.text
@@ -127,18 +126,13 @@ def _repeated(old: list[list[str]], new: list[list[str]]) -> int:
     return next((n for n in range(min(len(old), len(new)), 0, -1) if old[-n:] == new[:n]), 0)
 
 
-def _read_rolling(source: Source, reader: TextReader, cues: Sequence[Stretch], rolls: Sequence[Roll],
-                  markup: re.Pattern[str]) -> list[Repeat]:
+def _read_rolling(source: Source, reader: TextReader, cues: Sequence[Stretch], rolls: Sequence[Roll]) -> list[Repeat]:
     repeats, before = list[Repeat](), list[tuple[int, int]]()  # the texts [first, last) of the lines of the cue before
     for cue, rolled in zip(cues, rolls):
         said = before[len(before) - rolled.repeated:]
         for (start, stop), repeated in zip(rolled.lines, said):
-            label = find_label(source.text[start:stop])
-            start += label.size if label and label.sure else 0
-            ends = [*(tag.span() for tag in markup.finditer(source.text, start, stop)), (stop, stop)]
-            begins = [start, *(end for _, end in ends)]
-            places = [reader.document.place(begin, end) for begin, (end, _) in zip(begins, ends)
-                      if split(source.text[begin:end])]
+            places = [reader.document.place(begin, end) for begin, end, _ in
+                      reader.cuts(cue._replace(start=start, stop=stop)) if split(source.text[begin:end])]
             repeats.append(Repeat([(place, reader.document.read(place)) for place in places], *repeated))
         new = [cue._replace(start=start, stop=stop, begin=math.nan, end=math.nan)
                for start, stop in rolled.lines[rolled.repeated:]]

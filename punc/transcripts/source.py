@@ -146,7 +146,7 @@ class TextReader:
         first, text, turn = len(self.texts), self._source.text, False
         speaker = stretch.speaker or (self._speaker if keep_speaker else "")
         begin, goes_on = stretch.begin, False  # whether the text before ends with a word and no blank
-        for start, stop, cut in self._cuts(stretch):
+        for start, stop, cut in self.cuts(stretch):
             if words := text[start:stop]:
                 if split(words):
                     place = self.document.place(start, stop)
@@ -178,7 +178,8 @@ class TextReader:
     def transcript(self, format: str, **more: Any) -> Transcript:
         return Transcript(format, in_order(self.texts), self.document, encoding=self._source.encoding, **more)
 
-    def _cuts(self, stretch: Stretch) -> Iterator[tuple[int, int, Label | re.Match[str] | None]]:
+    def cuts(self, stretch: Stretch) -> Iterator[tuple[int, int, Label | re.Match[str] | None]]:
+        """The pieces [start, stop) of a stretch, and the label or markup after each; None after the last."""
         text, at, line_start = self._source.text, stretch.start, True
         found = self._markup.finditer(text, stretch.start, stretch.stop) if self._markup else ()
         for cut in [*found, None]:
