@@ -44,6 +44,7 @@ class PackedModel:
 
     reads_turns = False
     transitions: Transitions | None = None
+    path: Path | None = None  # of the weights, for errors
 
     def __init__(self, spec: dict[str, Any], session: Any, labels: LabelSet, tokenizer: Tokenizer):
         self.spec, self.labels, self.tokenizer = spec, labels, tokenizer
@@ -102,7 +103,7 @@ class PackedModel:
         try:
             return self.session.run(outputs, inputs)
         except Exception as error:  # ONNX Runtime's own kinds
-            raise as_error(error, "its network cannot be computed") from None
+            raise as_error(error, "its network cannot be computed", self.path) from None
 
     def _feed(self, tokens: np.ndarray, pauses: np.ndarray) -> dict[str, np.ndarray]:
         return {"tokens": tokens, "pauses": pauses} if self.reads_pauses else {"tokens": tokens}
@@ -158,11 +159,11 @@ def load_packed(directory: Path) -> PackedModel:
         model = PackedModel(spec, new_session(directory / WEIGHTS), labels, tokenizer)
     except Exception as error:  # ONNX Runtime's own kinds; a wrong name, number or type anywhere fails in its own way
         raise as_error(error, "its weights are not those of its model", directory / WEIGHTS) from None
-    model.transitions = transitions
+    model.transitions, model.path = transitions, directory / WEIGHTS
     return model
 
 
-def as_error(error: Exception, what: str, path: Path | None = None) -> Exception:
+def as_error(error: Exception, what: str, path: Path | None) -> Exception:
     """What is wrong with a packed model, by an error of ONNX Runtime: too little memory, or the model."""
     if "alloc" in str(error) or "failed to map" in str(error):  # its weights, or its library
         return MemoryError()
