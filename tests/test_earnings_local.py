@@ -119,10 +119,7 @@ def test_prepare_earnings22_sets(local, labels, tmp_path, capsys):
     said = capsys.readouterr().err
     assert "11 calls, 1 less than 50% aligned, text only: call01_x" in said
     assert "train_pauses: call05_x: 1 pauses over 60 s" in said
-    text = (tmp_path / "earnings22.txt").read_text().split("\n")
-    assert text[:4] == ["#doc call00_x", "w0. two", "#doc call01_x", "un aligned. call x"]
-    assert "#doc call10_x" not in text
-    assert (tmp_path / "earnings22_rest.txt").read_text() == "#doc call01_x\nun aligned. call x\n"
+    assert (tmp_path / "earnings22.txt").read_text() == "#doc call01_x\nun aligned. call x\n"  # no call of another set
     assert [stream for stream, _ in DataDir(tmp_path / "dev_clean").streams()] == dev
 
 

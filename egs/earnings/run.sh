@@ -10,7 +10,7 @@ stop_stage=100
 corpus=corpus         # where the corpora are
 labels=3              # 3 or 4: conf/labels3.txt, conf/labels4.txt
 text=europarl         # text of the first stage besides that of Earnings-22: europarl, ted, or "europarl ted"
-repeat=6              # how often an epoch of the first stage reads the text of the calls that have no pauses
+repeat=6              # how often an epoch of the first stage reads the text of its calls
 asr_pairs=            # TED's training talks and their ASR output (egs/iwslt_ted): systems with noise learn errors from them
 encoder=              # the Hugging Face directory of all-MiniLM-L6-v2; without it no MiniLM
 mpnet=                # that of all-mpnet-base-v2; without it no MPNet
@@ -60,7 +60,7 @@ fi
 
 # Stage 3: make the vocabulary of a first stage, and write its sets as numbers; the calls also with their own words.
 if runs 3; then
-  needed=$(for store in store_{pieces,mpnet,talk,podcasts}; do ! asked $store || echo $store; done)
+  needed=$(for store in store_{pieces,mpnet,talk}; do ! asked $store || echo $store; done)
   local/make_stores.sh "$data" "$texts" "$min_count" "$encoder" "$engines" "$needed" "$mpnet"
 fi
 

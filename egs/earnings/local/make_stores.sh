@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # usage: local/make_stores.sh DATA SETS MIN_COUNT ENCODER "ENGINE …" "STORE …" MPNET
 # The stores of a variant in DATA: of the texts, SETS with commas between, that make the vocabulary of the first stage; of
-# what is trained with it; of the calls with their own words; and each STORE that only some systems need, of
-# podcasts or of the pieces of the ENCODER or of MPNET. With ENGINEs there are calls without fillers.
+# what is trained with it; of the calls with their own words; and each STORE that only some systems need, of the
+# pieces of the ENCODER or of MPNET. With ENGINEs there are calls without fillers.
 # shellcheck disable=SC2086  # lists of names
 set -eu
 data=$1 texts=$2 min_count=$3 encoder=$4 engines=$5 stores=$6 mpnet=$7
@@ -18,9 +18,5 @@ for store in $stores; do
     store_pieces) pieces "$encoder" "$data"/{store_pieces,train_pauses,dev} $clean ;;
     store_mpnet) pieces "$mpnet" "$data"/{store_mpnet,train_pauses,dev} ;;
     store_talk) pieces "$encoder" "$data"/{store_talk,text_podcasts,dev_clean} ;;
-    store_podcasts)
-      make_store --min-count "$min_count" --train "$texts,text_podcasts" \
-        --join train_podcasts=train_text,text_podcasts "$data/store_podcasts" $sources \
-        "$data"/{text_podcasts,train_text,train_pauses,dev} ;;
   esac
 done

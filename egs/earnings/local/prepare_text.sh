@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: local/prepare_text.sh CORPUS DATA REPEAT "SOURCE …" "OTHER …"
 # Makes the data directories of the first stage: DATA/text_SOURCE, spoken words of each source (europarl, ted, podcasts);
-# DATA/text_earnings22; and DATA/train_text, all of them, with the text of calls without pauses REPEAT times. Of an OTHER
+# DATA/text_earnings22; and DATA/train_text, all of them, with that of the calls REPEAT times. Of an OTHER
 # source, it makes DATA/text_OTHER only. Finished parts are kept. data/text has the spoken words of each source, for all
 # variants. prepare_set is a function of recipe.sh.
 set -eu
@@ -26,5 +26,5 @@ files=()
 for source in $sources; do files+=("data/text/$source.txt"); done
 files+=("$data/earnings22.txt")
 for file in "${files[@]}"; do prepare "$file" "text_$(basename "$file" .txt)"; done
-for ((i = 1; i < repeat; i++)); do files+=("$data/earnings22_rest.txt"); done
+for ((i = 1; i < repeat; i++)); do files+=("$data/earnings22.txt"); done
 prepare "${files[@]}" "train_text"
