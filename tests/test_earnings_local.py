@@ -69,8 +69,6 @@ def test_prepare_text_lines(local, tmp_path):
                      + b"post-war \xff.\n")
     assert list(local["prepare_text"].spoken_lines(path)) == [
         "#doc one", "mr smith, is it twenty twenty? yes. it's long term; five million dollars!", "post war ."]
-    path.write_text('<doc docid="talk" genre="x">\n<title>No</title>\n<seg id="1"> AT&amp;T, 3%. </seg>\n')
-    assert list(local["prepare_text"].spoken_lines(path)) == ["#doc talk", "at and t, three percent."]
 
 
 def test_to_call_pauses(local, labels, tmp_path):
@@ -175,15 +173,11 @@ def test_prepare_engines_sets(local, labels, tmp_path, capsys):
         prepare(tmp_path / "in", tmp_path / "test_ref", labels, tmp_path, ["amazon"])
 
 
-@pytest.mark.parametrize("variant", ["3-europarl", "3-europarl-ted", "4-europarl"])
+@pytest.mark.parametrize("variant", ["3-europarl", "4-europarl"])
 def test_models_of_a_variant_are_built_on_its_own(variant):
-    """And its 4-gram is of the texts that its name says."""
     rows = [line.split() for line in (CONF / variant / "systems").read_text().splitlines() if not line.startswith("#")]
     for system, *_ in rows:
         own = CONF / variant / f"{system}.conf"
         options = {line.option: line.value for line in config_lines(own if own.is_file() else CONF / f"{system}.conf")}
         bases = [options[name] for name in ("--lm-model", "--text-model", "--initial-model") if name in options]
         assert all(Path(base).parent == Path("exp", variant) for base in bases)
-        if system == "4-gram":
-            texts = ["europarl", *variant.split("-")[2:], "earnings22"]
-            assert options["--train-set"] == ",".join(f"text_{text}" for text in texts)

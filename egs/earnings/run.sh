@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2046,SC2086  # lists of names
 # Earnings calls: two-stage training with real pauses (Tilk & Alumäe 2015), on references and on real Kaldi output.
-#   ./run.sh --corpus DIR   # DIR has earnings/ and europarl/; --labels 4, --text and --encoder are in README.md
+#   ./run.sh --corpus DIR   # DIR has earnings/ and europarl/; --labels 4 and --encoder are in README.md
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -9,7 +9,6 @@ stage=0
 stop_stage=100
 corpus=corpus         # where the corpora are
 labels=3              # 3 or 4: conf/labels3.txt, conf/labels4.txt
-text=europarl         # text of the first stage besides that of Earnings-22: europarl, ted, or "europarl ted"
 repeat=6              # how often an epoch of the first stage reads the text of its calls
 asr_pairs=            # TED's training talks and their ASR output (egs/iwslt_ted): systems with noise learn errors from them
 encoder=              # the Hugging Face directory of all-MiniLM-L6-v2; without it no MiniLM
@@ -18,7 +17,7 @@ systems=              # names with blanks between; all of them if empty or `all`
 min_count=5           # how often a word of the vocabulary occurs at least
 threads=1             # of PyTorch; two models are trained at a time
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
-help_message="usage: $0 --corpus DIR [--labels 3|4] [--text 'europarl ted'] [--encoder DIR] [--systems NAMES]"
+help_message="usage: $0 --corpus DIR [--labels 3|4] [--encoder DIR] [--systems NAMES]"
 
 . ./cmd.sh
 . ./path.sh
@@ -26,24 +25,24 @@ help_message="usage: $0 --corpus DIR [--labels 3|4] [--text 'europarl ted'] [--e
 
 absolute corpus encoder mpnet asr_pairs
 export PYTHONPATH=$PUNC_ROOT/utils/calls${PYTHONPATH:+:$PYTHONPATH}  # for the scripts in local/
-variant=$labels-${text// /-}
-[ -f "conf/$variant/systems" ] || fail "--labels $labels --text '$text': there is no conf/$variant/systems"
-[ -z "$asr_pairs" ] || [ $variant = 3-europarl ] || fail "--asr-pairs is for --labels 3 --text europarl"
+variant=$labels-europarl
+[ -f "conf/$variant/systems" ] || fail "--labels $labels: there is no conf/$variant/systems"
+[ -z "$asr_pairs" ] || [ $labels = 3 ] || fail "--asr-pairs is for --labels 3"
 label_file=conf/labels$labels.txt data=data/$variant exp=exp/$variant
 choose_systems conf/$variant/systems
 [ -n "$asr_pairs" ] || leave_out asr_pairs "no --asr-pairs (README.md)"
 [ -n "$encoder" ] || leave_out encoder "no --encoder (docs/encoder.md)"
 [ -n "$mpnet" ] || leave_out mpnet "no --mpnet (docs/encoder.md)"
 [ -d "$data/text_podcasts" ] || [ -f "$corpus/podcasts/changelog.txt" ] || leave_out podcasts "no podcasts (README.md)"
-tests="test_ref test_asr test_asr_libri" texts=text_${text// /,text_},text_earnings22
+tests="test_ref test_asr test_asr_libri"
 engines=$([ "$labels" = 3 ] || echo amazon google microsoft speechmatics)  # they write question marks
 
 # Stage 0: check that the corpora are those of RESULTS.md.
-if runs 0; then local/check_corpus.sh "$corpus" "$text"; fi
+if runs 0; then local/check_corpus.sh "$corpus"; fi
 
 # Stage 1: make the data directories, all in spoken words: calls with pauses, text of the first stage, test calls.
 if runs 1; then
-  local/prepare_data.sh "$corpus" "$data" "$label_file" "$repeat" "$text" "$engines" "$(! asked podcasts || echo podcasts)"
+  local/prepare_data.sh "$corpus" "$data" "$label_file" "$repeat" "$engines" "$(! asked podcasts || echo podcasts)"
 fi
 
 # Stage 2: find the pauses, those of references by the better ASR system; project labels onto ASR output; count ASR errors.
@@ -61,7 +60,7 @@ fi
 # Stage 3: make the vocabulary of a first stage, and write its sets as numbers; the calls also with their own words.
 if runs 3; then
   needed=$(for store in store_{pieces,mpnet,talk}; do ! asked $store || echo $store; done)
-  local/make_stores.sh "$data" "$texts" "$min_count" "$encoder" "$engines" "$needed" "$mpnet"
+  local/make_stores.sh "$data" "$min_count" "$encoder" "$engines" "$needed" "$mpnet"
 fi
 
 # train_system SYSTEM: trains it on its store. What differs between variants is in conf/VARIANT/SYSTEM.conf.

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# usage: local/make_stores.sh DATA SETS MIN_COUNT ENCODER "ENGINE …" "STORE …" MPNET
-# The stores of a variant in DATA: of the texts, SETS with commas between, that make the vocabulary of the first stage; of
+# usage: local/make_stores.sh DATA MIN_COUNT ENCODER "ENGINE …" "STORE …" MPNET
+# The stores of a variant in DATA: of the texts that make the vocabulary of the first stage; of
 # what is trained with it; of the calls with their own words; and each STORE that only some systems need, of the
 # pieces of the ENCODER or of MPNET. With ENGINEs there are calls without fillers.
 # shellcheck disable=SC2086  # lists of names
 set -eu
-data=$1 texts=$2 min_count=$3 encoder=$4 engines=$5 stores=$6 mpnet=$7
-sources=$data/${texts//,/ $data/} clean=${engines:+$data/train_pauses_clean $data/dev_clean}
+data=$1 min_count=$2 encoder=$3 engines=$4 stores=$5 mpnet=$6
+clean=${engines:+$data/train_pauses_clean $data/dev_clean}
 
-make_store --min-count "$min_count" --train "$texts" "$data/store_sources" $sources "$data/dev"
+make_store --min-count "$min_count" --train text_europarl,text_earnings22 "$data/store_sources" \
+  "$data"/{text_europarl,text_earnings22,dev}
 make_store --min-count "$min_count" --train train_pauses "$data/store_calls" "$data/train_pauses" "$data/dev"
 make_store --vocab "$data/store_sources/vocab" "$data/store_text" "$data"/{train_text,train_pauses,dev} $clean
 

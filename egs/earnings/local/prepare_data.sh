@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
-# usage: local/prepare_data.sh CORPUS DATA LABELS REPEAT "SOURCE …" "ENGINE …" "OTHER …"
-# The data directories of a variant in DATA, all in spoken words: the calls with pauses, the text of the first stage from
-# the SOURCEs, that of the OTHER sources, which a second first stage reads too, the test calls with ASR output, and the
-# output of the ENGINEs. What is finished is not made again.
+# usage: local/prepare_data.sh CORPUS DATA LABELS REPEAT "ENGINE …" [podcasts]
+# The data directories of a variant in DATA, all in spoken words: the calls with pauses, the text of the first stage, the
+# podcasts if asked for, the test calls with ASR output, and the output of the ENGINEs. What is finished is not made again.
 # LABELS and REPEAT are run.sh's options.
 set -eu
-corpus=$1 data=$2 labels=$3 repeat=$4 sources=$5 engines=$6 others=$7
+corpus=$1 data=$2 labels=$3 repeat=$4 engines=$5 podcasts=$6
 here=$(dirname "$0")
 
 [ -f "$data/earnings22.txt" ] || python "$here/prepare_earnings22.py" "$corpus/earnings/earnings22" "$labels" "$data"
-"$here/prepare_text.sh" "$corpus" "$data" "$repeat" "$sources" "$others"
+"$here/prepare_text.sh" "$corpus" "$data" "$repeat" "$podcasts"
 [ -f "$data/test_asr_libri_words/text" ] || python "$here/prepare_earnings21.py" "$corpus/earnings/earnings21" \
   "$labels" "$data" test_asr=rev/kaldi test_asr_libri=kaldi_org/librispeech
 # shellcheck disable=SC2086

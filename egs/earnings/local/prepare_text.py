@@ -1,7 +1,7 @@
 """usage: prepare_text.py FILE … >OUT
 
 Writes punctuated text for the first stage as spoken words with their marks, by the rules of utils/calls/spoken.py.
-`#doc` lines are kept and `#speaker` lines dropped. In mteval XML every <doc> is a document and every <seg> is text.
+`#doc` lines are kept and `#speaker` lines dropped.
 """
 
 import sys
@@ -11,7 +11,6 @@ from spoken import SpokenText
 
 from punc.base.files import open_input
 from punc.bin.script import run_script
-from punc.text.formats.mteval import documents_and_segments
 
 
 def spoken_lines(path: str) -> Iterator[str]:
@@ -22,9 +21,6 @@ def spoken_lines(path: str) -> Iterator[str]:
             text = line.decode("utf-8", "ignore")
             if text.startswith("#doc"):
                 yield text.rstrip("\n")
-            elif text.lstrip().startswith("<"):
-                for name, segment in documents_and_segments(text):
-                    yield f"#doc {name}" if name else text_of.line(segment)
             elif not text.startswith("#speaker"):
                 yield text_of.line(text)
 

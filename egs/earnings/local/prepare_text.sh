@@ -1,30 +1,28 @@
 #!/usr/bin/env bash
-# usage: local/prepare_text.sh CORPUS DATA REPEAT "SOURCE …" "OTHER …"
-# Makes the data directories of the first stage: DATA/text_SOURCE, spoken words of each source (europarl, ted, podcasts);
-# DATA/text_earnings22; and DATA/train_text, all of them, with that of the calls REPEAT times. Of an OTHER
-# source, it makes DATA/text_OTHER only. Finished parts are kept. data/text has the spoken words of each source, for all
-# variants. prepare_set is a function of recipe.sh.
+# usage: local/prepare_text.sh CORPUS DATA REPEAT [podcasts]
+# Makes the data directories of the first stage: DATA/text_europarl, spoken words of Europarl; DATA/text_earnings22, calls
+# that are in no other set; and DATA/train_text, both, the calls REPEAT times. If asked for, also DATA/text_podcasts.
+# Finished parts are kept. data/text has the spoken words, for all variants. prepare_set is a function of recipe.sh.
 set -eu
-corpus=$1 data=$2 repeat=$3 sources=$4 others=$5
+corpus=$1 data=$2 repeat=$3 podcasts=$4
 mkdir -p data/text
 
-for source in $sources $others; do
-  case $source in
-    ted) inputs=("$corpus/iwslt_ted/TED.train2012.cased.xml") ;;
-    podcasts) inputs=("$corpus"/podcasts/{changelog,bitcoin}.txt) ;;
-    *) inputs=("$corpus/europarl/europarl.en.txt") ;;
-  esac
-  text=data/text/$source.txt
-  [ -s "$text" ] && continue
-  python "$(dirname "$0")/prepare_text.py" "${inputs[@]}" >"$text.new"
+# spoken NAME FILE …: writes data/text/NAME.txt, the spoken words of files
+spoken() {
+  local text=data/text/$1.txt
+  [ -s "$text" ] && return
+  python "$(dirname "$0")/prepare_text.py" "${@:2}" >"$text.new"
   mv "$text.new" "$text"
-done
-
+}
 prepare() { prepare_set "${*: -1}" --format prose --document-prefix '#doc' "${@:1:$#-1}"; }
-for source in $others; do prepare "data/text/$source.txt" "text_$source"; done
-files=()
-for source in $sources; do files+=("data/text/$source.txt"); done
-files+=("$data/earnings22.txt")
-for file in "${files[@]}"; do prepare "$file" "text_$(basename "$file" .txt)"; done
-for ((i = 1; i < repeat; i++)); do files+=("$data/earnings22.txt"); done
-prepare "${files[@]}" "train_text"
+
+spoken europarl "$corpus/europarl/europarl.en.txt"
+prepare data/text/europarl.txt text_europarl
+prepare "$data/earnings22.txt" text_earnings22
+files=(data/text/europarl.txt)
+for ((i = 0; i < repeat; i++)); do files+=("$data/earnings22.txt"); done
+prepare "${files[@]}" train_text
+if [ -n "$podcasts" ]; then
+  spoken podcasts "$corpus"/podcasts/{changelog,bitcoin}.txt
+  prepare data/text/podcasts.txt text_podcasts
+fi
