@@ -26,7 +26,6 @@ from dataclasses import dataclass
 from itertools import chain, count
 
 import numpy as np
-from rapidfuzz.distance import Levenshtein
 
 from punc.base.runs import previous_of, ranges, starts_of_runs
 
@@ -101,6 +100,8 @@ def word_numbers(ref: Sequence[str], hyp: Sequence[str]) -> tuple[np.ndarray, np
 
 def _matching_blocks(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Stretches of equal words, the last one empty, at the end: rows of (start in a, start in b, length)."""
+    from rapidfuzz.distance import Levenshtein  # takes 50 ms, which a start without an alignment need not pay
+
     blocks = Levenshtein.editops(a.tolist(), b.tolist()).as_matching_blocks()
     return np.array([(block.a, block.b, block.size) for block in blocks], np.int64)
 

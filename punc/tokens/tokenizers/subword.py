@@ -31,7 +31,7 @@ class SubwordTokenizer(PieceTokenizer):
         from sentencepiece import SentencePieceProcessor
         try:
             self._processor = SentencePieceProcessor(model_proto=content)
-            self.vocabulary = Vocabulary(map(self._processor.id_to_piece, range(self._processor.get_piece_size())))
+            self.vocabulary = Vocabulary(self._processor.id_to_piece(list(range(self._processor.get_piece_size()))))
         except (RuntimeError, InputError, UnicodeDecodeError):
             raise InputError("not a model of pieces that punc made", AGAIN.format("subword"), path) from None
 
