@@ -218,8 +218,11 @@ def test_new_recipe_runs_from_texts_and_ctms_to_results(corpus):
     assert made.returncode == 0, made.stderr
     recipe = corpus / "a place/talks"
     shrink(recipe)
-    command = recipe / "run.sh", "--nj", "1", "--systems"
-    ran = run(*command, "TA-LSTM-p 4-gram+DT-p", "--stop-stage", "5", cwd="/")
+    # path.sh puts .venv on PATH. The tutorial of docs/, which is run as well, trains networks.
+    has_lmplz = bool(shutil.which("lmplz")) or (ROOT / ".venv/bin/lmplz").exists()
+    system = "4-gram+DT-p" if has_lmplz else "TA-LSTM-p"
+    command = recipe / "run.sh", "--nj", "1", "--systems", system
+    ran = run(*command, "--stop-stage", "5", cwd="/")
     assert ran.returncode == 0, ran.stderr
     sets = {name: [stream for stream, _ in DataDir(recipe / "data" / name).streams()]
             for name in ("train", "rest", "tree", "dev", "test_ref", "test_asr")}
@@ -227,17 +230,15 @@ def test_new_recipe_runs_from_texts_and_ctms_to_results(corpus):
                     "tree": ["talk-03", "talk-08"], "rest": [*NAMES[3:7], *NAMES[8:10]],
                     "test_asr": ["talk-01", "talk-11"]}
     assert "240 reference words, WER 15.00 %" in ran.stderr  # 18 of the 120 words of a text are wrong
-    has_lmplz = bool(shutil.which("lmplz")) or (ROOT / ".venv/bin/lmplz").exists()  # path.sh puts it on PATH
-    assert (recipe / "exp/4-gram+DT-p/final.pt").exists() == has_lmplz
+    assert (recipe / "exp" / system / "final.pt").exists()
     trained = written(recipe)
-    ran = run(*command, "TA-LSTM-p", cwd="/")
+    ran = run(*command, cwd="/")
     assert ran.returncode == 0, ran.stderr
     assert trained.items() <= written(recipe).items()  # finished work is not repeated
     results = (recipe / "exp/RESULTS.md").read_text()
     assert results.startswith("# talks\n")
-    assert [line.split()[1] for line in results.splitlines() if line.startswith("| TA-LSTM")] == ["TA-LSTM-p"]
     rows = [line.split("\t")[:2] for line in (recipe / "exp/RESULTS.tsv").read_text().splitlines()[1:]]
-    assert {*map(tuple, rows)} == {("TA-LSTM-p", "test_ref"), ("TA-LSTM-p", "test_asr")}
+    assert {*map(tuple, rows)} == {(system, "test_ref"), (system, "test_asr")}
     for name in ("train", "test_ref"):
         for utterance in DataDir(recipe / "data" / name).utterances():
             assert [pause > 0.1 for pause in utterance.pauses[:-1]] == [label != "O" for label in utterance.labels[:-1]]
