@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterable
 
+StrPath = str | os.PathLike[str]  # the name of a file or directory
 LONGEST = 1000  # characters of a message
 # Control characters would move the cursor or colour a terminal; the others change the direction of writing.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -25,7 +26,7 @@ class InputError(Exception):
     file, line     the file at fault, if there is one, and its line number, from 1
     """
 
-    def __init__(self, what: str, remedy: str, file: str | os.PathLike | None = None, line: int | None = None):
+    def __init__(self, what: str, remedy: str, file: StrPath | None = None, line: int | None = None):
         place = "" if file is None else f"{os.fspath(file)}: " if line is None else f"{os.fspath(file)}:{line}: "
         super().__init__(one_line(f"{place}{what}; {remedy}"))
         self.what, self.remedy, self.file, self.line = what, remedy, file, line

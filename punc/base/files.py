@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.lock import lock_directory
 from punc.base.stop import held
 
@@ -26,7 +26,7 @@ TABLES = frozenset(("text", "punct", "punct.labels", "utt2spk", "spk2utt", "segm
 
 
 @contextlib.contextmanager
-def open_input(path: str | os.PathLike, remedy: str = "make it, or name another one") -> Iterator[IO[bytes]]:
+def open_input(path: StrPath, remedy: str = "make it, or name another one") -> Iterator[IO[bytes]]:
     """Open a user's file to read its bytes. Raises InputError if it is missing, unreadable or a directory."""
     try:
         file = open(path, "rb")  # noqa: SIM115 (closed below; errors in the caller's block are not caught)
@@ -41,7 +41,7 @@ def open_input(path: str | os.PathLike, remedy: str = "make it, or name another 
         yield file
 
 
-def decode_line(line: bytes, path: str | os.PathLike, number: int) -> str:
+def decode_line(line: bytes, path: StrPath, number: int) -> str:
     """A line as text, without its line end. Raises InputError for CR, NUL and bytes that are not UTF-8."""
     if b"\r" in line:
         raise InputError("a carriage return", "convert the line ends: sed -i 's/\\r//g'", path, number)
@@ -53,7 +53,7 @@ def decode_line(line: bytes, path: str | os.PathLike, number: int) -> str:
         raise InputError(f"byte {error.start + 1} is not UTF-8", "convert it: iconv -t UTF-8", path, number) from None
 
 
-def read_lines(path: str | os.PathLike) -> Iterator[tuple[int, str]]:
+def read_lines(path: StrPath) -> Iterator[tuple[int, str]]:
     """The lines of a file that people write, numbered from 1, without empty ones and comments (`# …`)."""
     with open_input(path) as file:
         for number, raw in enumerate(file, 1):
@@ -62,7 +62,7 @@ def read_lines(path: str | os.PathLike) -> Iterator[tuple[int, str]]:
                 yield number, line
 
 
-def read_blocks(path: str | os.PathLike, size: int = 1 << 20) -> Iterator[bytes]:
+def read_blocks(path: StrPath, size: int = 1 << 20) -> Iterator[bytes]:
     """A file in blocks of `size` bytes; the last may be shorter. Raises InputError if it is missing or not a file."""
     with open_input(path) as file:
         while block := file.read(size):
@@ -110,7 +110,7 @@ def _new_file(path: Path) -> tuple[int, Path]:
 
 
 @contextlib.contextmanager
-def atomic_file(path: str | os.PathLike, mode: str = "w") -> Iterator[IO]:
+def atomic_file(path: StrPath, mode: str = "w") -> Iterator[IO]:
     """Open a file that replaces `path` when the block ends without an error; makes its directory.
 
     Text is written as UTF-8 with line feeds, whatever the locale. After an error or a kill, `path` is as before. A
@@ -141,14 +141,14 @@ def atomic_file(path: str | os.PathLike, mode: str = "w") -> Iterator[IO]:
         tmp.unlink(missing_ok=True)
 
 
-def _is_device(path: str | os.PathLike[str]) -> bool:
+def _is_device(path: StrPath) -> bool:
     name = os.path.abspath(path)
     return bool(OPEN_FILE.fullmatch(name)) or (os.path.exists(name) and not os.path.isfile(name)
                                                and not os.path.isdir(name))
 
 
 @contextlib.contextmanager
-def unchanged(key: str | os.PathLike) -> Iterator[None]:
+def unchanged(key: StrPath) -> Iterator[None]:
     """Raise InputError if another process replaces a directory while the block reads it; `key` as in `atomic_dir`."""
     before = _identity(key)
     yield
@@ -156,7 +156,7 @@ def unchanged(key: str | os.PathLike) -> Iterator[None]:
         raise InputError("another process has replaced it meanwhile", "run the command again", key)
 
 
-def _identity(path: str | os.PathLike) -> tuple[int, int, int] | None:
+def _identity(path: StrPath) -> tuple[int, int, int] | None:
     try:
         state = os.stat(path)
         return state.st_dev, state.st_ino, state.st_mtime_ns
@@ -165,7 +165,7 @@ def _identity(path: str | os.PathLike) -> tuple[int, int, int] | None:
 
 
 @contextlib.contextmanager
-def name_full_disk(path: str | os.PathLike) -> Iterator[None]:
+def name_full_disk(path: StrPath) -> Iterator[None]:
     """Give the error of a disk that is full the name of what is written: a failed write does not know it."""
     try:
         yield
@@ -178,7 +178,7 @@ def name_full_disk(path: str | os.PathLike) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def atomic_dir(path: str | os.PathLike, key: str, stale: Iterable[str] = ()) -> Iterator[Path]:
+def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[Path]:
     """Make a directory in `path`; its files move into `path` when the block ends without an error.
 
     This process has the lock of `path` meanwhile. Older files in `path` that are not written again stay: a user's own.

@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import NEW, atomic_dir, is_unfinished, open_input
 from punc.base.lock import NAME as LOCK
 from punc.base.lock import lock_directory
@@ -94,7 +94,7 @@ class Part(NamedTuple):
         return f"run punc {self.command} with --job={self.share.job} again"
 
 
-def state_of(path: str | os.PathLike) -> list[int]:
+def state_of(path: StrPath) -> list[int]:
     """The size of a file in bytes, and the time of its last change in ns. Raises InputError if it is missing."""
     with open_input(path) as file:
         state = os.fstat(file.fileno())
@@ -103,7 +103,7 @@ def state_of(path: str | os.PathLike) -> list[int]:
 
 @contextmanager
 def new_part(path: Path, command: str, share: Share, args: Namespace,
-             inputs: Iterable[str | os.PathLike]) -> Iterator[tuple[Path, dict[str, Any]]]:
+             inputs: Iterable[StrPath]) -> Iterator[tuple[Path, dict[str, Any]]]:
     """A directory to write a part to, and a dictionary for its `result`; the part replaces an older one.
 
     Raises InputError if the directory has something else, or if another job writes there.

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 
 logger = logging.getLogger(__name__)
 NAME = ".lock"
@@ -27,7 +27,7 @@ NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
 
 
 @contextlib.contextmanager
-def lock_directory(directory: str | os.PathLike) -> Iterator[None]:
+def lock_directory(directory: StrPath) -> Iterator[None]:
     """Hold the lock of a directory, which is made, while the block runs. Raises InputError if another process does."""
     path = Path(directory) / NAME
     made = [folder for folder in path.parents if not folder.exists()]  # the deepest first

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from punc.base import log
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import check_outputs, read_lines
 
 T = typing.TypeVar("T")
@@ -110,7 +110,7 @@ class OptionParser(argparse.ArgumentParser):
         lines = [f"{line.option}={line.value}" for line in config_lines(config)] if config else []
         return _last_value([*lines, *arguments], option)
 
-    def read_config(self, path: str | os.PathLike) -> list[str]:
+    def read_config(self, path: StrPath) -> list[str]:
         """The options of a conf file as `--name=value`. Raises InputError for an unknown option or a wrong value."""
         known = {option: action for action in self._actions for option in action.option_strings}
         options = []
@@ -159,7 +159,7 @@ class ConfigLine(NamedTuple):
     value: str
 
 
-def config_lines(path: str | os.PathLike, including: Sequence[Path] = ()) -> Iterator[ConfigLine]:
+def config_lines(path: StrPath, including: Sequence[Path] = ()) -> Iterator[ConfigLine]:
     """The lines of a conf file, without comments and empty lines, after those of the files that it includes.
 
     Its first lines may be `--config=FILE` or `--config FILE`, which include a file; a relative path starts at the

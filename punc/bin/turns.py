@@ -5,13 +5,12 @@ types are left out.
 """
 
 import logging
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import decode_line, open_input
 from punc.base.options import OptionParser
 from punc.data.datadir import LATEST, DataDir, speaker
@@ -78,7 +77,7 @@ def by_diarization(data: DataDir, rttm: str, times: str, counts: Counter[str]) -
         raise InputError("no word has a speaker", "give the times and the RTTM the ids of the recordings", rttm)
 
 
-def read_rttm(path: str | os.PathLike) -> dict[str, list[Turn]]:
+def read_rttm(path: StrPath) -> dict[str, list[Turn]]:
     """The turns of each file of an RTTM. Raises InputError for a line that is none, or if there are no turns."""
     turns: dict[str, list[Turn]] = {}
     with open_input(path) as file:

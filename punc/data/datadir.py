@@ -6,7 +6,6 @@ is a `segments` file, else by speaker in id order. One utterance or stream is in
 """
 
 import hashlib
-import os
 import shutil
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +16,7 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_dir, decode_line, open_input, read_blocks, unchanged
 from punc.data.kaldi_io import VectorReader, archive_path, write_vector
 from punc.data.labels import RECORD, LabelSet
@@ -46,7 +45,7 @@ class DataDir:
     Raises InputError unless it has `text`, `utt2spk` and the files that it `needs`: `punct`, `pauses.scp`.
     """
 
-    def __init__(self, path: str | os.PathLike, ignore: Iterable[str] = (), needs: Iterable[str] = ()):
+    def __init__(self, path: StrPath, ignore: Iterable[str] = (), needs: Iterable[str] = ()):
         self.path = Path(path)
         if not self.path.is_dir():
             raise InputError("no such data directory", "make it with punc prepare, or name another one", path)
@@ -147,7 +146,7 @@ class DataDir:
                              f"write {what} for all words, one for each", self.path / name, line)
 
 
-def speaker(row: Row, path: str | os.PathLike) -> str:
+def speaker(row: Row, path: StrPath) -> str:
     """The speaker of a row of `utt2spk`. Raises InputError unless there is exactly one."""
     value = row.value.strip(" \t")
     if not value or " " in value or "\t" in value:
@@ -155,7 +154,7 @@ def speaker(row: Row, path: str | os.PathLike) -> str:
     return value
 
 
-def segment(row: Row, path: str | os.PathLike) -> tuple[str, float, float]:
+def segment(row: Row, path: StrPath) -> tuple[str, float, float]:
     """Recording, begin and end in seconds of a row of `segments`. Raises InputError if it is no such row."""
     try:
         recording, begin, end = fields(row.value)
@@ -168,7 +167,7 @@ def segment(row: Row, path: str | os.PathLike) -> tuple[str, float, float]:
     return recording, *times
 
 
-def label_numbers(utterances: Sequence[Utterance], labels: LabelSet, path: str | os.PathLike) -> np.ndarray:
+def label_numbers(utterances: Sequence[Utterance], labels: LabelSet, path: StrPath) -> np.ndarray:
     """The label numbers, (slots,) int64, of utterances of the directory `path`. Raises InputError for an unknown
     label."""
     try:
@@ -180,7 +179,7 @@ def label_numbers(utterances: Sequence[Utterance], labels: LabelSet, path: str |
                          "give the --labels that it was made with", Path(path) / "punct") from None
 
 
-def checksum(path: str | os.PathLike) -> str:
+def checksum(path: StrPath) -> str:
     """12 hex digits of a hash of what a score depends on: `text`, `punct` and the pauses of a data directory."""
     data = DataDir(path)
     digest = hashlib.sha256()
@@ -194,7 +193,7 @@ def checksum(path: str | os.PathLike) -> str:
     return digest.hexdigest()[:12]
 
 
-def write_data_dir(path: str | os.PathLike, utterances: Iterable[Utterance], like: DataDir | None = None,
+def write_data_dir(path: StrPath, utterances: Iterable[Utterance], like: DataDir | None = None,
                    label_set: LabelSet | None = None) -> None:
     """Write a data directory, whole or not at all; one utterance is in memory. Raises InputError if there is none.
 
@@ -210,7 +209,7 @@ def write_data_dir(path: str | os.PathLike, utterances: Iterable[Utterance], lik
             label_set.write(tmp / RECORD)
 
 
-def new_data_dir(path: str | os.PathLike, *stale: str) -> AbstractContextManager[Path]:
+def new_data_dir(path: StrPath, *stale: str) -> AbstractContextManager[Path]:
     """A directory that replaces the data directory `path` when the block ends; `stale` as in `atomic_dir`. `text` goes
     first and comes last: no program reads a data directory without it."""
     return atomic_dir(path, "text", (*stale, RECORD))

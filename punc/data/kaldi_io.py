@@ -12,7 +12,7 @@ from typing import IO
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 
 # The beginning of a binary vector or matrix: how many dimensions it has, and its type.
 KINDS = {b"\0BFV ": (1, "<f4"), b"\0BDV ": (1, "<f8"), b"\0BFM ": (2, "<f4"), b"\0BDM ": (2, "<f8")}
@@ -30,7 +30,7 @@ def write_vector(ark: IO[bytes], key: str, values: np.ndarray) -> int:
     return offset
 
 
-def read_archive(path: str | os.PathLike) -> Iterator[tuple[str, np.ndarray]]:
+def read_archive(path: StrPath) -> Iterator[tuple[str, np.ndarray]]:
     """The keys of an archive, each with its vector (N,) or matrix (R, C), float32.
 
     Raises InputError if the file cannot be read, or has anything else.
@@ -51,7 +51,7 @@ def read_archive(path: str | os.PathLike) -> Iterator[tuple[str, np.ndarray]]:
         raise InputError(f"cannot be read: {error.strerror}", "make the archive again", path) from None
 
 
-def read_posteriors(path: str | os.PathLike) -> Iterator[tuple[str, np.ndarray]]:
+def read_posteriors(path: StrPath) -> Iterator[tuple[str, np.ndarray]]:
     """As `read_archive`, of posteriors. Raises InputError for a number that is negative, infinite or NaN, too."""
     for key, posteriors in read_archive(path):
         if posteriors.size and not (posteriors.min() >= 0 and posteriors.max() < np.inf):  # NaN is neither
@@ -92,7 +92,7 @@ def read_array(file: IO[bytes], size: int) -> np.ndarray:
     return single.reshape(shape)
 
 
-def parse_location(location: str, index: str | os.PathLike, line: int) -> tuple[str, int]:
+def parse_location(location: str, index: StrPath, line: int) -> tuple[str, int]:
     """The name and the offset of `ARCHIVE:OFFSET`. Raises InputError, which names this line of the index."""
     if found := LOCATION.fullmatch(location.strip()):
         return found[1], int(found[2])
@@ -103,7 +103,7 @@ class VectorReader:
     """Reads the vectors that the lines of an index name: first next to it, as a data directory can be moved; then where
     the index says. Refuses Kaldi's pipes (`cat x |`): reading data never runs a command."""
 
-    def __init__(self, index: str | os.PathLike):
+    def __init__(self, index: StrPath):
         self.index = Path(index)
         self._name: str | None = None  # of the open archive, as in the index
         self._ark: IO[bytes] | None = None
@@ -150,7 +150,7 @@ class VectorReader:
 NEVER = re.compile(r"[\n\r|\0]|^[ \t]")
 
 
-def archive_path(path: str | os.PathLike) -> str:
+def archive_path(path: StrPath) -> str:
     """The path of an archive, for its index. Raises InputError if an index with it could not be read back."""
     name = os.fspath(path)
     try:

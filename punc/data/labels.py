@@ -17,12 +17,11 @@ A data directory records its label set in `punct.labels`, which programs compare
 """
 
 import logging
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_file, read_lines
 
 MOST = 127  # labels in a set
@@ -89,7 +88,7 @@ class LabelSet:
                     raise InputError(f"mark '{mark}' is read as two labels", "name each mark once")
 
     @classmethod
-    def read(cls, path: str | os.PathLike) -> "LabelSet":
+    def read(cls, path: StrPath) -> "LabelSet":
         """Read a `labels.txt`. Raises InputError for a line that is not a label."""
         labels = []
         for number, line in read_lines(path):
@@ -104,7 +103,7 @@ class LabelSet:
         except InputError as error:
             raise InputError(error.what, error.remedy, path) from None
 
-    def write(self, path: str | os.PathLike) -> None:
+    def write(self, path: StrPath) -> None:
         """Write a `labels.txt` that `read` reads back as an equal set."""
         with atomic_file(path) as file:
             file.writelines(" ".join((label.name, label.written, *label.marks)) + "\n" for label in self.labels)
@@ -167,7 +166,7 @@ logger = logging.getLogger(__name__)
 RECORD = "punct.labels"
 
 
-def check_record(path: str | os.PathLike, labels: LabelSet, remedy: str = "prepare it again") -> None:
+def check_record(path: StrPath, labels: LabelSet, remedy: str = "prepare it again") -> None:
     """Raise InputError if a label of the data directory `path` is missing in `labels`, or is written in another way.
     Warn if it has fewer labels, or read them from other marks: that is meant where a corpus has no more."""
     record = Path(path) / RECORD
@@ -188,7 +187,7 @@ def check_record(path: str | os.PathLike, labels: LabelSet, remedy: str = "prepa
                        difference(own, labels), remedy)
 
 
-def note_record(path: str | os.PathLike, labels: LabelSet) -> None:
+def note_record(path: StrPath, labels: LabelSet) -> None:
     """Say if the data directory `path` has another label set than the model that labels it anew."""
     record = Path(path) / RECORD
     if record.is_file() and (own := LabelSet.read(record)) != labels:

@@ -6,7 +6,6 @@ A change of speaker is a property of a slot, as its label and its pause are: utt
 without `turns` knows of no change. The last word of a stream has 0.
 """
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_dir, atomic_file, decode_line, open_input, read_blocks
 from punc.base.runs import bounds_of
 
@@ -36,7 +35,7 @@ def fields(value: str) -> list[str]:
     return [part for part in parts if part] if "" in parts else parts
 
 
-def read_table(path: str | os.PathLike, sort: bool = True) -> Iterator[Row]:
+def read_table(path: StrPath, sort: bool = True) -> Iterator[Row]:
     """Read a table line by line; if `sort`, its keys must be sorted and unique under LC_ALL=C, as in Kaldi.
 
     Raises InputError for a missing or empty file, a line without a key, bad bytes and a wrong order.
@@ -59,18 +58,18 @@ def read_table(path: str | os.PathLike, sort: bool = True) -> Iterator[Row]:
         raise InputError("the file is empty", "make it again", path)
 
 
-def count_blanks(path: str | os.PathLike) -> int:
+def count_blanks(path: StrPath) -> int:
     """The number of words in a `text`, fast: its blanks, because there is one before each word."""
     return sum(block.count(b" ") + block.count(b"\t") for block in read_blocks(path))
 
 
-def line_offsets(path: str | os.PathLike) -> np.ndarray:
+def line_offsets(path: StrPath) -> np.ndarray:
     """The byte offset at which each line of a file begins, int64 (lines,)."""
     with open_input(path) as file:
         return bounds_of(np.fromiter(map(len, file), np.int64))[:-1]
 
 
-def sort_table(path: str | os.PathLike) -> None:
+def sort_table(path: StrPath) -> None:
     """Sort a table by key in C order, in place. Only the keys are in memory."""
     offsets = line_offsets(path)
     with open_input(path) as file, atomic_file(path, "wb") as output:
@@ -84,7 +83,7 @@ TURNS = "turns"  # the table
 FLAGS = ("0", "1")
 
 
-def parse_turns(row: Row, path: str | os.PathLike) -> np.ndarray:
+def parse_turns(row: Row, path: StrPath) -> np.ndarray:
     """The flags of a row of the table, bool (words,). Raises InputError for a flag that is neither 0 nor 1."""
     flags = fields(row.value)
     if wrong := next((flag for flag in flags if flag not in FLAGS), None):
@@ -106,7 +105,7 @@ def ends_of_turns(speakers: Sequence[Any]) -> np.ndarray:
     return ends
 
 
-def write_turns(directory: str | os.PathLike, turns: Iterable[tuple[str, np.ndarray]]) -> None:
+def write_turns(directory: StrPath, turns: Iterable[tuple[str, np.ndarray]]) -> None:
     """Write the table of a data directory, whole or not at all, from the flags of utterances in any order."""
     with atomic_dir(directory, TURNS) as tmp:
         with open(tmp / TURNS, "wb") as file:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_file, read_lines
 from punc.data.labels import LabelSet
 
@@ -47,14 +47,14 @@ def learned(counts: np.ndarray, weight: float) -> Transitions:
     return Transitions(weights[:-1], weights[-1])
 
 
-def write_transitions(path: str | os.PathLike[str], transitions: Transitions, labels: LabelSet) -> None:
+def write_transitions(path: StrPath, transitions: Transitions, labels: LabelSet) -> None:
     """Write a line for each two labels: the first, the second, and the weight."""
     with atomic_file(path) as file:
         for before, row in zip((BEGIN, *labels.names), (transitions.begin, *transitions.follow)):
             file.writelines(f"{before} {after} {weight:.3f}\n" for after, weight in zip(labels.names, row.tolist()))
 
 
-def read_transitions(path: str | os.PathLike[str], labels: LabelSet) -> Transitions | None:
+def read_transitions(path: StrPath, labels: LabelSet) -> Transitions | None:
     """Read a file of weights; None if there is none. Raises InputError if it has not one for each two labels."""
     if not os.path.isfile(path):
         return None

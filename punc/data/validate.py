@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import open_input, unchanged
 from punc.data.datadir import DataDir, Utterance, segment, speaker
 from punc.data.kaldi_io import VectorReader
@@ -22,7 +22,7 @@ from punc.data.tables import FORBIDDEN, Row, fields, read_table
 BLANKS = re.compile(r"[^\S \t]")
 
 
-def validate(path: str | os.PathLike, labels: LabelSet | None = None) -> Counter:
+def validate(path: StrPath, labels: LabelSet | None = None) -> Counter:
     """Check a data directory, and that its labels are of a set. Raises InputError for the first mistake.
 
     Returns counts of streams, utterances, words, and empty utterances.

@@ -1,13 +1,13 @@
 """The words of a CTM with the marks of a punctuated data directory."""
 
 import logging
-import os
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 
 import numpy as np
 
+from punc.base.errors import StrPath
 from punc.data.datadir import DataDir, Utterance
 from punc.data.labels import LabelSet
 from punc.text.prose import written
@@ -18,7 +18,7 @@ from punc.transcripts.ctm import CtmIndex, write_ctm
 logger = logging.getLogger(__name__)
 
 
-def write_marked_ctm(path: str | os.PathLike, ctm: str | os.PathLike, data: DataDir, label_set: LabelSet) -> None:
+def write_marked_ctm(path: StrPath, ctm: StrPath, data: DataDir, label_set: LabelSet) -> None:
     """Write the words of `ctm` in the order of the streams, each with the mark of its slot, and without silences.
 
     The ids are those of streams or utterances, as in `timing.pauses`. If the CTM has other words than the text, labels

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import open_input, read_blocks
 from punc.data.labels import LabelSet
 from punc.data.transitions import TRANSITIONS, Transitions, read_transitions
@@ -180,7 +180,7 @@ def new_session(path: Path) -> Any:
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
-def checksum(path: str | os.PathLike) -> str:
+def checksum(path: StrPath) -> str:
     """The SHA-256 of a file. Raises InputError if it is missing."""
     digest = hashlib.sha256()
     for block in read_blocks(path):

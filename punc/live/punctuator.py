@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.processor import find_device
 from punc.decoding.decode import load_model
 from punc.decoding.options import parse_scale
@@ -37,7 +37,7 @@ class Punctuator:
     Raises InputError if there is no such model, or it is broken.
     """
 
-    def __init__(self, model: str | os.PathLike[str] = "en", *, scale: str = "", device: str = "cpu"):
+    def __init__(self, model: StrPath = "en", *, scale: str = "", device: str = "cpu"):
         directory = find_model(os.fspath(model))
         packed = is_packed(directory)
         self._model = load_model(directory, "cpu" if packed else find_device(device), threads=None)

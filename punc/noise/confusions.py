@@ -18,7 +18,6 @@ which are paired in order: the first reference word has all ASR words that are t
 pair are deleted. A region without reference words is an insertion. Long regions, of different speech, are left out.
 """
 
-import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,7 +25,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_file, decode_line, open_input
 from punc.data.datadir import DataDir, label_numbers
 from punc.data.labels import LabelSet
@@ -76,7 +75,7 @@ class Confusions:
         outputs = {word for _, output in (*self.replaced, *self.inserted) for word in output}
         return sorted({*self.seen, *self.heard, *outputs}, key=str.encode)
 
-    def write(self, path: str | os.PathLike) -> None:
+    def write(self, path: StrPath) -> None:
         """Write the file: common lines of a kind first, then in C order."""
         with atomic_file(path) as file:
             file.write(f"{HEADER}\nruns\t{self.runs}\n")
@@ -90,7 +89,7 @@ class Confusions:
                         file.write(f"{kind}\t{-negative}\t{row.decode()}\n")
 
 
-def read_confusions(path: str | os.PathLike) -> Confusions:
+def read_confusions(path: StrPath) -> Confusions:
     """Read a file of confusions. Raises InputError if it is not one, or if its counts do not fit together."""
     found = Confusions()
     with open_input(path, "make it: punc confusions") as file:
@@ -138,7 +137,7 @@ def _read_line(found: Confusions, fields: list[str]) -> None:
         getattr(found, kind)[key] += number
 
 
-def learn(pairs: Sequence[tuple[str | os.PathLike, str | os.PathLike]], labels: LabelSet) -> tuple[Confusions, int]:
+def learn(pairs: Sequence[tuple[StrPath, StrPath]], labels: LabelSet) -> tuple[Confusions, int]:
     """The confusions of pairs of a reference, with labels, and the ASR output of the same streams; and how many
     reference words are in regions that were left out.
 

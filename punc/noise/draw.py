@@ -6,7 +6,6 @@ is drawn several times, and the draw is taken that makes the most pairs with the
 elsewhere. Which words are wrong and which are deleted is left as it was drawn first.
 """
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -14,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from punc.base.errors import StrPath
 from punc.base.runs import bounds_of, next_of, ranges
 from punc.data.datadir import DataDir, Utterance, label_numbers, write_data_dir
 from punc.data.labels import LabelSet
@@ -166,7 +166,7 @@ def drawn_pauses(pauses: np.ndarray, drawn: Drawn) -> np.ndarray:
     return found
 
 
-def corrupt(data_dir: str | os.PathLike, out_dir: str | os.PathLike, confusions: Confusions, labels: LabelSet,
+def corrupt(data_dir: StrPath, out_dir: StrPath, confusions: Confusions, labels: LabelSet,
             wer: float, seed: int = 1, draws: int = 1) -> tuple[Projection, int, int]:
     """Write `out_dir`: the data directory with the errors of a recogniser, and labels as of `punc project`. One stream
     is in memory. Returns sums: what became of the labels, and how many words were deleted and inserted.

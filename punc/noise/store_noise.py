@@ -7,7 +7,6 @@ without a name, so memory does not grow with the corpus.
 """
 
 import logging
-import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -15,7 +14,7 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.runs import find_sorted, ranges
 from punc.noise.confusions import read_confusions
 from punc.noise.draw import Drawn, Fluency, align_drawn, draw, drawn_pauses
@@ -124,7 +123,7 @@ class StoreNoise:
     Raises InputError for confusions that cannot be read, or give no such rate, and for tokens of characters.
     """
 
-    def __init__(self, data: StoreSet, store: Store, confusions: str | os.PathLike, wer: float,
+    def __init__(self, data: StoreSet, store: Store, confusions: StrPath, wer: float,
                  share: float = 1.0, draws: int = 1):
         if store.tokenizer.ends_with_end:
             raise InputError(f"ASR noise on tokens of type '{store.token_type}'",

@@ -203,8 +203,7 @@ def _alike(confusions: Confusions, types: Mapping[str, int],
     return np.concatenate(rows), np.concatenate(outcomes), np.concatenate(weights)
 
 
-def _insertions(confusions: Confusions, types: Mapping[str, int],
-                sequences: Sequences) -> tuple[np.ndarray, Choices]:
+def _insertions(confusions: Confusions, types: Mapping[str, int], sequences: Sequences) -> tuple[np.ndarray, Choices]:
     found = [(PLACES.index(place), sequences.number(tuple(types.get(word, 0) for word in words)), count)
              for (place, words), count in confusions.inserted.items()]
     rows, outcomes, weights = (np.array(column, kind) for column, kind in

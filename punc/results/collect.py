@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import read_lines, unchanged
 from punc.results.page_data import Cost, PairedTest, rank, runs_of
 from punc.scoring.counts import read_counts
@@ -35,7 +35,7 @@ class Score(NamedTuple):
     signature: str
 
 
-def collect_scores(exp: str | os.PathLike, systems: Sequence[str] = (), sets: Sequence[str] = ()) -> list[Score]:
+def collect_scores(exp: StrPath, systems: Sequence[str] = (), sets: Sequence[str] = ()) -> list[Score]:
     """All scores EXP-DIR/SYSTEM/decode_SET/score, by set, then by system: in the given order, then in C order.
 
     Where decode_SET also has score_NAME, another score of the same output, its overall P, R and F1 are NAME's. Raises

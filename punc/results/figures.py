@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_file
 from punc.data.datadir import DataDir, label_numbers
 from punc.data.kaldi_io import read_posteriors
@@ -71,7 +71,7 @@ def new_figure(titles: Sequence[str], width: float, height: float, colour: str =
     return figure, panels
 
 
-def save(figure: Any, path: str | os.PathLike) -> None:
+def save(figure: Any, path: StrPath) -> None:
     """Write a figure as a PNG file, whole or not at all; no display is needed."""
     with atomic_file(path, "wb") as file:
         figure.savefig(file, format="png", dpi=120)
@@ -160,7 +160,7 @@ def describe_pauses(name: str, pauses: np.ndarray) -> str:
             + (f", {unknown:.0%} unknown" if unknown else ""))
 
 
-def plot_pauses(by_label: Mapping[str, np.ndarray], path: str | os.PathLike, title: str = "") -> None:
+def plot_pauses(by_label: Mapping[str, np.ndarray], path: StrPath, title: str = "") -> None:
     """Draw the distribution of the pauses of each label, in the order of the mapping, into a PNG file."""
     figure, axes = _axes(title)
     for (name, pauses), colour in zip(by_label.items(), COLOURS * len(by_label)):
@@ -174,7 +174,7 @@ def plot_pauses(by_label: Mapping[str, np.ndarray], path: str | os.PathLike, tit
     save(figure, path)
 
 
-def posteriors(data: DataDir, decode: str | os.PathLike, label: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def posteriors(data: DataDir, decode: StrPath, label: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each slot of a data directory: its pause, a system's posterior of `label`, and whether it has that label.
 
     Raises InputError if `decode`, the output of `punc punctuate`, has no posteriors of these slots and this label.
@@ -200,7 +200,7 @@ def posteriors(data: DataDir, decode: str | os.PathLike, label: str) -> tuple[np
     return pauses, probabilities, right
 
 
-def plot_posteriors(pauses: np.ndarray, probabilities: np.ndarray, right: np.ndarray, path: str | os.PathLike,
+def plot_posteriors(pauses: np.ndarray, probabilities: np.ndarray, right: np.ndarray, path: StrPath,
                     label: str, thresholds: Iterable[float] = (), title: str = "") -> None:
     """Draw P(label) against the pause: one dot per slot, the mean over slots, and thresholds of a decision tree."""
     figure, axes = _axes(title)
@@ -270,7 +270,7 @@ def describe_labels(name: str, counts: LabelCounts) -> str:
     return f"{name}: {sum(counts.slots.values()):,} slots, {marks or 'no labels'}{median}"
 
 
-def plot_labels(sets: Mapping[str, LabelCounts], path: str | os.PathLike[str]) -> None:
+def plot_labels(sets: Mapping[str, LabelCounts], path: StrPath) -> None:
     """Draw the share of each mark, and the words from one mark to the next, of each set, into a PNG file."""
     figure, (bars, lengths) = new_figure(["", ""], *PICTURE)
     width = 0.8 / max(len(sets), 1)

@@ -11,7 +11,6 @@ The pages (`pages`) are a function of these files and of the settings alone. Sys
 seeds are SYSTEM, SYSTEM.seed2, SYSTEM.seed3, …: one row of a page. Rows of published pages can stay next to new ones.
 """
 
-import os
 import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_dir, unchanged
 from punc.scoring.report import read_tsv, signature_parts, write_tsv
 from punc.scoring.significance import Interval
@@ -91,12 +90,12 @@ class PageData:
         return {part.removeprefix("labels:").split("+")[0] for part in parts if part.startswith("labels:")}
 
 
-def read_published(path: str | os.PathLike) -> list[Published]:
+def read_published(path: StrPath) -> list[Published]:
     """Read a table of published figures: system, set, metric, value, source with tabs between, under that header."""
     return [Published(*row) for row in read_tsv(path, Published._fields, ("value",))]
 
 
-def read_page_data(directory: str | os.PathLike) -> PageData:
+def read_page_data(directory: StrPath) -> PageData:
     """Read what `write_page_data` wrote. Raises InputError if a table is missing or broken."""
     results = Path(directory) / "results"
     metrics: dict[tuple[str, str], dict[str, Interval]] = {}
@@ -115,11 +114,11 @@ def read_page_data(directory: str | os.PathLike) -> PageData:
     return data
 
 
-def pictures(directory: str | os.PathLike) -> list[str]:
+def pictures(directory: StrPath) -> list[str]:
     return sorted(path.name for path in Path(directory, "results").glob("*.png"))
 
 
-def write_page_data(directory: str | os.PathLike, data: PageData) -> None:
+def write_page_data(directory: StrPath, data: PageData) -> None:
     """Write RESULTS.tsv and the tables of results/ that are not empty, into a new directory."""
     results = Path(directory) / "results"
     write_tsv(results.parent / "RESULTS.tsv", RESULTS_HEADER,
@@ -134,7 +133,7 @@ def write_page_data(directory: str | os.PathLike, data: PageData) -> None:
         (results / "command.txt").write_text(data.command + "\n", encoding="utf-8")
 
 
-def publish(source: str | os.PathLike, target: str | os.PathLike) -> list[str]:
+def publish(source: StrPath, target: StrPath) -> list[str]:
     """Copy RESULTS.md, RESULTS.tsv and the files of results/ from one directory to another; returns their names.
 
     Other files in the target's results/ are removed; directories there are pages of their own and stay. Raises
@@ -210,7 +209,7 @@ def join_seeds(metrics: Mapping[Row, Mapping[str, Interval]]) -> dict[Row, Metri
     return joined
 
 
-def keep_rows(new: PageData, kept: PageData, directory: str | os.PathLike, systems: Sequence[str] = (),
+def keep_rows(new: PageData, kept: PageData, directory: StrPath, systems: Sequence[str] = (),
               sets: Sequence[str] = ()) -> PageData:
     """The rows of `new`, and those of `kept`, read from `directory`, whose systems are not new, in order.
 
@@ -248,7 +247,7 @@ def _figures(data: PageData, system: str) -> dict[Row, str]:
     return {key: str(row) for key, row in data.metrics.items() if without_seed(key[0]) == system}
 
 
-def _check_comparable(new: Mapping[Row, str], kept: Mapping[Row, str], directory: str | os.PathLike) -> None:
+def _check_comparable(new: Mapping[Row, str], kept: Mapping[Row, str], directory: StrPath) -> None:
     """Raise InputError if a kept row of a set has a signature with other slots than a new one."""
     first: dict[str, dict[str, str]] = {}
     for (_, name), signed in new.items():

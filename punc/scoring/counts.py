@@ -11,7 +11,6 @@ the block of the reference word that it is paired with, or else of the nearest o
 words differently have the same blocks.
 """
 
-import os
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_file, decode_line, open_input
 from punc.base.runs import bounds_of
 from punc.data.labels import LabelSet
@@ -124,7 +123,7 @@ def join_blocks(counts: Counts) -> Counts:
                            confusion=np.add.reduceat(counts.confusion, first), words=words)
 
 
-def add_up(parts: Sequence[Counts], reference: str | os.PathLike) -> Counts:
+def add_up(parts: Sequence[Counts], reference: StrPath) -> Counts:
     """The counts of all parts, in their order, as one. Raises InputError about `reference` if they have no slot."""
     if not any(part.confusion.any() for part in parts):
         raise InputError("no slot to score", "the data directories have no words, or --last-slot leaves them all out",
@@ -134,7 +133,7 @@ def add_up(parts: Sequence[Counts], reference: str | os.PathLike) -> Counts:
                   np.concatenate([part.words for part in parts if part.words is not None]), parts[0].block)
 
 
-def write_counts(path: str | os.PathLike, counts: Counts, labels: LabelSet) -> None:
+def write_counts(path: StrPath, counts: Counts, labels: LabelSet) -> None:
     """Write a table: a line per unit, a column REFERENCE>HYPOTHESIS per pair of labels, then WORD_COLUMNS."""
     table = counts.confusion.reshape(len(counts.units), len(labels) ** 2)
     header = ["unit", *(f"{r}>{h}" for r in labels.names for h in labels.names)]
@@ -147,7 +146,7 @@ def write_counts(path: str | os.PathLike, counts: Counts, labels: LabelSet) -> N
             file.write(unit + "\t" + "\t".join(map(str, row)) + "\n")
 
 
-def read_counts(path: str | os.PathLike) -> tuple[Counts, LabelSet]:
+def read_counts(path: StrPath) -> tuple[Counts, LabelSet]:
     """Read the counts and the label set of a score directory. Raises InputError if it is not one."""
     path = Path(path)
     labels = LabelSet.read(path / "labels.txt")

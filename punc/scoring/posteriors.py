@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.data.datadir import Utterance
 from punc.data.kaldi_io import read_posteriors
 from punc.data.labels import LabelSet
@@ -31,7 +31,7 @@ class Posteriors:
         self._rows: Iterator[tuple[str, np.ndarray]] = read_posteriors(archive)
 
     @classmethod
-    def of(cls, directory: str | os.PathLike, labels: LabelSet) -> "Posteriors | None":
+    def of(cls, directory: StrPath, labels: LabelSet) -> "Posteriors | None":
         """Those of `directory`/post.ark; None if it is missing, or is of a system with other labels."""
         archive, system = Path(directory) / "post.ark", Path(os.path.abspath(directory)).parent / "labels.txt"
         if not archive.is_file():

@@ -4,7 +4,6 @@ Each stream is aligned as a whole, so the reference and the hypothesis may be cu
 `timing.align` has the rules.
 """
 
-import os
 import shutil
 from collections.abc import Iterator, Sequence
 from itertools import islice, zip_longest
@@ -12,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.data.datadir import DataDir, Utterance, label_numbers, new_data_dir
 from punc.data.labels import RECORD, LabelSet, check_record
 from punc.data.tables import sort_table
@@ -42,8 +41,7 @@ class Projection(NamedTuple):
         return self.errors / self.words if self.words else 0.0
 
 
-def project(ref_dir: str | os.PathLike, hyp_dir: str | os.PathLike, out_dir: str | os.PathLike,
-            labels: LabelSet) -> Projection:
+def project(ref_dir: StrPath, hyp_dir: StrPath, out_dir: StrPath, labels: LabelSet) -> Projection:
     """Write `out_dir`: the data directory `hyp_dir`, with the labels of `ref_dir` as its `punct`.
 
     Copies the other files of `hyp_dir`, except archives (a table of pauses still points at them), subdirectories and
@@ -81,7 +79,7 @@ def paired_streams(ref: DataDir, hyp: DataDir) -> Iterator[tuple[str, list[Utter
 
 
 def project_stream(ref: Sequence[Utterance], hyp: Sequence[Utterance], labels: LabelSet,
-                   path: str | os.PathLike) -> tuple[np.ndarray, tuple[int, ...]]:
+                   path: StrPath) -> tuple[np.ndarray, tuple[int, ...]]:
     """Label numbers of a stream's hypothesis slots, int8 (words,), and the counts of a `Projection`."""
     numbers = label_numbers(ref, labels, path).astype(np.int8)
     alignment = align_words([w for u in ref for w in u.words], [w for u in hyp for w in u.words])

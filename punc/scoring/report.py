@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import punc
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_dir, atomic_file, read_lines
 from punc.data.labels import LabelSet
 from punc.scoring.counts import Counts, write_counts
@@ -49,7 +48,7 @@ def signature_parts(signed: str) -> dict[str, str]:
     return dict(part.partition(":")[::2] for part in signed.split("|"))
 
 
-def new_score(path: str | os.PathLike) -> AbstractContextManager[Path]:
+def new_score(path: StrPath) -> AbstractContextManager[Path]:
     """A directory that replaces the score directory `path`, without its old comparison, when the block ends."""
     return atomic_dir(path, METRICS, ["against.tsv"])
 
@@ -124,7 +123,7 @@ def system_table(measured: Mapping[str, Mapping[str, Interval]], tests: Mapping[
     return "\n".join(line.rstrip() for line in lines)
 
 
-def write_tsv(path: str | os.PathLike, header: Iterable[str], rows: Iterable[Sequence[str | float]]) -> None:
+def write_tsv(path: StrPath, header: Iterable[str], rows: Iterable[Sequence[str | float]]) -> None:
     """Write rows under a header. Numbers have 4 decimals, so rounding them again for a page does no harm."""
     with atomic_file(path) as file:
         file.write("\t".join(header) + "\n")
@@ -132,7 +131,7 @@ def write_tsv(path: str | os.PathLike, header: Iterable[str], rows: Iterable[Seq
             file.write("\t".join(cell if isinstance(cell, str) else f"{cell:.4f}" for cell in row) + "\n")
 
 
-def read_tsv(path: str | os.PathLike, header: Sequence[str], numbers: Sequence[str]) -> list[list[Any]]:
+def read_tsv(path: StrPath, header: Sequence[str], numbers: Sequence[str]) -> list[list[Any]]:
     """Read the rows under `header`, with the columns `numbers` as floats. Raises InputError for another line."""
     rows: list[list[Any]] = []
     for number, line in read_lines(path):

@@ -12,7 +12,6 @@ decides, without quotes and brackets before it:
   `capital`. At the end of a stream the sentence ends, except after `never`.
 """
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -20,7 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_file, read_lines
 from punc.text.file_parts import note
 from punc.text.prose import READ_ALOUD
@@ -56,7 +55,7 @@ class Dot(NamedTuple):
 class Abbreviations:
     """The words of a file by kind. Raises InputError for a word of two kinds of an abbreviation."""
 
-    def __init__(self, words: Mapping[str, Iterable[str]], path: str | os.PathLike | None = None):
+    def __init__(self, words: Mapping[str, Iterable[str]], path: StrPath | None = None):
         self.kinds: dict[str, str] = {}
         for kind in KINDS:
             for word in words.get(kind, ()) if kind not in OF_WORDS else ():
@@ -67,7 +66,7 @@ class Abbreviations:
         self.ordinals = frozenset(words.get(ORDINAL, ()))
 
     @classmethod
-    def read(cls, path: str | os.PathLike) -> "Abbreviations":
+    def read(cls, path: StrPath) -> "Abbreviations":
         """Read a file. Raises InputError for a line that is not a kind and words, and for a word of two kinds."""
         words: dict[str, list[str]] = {}
         for number, line in read_lines(path):
@@ -138,7 +137,7 @@ def shipped() -> Abbreviations:
     return Abbreviations.read(Path(__file__).parent / "abbreviations.txt")
 
 
-def write_abbreviations(path: str | os.PathLike, words: Mapping[str, Iterable[str]], about: str) -> None:
+def write_abbreviations(path: StrPath, words: Mapping[str, Iterable[str]], about: str) -> None:
     """Write a file of words by kind, one a line, that `Abbreviations.read` reads; `about` is its first line."""
     with atomic_file(path) as file:
         file.write(f"# {about}\n")

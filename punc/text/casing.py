@@ -12,7 +12,7 @@ label alone would write it, and its form:
 import os
 from collections.abc import Iterable, Mapping, Sequence
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import read_lines
 from punc.data.labels import Label, LabelSet, with_capital
 from punc.text.prose import written
@@ -22,7 +22,7 @@ def first(word: str, capital: bool) -> str:
     return with_capital(word) if capital else word
 
 
-def read_casing(path: str | os.PathLike) -> dict[str, str]:
+def read_casing(path: StrPath) -> dict[str, str]:
     """Read a table. Raises InputError for a line that is not a word and the same word in another case."""
     table = {}
     for number, line in read_lines(path):
@@ -48,7 +48,7 @@ class Casing:
         self.begins = True  # whether the next word begins a sentence
 
     @classmethod
-    def read(cls, labels: LabelSet, path: str | os.PathLike, sentences: bool = False) -> "Casing":
+    def read(cls, labels: LabelSet, path: StrPath, sentences: bool = False) -> "Casing":
         """With the table of a file; without one if there is no such file. Raises InputError for a bad table."""
         return cls(labels, read_casing(path) if os.path.isfile(path) else {}, sentences)
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import IO, NamedTuple
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import open_input
 
 PART = 1 << 21  # bytes: handing over a part costs little against reading it, and a few parts take little memory
@@ -27,7 +27,7 @@ class FilePart(NamedTuple):
     first: bool
 
 
-def file_parts(paths: Iterable[str | os.PathLike[str]], delimiter: bytes, size: int = PART) -> Iterator[FilePart]:
+def file_parts(paths: Iterable[StrPath], delimiter: bytes, size: int = PART) -> Iterator[FilePart]:
     """The files in parts of about `size` bytes, each of which ends with `delimiter`, or a blank. Raises InputError."""
     for path in paths:
         with open_input(path) as file:

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import open_input
 from punc.base.parallel import map_ordered
 from punc.data.datadir import Utterance, write_data_dir
@@ -62,7 +62,7 @@ class Format(ABC):
         self.options = options
 
     @abstractmethod
-    def prepare(self, inputs: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str]) -> Counter[str]:
+    def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
         """Write the data directory `output`, or leave it. Returns counts: streams, utterances, words, repairs."""
 
 
@@ -103,7 +103,7 @@ class TextFormat(Format):
     def passages(self, text: str, line_start: bool, repairs: Counter[str]) -> Iterator[Passage]:
         """The passages of a part of a file; counts repairs. Raises Unreadable for text that cannot be repaired."""
 
-    def has_pauses(self, inputs: Sequence[str | os.PathLike[str]]) -> bool:
+    def has_pauses(self, inputs: Sequence[StrPath]) -> bool:
         return False
 
     def position(self, text: str, fault: str) -> int:
@@ -151,7 +151,7 @@ class TextFormat(Format):
             passages[0] = passages[0]._replace(stream=file_name(part.path) if self.options.keep_names else "")
         return passages, repairs
 
-    def prepare(self, inputs: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str]) -> Counter[str]:
+    def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
         """As `Format.prepare`. Streams are in the order of the files; with `keep_names`, of the files' names."""
         counts = Counter[str]()
         repairs = Counter[str]()

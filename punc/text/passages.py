@@ -3,7 +3,6 @@
 Each distinct line or word is analysed once and remembered, so that most tokens cost one look-up.
 """
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -12,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.data.datadir import Utterance
 from punc.text.abbreviations import REACH, Abbreviations, Dot, count_dot
 from punc.text.prose import Parts
@@ -112,8 +111,7 @@ class Memo(dict[str, str]):
         return Passage(" ".join(filter(None, words)), " ".join(filter(None, labels)), lead=lead, dot=open_dot,
                        first=first)
 
-    def _decide(self, items: Sequence[str], at: int, label: str,
-                counts: Counter[str]) -> tuple[Parts, OpenDot | None]:
+    def _decide(self, items: Sequence[str], at: int, label: str, counts: Counter[str]) -> tuple[Parts, OpenDot | None]:
         """What an item with a dot says, and its dot if that is open; `label` ends with that of the word before."""
         dot, without = self.dots[items[at]]
         behind = items[at + 1:at + 1 + REACH]
@@ -142,7 +140,7 @@ def stream_name(name: str) -> str:
     return "".join(c if c.isalnum() or c in "-._" else "_" for c in name)
 
 
-def file_name(path: str | os.PathLike[str]) -> str:
+def file_name(path: StrPath) -> str:
     """The name of a file's stream: the file's name without its ending."""
     return stream_name(Path(path).stem)
 

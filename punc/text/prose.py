@@ -13,13 +13,12 @@
   hyphens and zero-width spaces vanish.
 """
 
-import os
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import IO, NamedTuple
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_file, read_lines
 from punc.data.labels import LabelSet, with_capital
 from punc.data.tables import FORBIDDEN
@@ -71,7 +70,7 @@ class Clitics:
     Raises InputError for a file without a rule.
     """
 
-    def __init__(self, path: str | os.PathLike):
+    def __init__(self, path: StrPath):
         self.ends: list[str] = []
         self.beginnings: list[str] = []
         self.words: dict[str, list[str]] = {}
@@ -87,7 +86,7 @@ class Clitics:
         if not self.tokens and not self.words:
             raise InputError("no rule", "write an end as n't, a beginning as l', or WORD PART PART", path)
 
-    def write(self, path: str | os.PathLike) -> None:
+    def write(self, path: StrPath) -> None:
         with atomic_file(path) as file:
             file.writelines(f"{rule} {' '.join(parts)}\n" for rule, parts in self.words.items())
             file.writelines(f"{rule}\n" for rule in (*self.beginnings, *self.ends))

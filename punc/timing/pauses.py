@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_dir
 from punc.base.runs import next_of
 from punc.data.datadir import Utterance
@@ -49,14 +49,14 @@ class Timing(NamedTuple):
 
     words: list[TimedWord]
     end: float | None = None
-    file: str | os.PathLike[str] | None = None
+    file: StrPath | None = None
     line: int | None = None
 
 
 Sources = Mapping[str, Callable[..., Timing]]
 
 
-def read_channels(path: str | os.PathLike[str]) -> dict[str, tuple[str, str]]:
+def read_channels(path: StrPath) -> dict[str, tuple[str, str]]:
     """Recording → file and channel, from `reco2file_and_channel`, if it is there. Raises InputError for a bad one."""
     channels: dict[str, tuple[str, str]] = {}
     recordings: dict[tuple[str, str], str] = {}
@@ -170,7 +170,7 @@ def slot_pauses(times: np.ndarray, matched: np.ndarray, end: float | None = None
     return pauses
 
 
-def write_pauses(directory: str | os.PathLike[str], pauses: Iterable[tuple[str, np.ndarray]]) -> None:
+def write_pauses(directory: StrPath, pauses: Iterable[tuple[str, np.ndarray]]) -> None:
     """Write `pauses.ark` and `pauses.scp` of a data directory, of utterances in any order, whole or not at all.
 
     As in Kaldi's scripts, the index names the archive by its absolute path. Only the ids are in memory.

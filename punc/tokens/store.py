@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from punc.base.errors import InputError, check_at_least, one_line
+from punc.base.errors import InputError, StrPath, check_at_least, one_line
 from punc.base.files import atomic_dir, is_unfinished, read_blocks, read_lines, unchanged
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet, check_record
@@ -38,7 +38,7 @@ STALE = (*TOKENIZER_FILES[1:], *(f"*/{name}" for name in SET_FILES))  # files of
 class Store:
     """A store on disk, with the names of its `sets`. Raises InputError if it is none, or an unfinished one."""
 
-    def __init__(self, path: str | os.PathLike):
+    def __init__(self, path: StrPath):
         self.path = Path(path)
         if not self.path.is_dir():
             raise InputError("no such directory", "make it: punc make-store", path)
@@ -95,10 +95,9 @@ def crc32_of(path: Path) -> int:
     return total
 
 
-def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], labels: str | os.PathLike,
-               token_type: str = "word", vocab_size: int | None = None, min_count: int = 1,
-               vocab: str | os.PathLike | None = None, train: str | None = None, nj: int = 2,
-               joins: Sequence[str] = (), clitics: str = "") -> None:
+def make_store(path: StrPath, data_dirs: Sequence[StrPath], labels: StrPath, token_type: str = "word",
+               vocab_size: int | None = None, min_count: int = 1, vocab: StrPath | None = None,
+               train: str | None = None, nj: int = 2, joins: Sequence[str] = (), clitics: str = "") -> None:
     """Make a store of data directories; each becomes a set of its name. Does nothing if the store is finished and
     neither the options nor the inputs (size and time of each table) have changed.
 
@@ -155,7 +154,7 @@ def is_finished(path: Path, conf: str) -> bool:
     return True
 
 
-def _name_sets(data_dirs: Sequence[str | os.PathLike]) -> dict[str, DataDir]:
+def _name_sets(data_dirs: Sequence[StrPath]) -> dict[str, DataDir]:
     """The data directories by name. Raises InputError if two have the same name, or if a file of the store has it."""
     sets: dict[str, DataDir] = {}
     for folder in data_dirs:
@@ -180,7 +179,7 @@ def _parse_joins(joins: Sequence[str], sets: Sequence[str]) -> dict[str, list[st
     return found
 
 
-def _conf(options: Mapping[str, Any], given: Iterable[str | os.PathLike | None], sets: Mapping[str, DataDir]) -> str:
+def _conf(options: Mapping[str, Any], given: Iterable[StrPath | None], sets: Mapping[str, DataDir]) -> str:
     """The options as a conf file, with the size and time of each given file and each table in comments."""
     lines = []
     for name, value in options.items():

@@ -11,7 +11,6 @@ A store or a model's directory holds one, as the files
 
 import importlib
 import keyword
-import os
 import pkgutil
 from abc import ABC, abstractmethod
 from array import array
@@ -23,7 +22,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_file, open_input, read_lines
 from punc.data.datadir import DataDir
 from punc.text.prose import Clitics
@@ -62,7 +61,7 @@ class Tokenizer(ABC):
 
     @classmethod
     @abstractmethod
-    def read(cls, path: str | os.PathLike) -> "Tokenizer":
+    def read(cls, path: StrPath) -> "Tokenizer":
         """The tokenizer of a vocabulary file. Raises InputError if that is not a vocabulary of this token type."""
 
     @classmethod
@@ -127,7 +126,7 @@ class LookupTokenizer(Tokenizer):
 
     first: ClassVar[tuple[str, ...]] = ()  # after the special ones
 
-    def __init__(self, vocabulary: Vocabulary, path: str | os.PathLike | None = None):
+    def __init__(self, vocabulary: Vocabulary, path: StrPath | None = None):
         begin = len(SPECIALS)
         if tuple(vocabulary.tokens[begin:begin + len(self.first)]) != self.first:
             missing = " and ".join(self.first)
@@ -139,7 +138,7 @@ class LookupTokenizer(Tokenizer):
         return cls(Vocabulary([*SPECIALS, *cls.first, *most_frequent(counts, size, min_count)]))
 
     @classmethod
-    def read(cls, path: str | os.PathLike) -> "LookupTokenizer":
+    def read(cls, path: StrPath) -> "LookupTokenizer":
         return cls(Vocabulary.read(path), path)
 
     def encode(self, words: Sequence[str]) -> Encoding:
@@ -163,14 +162,14 @@ def tokenizer_class(token_type: str, path: Path | None = None) -> type[Tokenizer
     return getattr(module, f"{token_type.capitalize()}Tokenizer")
 
 
-def class_of(directory: str | os.PathLike) -> type[Tokenizer]:
+def class_of(directory: StrPath) -> type[Tokenizer]:
     """The class of the tokenizer of a store or a model's directory. Raises InputError if there is none of its name."""
     path = Path(directory) / "token_type"
     token_type = next((line for _, line in read_lines(path)), "") if path.is_file() else DEFAULT
     return tokenizer_class(token_type, path)
 
 
-def read_tokenizer(directory: str | os.PathLike) -> Tokenizer:
+def read_tokenizer(directory: StrPath) -> Tokenizer:
     """The tokenizer of a store or a model's directory. Raises InputError if its files are missing or broken."""
     tokenizer = class_of(directory).read(Path(directory) / "vocab")
     if (Path(directory) / CLITICS).is_file():
@@ -199,7 +198,7 @@ class PieceTokenizer(Tokenizer):
     cache: int = 1 << 18  # words whose pieces are remembered
     file: ClassVar[str]  # next to the vocabulary
 
-    def __init__(self, content: bytes, path: str | os.PathLike | None = None):
+    def __init__(self, content: bytes, path: StrPath | None = None):
         self._content = content
         self._pieces: dict[str, bytes] = {}  # words that were seen → the ids of their pieces, int32
         self.parse(content, path)
@@ -211,11 +210,11 @@ class PieceTokenizer(Tokenizer):
         PieceTokenizer.__init__(self, content)
 
     @abstractmethod
-    def parse(self, content: bytes, path: str | os.PathLike | None) -> None:
+    def parse(self, content: bytes, path: StrPath | None) -> None:
         """Set the vocabulary, and what `cut_words` needs; arguments and errors as those of the class."""
 
     @classmethod
-    def read(cls, path: str | os.PathLike) -> "PieceTokenizer":
+    def read(cls, path: StrPath) -> "PieceTokenizer":
         path = Path(path)
         with open_input(path.with_name(cls.file)) as file:
             found = cls(file.read(), path.with_name(cls.file))

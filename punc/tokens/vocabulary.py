@@ -3,7 +3,6 @@
 import contextlib
 import heapq
 import io
-import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ from typing import IO, TypeVar
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_file, decode_line, open_input
 from punc.base.parallel import map_ordered
 from punc.data.block_reader import COUNT_BYTES, Irregular, LineBlock, count_block, explain, line_blocks
@@ -30,7 +29,7 @@ class Vocabulary:
     Raises InputError if the first two tokens are not the special ones, or if a token occurs twice.
     """
 
-    def __init__(self, tokens: Iterable[str], file: str | os.PathLike | None = None):
+    def __init__(self, tokens: Iterable[str], file: StrPath | None = None):
         self.tokens = list(tokens)
         for i, special in enumerate(SPECIALS):
             if self.tokens[i:i + 1] != [special]:
@@ -41,7 +40,7 @@ class Vocabulary:
             raise InputError(f"'{token}' occurs twice", "keep one line for each token", file, self._ids[token] + 1)
 
     @classmethod
-    def read(cls, path: str | os.PathLike) -> "Vocabulary":
+    def read(cls, path: StrPath) -> "Vocabulary":
         """Read a vocabulary file. Raises InputError also for empty lines and for blanks in a token."""
         tokens = []
         with open_input(path) as file:
@@ -56,7 +55,7 @@ class Vocabulary:
                 tokens.append(token)
         return cls(tokens, path)
 
-    def write(self, path: str | os.PathLike) -> None:
+    def write(self, path: StrPath) -> None:
         with atomic_file(path) as file:
             file.writelines(token + "\n" for token in self.tokens)
 

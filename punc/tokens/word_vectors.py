@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence, Set
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import open_input
 
 logger = logging.getLogger(__name__)
@@ -21,7 +21,7 @@ BLANKS = b" \r\n"
 NUMERIC = b"0123456789+-.eE "  # the characters of finite numbers, and the blank between them
 
 
-def read_word_vectors(path: str | os.PathLike, words: Sequence[str], dimensions: int) -> np.ndarray:
+def read_word_vectors(path: StrPath, words: Sequence[str], dimensions: int) -> np.ndarray:
     """The vectors of some words, float32 (words, dimensions). Of the file's other words, only names are in memory.
 
     A word with an apostrophe that is not in the file, such as `don't`, has the mean vector of two parts that are, `do`
@@ -58,7 +58,7 @@ def _ways(word: bytes) -> Iterator[tuple[bytes, bytes]]:
             yield way
 
 
-def _read(path: str | os.PathLike, wanted: Set[bytes], dimensions: int) -> tuple[dict[bytes, int], np.ndarray]:
+def _read(path: StrPath, wanted: Set[bytes], dimensions: int) -> tuple[dict[bytes, int], np.ndarray]:
     """The wanted words with their rows, in the order of the file, and the vectors, float32 (N, dimensions)."""
     rows: dict[bytes, int] = {}
     seen: set[bytes] = set()
@@ -101,7 +101,7 @@ def _read(path: str | os.PathLike, wanted: Set[bytes], dimensions: int) -> tuple
     return rows, vectors
 
 
-def _misfit(line: bytes, dimensions: int, path: str | os.PathLike, number: int, first: bool) -> InputError:
+def _misfit(line: bytes, dimensions: int, path: StrPath, number: int, first: bool) -> InputError:
     """What is wrong with a line, maybe the first one, that is not a word and `dimensions` finite numbers."""
     numbers = line.split(b" ")[1:]
     with contextlib.suppress(ValueError):
@@ -111,6 +111,6 @@ def _misfit(line: bytes, dimensions: int, path: str | os.PathLike, number: int, 
                       "fix or remove the line; a blank inside a word can be _", path, number)
 
 
-def _other_dimensions(found: int, expected: int, path: str | os.PathLike, line: int) -> InputError:
+def _other_dimensions(found: int, expected: int, path: StrPath, line: int) -> InputError:
     return InputError(f"vectors of {found} dimensions, but the model's have {expected}",
                       f"set --embedding-dim={found}, or name another file", path, line)

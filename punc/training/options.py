@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from punc.base.errors import InputError, check_at_least, check_choice, check_probability
+from punc.base.errors import InputError, StrPath, check_at_least, check_choice, check_probability
 from punc.base.options import kebab
 from punc.base.processor import check_device
 from punc.training.optim import OPTIMIZERS
@@ -131,6 +131,6 @@ def check_non_gradient(model: str, options: TrainingOptions) -> None:
 
 
 def run_conf(model: str, model_options: Mapping[str, Any], options: TrainingOptions,
-             store_dir: str | os.PathLike) -> dict[str, Any]:
+             store_dir: StrPath) -> dict[str, Any]:
     """What a trained model depends on."""
     return {"model": model, **model_options, **asdict(options), "store": os.fspath(store_dir)}

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 import punc
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_file, read_blocks
 from punc.base.lock import lock_directory
 from punc.base.options import kebab
@@ -32,7 +32,7 @@ from punc.training.state import BEST, EPOCH, FINAL, PROGRESS, changed, check_con
 logger = logging.getLogger(__name__)
 
 
-def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str, model_options: Mapping[str, Any],
+def train(store_dir: StrPath, directory: StrPath, model: str, model_options: Mapping[str, Any],
           options: TrainingOptions) -> None:
     """Train a model on a store. Writes final.pt, conf, labels.txt and the tokenizer's files to the directory.
 
@@ -63,7 +63,7 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
             _train(store_dir, directory, model, model_options, options, conf, device, ranks)
 
 
-def _train(store_dir: str | os.PathLike, directory: Path, model: str, model_options: Mapping[str, Any],
+def _train(store_dir: StrPath, directory: Path, model: str, model_options: Mapping[str, Any],
            options: TrainingOptions, conf: dict[str, Any], device: str, ranks: Ranks) -> None:
     """Train to the end, from where the run was stopped."""
     torch.set_num_threads(options.threads or ranks.threads())

@@ -10,7 +10,6 @@ parts of a recording write such words). A longer overlap, as of two speakers und
 
 import functools
 import math
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -20,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_file, decode_line, open_input
 from punc.base.runs import IdTable
 from punc.data.datadir import LATEST
@@ -45,7 +44,7 @@ BEFORE_WORD = {count: re.compile(rf"[ \t]*(?:[^ \t]+[ \t]+){{{count}}}") for cou
 class CtmLine(NamedTuple):
     """A line of a CTM: its file, its number, and its text with the line end; half surrogates for bytes not in UTF-8."""
 
-    path: str | os.PathLike[str]
+    path: StrPath
     number: int
     text: str
 
@@ -109,7 +108,7 @@ def has_no_channel(columns: Sequence[str]) -> bool:
     return numbers in ([True, True, False], [True, True, False, True])
 
 
-def check_line(line: bytes, path: str | os.PathLike[str], number: int) -> str:
+def check_line(line: bytes, path: StrPath, number: int) -> str:
     """A line, or part of one, as text. Raises InputError for control characters and bytes that are not UTF-8."""
     text = decode_line(line, path, number)
     if CONTROL.search(text):
@@ -126,7 +125,7 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
     bytes that are not UTF-8, CR and NUL, and several channels, but not the one given.
     """
 
-    def __init__(self, path: str | os.PathLike[str], repairs: Counter[str] | None = None):
+    def __init__(self, path: StrPath, repairs: Counter[str] | None = None):
         self._files = sorted(Path(path).glob("*.ctm")) if Path(path).is_dir() else [Path(path)]
         if not self._files:
             raise InputError("no *.ctm in this directory", "name a CTM, or a directory with some", path)
@@ -227,7 +226,7 @@ def read_lines(lines: Sequence[CtmLine], document: PartsDocument, at: int = 0, r
     return texts
 
 
-def _timing(rows: list[CtmRow], path: str | os.PathLike[str], repairs: Counter[str]) -> Timing:
+def _timing(rows: list[CtmRow], path: StrPath, repairs: Counter[str]) -> Timing:
     begins = np.array([row.word.begin for row in rows])
     backward = int(np.count_nonzero(np.diff(begins) < 0))
     if backward:
@@ -246,7 +245,7 @@ def _timing(rows: list[CtmRow], path: str | os.PathLike[str], repairs: Counter[s
     return Timing(words, end, path, first)
 
 
-def write_ctm(path: str | os.PathLike[str], words: Iterable[TimedWord]) -> None:
+def write_ctm(path: StrPath, words: Iterable[TimedWord]) -> None:
     """Write words as a CTM, in the order given, with times and confidences as `decimals` writes them."""
     with atomic_file(path) as file:
         for id, channel, begin, duration, word, confidence, _ in words:

@@ -1,7 +1,6 @@
 """Finds the format of a file by its content, and reads it, or the times of words under a path."""
 
 import functools
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.options import nearest
 from punc.timing.pauses import TimedWord, Timing
 from punc.transcripts import columns, cues, lines, markup, plain, textgrid
@@ -23,7 +22,7 @@ JSON = re.compile(r"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
 ENDINGS = (".textgrid", ".json", ".mlf", ".eaf")  # of files with the times of words, if a directory has some
 
 
-def read_transcript(path: str | os.PathLike[str], form: str = "", tier: str = "", timed: bool = False) -> Transcript:
+def read_transcript(path: StrPath, form: str = "", tier: str = "", timed: bool = False) -> Transcript:
     """Read a file; arguments and errors as those of `transcript_of`."""
     return transcript_of(read_source(path), form, tier, timed)
 
@@ -64,7 +63,7 @@ def transcript_of(source: Source, form: str = "", tier: str = "", timed: bool = 
     return plain.read_text(source)
 
 
-def word_times(path: str | os.PathLike[str], tier: str = "",
+def word_times(path: StrPath, tier: str = "",
                repairs: Counter[str] | None = None) -> Mapping[str, Callable[..., Timing]]:
     """The times under `path`: of files with one of ENDINGS, also in directories below, or else of a CTM.
 
@@ -82,7 +81,7 @@ def word_times(path: str | os.PathLike[str], tier: str = "",
     return CtmIndex(path, repairs)
 
 
-def read_timing(path: str | os.PathLike[str], tier: str = "", channel: str | None = None) -> Timing:
+def read_timing(path: StrPath, tier: str = "", channel: str | None = None) -> Timing:
     """The timed words of a file, in time order, of a speaker (`channel`) if it has him; others are left out.
 
     Raises InputError as `read_transcript` does, for times that are wrong, and for a file without times.

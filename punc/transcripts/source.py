@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import open_input
 from punc.transcripts import entities
 from punc.transcripts.clock import seconds
@@ -40,13 +40,13 @@ class Source(NamedTuple):
         return self.error("not UTF-8", f"convert it: iconv -f {name} -t UTF-8, if it is in that encoding", at)
 
 
-def read_source(path: str | os.PathLike[str]) -> Source:
+def read_source(path: StrPath) -> Source:
     """The text of a file. Raises InputError if it cannot be read, and as `source_of`."""
     with open_input(path) as file:
         return source_of(file.read(), path)
 
 
-def source_of(raw: bytes, path: str | os.PathLike[str]) -> Source:
+def source_of(raw: bytes, path: StrPath) -> Source:
     """Bytes in UTF-8 or, after a byte-order mark, UTF-16, as text. Raises InputError for NUL and broken UTF-16."""
     encoding = next((name for bom, name in BOMS if raw.startswith(bom)), "utf-8")
     try:

@@ -4,14 +4,13 @@ The key of an n-gram is the index of its first n − 1 tokens among the n-grams 
 tokens, plus its last token. Keys are sorted, so bisection finds an n-gram. A saved model is mapped into memory.
 """
 
-import os
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice, repeat
 from typing import IO, NamedTuple
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import open_input
 from punc.base.runs import find_sorted
 
@@ -67,7 +66,7 @@ class Backoff:
             result[unknown] += below.backoffs[context[unknown]]
         return result
 
-def read_arpa(path: str | os.PathLike, tokens: Sequence[str], order: int = 0) -> Backoff:
+def read_arpa(path: StrPath, tokens: Sequence[str], order: int = 0) -> Backoff:
     """Read an ARPA file, without the n-grams that have other tokens than `tokens` or are longer than `order`; 0: any.
 
     Tokens that are not in the file share the probability of its `<unk>` equally, so that models of texts with different
@@ -87,7 +86,7 @@ def read_arpa(path: str | os.PathLike, tokens: Sequence[str], order: int = 0) ->
     return Backoff(len(tokens), orders)
 
 
-def _header(file: IO[bytes], path: str | os.PathLike) -> list[int]:
+def _header(file: IO[bytes], path: StrPath) -> list[int]:
     counts = []
     if file.read(6) != b"\\data\\":
         _skip_to(file, b"\\data\\", path)
@@ -102,14 +101,14 @@ def _header(file: IO[bytes], path: str | os.PathLike) -> list[int]:
     raise InputError("not an ARPA file, or a truncated one", "estimate it again", path)
 
 
-def _skip_to(file: IO[bytes], mark: bytes, path: str | os.PathLike) -> None:
+def _skip_to(file: IO[bytes], mark: bytes, path: StrPath) -> None:
     for line in file:
         if line.strip() == mark:
             return
     raise InputError(f"no {mark.decode()} here: not an ARPA file, or a truncated one", "estimate it again", path)
 
 
-def _read_lines(file: IO[bytes], count: int, path: str | os.PathLike) -> Iterator[bytes]:
+def _read_lines(file: IO[bytes], count: int, path: StrPath) -> Iterator[bytes]:
     """`count` lines, AT_ONCE at a time."""
     while count > 0:
         lines = list(islice(file, min(count, AT_ONCE)))
@@ -121,8 +120,7 @@ def _read_lines(file: IO[bytes], count: int, path: str | os.PathLike) -> Iterato
         yield block if block.endswith(b"\n") else block + b"\n"
 
 
-def _entries(block: bytes, names: dict[bytes, int], n: int,
-             path: str | os.PathLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _entries(block: bytes, names: dict[bytes, int], n: int, path: StrPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Ids (M, n), log-probabilities and back-off weights (M,) of the lines whose tokens are all known."""
     rows = [line.split(b" ") for line in block.split(b"\n")[:-1]]
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))

@@ -22,13 +22,12 @@ over the slots of the training text. An n-gram is in the windows of a run of slo
 are cut, so that a slot counts once. The key of an n-gram is the number whose digits are its words in base `vocab`.
 """
 
-import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import decode_line, open_input
 from punc.base.runs import bounds_of, find_sorted, ranges
 from punc.tokens.tokenizers.form import parse_form, word_shape
@@ -81,7 +80,7 @@ def _suffix(word: str, length: int) -> str | None:
     return word[-length:] if len(word) > length else None
 
 
-def read_clusters(path: str | os.PathLike) -> dict[str, str]:
+def read_clusters(path: StrPath) -> dict[str, str]:
     """The bit string of each word, by a file of `BITS<TAB>WORD<TAB>COUNT` lines, the format `paths` of Liang's program
     (Liang 2005). The bits are the path from the root of the merge tree to the word's leaf (Brown et al. 1992).
 

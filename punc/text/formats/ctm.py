@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.data.datadir import Utterance, new_data_dir, write_utterances
 from punc.data.tables import TURNS
 from punc.text.format import Format as BaseFormat
@@ -26,7 +26,7 @@ class Format(BaseFormat):
 
     takes = ("lowercase", "utt_words")
 
-    def prepare(self, inputs: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str]) -> Counter[str]:
+    def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
         """As `Format.prepare`. An id whose lines are all silences is left out. Memory: one stream."""
         if len(inputs) > 1:
             raise InputError(f"{len(inputs)} inputs", "give one CTM, or a directory of CTMs")

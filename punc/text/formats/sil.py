@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from punc.base.errors import StrPath
 from punc.data.datadir import LATEST
 from punc.text.file_parts import file_parts
 from punc.text.format import STREAM_OPTIONS, TextFormat
@@ -33,7 +34,7 @@ class Format(TextFormat):
 
     takes = (*STREAM_OPTIONS, "lowercase")
 
-    def has_pauses(self, inputs: Sequence[str | os.PathLike[str]]) -> bool:
+    def has_pauses(self, inputs: Sequence[StrPath]) -> bool:
         return any(not os.path.isfile(path) or any(b"<sil=" in part.data for part in file_parts([path], b">"))
                    for path in inputs)
 

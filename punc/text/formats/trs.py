@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.parsers import expat
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import open_input
 from punc.data.datadir import LATEST, Utterance, new_data_dir, write_utterances
 from punc.data.labels import RECORD
@@ -56,7 +56,7 @@ class TurnPart(NamedTuple):
     text: str
 
 
-def read_events(path: str | os.PathLike[str]) -> list[Event]:
+def read_events(path: StrPath) -> list[Event]:
     """The elements and texts of a file. Raises InputError if it is not XML, or not Transcriber's."""
     events: list[Event] = []
     texts: list[str] = []  # since the last element; expat gives a long text in pieces, which may end inside words
@@ -86,7 +86,7 @@ def read_events(path: str | os.PathLike[str]) -> list[Event]:
     return events
 
 
-def event_time(event: Event, attribute: str, path: str | os.PathLike[str]) -> float:
+def event_time(event: Event, attribute: str, path: StrPath) -> float:
     """A time of an element. Raises InputError if the element does not have it."""
     try:
         time = round(float(event.attributes[attribute]), 3)  # as `segments` has them
@@ -102,7 +102,7 @@ def event_time(event: Event, attribute: str, path: str | os.PathLike[str]) -> fl
 class Turn:
     """A turn that is being read: begin and end in seconds, and the texts from one `<Sync>` to the next."""
 
-    def __init__(self, event: Event, path: str | os.PathLike[str]):
+    def __init__(self, event: Event, path: StrPath):
         self.begin, self.end = event_time(event, "startTime", path), event_time(event, "endTime", path)
         if self.end <= self.begin:
             raise InputError(f"a turn from {self.begin:g} to {self.end:g} s", "fix startTime and endTime", path,
@@ -138,7 +138,7 @@ class Turn:
                 for (begin, texts), end in zip(self.texts, ends) if texts]
 
 
-def read_turns(path: str | os.PathLike[str], repairs: Counter[str]) -> Iterator[list[TurnPart]]:
+def read_turns(path: StrPath, repairs: Counter[str]) -> Iterator[list[TurnPart]]:
     """The parts with text of each turn of a file. Raises InputError for a file or turn that is none."""
     turn: Turn | None = None
     for event in read_events(path):
@@ -170,9 +170,9 @@ class Format(BaseFormat):
         super().__init__(options)
         self._text = prose.Format(options)
 
-    def prepare(self, inputs: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str]) -> Counter[str]:
+    def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
         """As `Format.prepare`, with errors for two files of one name, and two utterances of one speaker at one time."""
-        counts, repairs, files = Counter[str](), Counter[str](), dict[str, str | os.PathLike[str]]()
+        counts, repairs, files = Counter[str](), Counter[str](), dict[str, StrPath]()
         found: dict[str, tuple[Utterance, str]] = {}  # id → utterance, and the rest of its line in `segments`
         for path in inputs:
             recording = legal_id(Path(path).stem)
@@ -197,8 +197,7 @@ class Format(BaseFormat):
             (tmp / "wav.scp").write_text("".join(f"{name} {wav}\n" for name, wav in wavs.items()), encoding="utf-8")
         return counts + Counter(streams=len(recordings), utterances=len(found)) + repairs
 
-    def _utterances(self, path: str | os.PathLike[str], recording: str,
-                    repairs: Counter[str]) -> Iterator[tuple[Utterance, TurnPart]]:
+    def _utterances(self, path: StrPath, recording: str, repairs: Counter[str]) -> Iterator[tuple[Utterance, TurnPart]]:
         text = self._text
         for turn in read_turns(path, repairs):
             found: list[tuple[Utterance, TurnPart]] = []

@@ -14,7 +14,6 @@ Only the tokens are normalised; words are written as they came. Each character i
 Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation", sections 2.1 and 3.2.
 """
 
-import os
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
@@ -22,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+from punc.base.errors import StrPath
 from punc.base.runs import bounds_of, ranges
 from punc.data.block_reader import LineBlock, read_span, split_rows
 from punc.data.datadir import DataDir
@@ -47,7 +47,7 @@ class CharTokenizer(LookupTokenizer):
     summary = "{words} words, {tokens} characters with the blanks in {streams} streams, {lost} left out"
     first = ("<space>",)
 
-    def __init__(self, vocabulary: Vocabulary, path: str | os.PathLike | None = None):
+    def __init__(self, vocabulary: Vocabulary, path: StrPath | None = None):
         super().__init__(vocabulary, path)
         self._known = {token: i for i, token in enumerate(vocabulary.tokens) if len(token) == 1}
         self._table = np.full(POINTS, NEW, np.int32)  # code point → token

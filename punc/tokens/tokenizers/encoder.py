@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.tokens.tokenizer import PieceTokenizer
 from punc.tokens.vocabulary import SPECIALS, Vocabulary
 
@@ -38,7 +38,7 @@ class EncoderTokenizer(PieceTokenizer):
 
     file = FILE
 
-    def parse(self, content: bytes, path: str | os.PathLike | None) -> None:
+    def parse(self, content: bytes, path: StrPath | None) -> None:
         self._tokenizer = _tokenizer(content, path)
         pieces = self._tokenizer.get_vocab(with_added_tokens=True)
         if (last := max(pieces.values(), default=-1)) >= MOST_PIECES:
@@ -53,7 +53,7 @@ class EncoderTokenizer(PieceTokenizer):
         added = self._tokenizer.get_added_tokens_decoder()
         self._special = {i for i, token in added.items() if token.special} - {self._unknown}
 
-    def _around(self, path: str | os.PathLike | None) -> tuple[list[int], list[int]]:
+    def _around(self, path: StrPath | None) -> tuple[list[int], list[int]]:
         """The special pieces before and after a text."""
         bare = self._tokenizer.encode(" a", add_special_tokens=False).ids
         whole = self._tokenizer.encode(" a").ids
@@ -72,7 +72,7 @@ class EncoderTokenizer(PieceTokenizer):
         return model.get("unk_id") or 0
 
     @classmethod
-    def read(cls, path: str | os.PathLike) -> "EncoderTokenizer":
+    def read(cls, path: StrPath) -> "EncoderTokenizer":
         """The tokenizer of an encoder's directory, or of a vocabulary that has tokenizer.json next to it."""
         path = Path(path)
         return cls(_content_of(path), path / FILE) if path.is_dir() else cast(EncoderTokenizer, super().read(path))
@@ -90,7 +90,7 @@ class EncoderTokenizer(PieceTokenizer):
         return found
 
 
-def _tokenizer(content: bytes, path: str | os.PathLike | None) -> Any:
+def _tokenizer(content: bytes, path: StrPath | None) -> Any:
     """The tokenizer of a file's content; it cuts nothing off and adds no padding."""
     from tokenizers import Tokenizer
     try:

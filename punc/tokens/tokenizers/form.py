@@ -6,13 +6,12 @@ word becomes its form, or the one with fewer last letters, `<form:2:a:ng>`, `<fo
 that reads shapes and suffixes knows those of new words (`models.word_crf`).
 """
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.tokens.tokenizer import AGAIN, Encoding, LookupTokenizer
 from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, most_frequent
 
@@ -29,7 +28,7 @@ class FormTokenizer(LookupTokenizer):
     token_type = "form"
     meaning = "a word, or the shape and last letters of a word that is not in the vocabulary"
 
-    def __init__(self, vocabulary: Vocabulary, path: str | os.PathLike | None = None):
+    def __init__(self, vocabulary: Vocabulary, path: StrPath | None = None):
         first = len(SPECIALS)
         if not vocabulary.tokens[first:] or not vocabulary.tokens[first].startswith(PREFIX):
             raise InputError(f"no {PREFIX}…> here", AGAIN.format("form"), path, first + 1)

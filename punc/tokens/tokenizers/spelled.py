@@ -8,14 +8,13 @@ Hybrids of words and characters go back to Luong & Manning 2016, "Achieving Open
 with Hybrid Word-Character Models".
 """
 
-import os
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.tokens.tokenizer import AGAIN, Encoding, LookupTokenizer
 from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, most_frequent
 
@@ -34,7 +33,7 @@ class SpelledTokenizer(LookupTokenizer):
     meaning = "a word, or a character of a word that is not in the vocabulary"
     summary = "{words} words, {tokens} tokens in {streams} streams, {lost} words spelled"
 
-    def __init__(self, vocabulary: Vocabulary, path: str | os.PathLike | None = None):
+    def __init__(self, vocabulary: Vocabulary, path: StrPath | None = None):
         super().__init__(vocabulary, path)
         tokens = vocabulary.tokens
         first = self.first_character = tokens.index(CHARACTER) if CHARACTER in tokens else len(tokens)

@@ -8,10 +8,9 @@ Kudo 2018, "Subword Regularization", section 3.2.
 """
 
 import io
-import os
 from collections.abc import Sequence
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.data.datadir import DataDir
 from punc.tokens.tokenizer import AGAIN, PieceTokenizer
 from punc.tokens.vocabulary import END, SPECIALS, UNK, Vocabulary, most_frequent
@@ -27,7 +26,7 @@ class SubwordTokenizer(PieceTokenizer):
     vocab_size = 8000
     file = "pieces.model"
 
-    def parse(self, content: bytes, path: str | os.PathLike | None) -> None:
+    def parse(self, content: bytes, path: StrPath | None) -> None:
         from sentencepiece import SentencePieceProcessor
         try:
             self._processor = SentencePieceProcessor(model_proto=content)
