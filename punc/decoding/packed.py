@@ -12,7 +12,6 @@ Labels are those of the PyTorch model with the same weights; posteriors differ b
 import hashlib
 import json
 import os
-from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +94,7 @@ class PackedModel:
 
     def step(self, tokens: np.ndarray, pauses: np.ndarray,
              state: dict[str, np.ndarray]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """The next tokens (B,), and the pauses (B,) of the slots that they decide → log-posteriors (B, L), state."""
+        """As `Model.step`, to log-posteriors."""
         log_probs, *after = self._run(self._step_outputs, {**self._feed(tokens, pauses), **state})
         return log_probs, dict(zip(state, after))
 
@@ -107,26 +106,6 @@ class PackedModel:
 
     def _feed(self, tokens: np.ndarray, pauses: np.ndarray) -> dict[str, np.ndarray]:
         return {"tokens": tokens, "pauses": pauses} if self.reads_pauses else {"tokens": tokens}
-
-    def stepper(self) -> "PackedStepper":
-        """The model for one stream, one token at a time. Streams share its weights."""
-        return PackedStepper(self)
-
-
-class PackedStepper:
-    """One stream, one token at a time."""
-
-    def __init__(self, model: PackedModel):
-        self.model, self.state = model, model.initial_state(1)
-
-    def copy(self) -> "PackedStepper":
-        """Another stream in the same state; a step makes a new state and changes none."""
-        return copy(self)
-
-    def step(self, token: int, pause: float) -> np.ndarray:
-        """The next token, and the pause of the slot that is decided now → the log-posteriors (L,) of that slot."""
-        log_probs, self.state = self.model.step(np.array([token]), np.array([pause], np.float32), self.state)
-        return log_probs[0]
 
 
 def read_spec(directory: Path) -> dict[str, Any]:

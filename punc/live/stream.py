@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from itertools import islice, repeat
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,8 @@ class SlotStream:
         if model.lookahead is None:
             raise ValueError("this model reads whole streams")
         self._ahead, self._slot = model.lookahead, -model.lookahead
-        self._stepper = model.stepper()
+        self._model: AnyModel = model
+        self._state: Any = model.initial_state(1)
         # The pause before the newest token is in the slot one back; the slot decided now is `lookahead` back.
         self._pauses = deque([np.nan] * max(self._ahead, 1), maxlen=max(self._ahead, 1))
 
@@ -38,9 +39,10 @@ class SlotStream:
         """The next token, and the pause *before* it in seconds (NaN unknown) → the logits (L,) of the slot that they
         decide, which is `lookahead` tokens back; None while there is none."""
         self._pauses.append(pause)
-        logits = self._stepper.step(token, self._pauses[0] if self._ahead else np.nan)
+        decided = np.array([self._pauses[0] if self._ahead else np.nan], np.float32)
+        logits, self._state = self._model.step(np.array([token]), decided, self._state)
         self._slot += 1
-        return logits if self._slot > 0 else None
+        return logits[0] if self._slot > 0 else None
 
     def close(self, pause: float = np.nan, following: Iterable[int] = repeat(END)) -> Iterator[np.ndarray]:
         """The logits of the slots that the end of the stream decides, `pause` seconds after the last token.
@@ -63,9 +65,9 @@ class SlotStream:
             yield np.log((powers / powers.sum(1, keepdims=True)).mean(0))
 
     def copy(self) -> "SlotStream":
-        """Another stream in the same state; what is pushed to one does not change the other."""
+        """Another stream in the same state, which a step does not change: it makes a new one."""
         other = copy(self)
-        other._stepper, other._pauses = self._stepper.copy(), self._pauses.copy()
+        other._pauses = self._pauses.copy()
         return other
 
 

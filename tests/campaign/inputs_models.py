@@ -172,9 +172,11 @@ def read_packed(folder: Path, rng: random.Random) -> None:
     model = load_packed(folder)
     if model.lookahead is not None:
         with np.errstate(all="ignore"):  # weights may be infinite
-            step = model.stepper().step
+            state = model.initial_state(1)
             for _ in range(3):
-                step(rng.randrange(len(model.tokenizer.vocabulary)), rng.choice((0.0, 0.5, float("nan"))))
+                token = np.array([rng.randrange(len(model.tokenizer.vocabulary))])
+                pause = np.array([rng.choice((0.0, 0.5, float("nan")))], np.float32)
+                _, state = model.step(token, pause, state)
 
 
 def make_progress(folder: Path, rng: random.Random) -> None:

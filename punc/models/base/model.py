@@ -10,7 +10,6 @@ word stream it follows the last token, and the model supplies it where the text 
 """
 
 from collections.abc import Mapping
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -118,9 +117,12 @@ class Model(nn.Module):
             log_probs = self.log_posteriors(logits, read).cpu().numpy()
         return labels, log_probs
 
-    def stepper(self) -> Any:
-        """The model for one stream, token by token; a packed model takes a tenth of the time."""
-        return Stepper(self)
+    @torch.inference_mode()
+    def step(self, tokens: np.ndarray, pauses: np.ndarray, state: State) -> tuple[np.ndarray, State]:
+        """The next tokens (B,), and the pauses (B,) of the slots that they decide → logits (B, L), and a new state. A
+        packed model takes a tenth of the time."""
+        logits, state = self(torch.from_numpy(tokens)[:, None], torch.from_numpy(pauses)[:, None], state)
+        return logits[:, 0].numpy(), state
 
     # Other models.
 
@@ -150,23 +152,6 @@ class NeuralModel(Model):
     def traceable_best(self, logits: Tensor, tokens: Tensor) -> Tensor:
         """As `best_sequence`, for exporters; any labels past the end of a text."""
         raise NotImplementedError
-
-
-class Stepper:
-    """One stream, one token at a time, by the model's `forward`."""
-
-    def __init__(self, model: Model):
-        self.model, self.state = model, model.initial_state(1)
-
-    def copy(self) -> "Stepper":
-        """Another stream in the same state; `forward` makes new states and changes none."""
-        return copy(self)
-
-    def step(self, token: int, pause: float) -> np.ndarray:
-        """The next token, and the pause of the slot that is decided now → the logits (L,) of that slot."""
-        with torch.inference_mode():
-            logits, self.state = self.model(torch.tensor([[token]]), torch.tensor([[pause]]), self.state)
-            return logits[0, 0].numpy()
 
 
 def initialize(model: nn.Module, scale: float) -> None:
