@@ -2,8 +2,12 @@
 
 import logging
 import sys
+from typing import TYPE_CHECKING
 
 from punc.base.errors import one_line
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 LOGGER = logging.getLogger("punc")
 LONGEST = 2500  # characters of a message, which may have a number for each of 127 labels
@@ -15,8 +19,8 @@ class _Stderr(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         try:
             line = one_line(self.format(record), LONGEST)
-            if tqdm := sys.modules.get("tqdm"):  # slow to import; without it there is no progress bar to write above
-                tqdm.tqdm.write(line, file=sys.stderr)
+            if module := sys.modules.get("tqdm"):  # slow to import; without it there is no bar to write above
+                module.tqdm.write(line, file=sys.stderr)
             else:
                 sys.stderr.write(f"{line}\n")
             sys.stderr.flush()
@@ -32,6 +36,8 @@ def configure(quiet: bool = False, verbose: bool = False) -> None:
     LOGGER.setLevel(logging.WARNING if quiet else logging.DEBUG if verbose else logging.INFO)
 
 
-def hide_progress() -> bool | None:
-    """The `disable` of a tqdm bar: True if messages are quiet, else None: shown only if stderr is a terminal."""
-    return None if LOGGER.level < logging.WARNING else True
+def progress_bar(what: str, unit: str, total: int | None = None) -> "tqdm":
+    """A progress bar, in a terminal, for work over two seconds, unless messages are quiet."""
+    from tqdm import tqdm
+    disable = None if LOGGER.level < logging.WARNING else True  # None: shown only if stderr is a terminal
+    return tqdm(desc=what, total=total, unit=unit, unit_scale=True, leave=False, delay=2, disable=disable)

@@ -187,20 +187,3 @@ def first_parts(slots: np.ndarray, offsets: np.ndarray, begins: np.ndarray) -> n
     return firsts
 
 
-class LivePartLabels:
-    """Logits of a model's tokens that come one by one → those of words."""
-
-    def __init__(self, model: AnyModel):
-        self._parts = PartLabels(model.labels) if joins_parts(model) else None
-        self._first: np.ndarray | None = None
-
-    def push(self, logits: np.ndarray, ends_word: bool) -> np.ndarray:
-        """The logits (L,) of the next token → those of the word, if it ends with the token."""
-        if not self._parts:
-            return logits
-        first, self._first = self._first, None
-        if not ends_word:
-            self._first = logits if first is None else first
-        elif first is not None:
-            return self._parts.log_probs(first[None], logits[None])[0]
-        return logits

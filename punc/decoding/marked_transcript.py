@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
-from punc.base.log import hide_progress
+from punc.base.log import progress_bar
 from punc.base.parallel import map_ordered
 from punc.base.runs import bounds_of, starts_of_runs
 from punc.data.datadir import Utterance
@@ -98,8 +97,7 @@ class Marker:
         done = 0
         groups = grouped(_spans(words, pauses, self._tokenizer, self._decoder), lambda span: len(span.ids),
                          self._decoder.options.chunk_size)
-        with tqdm(desc="punctuating", unit="word", unit_scale=True, leave=False, delay=2,
-                  disable=hide_progress()) as bar:
+        with progress_bar("punctuating", "word") as bar:
             for chosen, posteriors in map_ordered(self._decoder, map(task_of, groups), self._nj):
                 if chosen.ndim == 2:
                     chosen = np.where(ends[done:done + len(chosen)], chosen[:, 1], chosen[:, 0])

@@ -20,12 +20,11 @@ from typing import IO
 
 import numpy as np
 from kaldiio.matio import write_array
-from tqdm import tqdm
 
 from punc.base.errors import InputError
 from punc.base.files import check_outputs, decode_line, open_input
 from punc.base.jobs import Part, Share, concatenate
-from punc.base.log import hide_progress
+from punc.base.log import progress_bar
 from punc.base.parallel import map_ordered
 from punc.data.datadir import DataDir, Utterance, complete_tables, new_data_dir, write_utterances
 from punc.data.kaldi_io import archive_path, parse_location
@@ -104,7 +103,7 @@ def _decoded(groups: Iterable[list[Span]], decoder: Decoder, nj: int) -> Results
             waiting.append([utterance for span in group for utterance in span.utterances])
             yield task_of(group)
 
-    with tqdm(desc="punctuating", unit="word", unit_scale=True, leave=False, delay=2, disable=hide_progress()) as bar:
+    with progress_bar("punctuating", "word") as bar:
         for labels, posteriors in map_ordered(decoder, tasks(), nj if decoder.device == "cpu" else 1):
             yield waiting.popleft(), labels, posteriors
             bar.update(len(labels))

@@ -13,7 +13,6 @@ capital, whatever the labels.
 """
 
 import logging
-import os
 import shutil
 from collections import Counter
 from collections.abc import Sequence
@@ -121,14 +120,7 @@ def join_transcripts(parts: Sequence[Path], out: Path) -> None:
             kind = path.parent.name
             if kind in KINDS and path.suffix == f".{kind}":
                 (tmp / kind).mkdir(exist_ok=True)
-                _link(path, tmp / kind / path.name)
+                shutil.copyfile(path, tmp / kind / path.name)
         made = sorted(path.name for path in tmp.iterdir())
         note_written(tmp)
     logger.info("%s: %s", out, " ".join(made))
-
-
-def _link(path: Path, target: Path) -> None:
-    try:
-        os.link(path, target)
-    except OSError:
-        shutil.copyfile(path, target)

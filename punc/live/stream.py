@@ -15,7 +15,7 @@ import numpy as np
 from punc.base.runs import next_of
 from punc.data.block_reader import at_slots
 from punc.data.transitions import best_sequences
-from punc.decoding.decode import AnyModel, LivePartLabels, decode, first_parts, joins_parts, of_words, scaled
+from punc.decoding.decode import AnyModel, PartLabels, decode, first_parts, joins_parts, of_words, scaled
 from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import encode_streams
 from punc.tokens.vocabulary import END
@@ -86,7 +86,8 @@ class LiveStream:
         self._before = -1  # the label of the word before; -1: there is none
         self._no_end = no_end(model)
         self._slots, self._encode = SlotStream(model), model.tokenizer.word_encoder()
-        self._parts = LivePartLabels(model)
+        self._parts = PartLabels(model.labels) if joins_parts(model) else None
+        self._first: np.ndarray | None = None  # the logits of a word's first part, until those of its last one
         self._waiting: deque[bool] = deque()  # of each token that waits for its slot, whether it ends a word
         self._out = 0  # how many of these words, the first ones, were decided early
         # A tokenizer that ends a stream by END puts it in place of the last token, which waits for the next word.
@@ -128,7 +129,7 @@ class LiveStream:
     def copy(self) -> "LiveStream":
         """Another stream in the same state; what is pushed to one is not in the other."""
         other = copy(self)
-        other._slots, other._waiting, other._parts = self._slots.copy(), self._waiting.copy(), copy(self._parts)
+        other._slots, other._waiting = self._slots.copy(), self._waiting.copy()
         return other
 
     def _end(self, pause: float, barred: np.ndarray | None = None) -> list[Labelled]:
@@ -145,10 +146,12 @@ class LiveStream:
     def _decided(self, slots: Iterable[np.ndarray], barred: np.ndarray | None = None) -> list[Labelled]:
         found = []
         for logits in slots:
-            ends_word = self._waiting.popleft()
-            logits = self._parts.push(logits, ends_word)
-            if not ends_word:
+            if not self._waiting.popleft():
+                self._first = logits if self._first is None else self._first
                 continue
+            if self._parts and self._first is not None:
+                logits = self._parts.log_probs(self._first[None], logits[None])[0]
+            self._first = None
             last = barred is not None and not self._waiting
             self._before = self._choice(logits + barred if last else logits)
             if self._out:

@@ -18,10 +18,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from tqdm import tqdm
 
 from punc.base.errors import InputError
-from punc.base.log import hide_progress
+from punc.base.log import progress_bar
 from punc.base.options import kebab
 from punc.base.processor import has_bfloat16
 from punc.base.stop import held
@@ -112,8 +111,7 @@ class Epochs:
         batches = batching.epoch_batches(net, self._data, self._chunks, options, number, ranks, self._teacher)
         batches = batching.at_rates(batches, self._updates, progress.learning_rate, self._fall, self._slots, number,
                                     options.warmup)
-        with tqdm(desc=f"epoch {number + 1}", total=self._tokens, unit="token", unit_scale=True, leave=False, delay=2,
-                  disable=hide_progress()) as bar:
+        with progress_bar(f"epoch {number + 1}", "token", self._tokens) as bar:
             rest = itertools.islice(_counted(batches, bar, ranks), self._run.place.batches, None)
             with self._run.written_if_stopped(), held():  # a signal waits for the end of a batch
                 return train_epoch(net.train(), self._updates, rest, self._teacher, self._bfloat16, ranks, self._run)
@@ -134,7 +132,7 @@ class Epochs:
         return progress
 
 
-def _counted(batches: Iterator[batching.Batch], bar: tqdm, ranks: Ranks) -> Iterator[batching.Batch]:
+def _counted(batches: Iterator[batching.Batch], bar: Any, ranks: Ranks) -> Iterator[batching.Batch]:
     """The batches; their tokens, padding and the other ranks' included, advance the progress bar."""
     for batch in batches:
         yield batch

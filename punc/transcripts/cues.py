@@ -113,17 +113,14 @@ def _rolls(text: str, cues: Sequence[Stretch], markup: re.Pattern[str]) -> list[
     for cue in cues:
         lines = [found.span() for found in LINE.finditer(text, cue.start, cue.stop) if not found[0].isspace()]
         words = [split(markup.sub("", text[start:stop])) for start, stop in lines[:MOST_LINES]]
-        rolls.append(Roll(lines, _repeated(before, words) if cue.begin <= end + GAP else 0))
+        most = min(len(before), len(words)) if cue.begin <= end + GAP else 0
+        rolls.append(Roll(lines, next((n for n in range(most, 0, -1) if before[-n:] == words[:n]), 0)))
         before, end = words, cue.end
         if len(rolls) == min(HEAD, len(cues)):
             counts = [one.repeated for one in rolls if one.lines]
             if sum(count > 0 for count in counts) < max(LEAST, len(counts) / 2):
                 return []
     return rolls
-
-
-def _repeated(old: list[list[str]], new: list[list[str]]) -> int:
-    return next((n for n in range(min(len(old), len(new)), 0, -1) if old[-n:] == new[:n]), 0)
 
 
 def _read_rolling(source: Source, reader: TextReader, cues: Sequence[Stretch], rolls: Sequence[Roll]) -> list[Repeat]:

@@ -103,8 +103,8 @@ class JsonDocument:
             raise source.error(f"{what}: {error.msg} at column {error.colno}", again, error.pos) from None
         except RecursionError:
             raise source.error("values too deep inside of others", again, at) from None
-        except _Twice as error:
-            raise source.error(f"an object has the member '{error}' twice", "keep one", at) from None
+        except KeyError as error:  # of `_members`
+            raise source.error(f"an object has the member '{error.args[0]}' twice", "keep one", at) from None
         except ValueError:  # of `_finite`, or of an integer of thousands of digits
             raise source.error("a number that is too large, or has thousands of digits", again, at) from None
 
@@ -136,14 +136,11 @@ class JsonDocument:
         return text.translate(BYTES_BACK) if self._raw else text
 
 
-class _Twice(Exception):
-    """An object has two members of one name."""
-
-
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object. Raises KeyError for two members of one name."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise _Twice(Counter(name for name, _ in pairs).most_common(1)[0][0])
+        raise KeyError(Counter(name for name, _ in pairs).most_common(1)[0][0])
     return found
 
 

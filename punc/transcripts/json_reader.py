@@ -21,7 +21,7 @@ from punc.transcripts.json_shape import (
     speaker_name,
     values,
 )
-from punc.transcripts.transcript import Repeat, Text, folded, split
+from punc.transcripts.transcript import BEGINS_WITH_BLANK, Repeat, Text, folded, split
 
 
 class JsonReader:
@@ -94,7 +94,7 @@ class JsonReader:
             speaker = key.removesuffix("words").rstrip(" -") if isinstance(key, str) else self.shape.speaker(stream)
             for segment in self._final(values(stream, self._row.segments)):
                 self._read_segment(segment, speaker_name(speaker))
-            if self._row.pieces and any(json_words.begins_with_blank(text.text) for text in self.texts[first:]):
+            if self._row.pieces and any(BEGINS_WITH_BLANK.match(text.text) for text in self.texts[first:]):
                 self.texts[first:] = json_words.joined(self.texts[first:])
 
     def _read_segment(self, segment: Any, speaker: str) -> None:
@@ -160,7 +160,7 @@ class JsonReader:
         said, whole = split(text), split("".join(parts))
         if not self._row.word:
             return said != whole and said != [part.strip() for part in parts]
-        spoken = len(whole) if any(map(json_words.begins_with_blank, parts)) else len(parts)
+        spoken = len(whole) if any(map(BEGINS_WITH_BLANK.match, parts)) else len(parts)
         return len(said) > spoken or (MARK.search(text) is not None and not any(map(MARK.search, parts)))
 
     def _add_words(self, words: list[Text]) -> None:
@@ -169,7 +169,7 @@ class JsonReader:
             if word.joined and math.isnan(word.begin) and self.texts:  # a mark
                 word = word._replace(begin=self.texts[-1].end, end=self.texts[-1].end)
             self.texts.append(word)
-        self._spaced = self._spaced or any(json_words.begins_with_blank(word.text) for word in words)
+        self._spaced = self._spaced or any(BEGINS_WITH_BLANK.match(word.text) for word in words)
         if self._spaced:
             self.texts[first:] = json_words.joined(self.texts[first:])
 

@@ -85,16 +85,13 @@ def seconds(value: Any, unit: float = 1) -> float:
     """A time in seconds; NaN if it is none: a number, with `unit` a second, `1.3s`, `00:01:02.5`, `PT1.5S`, nanos."""
     if type(value) in (int, float):  # not bool
         return value / unit if -LATEST * unit < value < LATEST * unit else math.nan
-    if isinstance(value, str) and len(value) < 30:
-        return _seconds_of_text(value.strip(), unit)
     if isinstance(value, dict) and ("seconds" in value or "nanos" in value):
         return seconds(value.get("seconds", 0)) + seconds(value.get("nanos", 0)) / 1e9
     if isinstance(value, dict) and "relative" in value:  # beside an absolute one
         return seconds(value["relative"], unit)
-    return math.nan
-
-
-def _seconds_of_text(text: str, unit: float) -> float:
+    if not isinstance(value, str) or len(value) >= 30:
+        return math.nan
+    text = value.strip()
     if parts := PERIOD.fullmatch(text):
         hours, minutes, rest = parts.groups("0")
         return 3600 * int(hours) + 60 * int(minutes) + float(rest)

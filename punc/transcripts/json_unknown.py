@@ -140,16 +140,13 @@ def unread(values: list[Any], used: Iterable[tuple[Any, Any]], stays: str = "", 
             if is_inner:
                 waiting.append((own, value))
             else:
-                counts[own] += _is_speech(value)
+                words = [word for word in WORD.findall(value[:200]) if any(map(str.isalpha, word))]
+                counts[own] += len(words) > 1
     return +counts
 
 
 def _has_numbers(value: Any) -> bool:
     return isinstance(value, list) and value != [] and all(isinstance(value[i], (int, float)) for i in (0, -1))
-
-
-def _is_speech(text: str) -> bool:
-    return len([word for word in WORD.findall(text[:200]) if any(map(str.isalpha, word))]) > 1
 
 
 def has_times(values: list[Any]) -> str:

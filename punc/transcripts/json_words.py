@@ -18,15 +18,12 @@ NOT_SAID = Text(-1, "")
 FROM, WHO = getter("from|start_time|time"), getter("speaker|speaker_label|name")  # of someone who speaks
 
 
-def begins_with_blank(text: str) -> bool:
-    return BEGINS_WITH_BLANK.match(text) is not None
-
-
 def joined(texts: list[Text]) -> list[Text]:
     """Of texts of which those begin with a blank that begin a word, all but the first: others go on the word before."""
     found = texts[:1]
     for before, text in pairwise(texts):
-        apart = begins_with_blank(text.text) or text.text.startswith(BRACKETS) or begins_with_blank(before.text[-1:])
+        blank = BEGINS_WITH_BLANK.match(text.text) or BEGINS_WITH_BLANK.match(before.text[-1:])
+        apart = blank or text.text.startswith(BRACKETS)
         found.append(text if apart else text._replace(joined=True))
     return found
 
@@ -52,9 +49,9 @@ def in_seconds(texts: list[Text]) -> list[Text]:
 
 def with_said(texts: list[Text], said: list[Text]) -> list[Text]:
     """Texts with the times and speakers of others that repeat their words, where they have none."""
-    timed = _begins(texts) >= _begins(said)
+    timed, theirs = (sum(text.begin == text.begin for text in some) for some in (texts, said))
     named = not any(text.speaker for text in said) or all(text.speaker for text in texts)
-    if timed and named and sum(len(split(text.text)) for text in said) <= len(texts):
+    if timed >= theirs and named and sum(len(split(text.text)) for text in said) <= len(texts):
         return texts
     new = by_word(said)
     old = [split(text.text) for text in texts]
@@ -74,10 +71,6 @@ def with_said(texts: list[Text], said: list[Text]) -> list[Text]:
             text = text._replace(times=tuple(spans))
         found.append(text)
     return found
-
-
-def _begins(texts: list[Text]) -> int:
-    return sum(text.begin == text.begin for text in texts)
 
 
 def by_word(texts: list[Text]) -> list[Text]:

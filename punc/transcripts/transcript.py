@@ -152,9 +152,7 @@ def words_of(texts: Sequence[Text], script: Script = BLANKS_BETWEEN) -> Words:
     first = np.flatnonzero(~joined)
     last = next_of(first, len(pieces))
     own = of[first]
-    words = pieces
-    if len(first) < len(pieces):
-        words = ["".join(pieces[begin:end]) for begin, end in zip(first.tolist(), last.tolist())]
+    words = ["".join(pieces[begin:end]) for begin, end in zip(first.tolist(), last.tolist())]
     speakers, speaker = _numbered([text.speaker for text in texts])
     recordings, recording = _numbered([text.recording for text in texts], empty=0)
     confidences = np.array([text.confidence for text in texts], float)[own]
@@ -216,8 +214,6 @@ def write(transcript: Transcript, words: Words, new: Sequence[str], probabilitie
 
 
 def _new_pieces(words: Words, new: Sequence[str]) -> list[str]:
-    if len(new) == len(words.pieces):
-        return list(new)
     pieces = []
     for text, first, last in zip(new, words.first.tolist(), words.last.tolist()):
         for piece in words.pieces[first:last - 1]:
