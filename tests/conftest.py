@@ -3,7 +3,9 @@
 import io
 import os
 import signal
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,7 +37,14 @@ def pytest_collection_modifyitems(items):
 
 WORDS = [*"abcdefgh"]
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . ? !\n"
+UTILS = Path(__file__).parents[1] / "utils"
 PUNC = [sys.executable, "-c", "import sys; from punc.bin.main import main; sys.exit(main())"]
+
+
+def run(*command, cwd=None, env=None):
+    """What a program, started in a directory, returns and prints."""
+    return subprocess.run([str(c) for c in command], cwd=cwd, env={**os.environ, **(env or {})}, text=True,
+                          capture_output=True, timeout=200)
 
 
 def streaming_logits(model, tokens):

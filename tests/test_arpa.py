@@ -161,8 +161,7 @@ def prob(probs, weights, context, word):
 def context_prob(probs, weights, context):
     if context == (BEGIN,):
         return probs[END,]
-    return np.prod([probs[END,] if w == BEGIN else prob(probs, weights, context[:i], w)
-                    for i, w in enumerate(context)])
+    return np.prod([probs[END,] if w == BEGIN else prob(probs, weights, context[:i], w) for i, w in enumerate(context)])
 
 
 def pruned_by_hand(probs, weights, order, threshold):

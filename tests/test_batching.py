@@ -16,17 +16,8 @@ from punc.base.runs import bounds_of
 from punc.tokens.chunks import by_length, cut, padding
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END
-from punc.training.batching import (
-    Batch,
-    at_rates,
-    count_slots,
-    cut_streams,
-    epoch_batches,
-    gather,
-    stateful,
-    stateful_shape,
-    training_set,
-)
+from punc.training import batching as batching_module
+from punc.training.batching import Batch, at_rates, count_slots, cut_streams, gather, stateful, training_set
 from punc.training.options import TrainingOptions
 
 
@@ -134,7 +125,8 @@ def test_stateful_parts_are_the_whole(lengths, lookahead, batch_size, bptt, part
     with mock.patch.object(punc.training.batching, "GATHERED", block):
         whole = list(stateful(data, lookahead, batch_size, bptt))
         cut = [list(stateful(data, lookahead, batch_size, bptt, part, parts)) for part in range(parts)]
-    assert stateful_shape(data.offsets, lookahead, batch_size, bptt)[1] == sum(b.tokens.shape[1] for b in whole)
+    _, width = batching_module.stateful_shape(data.offsets, lookahead, batch_size, bptt)
+    assert width == sum(b.tokens.shape[1] for b in whole)
     joined = [batch for part in cut for batch in part]
     assert len(joined) == len(whole)
     for found, expected in zip(joined, whole):
@@ -209,7 +201,7 @@ def test_loss_on_tokens_gives_each_token_a_label(batching, lookahead):
         options = TrainingOptions(batching=batching, batch_size=2, bptt=3, chunk_size=3, context=1, loss_on=loss_on)
         model = SimpleNamespace(lookahead=lookahead, reads_turns=False, labels=["O", "COMMA", "PERIOD"])
         data = training_set(model, DATA, options)
-        batches = [*epoch_batches(model, data, cut_streams(model, data, options), options, 0)]
+        batches = [*batching_module.epoch_batches(model, data, cut_streams(model, data, options), options, 0)]
         labels[loss_on] = np.concatenate([batch.labels.flatten().numpy() for batch in batches])
         assert count_slots(data) == (labels[loss_on] >= 0).sum() == (3 if loss_on == "slots" else 9)
     slots, tokens = labels["slots"], labels["tokens"]

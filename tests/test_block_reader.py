@@ -7,14 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
-from punc.data.block_reader import (
-    Irregular,
-    encode_block,
-    encode_by_time,
-    explain,
-    line_blocks,
-    merge_runs,
-)
+from punc.data.block_reader import Irregular, encode_block, encode_by_time, explain, line_blocks, merge_runs
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import Label, LabelSet
 from punc.tokens.tokenizers.char import CharTokenizer
@@ -198,8 +191,7 @@ def test_encode_block_refuses_pauses_of_other_utterances(tmp_path):
 def test_explain_finds_the_error(tmp_path):
     tables = {"text": "a x\nb x\n", "utt2spk": "a a\nb b\n", "punct": "a P\nb Q\n"}
     data = write(tmp_path / "d", **tables)
-    assert str(explain(data, LABELS)) == (
-        f"{tmp_path}/d/punct:2: label 'Q' is not in the label set; it has O P")
+    assert str(explain(data, LABELS)) == (f"{tmp_path}/d/punct:2: label 'Q' is not in the label set; it has O P")
     changed = f"{tmp_path}/d: changed while it was read; run the command again"
     assert str(explain(data)) == changed
     assert str(explain(DataDir(data.path, ignore=["punct"]), LABELS)) == changed

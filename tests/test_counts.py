@@ -14,15 +14,7 @@ from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import Label, LabelSet
 from punc.scoring import counts as counts_module
 from punc.scoring import texts as texts_module
-from punc.scoring.counts import (
-    Counts,
-    Words,
-    add_up,
-    count_streams,
-    join_blocks,
-    read_counts,
-    write_counts,
-)
+from punc.scoring.counts import Counts, Words, add_up, count_streams, join_blocks, read_counts, write_counts
 from punc.scoring.texts import count, side_of
 from punc.timing.align import align_words, project_labels
 
@@ -30,10 +22,8 @@ NAMES = {"O": "O", ",": "COMMA", ".": "PERIOD", "?": "QUESTION"}
 
 
 @pytest.fixture(scope="module")
-def labels(tmp_path_factory):
-    path = tmp_path_factory.mktemp("labels") / "labels.txt"
-    path.write_text("O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n", encoding="utf-8")
-    return LabelSet.read(path)
+def labels():
+    return LabelSet((Label("O", "w"), *(Label(name, f"w{mark}", (mark,)) for mark, name in list(NAMES.items())[1:])))
 
 
 def make_dir(path, *texts):
@@ -280,8 +270,7 @@ def test_count_streams_forms():
     ref = Words(["a", "b", "c"], np.array([0, 1, 2]), ["A", "b", "C"])
     hyp = Words(["a", "b", "c"], np.array([0, 2, 2]), ["A", "B", "C"])
     assert counted([(ref, hyp)])[0].words[0].tolist() == [[3, 0, 0, 0], [2, 1, 0, 0], [2, 1, 0, 0]]
-    assert counted([(ref._replace(cased=None), hyp)])[0].words[0].tolist() == [
-        [3, 0, 0, 0], [0, 0, 0, 0], [2, 1, 0, 0]]
+    assert counted([(ref._replace(cased=None), hyp)])[0].words[0].tolist() == [[3, 0, 0, 0], [0, 0, 0, 0], [2, 1, 0, 0]]
 
 
 def test_count_streams_long_ones_are_cut_without_cost():

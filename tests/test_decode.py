@@ -11,17 +11,10 @@ from hypothesis import strategies as st
 
 from punc.base.errors import InputError
 from punc.bin.main import main
+from punc.data import transitions as transitions_module
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import Label, LabelSet
-from punc.data.transitions import (
-    SEARCH_BATCH,
-    Transitions,
-    best_sequences,
-    case_rules,
-    learned,
-    read_transitions,
-    write_transitions,
-)
+from punc.data.transitions import Transitions, best_sequences, case_rules, learned, read_transitions, write_transitions
 from punc.decoding import spans
 from punc.decoding.decode import PartLabels, log_posteriors
 from punc.live.stream import decode_words
@@ -275,7 +268,7 @@ def test_best_sequence_of_a_long_stream_of_many_stretches_agrees_with_one_search
     for before in reversed(back):
         path.append(int(before[path[-1]]))
     np.testing.assert_array_equal(found, path[::-1])
-    assert (found != log_probs.argmax(1)).sum() > 2 * SEARCH_BATCH
+    assert (found != log_probs.argmax(1)).sum() > 2 * transitions_module.SEARCH_BATCH
 
 
 def test_case_rules_keep_allowed_labels_and_change_the_least_probable():

@@ -14,14 +14,7 @@ from pathlib import Path
 import pytest
 
 from punc.base.errors import InputError
-from punc.base.files import (
-    atomic_dir,
-    atomic_file,
-    decode_line,
-    is_unfinished,
-    open_input,
-    unchanged,
-)
+from punc.base.files import atomic_dir, atomic_file, decode_line, is_unfinished, open_input, unchanged
 
 
 class Stop(Exception):

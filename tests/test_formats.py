@@ -17,12 +17,7 @@ from punc.data.labels import Label, LabelSet
 from punc.text import formats
 from punc.text.abbreviations import MARK, STARTER, Abbreviations
 from punc.text.file_parts import MOST, FilePart, count_lines, decode, file_parts, found, note
-from punc.text.format import (
-    PrepareOptions,
-    format_help,
-    format_names,
-    load_format,
-)
+from punc.text.format import PrepareOptions, format_help, format_names, load_format
 from punc.text.formats.mteval import documents_and_segments
 
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",", "-")), Label("PERIOD", "w.", (".",)),

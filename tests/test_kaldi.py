@@ -2,11 +2,11 @@
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import run
 
 from punc.bin.main import main
 from punc.data.datadir import DataDir, write_data_dir
@@ -40,10 +40,6 @@ def recipe(tmp_path, monkeypatch):
             ctm.writelines(f"{utterance.id} 1 {0.5 * i + i % 3 / 10:.3f} 0.250 {word} \n" for i, word in times)
     assert main(["pauses", "data/train", "ctm"]) == 0
     return tmp_path
-
-
-def run(*command, **options):
-    return subprocess.run([str(c) for c in command], text=True, capture_output=True, timeout=60, **options)
 
 
 def kaldi_validates(directory):

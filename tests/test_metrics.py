@@ -14,19 +14,9 @@ from scipy import stats
 
 from punc.base.errors import InputError
 from punc.data.labels import Label, LabelSet
+from punc.scoring import metrics as metrics_module
 from punc.scoring.counts import Counts, confusion
-from punc.scoring.metrics import (
-    METRICS,
-    column_of,
-    columns,
-    compute_metrics,
-    is_summary,
-    lower_is_better,
-    merge_counts,
-    merged_labels,
-    parse_collapse,
-    rows_of,
-)
+from punc.scoring.metrics import METRICS, column_of, columns, compute_metrics, merged_labels, parse_collapse, rows_of
 from punc.scoring.posteriors import BINS, bins_of
 from punc.scoring.significance import bootstrap_sums, check_pair, compare, compare_runs, intervals
 from punc.scoring.texts import score_texts
@@ -35,10 +25,8 @@ NAMES = {"O": "O", ",": "COMMA", ".": "PERIOD", "?": "QUESTION"}
 
 
 @pytest.fixture(scope="module")
-def labels(tmp_path_factory):
-    path = tmp_path_factory.mktemp("labels") / "labels.txt"
-    path.write_text("O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n", encoding="utf-8")
-    return LabelSet.read(path)
+def labels():
+    return LabelSet((Label("O", "w"), *(Label(name, f"w{mark}", (mark,)) for mark, name in list(NAMES.items())[1:])))
 
 
 def slots(text):
@@ -236,10 +224,10 @@ def test_columns_group_rows():
     names = ["COMMA.P", "COMMA.R", "COMMA.F1", "overall.P", "overall.R", "overall.F1", "macro.F1", "Err", "SER",
              "3-class.P", "3-class.R", "3-class.F1", "3-class.FULL.P", "3-class.FULL.F1", "O.F1"]
     assert columns(names) == ["COMMA", "overall", "macro.F1", "Err", "SER", "3-class", "3-class.FULL", "O"]
-    assert {name for name in names if is_summary(name)} == {
+    assert {name for name in names if metrics_module.is_summary(name)} == {
         "COMMA.F1", "overall.F1", "macro.F1", "Err", "SER", "3-class.F1", "3-class.FULL.F1", "O.F1"}
     assert all(name in rows_of(column_of(name)) for name in names)
-    assert {name for name in names if lower_is_better(name)} == {"Err", "SER"}
+    assert {name for name in names if metrics_module.lower_is_better(name)} == {"Err", "SER"}
 
 
 @pytest.mark.parametrize(("text", "classes", "numbers"), [
@@ -264,7 +252,7 @@ def test_merge_sums_counts_of_classes():
     labels = LabelSet((Label("O", "w"), Label("CAP", "W"), Label("COMMA", "w,"), Label("CAP_COMMA", "W,")))
     counts = np.arange(32).reshape(2, 4, 4)
     classes, class_of = merged_labels(labels, "O=O+CAP,COMMA=COMMA+CAP_COMMA")
-    merged = merge_counts(counts, class_of, len(classes))
+    merged = metrics_module.merge_counts(counts, class_of, len(classes))
     assert merged[0].tolist() == [[0 + 1 + 4 + 5, 2 + 3 + 6 + 7], [8 + 9 + 12 + 13, 10 + 11 + 14 + 15]]
     assert merged.sum() == counts.sum()
     assert [(label.name, label.written) for label in classes] == [("O", "w"), ("COMMA", "w,")]

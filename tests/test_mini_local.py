@@ -115,8 +115,7 @@ def test_make_speech_repeatable(tmp_path):
     assert done.returncode == 0, done.stderr
     first = {name: (tmp_path / "out" / name).read_bytes() for name in ("ref.ctm.gz", "asr.ctm.gz")}
     rows = [line.split() for line in gzip.decompress(first["ref.ctm.gz"]).decode().splitlines()]
-    assert [row[4] for row in rows] == [
-        "is", "anna", "fitzwarrenby", "there", "no", "she", "left", "an", "hour", "ago"]
+    assert [row[4] for row in rows] == ["is", "anna", "fitzwarrenby", "there", "no", "she", "left", "an", "hour", "ago"]
     begins, durations = ([float(row[column]) for row in rows] for column in (2, 3))
     assert all(begin + duration <= following + 1e-6
                for begin, duration, following in zip(begins, durations, begins[1:]))

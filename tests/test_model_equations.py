@@ -31,8 +31,7 @@ def layer_of(weights, prefix):
 
 def model(**options):
     torch.manual_seed(4)
-    made = base.create("bi_lstm_attention", VOCABULARY, LABELS,
-                       {"embedding_dim": 3, "hidden_dim": 4, **options})
+    made = base.create("bi_lstm_attention", VOCABULARY, LABELS, {"embedding_dim": 3, "hidden_dim": 4, **options})
     for weight in made.parameters():
         torch.nn.init.uniform_(weight, -1, 1)
     return made.eval()

@@ -239,8 +239,7 @@ def test_lmplz_error_is_one_line(toy_store, tmp_path, monkeypatch):
     lmplz.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InputError, match=r"^lmplz failed: not enough memory; check memory"):
-        train(toy_store, tmp_path / "exp", "ngram", {},
-              TrainingOptions(train_set="train_after", dev_set="dev_after"))
+        train(toy_store, tmp_path / "exp", "ngram", {}, TrainingOptions(train_set="train_after", dev_set="dev_after"))
 
 
 @pytest.mark.parametrize(("options", "message"), [

@@ -1,13 +1,11 @@
 """Options: Kaldi's habits, conf files, and errors of one line, of Python and of utils/parse_options.sh."""
 
 import logging
-import os
-import subprocess
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Optional
 
 import pytest
+from conftest import UTILS, run
 
 from punc.base import log
 from punc.base.errors import InputError
@@ -228,14 +226,6 @@ def test_with_options_names_an_argument_as_its_option():
     assert with_options(InputError("hidden_dim=0", "it is 1 or more")) == "--hidden-dim=0; it is 1 or more"
     assert with_options(InputError("a=b", "rename it", "x=1")) == "x=1: a=b; rename it"
     assert with_options(InputError("no set 'a=b'", "name another one")) == "no set 'a=b'; name another one"
-
-
-UTILS = Path(__file__).parents[1] / "utils"
-
-
-def run(*command, cwd, env=None):
-    return subprocess.run([str(c) for c in command], cwd=cwd, env={**os.environ, **(env or {})}, text=True,
-                          capture_output=True, timeout=60)
 
 
 SCRIPT = """#!/usr/bin/env bash

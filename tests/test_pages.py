@@ -9,17 +9,9 @@ import pytest
 from punc.base.errors import InputError
 from punc.bin import results
 from punc.bin.main import main
+from punc.results import page_data as page_data_module
 from punc.results.findings import filled
-from punc.results.page_data import (
-    Cost,
-    PageData,
-    PairedTest,
-    Published,
-    publish,
-    read_page_data,
-    read_published,
-    write_page_data,
-)
+from punc.results.page_data import Cost, PageData, PairedTest, Published, publish, read_page_data, write_page_data
 from punc.results.pages import MOST_COLUMNS, MOST_ROWS, Settings, render
 from punc.scoring.significance import Interval
 
@@ -61,7 +53,7 @@ def test_published_f1_is_the_harmonic_mean_of_p_and_r(pytestconfig):
     paths = list(pytestconfig.rootpath.glob("egs/*/conf/published.tsv"))
     assert paths
     for path in paths:
-        of = {(row.system, row.set, row.metric): row.value for row in read_published(path)}
+        of = {(row.system, row.set, row.metric): row.value for row in page_data_module.read_published(path)}
         for (system, set, metric), f1 in of.items():
             p, r = (of.get((system, set, metric.replace(".F1", part))) for part in (".P", ".R"))
             if metric.endswith(".F1") and p and r:
@@ -149,8 +141,7 @@ def test_render_main_page():
     text = render(page_data(), settings)["RESULTS.md"]
     assert text.startswith("# Toys\n\nTwo sets.\n\nMade by\n\n```sh\n./run.sh\n```\n\n| system |")
     assert cells(text, "system") == ["system", "overall F1, ref", "published", "Err, asr", "training"]
-    assert cells(text, "A") == ["A", "**61.3** (1.0–99.0)", "58.0", "**44.2** (2.0–98.0)",
-                                "7 epochs, 6 min"]
+    assert cells(text, "A") == ["A", "**61.3** (1.0–99.0)", "58.0", "**44.2** (2.0–98.0)", "7 epochs, 6 min"]
     assert cells(text, "B") == ["B", "40.0 (1.0–99.0)", "", "**44.2** (2.0–98.0)", "2 h 5 min"]
     assert cells(text, "D") == ["D", "", "70.5", "", ""]
     assert "without it one run" in text
@@ -337,7 +328,7 @@ def test_committed_page_has_no_targets_and_no_diary(page):
 def page_of(page):
     """The options of a committed page, its data and its published figures."""
     options = results.parser().parse(["--config", str(conf_of(page)), "--render", "true", str(page.parent)])
-    published = read_published(recipe_of(page) / options.published) if options.published else []
+    published = page_data_module.read_published(recipe_of(page) / options.published) if options.published else []
     return options, read_page_data(page.parent), published
 
 

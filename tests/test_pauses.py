@@ -12,15 +12,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance, write_data_dir
-from punc.timing.pauses import (
-    TimedWord,
-    Timing,
-    pauses_by_label,
-    read_channels,
-    slot_pauses,
-    stream_pauses,
-    write_pauses,
-)
+from punc.timing import pauses as pauses_module
+from punc.timing.pauses import TimedWord, Timing, read_channels, slot_pauses, stream_pauses, write_pauses
 from punc.transcripts.read import word_times
 
 NAN = np.nan
@@ -83,8 +76,7 @@ def test_stream_pauses_match_by_alignment():
 
 
 def test_stream_pauses_ignore_case():
-    assert_array_equal(one_stream("So WE go", timing("SO we Go", "0-1 2-3 5-6")),
-                       np.float32([1, 2, NAN]))
+    assert_array_equal(one_stream("So WE go", timing("SO we Go", "0-1 2-3 5-6")), np.float32([1, 2, NAN]))
 
 
 def test_stream_pauses_untimed_word_hides_two_slots():
@@ -136,8 +128,7 @@ def test_stream_pauses_overlapping_utterances():
 
 def test_stream_pauses_utterance_without_times():
     counts = Counter()
-    pauses = pauses_of(segments(UTTERANCES, (10, 12), (15, 17)), sources(s_1=timing("a b", "0-1 1.5-2")),
-                       counts=counts)
+    pauses = pauses_of(segments(UTTERANCES, (10, 12), (15, 17)), sources(s_1=timing("a b", "0-1 1.5-2")), counts=counts)
     assert_array_equal(pauses, np.float32([[0.5, NAN], [NAN, NAN]]))
     assert counts == {"slots": 4, "known": 1, "next_to_untimed": 3, "untimed": 2, "ends": 0, "extra": 0, "missing": 1,
                       "errors": 2}
@@ -203,8 +194,9 @@ def test_write_pauses_archive_before_index(tmp_path, monkeypatch):
 
 
 def test_pauses_by_label():
-    found = pauses_by_label([Utterance("a-1", "a", [*"xyz"], ["O", "COMMA", "O"], np.float32([0, 0.25, NAN])),
-                             Utterance("a-2", "a", [*"xy"], ["O", "PERIOD"], np.float32([1, NAN]))])
+    found = pauses_module.pauses_by_label([
+        Utterance("a-1", "a", [*"xyz"], ["O", "COMMA", "O"], np.float32([0, 0.25, NAN])),
+        Utterance("a-2", "a", [*"xy"], ["O", "PERIOD"], np.float32([1, NAN]))])
     assert list(found) == ["O", "COMMA", "PERIOD"]
     assert_allclose(found["O"], [0, NAN, 1])
     assert_allclose(found["COMMA"], [0.25])

@@ -9,14 +9,7 @@ import pytest
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
-from punc.results.figures import (
-    MOST_WORDS,
-    TEXT,
-    count_labels,
-    describe_labels,
-    draw,
-    styles,
-)
+from punc.results.figures import MOST_WORDS, TEXT, count_labels, describe_labels, draw, styles
 
 pytest.importorskip("matplotlib")
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\n"

@@ -4,18 +4,16 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import content, random_model
+from conftest import UTILS, content, random_model
 
 from punc.bin.main import main
 from punc.data.datadir import Utterance, write_data_dir
 from punc.decoding import spans
 from punc.decoding.pack import pack
 
-UTILS = Path(__file__).parents[1] / "utils"
 WORDS = [f"w{i}" for i in range(20)]
 GROUP = 60  # tokens decoded at a time: small, so that there is something to share
 OPTIONS = ["--nj=1", "--chunk-size=16", "--context=8"]

@@ -23,15 +23,7 @@ from punc.results import page
 from punc.results.collect import collect_scores, paired_tests
 from punc.results.figures import styles
 from punc.results.page import choose, encode, systems_table
-from punc.results.set_view import (
-    DISTANCES,
-    PAUSES,
-    POSITIONS,
-    breakdowns,
-    by_stream,
-    precision_recall,
-    view,
-)
+from punc.results.set_view import DISTANCES, PAUSES, POSITIONS, breakdowns, by_stream, precision_recall, view
 from punc.results.slot_table import Hypothesis, SlotTable, read_slot_table, recognise
 
 for package in ("jinja2", "matplotlib"):

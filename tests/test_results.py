@@ -32,8 +32,7 @@ def exp(tmp_path, monkeypatch):
     for name, labels in outputs.items():
         write_data_dir(name, [Utterance(f"u{i}", f"u{i}", list("abcd"), labels, None) for i in range(4)])
     for system, set in [("good", "test"), ("bad", "test"), ("good", "asr")]:
-        assert main(["score", "--labels", "labels.txt", "ref", system,
-                     f"exp/{system}/decode_{set}/score"]) == 0
+        assert main(["score", "--labels", "labels.txt", "ref", system, f"exp/{system}/decode_{set}/score"]) == 0
     return tmp_path
 
 
@@ -56,8 +55,7 @@ def test_paired_tests_on_every_common_set(exp):
 def test_paired_tests_of_several_seeds_are_of_their_means(exp):
     for seed, labels in ((2, ["O", "COMMA", "O", "PERIOD"]), (3, ["O", "O", "O", "O"])):
         write_data_dir("run", [Utterance(f"u{i}", f"u{i}", list("abcd"), labels, None) for i in range(4)])
-        assert main(["score", "--labels", "labels.txt", "ref", "run",
-                     f"exp/good.seed{seed}/decode_test/score"]) == 0
+        assert main(["score", "--labels", "labels.txt", "ref", "run", f"exp/good.seed{seed}/decode_test/score"]) == 0
     scores = collect_scores("exp")
     test = paired_tests(scores, [("good", "bad")], ["Err"])[0]
     assert (test.this, test.other, test.difference) == ("good", "bad", (25 + 0 + 50) / 3 - 50)
@@ -153,8 +151,7 @@ def toys(tmp_path, monkeypatch):
     for name, labels in outputs.items():
         write_data_dir(name, [Utterance(f"u{i:02}", f"u{i:02}", list("abcd"), of, None) for i, of in enumerate(labels)])
     for system, set in [("good", "test"), ("bad", "test"), ("always", "test"), ("bad", "asr")]:
-        assert main(["score", "--labels", "labels.txt", "ref", system,
-                     f"exp/{system}/decode_{set}/score"]) == 0
+        assert main(["score", "--labels", "labels.txt", "ref", system, f"exp/{system}/decode_{set}/score"]) == 0
         (tmp_path / "exp" / system / "conf").write_text("# punc 0, store data/store\n--model=m\n--train-set=train\n")
     return tmp_path
 

@@ -5,16 +5,9 @@ import re
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
-
-UTILS = Path(__file__).parents[1] / "utils"
-
-
-def run(*command, cwd, env=None):
-    return subprocess.run([str(c) for c in command], cwd=cwd, env={**os.environ, **(env or {})}, text=True,
-                          capture_output=True, timeout=60)
+from conftest import UTILS, run
 
 
 @pytest.fixture

@@ -79,8 +79,7 @@ def test_score_against_other_system(work, capsys):
     score(out="one")
     score("--against", "one", hypothesis="bad", out="two")
     header = ("metric", *Comparison._fields)
-    found = {name: Comparison(*numbers)
-             for name, *numbers in read_tsv("two/against.tsv", header, Comparison._fields)}
+    found = {name: Comparison(*numbers) for name, *numbers in read_tsv("two/against.tsv", header, Comparison._fields)}
     assert found["Err"].difference == pytest.approx(100 - 8.75)
     assert found["Err"].p < 0.01
     assert re.search(r"^Err +100\.0 +8\.8 +\+91\.2 \S+ … \S+ +0\.0005$", capsys.readouterr().out, re.M)

@@ -8,15 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import run
 
 ROOT = Path(__file__).parents[1]
 UTILS = ROOT / "utils"
 PIP_VERSION = re.search(r"^pip==.+$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)[0]
-
-
-def run(*command, cwd, env=None):
-    return subprocess.run([str(c) for c in command], cwd=cwd, env={**os.environ, **(env or {})}, text=True,
-                          capture_output=True, timeout=60)
 
 
 STAND_IN = """#!/bin/sh

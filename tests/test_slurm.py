@@ -21,15 +21,11 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import pytest
+from conftest import run
 
 ROOT = Path(__file__).parents[1]
 SLURM_PL = ROOT / "utils/slurm.pl"
 SEARCH = os.environ["PATH"] + ":/usr/sbin:/sbin"
-
-
-def run(*command, cwd, env=None):
-    return subprocess.run([str(c) for c in command], cwd=cwd, env={**os.environ, **(env or {})}, text=True,
-                          capture_output=True, timeout=200)
 
 
 # Calls of sbatch: a stand-in records its arguments, and runs the script of a single job.

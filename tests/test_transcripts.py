@@ -282,8 +282,7 @@ def test_textgrid_tiers(read, names, chosen):
     text = f'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n2\n<exists>\n2\n{tiers}'
     words = read(text)[1]
     assert words.texts == [f"{chosen}a", f"{chosen}b", '"c"']
-    assert loud(read, text) == text.replace(f"{chosen}a", f"{chosen}A").replace(
-        f'{chosen}b ""c', f'{chosen}B ""C')
+    assert loud(read, text) == text.replace(f"{chosen}a", f"{chosen}A").replace(f'{chosen}b ""c', f'{chosen}B ""C')
     assert read(text, tier=names[1 - chosen])[1].texts[0] == f"{1 - chosen}a"
     with pytest.raises(InputError, match="no tier 'x' of words; name one with --tier: '"):
         read(text, tier="x")

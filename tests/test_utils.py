@@ -1,7 +1,6 @@
 """Scripts of utils/: check_corpus.sh, near_errors.py, quote.sh and tune_scale.py."""
 
 import json
-import os
 import random
 import re
 import subprocess
@@ -11,15 +10,9 @@ from pathlib import Path
 import kaldiio
 import numpy as np
 import pytest
+from conftest import UTILS, run
 
 from punc.data.datadir import Utterance, write_data_dir
-
-UTILS = Path(__file__).parents[1] / "utils"
-
-
-def run(*command, cwd, env=None):
-    return subprocess.run([str(c) for c in command], cwd=cwd, env={**os.environ, **(env or {})}, text=True,
-                          capture_output=True, timeout=60)
 
 
 @pytest.mark.parametrize(("listed", "code", "message"), [
@@ -132,8 +125,7 @@ def tune(tmp_path, *sets):
         rows = np.array([row for _, row in slots if row], np.float32)
         kaldiio.save_ark(str(decoded / "post.ark"), {"s-1": rows})
         directories += [data, decoded]
-    return subprocess.run([sys.executable, TUNE, tmp_path / "labels.txt", *directories],
-                          capture_output=True, text=True)
+    return subprocess.run([sys.executable, TUNE, tmp_path / "labels.txt", *directories], capture_output=True, text=True)
 
 
 def slot(label, plain, comma):

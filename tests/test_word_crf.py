@@ -13,23 +13,9 @@ from punc.base.errors import InputError
 from punc.data.datadir import Utterance, write_data_dir
 from punc.decoding.decode import log_posteriors
 from punc.models import base
+from punc.models.word_crf import features
 from punc.models.word_crf import model as word_crf
-from punc.models.word_crf.features import (
-    LM_STEPS,
-    Finder,
-    Template,
-    Text,
-    cluster_table,
-    firing,
-    ngram_keys,
-    odds_step,
-    read_clusters,
-    runs,
-    select,
-    shape_table,
-    suffix_table,
-    templates,
-)
+from punc.models.word_crf.features import LM_STEPS, Template, Text, read_clusters, shape_table, suffix_table
 from punc.tokens.store import Store, make_store
 from punc.tokens.tokenizers.form import forms, word_shape
 from punc.training.epochs import evaluate
@@ -199,7 +185,7 @@ TEXT = Text(np.array([WHAT, IS, MP3, 0, IS], np.int32), np.array([0, 4, 5]), Non
 
 def keys(template, text=TEXT, start=0, stop=5, tables=None, triggers=(), before=2, after=1):
     """The keys of a template, a list for each slot."""
-    finder = Finder(V, tables or {}, triggers, before, after)
+    finder = features.Finder(V, tables or {}, triggers, before, after)
     slots, found = next(finder.keys([template], text, start, stop))
     return [found[slots == slot].tolist() for slot in range(stop - start)]
 
@@ -228,8 +214,8 @@ def test_tables_of_a_form_are_those_of_its_words(word):
 
 def test_cluster_table_by_prefixes():
     clusters = {"what": "0010", "is": "0011", "mp3": "01", "other": "1"}
-    assert cluster_table(WORDS, clusters, 3).tolist() == [-1, -1, 0, 0, 1, -1, -1, -1]
-    assert cluster_table(WORDS, clusters, 4).tolist() == [-1, -1, 0, 1, 2, -1, -1, -1]
+    assert features.cluster_table(WORDS, clusters, 3).tolist() == [-1, -1, 0, 0, 1, -1, -1, -1]
+    assert features.cluster_table(WORDS, clusters, 4).tolist() == [-1, -1, 0, 1, 2, -1, -1, -1]
 
 
 def test_keys_word_ngrams_stop_at_stream_ends():
@@ -243,7 +229,7 @@ def test_keys_word_ngrams_stop_at_stream_ends():
 def test_keys_same_for_part_of_text(start, stop):
     rng = np.random.default_rng(0)
     text = Text(rng.integers(0, V, 100).astype(np.int32), np.array([0, 39, 40, 100]), None)
-    for template in templates(4, 3, [], 0, 0):
+    for template in features.templates(4, 3, [], 0, 0):
         assert keys(template, text, start, stop) == keys(template, text, 0, 100)[start:stop]
 
 
@@ -251,7 +237,7 @@ def test_odds_step_by_hand():
     log_probs = np.log([[0.5, 0.5], [1 / (1 + np.exp(-1)), 1 / (1 + np.exp(1))], [1.0, 1e-30]])
     assert [keys(Template("lm", label), TEXT._replace(log_probs=log_probs), 0, 3) for label in (0, 1)] == \
         [[[LM_STEPS], [LM_STEPS + 2], [2 * LM_STEPS]], [[LM_STEPS], [LM_STEPS - 2], [0]]]
-    assert odds_step(np.zeros(1, np.float32)).tolist() == [2 * LM_STEPS]
+    assert features.odds_step(np.zeros(1, np.float32)).tolist() == [2 * LM_STEPS]
 
 
 def test_keys_triggers_in_window():
@@ -290,8 +276,8 @@ def test_runs_match_loop_over_windows(n, before, after):
     ids, _, offsets = text([12, 1, 2, 25, 3])
     expected = {(key(ngram), slot) for slot, ngrams in enumerate(held(ids, offsets, n, before, after))
                 for ngram in ngrams}
-    found = [(k, slot) for k, first, last in zip(*(a.tolist() for a in runs(ids, offsets, n, SIZE, before, after)))
-             for slot in range(first, last + 1)]
+    runs = zip(*(a.tolist() for a in features.runs(ids, offsets, n, SIZE, before, after)))
+    found = [(k, slot) for k, first, last in runs for slot in range(first, last + 1)]
     assert len(found) == len(set(found))
     assert set(found) == expected
 
@@ -316,7 +302,7 @@ def test_select_has_largest_mutual_information(before, after, min_count):
         # In steps of a billionth, so that rounding does not break ties.
         order = sorted(enough, key=lambda g: (-round(information(g, mark), 9), -joint[g, mark], len(g), key(g)))
         expected |= set(order[:5])
-    found = select(ids, labels, offsets, SIZE, 3, 5, before, after, min_count)
+    found = features.select(ids, labels, offsets, SIZE, 3, 5, before, after, min_count)
     assert [keys.tolist() for keys in found] == \
         [sorted(key(ngram) for ngram in expected if len(ngram) == n) for n in (1, 2, 3)]
 
@@ -325,10 +311,10 @@ def test_select_has_largest_mutual_information(before, after, min_count):
 def test_firing_in_part_of_text(start, stop):
     ids, _, offsets = text([12, 1, 2, 25, 3])
     for n in (1, 2, 3):
-        wanted = np.unique(ngram_keys(ids, n, SIZE))[::2]
+        wanted = np.unique(features.ngram_keys(ids, n, SIZE))[::2]
         expected = {(slot - start, key(ngram)) for slot, ngrams in enumerate(held(ids, offsets, n, 4, 2))
                     for ngram in ngrams if start <= slot < stop and key(ngram) in wanted}
-        slots, keys = firing(ids, offsets, start, stop, n, SIZE, 4, 2, wanted)
+        slots, keys = features.firing(ids, offsets, start, stop, n, SIZE, 4, 2, wanted)
         assert len(slots) == len(expected)
         assert set(zip(slots.tolist(), keys.tolist())) == expected
 

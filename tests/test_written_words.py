@@ -8,18 +8,7 @@ from hypothesis import strategies as st
 from punc.data.labels import Label, LabelSet
 from punc.text.casing import Casing
 from punc.text.marked_words import MarkedWords, take_apart
-from punc.text.word_parts import (
-    MARK,
-    NUMBER,
-    SILENCE,
-    SYMBOL,
-    TAG,
-    URL,
-    WORD,
-    TokenReader,
-    is_hidden,
-    tagged,
-)
+from punc.text.word_parts import MARK, NUMBER, SILENCE, SYMBOL, TAG, URL, WORD, TokenReader, is_hidden, tagged
 
 READER = TokenReader()
 

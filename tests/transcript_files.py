@@ -45,8 +45,7 @@ def make_audacity(segments):
 
 
 def make_microdvd(segments):
-    return "".join(f"{{{round(23.976 * row[0][1])}}}{{{round(23.976 * row[-1][2])}}}{said(row)}\n"
-                   for row in segments)
+    return "".join(f"{{{round(23.976 * row[0][1])}}}{{{round(23.976 * row[-1][2])}}}{said(row)}\n" for row in segments)
 
 
 def make_lrc(segments):

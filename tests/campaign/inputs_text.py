@@ -20,8 +20,7 @@ COMMENT = re.compile(rb"^[ \t]*;;.*$", re.MULTILINE)
 
 def kinds() -> Iterator[Kind]:
     for name in format_names():
-        visible = {"mteval": without_markup, "trs": without_markup, "ctm": fifth_column}.get(
-            name, without_names)
+        visible = {"mteval": without_markup, "trs": without_markup, "ctm": fifth_column}.get(name, without_names)
         yield Kind(name, partial(make, name), partial(read, name), (f"in.{name}",), visible)
 
 
