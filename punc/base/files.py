@@ -53,13 +53,19 @@ def decode_line(line: bytes, path: StrPath, number: int) -> str:
         raise InputError(f"byte {error.start + 1} is not UTF-8", "convert it: iconv -t UTF-8", path, number) from None
 
 
+def decoded_lines(path: StrPath, remedy: str = "make it, or name another one") -> Iterator[tuple[int, str]]:
+    """The lines of a file, numbered from 1. Raises InputError as `open_input` and `decode_line`."""
+    with open_input(path, remedy) as file:
+        for number, line in enumerate(file, 1):
+            yield number, decode_line(line, path, number)
+
+
 def read_lines(path: StrPath) -> Iterator[tuple[int, str]]:
     """The lines of a file that people write, numbered from 1, without empty ones and comments (`# …`)."""
-    with open_input(path) as file:
-        for number, raw in enumerate(file, 1):
-            line = decode_line(raw, path, number).strip()
-            if line and not line.startswith("#"):
-                yield number, line
+    for number, raw in decoded_lines(path):
+        line = raw.strip()
+        if line and not line.startswith("#"):
+            yield number, line
 
 
 def read_blocks(path: StrPath, size: int = 1 << 20) -> Iterator[bytes]:

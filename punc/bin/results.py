@@ -8,20 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_dir, decode_line, open_input
+from punc.base.files import atomic_dir, decoded_lines
 from punc.base.options import OptionParser, boolean
+from punc.results import page_data
 from punc.results.collect import collect_scores, paired_tests, read_cost
 from punc.results.findings import filled
-from punc.results.page_data import (
-    KEY,
-    PageData,
-    dropped_rows,
-    keep_rows,
-    pictures,
-    read_page_data,
-    read_published,
-    write_page_data,
-)
+from punc.results.page_data import PageData, dropped_rows, keep_rows, pictures, read_page_data, write_page_data
 from punc.results.pages import Settings, render
 from punc.scoring.report import METRICS
 
@@ -71,8 +63,9 @@ def parser() -> OptionParser:
 def main(arguments: Sequence[str]) -> None:
     options = parser().parse(arguments)
     settings = Settings(options.title, options.about, options.columns.split(), _names(options.main),
-                        options.main_columns.split(), read_published(options.published) if options.published else [],
-                        links=options.link)
+                        options.main_columns.split(), links=options.link)
+    if options.published:
+        settings.published = page_data.read_published(options.published)
     if options.keep and options.render:
         raise InputError("--keep with --render", "leave one out")
     pairs = _pairs(options.compare)
@@ -91,12 +84,13 @@ def main(arguments: Sequence[str]) -> None:
                 logger.info("punc results: no set has scores of both %s and %s: their test is left out", *pair)
     if options.findings:
         declared = {*options.systems.split(), *options.sets.split()}
-        settings.findings = filled(_text(options.findings), data, settings.published, declared, options.findings)
+        text = "\n".join(line for _, line in decoded_lines(options.findings))
+        settings.findings = filled(text, data, settings.published, declared, options.findings)
     pages = render(data, settings)
     # Pages without RESULTS.md are not published. The tables stay, so a killed run can be started again.
     key, stale = "RESULTS.md", ["results/*.md"]
     if not options.render:
-        key, stale = KEY, [*stale, "results/tests.tsv", "results/costs.tsv", "results/command.txt"]
+        key, stale = page_data.KEY, [*stale, "results/tests.tsv", "results/costs.tsv", "results/command.txt"]
     with atomic_dir(options.exp, key, stale) as tmp:
         (tmp / "results").mkdir()
         for name, text in pages.items():
@@ -140,6 +134,3 @@ def _names(text: str) -> list[str]:
         raise InputError(f"--main '{text}': {error}", "put quotes around a name with blanks") from None
 
 
-def _text(path: str) -> str:
-    with open_input(path) as file:
-        return "\n".join(decode_line(line, path, number) for number, line in enumerate(file, 1))

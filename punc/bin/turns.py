@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from punc.base.errors import InputError, StrPath
-from punc.base.files import decode_line, open_input
+from punc.base.files import decoded_lines
 from punc.base.options import OptionParser
 from punc.data.datadir import LATEST, DataDir, speaker
 from punc.data.tables import TURNS, ends_of_turns, read_table, write_turns
@@ -80,19 +80,18 @@ def by_diarization(data: DataDir, rttm: str, times: str, counts: Counter[str]) -
 def read_rttm(path: StrPath) -> dict[str, list[Turn]]:
     """The turns of each file of an RTTM. Raises InputError for a line that is none, or if there are no turns."""
     turns: dict[str, list[Turn]] = {}
-    with open_input(path) as file:
-        for number, raw in enumerate(file, 1):
-            columns = decode_line(raw, path, number).split()
-            if columns[:1] != ["SPEAKER"]:
-                continue
-            try:
-                begin, duration, name = float(columns[3]), float(columns[4]), columns[7]
-            except (ValueError, IndexError):
-                begin = duration = -1.0
-            if not (0 <= begin < LATEST and 0 <= duration < LATEST):  # so NaN is out, too
-                raise InputError("not a turn", "write SPEAKER FILE CHANNEL BEGIN DURATION <NA> <NA> NAME <NA> <NA>",
-                                 path, number)
-            turns.setdefault(columns[1], []).append((begin, begin + duration, name))
+    for number, line in decoded_lines(path):
+        columns = line.split()
+        if columns[:1] != ["SPEAKER"]:
+            continue
+        try:
+            begin, duration, name = float(columns[3]), float(columns[4]), columns[7]
+        except (ValueError, IndexError):
+            begin = duration = -1.0
+        if not (0 <= begin < LATEST and 0 <= duration < LATEST):  # so NaN is out, too
+            raise InputError("not a turn", "write SPEAKER FILE CHANNEL BEGIN DURATION <NA> <NA> NAME <NA> <NA>", path,
+                             number)
+        turns.setdefault(columns[1], []).append((begin, begin + duration, name))
     if not turns:
         raise InputError("no SPEAKER lines", "give an RTTM", path)
     return turns

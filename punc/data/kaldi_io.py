@@ -7,6 +7,7 @@ would also unpickle Python objects, that is, run their code, and believe any siz
 import os
 import re
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO
 
@@ -99,7 +100,7 @@ def parse_location(location: str, index: StrPath, line: int) -> tuple[str, int]:
     raise InputError(f"'{location[:200]}' is not ARCHIVE:OFFSET", "make it with punc pauses", index, line)
 
 
-class VectorReader:
+class VectorReader(AbstractContextManager):
     """Reads the vectors that the lines of an index name: first next to it, as a data directory can be moved; then where
     the index says. Refuses Kaldi's pipes (`cat x |`): reading data never runs a command."""
 
@@ -138,9 +139,6 @@ class VectorReader:
         if self._ark is not None:
             self._ark.close()
         self._ark = self._name = None
-
-    def __enter__(self) -> "VectorReader":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from punc.base.errors import InputError, StrPath
-from punc.base.files import atomic_dir, atomic_file, decode_line, open_input, read_blocks
+from punc.base.files import atomic_dir, atomic_file, decoded_lines, open_input, read_blocks
 from punc.base.runs import bounds_of
 
 # Kaldi refuses these in a text as whole words, as `grep -w` sees words.
@@ -41,19 +41,18 @@ def read_table(path: StrPath, sort: bool = True) -> Iterator[Row]:
     Raises InputError for a missing or empty file, a line without a key, bad bytes and a wrong order.
     """
     last, number = b"", 0
-    with open_input(path) as file:
-        for number, line in enumerate(file, 1):
-            key, _, value = decode_line(line, path, number).replace("\t", " ", 1).partition(" ")
-            if not key:
-                raise InputError("a line without a key", "begin the line with an id, not with a blank", path, number)
-            if sort:
-                this = key.encode()
-                if this == last:
-                    raise InputError(f"'{key}' occurs twice", "keep one line for each id", path, number)
-                if this < last:
-                    raise InputError(f"'{key}' is out of order", "sort it: LC_ALL=C sort -u", path, number)
-                last = this
-            yield Row(number, key, value)
+    for number, line in decoded_lines(path):
+        key, _, value = line.replace("\t", " ", 1).partition(" ")
+        if not key:
+            raise InputError("a line without a key", "begin the line with an id, not with a blank", path, number)
+        if sort:
+            this = key.encode()
+            if this == last:
+                raise InputError(f"'{key}' occurs twice", "keep one line for each id", path, number)
+            if this < last:
+                raise InputError(f"'{key}' is out of order", "sort it: LC_ALL=C sort -u", path, number)
+            last = this
+        yield Row(number, key, value)
     if not number:
         raise InputError("the file is empty", "make it again", path)
 

@@ -117,16 +117,14 @@ class App:
             WebSocketRoute("/v1/live", self._sockets.serve), WebSocketRoute("/", self._sockets.serve)]
 
 
-async def input_error(request: Any, error: Exception) -> Response:
+async def input_error(request: Any, error: Any) -> Response:
     """An error of a request, with what the command line would say."""
-    assert isinstance(error, InputError)
     status = 404 if error.what.startswith("no model '") else 400
     line = {} if error.line is None else {"line": error.line}
     return Json({"error": error.what, "remedy": error.remedy, **line}, status)
 
 
-async def http_error(request: Any, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
+async def http_error(request: Any, error: Any) -> Response:
     what, _, remedy = error.detail.partition("; ")
     return Json({"error": what, "remedy": remedy or "see /openapi.json"}, error.status_code, error.headers)
 

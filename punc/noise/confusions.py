@@ -26,7 +26,7 @@ from itertools import pairwise
 import numpy as np
 
 from punc.base.errors import InputError, StrPath
-from punc.base.files import atomic_file, decode_line, open_input
+from punc.base.files import atomic_file, decoded_lines
 from punc.data.datadir import DataDir, label_numbers
 from punc.data.labels import LabelSet
 from punc.scoring.project import paired_streams
@@ -92,17 +92,15 @@ class Confusions:
 def read_confusions(path: StrPath) -> Confusions:
     """Read a file of confusions. Raises InputError if it is not one, or if its counts do not fit together."""
     found = Confusions()
-    with open_input(path, "make it: punc confusions") as file:
-        for number, raw in enumerate(file, 1):
-            line = decode_line(raw, path, number)
-            if number == 1:
-                if line != HEADER:
-                    raise InputError(f"the first line is not '{HEADER}'", "make it: punc confusions", path, 1)
-                continue
-            try:
-                _read_line(found, line.split("\t"))
-            except ValueError:
-                raise InputError("not a count of confusions", "make it: punc confusions", path, number) from None
+    for number, line in decoded_lines(path, "make it: punc confusions"):
+        if number == 1:
+            if line != HEADER:
+                raise InputError(f"the first line is not '{HEADER}'", "make it: punc confusions", path, 1)
+            continue
+        try:
+            _read_line(found, line.split("\t"))
+        except ValueError:
+            raise InputError("not a count of confusions", "make it: punc confusions", path, number) from None
     errors: Counter[str] = Counter()
     for (word, _), count in found.replaced.items():
         errors[word] += count

@@ -1,6 +1,6 @@
 """Result pages in Markdown: RESULTS.md, one screen, and results/SET.md with all rows, paired tests and signatures."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -51,10 +51,6 @@ def render(data: PageData, settings: Settings) -> dict[str, str]:
     """
     pages = {"RESULTS.md": _main_page(data, settings)}
     return pages | {f"results/{name}.md": _set_page(name, data, settings) for name in data.sets}
-
-
-def _several(rows: Iterable[Metrics]) -> bool:
-    return any(isinstance(value, Spread) for row in rows for value in row.values())
 
 
 def _main_page(data: PageData, settings: Settings) -> str:
@@ -146,7 +142,7 @@ def _cost(cost: Cost) -> str:
 
 def _set_page(name: str, data: PageData, settings: Settings) -> str:
     sources = list(dict.fromkeys(row.source for row in settings.published if row.set == name))
-    several = _several(_rows_of_set(name, data).values())
+    several = any(isinstance(value, Spread) for row in _rows_of_set(name, data).values() for value in row.values())
     parts = [f"# {settings.title}: {name}"]
     if settings.about:
         parts.append(settings.about)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punc.base.errors import InputError, StrPath
-from punc.base.files import atomic_file, decode_line, open_input
+from punc.base.files import atomic_file, decoded_lines
 from punc.base.runs import bounds_of
 from punc.data.labels import LabelSet
 from punc.scoring.metrics import FORMS, OUTCOMES
@@ -152,18 +152,17 @@ def read_counts(path: StrPath) -> tuple[Counts, LabelSet]:
     labels = LabelSet.read(path / "labels.txt")
     pairs, width = len(labels) ** 2, 0
     units, rows, table = [], [], path / "counts.tsv"
-    with open_input(table) as file:
-        for number, line in enumerate(file, 1):
-            unit, *cells = decode_line(line, table, number).split("\t")
-            width = width or len(cells)
-            try:
-                row = np.array(cells, np.int64) if number > 1 else np.zeros(len(cells), np.int64)  # a header is first
-            except (ValueError, OverflowError):
-                row = np.array([-1])
-            if len(row) != width or width not in (pairs, pairs + len(WORD_COLUMNS)) or row.min() < 0:
-                raise InputError("not the counts of a unit", "score again", table, number)
-            units.append(unit)
-            rows.append(row)
+    for number, line in decoded_lines(table):
+        unit, *cells = line.split("\t")
+        width = width or len(cells)
+        try:
+            row = np.array(cells, np.int64) if number > 1 else np.zeros(len(cells), np.int64)  # a header is first
+        except (ValueError, OverflowError):
+            row = np.array([-1])
+        if len(row) != width or width not in (pairs, pairs + len(WORD_COLUMNS)) or row.min() < 0:
+            raise InputError("not the counts of a unit", "score again", table, number)
+        units.append(unit)
+        rows.append(row)
     if len(units) < 2:
         raise InputError("no counts", "score again", table)
     found = np.array(rows[1:])

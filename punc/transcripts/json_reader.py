@@ -4,23 +4,9 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from punc.transcripts import json_words
+from punc.transcripts import json_shape, json_words
 from punc.transcripts.json_file import JsonDocument
-from punc.transcripts.json_shape import (
-    MARK,
-    UNKNOWN,
-    JsonFormat,
-    Shape,
-    Span,
-    Spot,
-    Word,
-    getter,
-    has_text,
-    places,
-    seconds,
-    speaker_name,
-    values,
-)
+from punc.transcripts.json_shape import JsonFormat, Shape, Span, Spot, Word, getter, places, seconds, values
 from punc.transcripts.transcript import BEGINS_WITH_BLANK, Repeat, Text, folded, split
 
 
@@ -74,7 +60,7 @@ class JsonReader:
         for document in documents:
             goes_on = bool(row.part) and getter(row.part)(document) is not None
             for recording in values(document, row.recordings):
-                name = "_".join(speaker_name(getter(row.recording)(recording)).split())
+                name = "_".join(json_shape.speaker_name(getter(row.recording)(recording)).split())
                 begins.append(not names or (bool(row.recordings) and not (goes_on and name == names[-1])))
                 names.append(name)
         count, several = 0, sum(begins) > 1
@@ -93,7 +79,7 @@ class JsonReader:
             self._before = []
             speaker = key.removesuffix("words").rstrip(" -") if isinstance(key, str) else self.shape.speaker(stream)
             for segment in self._final(values(stream, self._row.segments)):
-                self._read_segment(segment, speaker_name(speaker))
+                self._read_segment(segment, json_shape.speaker_name(speaker))
             if self._row.pieces and any(BEGINS_WITH_BLANK.match(text.text) for text in self.texts[first:]):
                 self.texts[first:] = json_words.joined(self.texts[first:])
 
@@ -101,7 +87,7 @@ class JsonReader:
         shape, first = self.shape, len(self.texts)
         self._segment += 1
         own = shape.speaker(segment)
-        speaker = speaker if own is None else speaker_name(own)
+        speaker = speaker if own is None else json_shape.speaker_name(own)
         found = shape.words(segment)
         spans = shape.spans(segment, found)
         words = self._words(found, spans, speaker)
@@ -127,14 +113,15 @@ class JsonReader:
         words, shape = [], self.shape
         for (_, value, spot), span in zip(found, spans):
             own = shape.speaker(value)
-            name = speaker if own is None else speaker_name(own)
+            name = speaker if own is None else json_shape.speaker_name(own)
             is_mark = self._row.mark != "" and shape.is_mark(value)
             words.append(self._text(spot, span, name, seconds(shape.confidence(value)), is_mark))
         return words
 
     def _texts(self, spots: list[Spot], segment: Any, speaker: str = "") -> list[Text]:
         confidence = seconds(self.shape.confidence(segment))
-        return [self._text(spot, UNKNOWN, speaker, confidence) for spot in spots if has_text(spot)]
+        known = filter(json_shape.has_text, spots)
+        return [self._text(spot, json_shape.UNKNOWN, speaker, confidence) for spot in known]
 
     def _text(self, spot: Spot, span: Span, speaker: str, confidence: float, joined: bool = False) -> Text:
         place, text = self._document.place(*spot)
@@ -161,7 +148,8 @@ class JsonReader:
         if not self._row.word:
             return said != whole and said != [part.strip() for part in parts]
         spoken = len(whole) if any(map(BEGINS_WITH_BLANK.match, parts)) else len(parts)
-        return len(said) > spoken or (MARK.search(text) is not None and not any(map(MARK.search, parts)))
+        find_mark = json_shape.MARK.search
+        return len(said) > spoken or (find_mark(text) is not None and not any(map(find_mark, parts)))
 
     def _add_words(self, words: list[Text]) -> None:
         first = len(self.texts)

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punc.base.errors import InputError, StrPath
-from punc.base.files import decode_line, open_input
+from punc.base.files import decoded_lines
 from punc.base.runs import bounds_of, find_sorted, ranges
 from punc.tokens.tokenizers.form import parse_form, word_shape
 from punc.tokens.vocabulary import END
@@ -87,16 +87,15 @@ def read_clusters(path: StrPath) -> dict[str, str]:
     Raises InputError, with file and line, if the file has another format.
     """
     bits: dict[str, str] = {}
-    with open_input(path) as file:
-        for number, raw in enumerate(file, 1):
-            fields = decode_line(raw, path, number).split("\t")
-            is_count = fields[-1].isascii() and fields[-1].isdigit()
-            if len(fields) != 3 or not fields[0] or fields[0].strip("01") or not fields[1] or not is_count:
-                raise InputError("not BITS<TAB>WORD<TAB>COUNT", "use the file `paths` that Liang's wcluster writes",
-                                 path, number)
-            if fields[1] in bits:
-                raise InputError(f"'{fields[1]}' is here twice", "remove one of its lines", path, number)
-            bits[fields[1]] = fields[0]
+    for number, line in decoded_lines(path):
+        fields = line.split("\t")
+        is_count = fields[-1].isascii() and fields[-1].isdigit()
+        if len(fields) != 3 or not fields[0] or fields[0].strip("01") or not fields[1] or not is_count:
+            raise InputError("not BITS<TAB>WORD<TAB>COUNT", "use the file `paths` that Liang's wcluster writes", path,
+                             number)
+        if fields[1] in bits:
+            raise InputError(f"'{fields[1]}' is here twice", "remove one of its lines", path, number)
+        bits[fields[1]] = fields[0]
     if not bits:
         raise InputError("the file is empty", "make it again, or name another one", path)
     return bits
