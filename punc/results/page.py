@@ -142,7 +142,7 @@ def _browsed(name: str, table: SlotTable, recordings: Sequence[str]) -> dict[str
             "passages": encode(table, ranges)}
 
 
-def choose(begins: np.ndarray, most: int, wanted: Sequence[int] = (), seed: int = 1) -> list[tuple[int, int]]:
+def choose(begins: np.ndarray, most: int, wanted: Sequence[int] = ()) -> list[tuple[int, int]]:
     """Which slots are shown: ranges in order, each in one stream, and the streams `wanted` whole.
 
     begins   int64 (streams + 1,): the slots of each stream
@@ -152,7 +152,7 @@ def choose(begins: np.ndarray, most: int, wanted: Sequence[int] = (), seed: int 
     sizes = np.diff(begins)
     if begins[-1] <= most:
         return [(int(begin), int(begin + size)) for begin, size in zip(begins, sizes) if size]
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(1)
     order = rng.permutation(np.flatnonzero(sizes))
     # Short streams are taken whole until there are enough; of long ones MOST_STREAMS have a part.
     fit = int(np.searchsorted(np.cumsum(sizes[order]), most, side="right"))

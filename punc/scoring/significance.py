@@ -65,8 +65,8 @@ def intervals(counts: np.ndarray, measure: Measure, replicates: int = REPLICATES
     return {name: Interval(float(value), *_bounds(sampled[name])) for name, value in point.items()}
 
 
-def compare(this: np.ndarray, other: np.ndarray, measure: Measure, replicates: int = REPLICATES,
-            seed: int = SEED) -> dict[str, Comparison]:
+def compare(this: np.ndarray, other: np.ndarray, measure: Measure,
+            replicates: int = REPLICATES) -> dict[str, Comparison]:
     """A paired test of two systems on the same units; each has counts (units, …).
 
     p is two-sided, by approximate randomisation (Noreen 1989; Riezler & Maxwell 2005). If the systems were alike, any
@@ -76,9 +76,9 @@ def compare(this: np.ndarray, other: np.ndarray, measure: Measure, replicates: i
     """
     one, two = measure(this.sum(0)), measure(other.sum(0))
     both = np.concatenate([this, other], axis=1)  # one resampling for both
-    sums = bootstrap_sums(both, replicates, seed)
+    sums = bootstrap_sums(both, replicates)
     sampled = [measure(part) for part in np.split(sums, 2, axis=1)]
-    rng = _generator("exchange", seed)
+    rng = _generator("exchange", SEED)
     moved = _products(lambda rows: rng.integers(0, 2, (rows, len(this)), np.int8), other - this, replicates)
     shuffled = [measure(this.sum(0) + moved), measure(other.sum(0) - moved)]
     result = {}
@@ -93,11 +93,11 @@ def compare(this: np.ndarray, other: np.ndarray, measure: Measure, replicates: i
 
 
 def compare_runs(these: Sequence[np.ndarray], others: Sequence[np.ndarray], measure: Measure,
-                 replicates: int = REPLICATES, seed: int = SEED) -> dict[str, Comparison]:
+                 replicates: int = REPLICATES) -> dict[str, Comparison]:
     """Test the mean metrics of two systems on the same units; each run of a system has counts (units, numbers)."""
     runs = np.stack([*these, *others])  # (runs, units, numbers)
     point = measure(runs.sum(1))
-    sums = bootstrap_sums(runs.transpose(1, 0, 2), replicates, seed)  # (replicates, runs, numbers)
+    sums = bootstrap_sums(runs.transpose(1, 0, 2), replicates)  # (replicates, runs, numbers)
     return {name: _test(point[name], values, len(these), runs.shape[1]) for name, values in measure(sums).items()}
 
 
@@ -130,7 +130,7 @@ def _common(covariances: np.ndarray) -> float:
     return float((covariances.sum() - np.trace(covariances)) / (n * (n - 1)) if n > 1 else covariances[0, 0])
 
 
-def bootstrap_sums(counts: np.ndarray, replicates: int, seed: int) -> np.ndarray:
+def bootstrap_sums(counts: np.ndarray, replicates: int, seed: int = SEED) -> np.ndarray:
     """Sums of counts (units, …) over resampled units, (replicates, …), whole numbers as float64."""
     units = len(counts)
     rng = _generator("bootstrap", seed)

@@ -91,13 +91,13 @@ def note(counts: Counter[str], what: str, example: str, times: int = 1) -> None:
     counts[f"{what}\t{' '.join(example.split())}"] += times
 
 
-def bound(counts: Counter[str], most: int = MOST) -> None:
-    """Count the rarer examples together if there are more than `most`."""
-    examples = [key for key in counts if "\t" in key] if len(counts) > most else []
-    if len(examples) <= most:
+def bound(counts: Counter[str]) -> None:
+    """Count the rarer examples together if there are more than MOST."""
+    examples = [key for key in counts if "\t" in key] if len(counts) > MOST else []
+    if len(examples) <= MOST:
         return
     examples.sort(key=lambda key: (-counts[key], key))
-    for key in examples[most // 2:]:
+    for key in examples[MOST // 2:]:
         what, _, example = key.partition("\t")
         if example:
             counts[f"{what}\t"] += counts.pop(key)

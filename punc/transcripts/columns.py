@@ -11,6 +11,7 @@ they are.
 
 import math
 import re
+from collections.abc import Callable
 from functools import partial
 from itertools import islice
 
@@ -31,14 +32,14 @@ MLF_UNIT = 1e7  # a second
 IGNORED = "ignore_time_segment_in_scoring"
 
 
-def form_of(text: str) -> str:
-    """The name of the format of a file; empty if it is none of these."""
+def reader_of(text: str) -> Callable[[Source], Transcript] | None:
+    """What reads a CTM, an STM or a `text` of Kaldi; None if a file is none of these."""
     first = next((line[0] for line in LINE.finditer(text) if not COMMENT.fullmatch(line[0])), "")
     if CTM.fullmatch(first):
-        return "CTM"
+        return read_ctm_file
     if STM.fullmatch(first):
-        return "STM"
-    return "text of Kaldi" if _is_kaldi_text(text) else ""
+        return read_stm
+    return read_kaldi_text if _is_kaldi_text(text) else None
 
 
 def _is_kaldi_text(text: str) -> bool:

@@ -17,7 +17,6 @@ from punc.transcripts.json_formats import read_json
 from punc.transcripts.source import RAW, Source, read_source
 from punc.transcripts.transcript import Transcript, words_of
 
-COLUMNS = {"CTM": columns.read_ctm_file, "STM": columns.read_stm, "text of Kaldi": columns.read_kaldi_text}
 JSON = re.compile(r"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
 ENDINGS = (".textgrid", ".json", ".mlf", ".eaf")  # of files with the times of words, if a directory has some
 
@@ -57,8 +56,8 @@ def transcript_of(source: Source, form: str = "", tier: str = "", timed: bool = 
         return lines.read_lines(source, row)
     if plain.RTTM.match(text):  # which looks like an STM
         raise source.error("an RTTM: it says who speaks, and has no words", "give it to punc turns")
-    if form := columns.form_of(text):
-        return COLUMNS[form](source)
+    if read := columns.reader_of(text):
+        return read(source)
     plain.check_plain(source)
     return plain.read_text(source)
 
