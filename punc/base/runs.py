@@ -65,7 +65,8 @@ class IdTable:
     def rows(self, id: str) -> np.ndarray:
         """The rows of an id in the order they were added, float64 (rows, width); an unknown id has none."""
         hashes, order, table = self._sorted()
-        first, last = np.searchsorted(hashes, hash(id)), np.searchsorted(hashes, hash(id), "right")
+        first = np.searchsorted(hashes, hash(id))
+        last = np.searchsorted(hashes, hash(id), "right")
         return table[order[first:last]]
 
     def __contains__(self, id: str) -> bool:

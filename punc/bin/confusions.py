@@ -25,7 +25,8 @@ def main(arguments: Sequence[str]) -> None:
         raise InputError(f"{len(options.inputs)} data directories", "give pairs: REF-DIR ASR-DIR, then OUT-FILE")
     found, left_out = learn(list(zip(options.inputs[::2], options.inputs[1::2])), LabelSet.read(options.labels))
     found.write(options.out)
-    errors, substituted = found.replaced.total(), sum(count for (_, words), count in found.replaced.items() if words)
+    errors = found.replaced.total()
+    substituted = sum(count for (_, words), count in found.replaced.items() if words)
     logger.info("punc confusions: %s: %s reference words, WER %.2f %%: %s substituted, %s deleted, %s "
                 "insertions; %s more words left out, in long regions", options.out, f"{found.seen.total():,}",
                 100 * found.wer, f"{substituted:,}", f"{errors - substituted:,}", f"{found.inserted.total():,}",

@@ -64,8 +64,7 @@ def main(arguments: Sequence[str]) -> None:
     options = parser().parse(arguments)
     settings = Settings(options.title, options.about, options.columns.split(), _names(options.main),
                         options.main_columns.split(), links=options.link)
-    if options.published:
-        settings.published = page_data.read_published(options.published)
+    settings.published = page_data.read_published(options.published) if options.published else ()
     if options.keep and options.render:
         raise InputError("--keep with --render", "leave one out")
     pairs = _pairs(options.compare)
@@ -84,8 +83,7 @@ def main(arguments: Sequence[str]) -> None:
                 logger.info("punc results: no set has scores of both %s and %s: their test is left out", *pair)
     if options.findings:
         declared = {*options.systems.split(), *options.sets.split()}
-        text = "\n".join(line for _, line in decoded_lines(options.findings))
-        settings.findings = filled(text, data, settings.published, declared, options.findings)
+        settings.findings = filled(_text(options.findings), data, settings.published, declared, options.findings)
     pages = render(data, settings)
     # Pages without RESULTS.md are not published. The tables stay, so a killed run can be started again.
     key, stale = "RESULTS.md", ["results/*.md"]
@@ -102,6 +100,10 @@ def main(arguments: Sequence[str]) -> None:
             shutil.copyfile(Path(options.keep, "results", name), tmp / "results" / name)
     logger.info("punc results: %d scores in %s/RESULTS.tsv and %s/RESULTS.md", len(data.metrics), options.exp,
                 options.exp)
+
+
+def _text(path: str) -> str:
+    return "\n".join(line for _, line in decoded_lines(path))
 
 
 def _collect(options: Namespace, pairs: Sequence[tuple[str, str]]) -> PageData:

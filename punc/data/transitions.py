@@ -42,7 +42,8 @@ def learned(counts: np.ndarray, weight: float) -> Transitions:
     """Weights from a text: `weight` times log(P(label | label before) / P(label)). `counts`, (L + 1, L), say how often
     a label (column) came after another one (row), and in the last row how often it was the first."""
     counts = counts + 1.0  # no pair is impossible
-    after, alone = counts / counts.sum(1, keepdims=True), counts.sum(0) / counts.sum()
+    after = counts / counts.sum(1, keepdims=True)
+    alone = counts.sum(0) / counts.sum()
     weights = weight * np.log(after / alone)
     return Transitions(weights[:-1], weights[-1])
 
@@ -125,7 +126,8 @@ def _search(log_probs: np.ndarray, begins: np.ndarray, ends: np.ndarray, first: 
     stream, or after a slot that is settled; it ends with such a slot, or with a stream."""
     follow, begin = transitions
     lengths = ends - begins
-    rows, back = np.arange(len(begins)), np.empty((int(lengths[-1]), len(begins), log_probs.shape[1]), np.int8)
+    rows = np.arange(len(begins))
+    back = np.empty((int(lengths[-1]), len(begins), log_probs.shape[1]), np.int8)
     starts = np.where(first[begins, None], begin, follow[chosen[begins - 1]])
     best = log_probs[begins] + np.where(free[begins, None], 0.0, starts)
     for t in range(1, len(back)):

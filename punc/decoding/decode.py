@@ -133,7 +133,8 @@ class PartLabels:
     """
 
     def __init__(self, labels: LabelSet):
-        begins, marks = [(label.capital, label.opening) for label in labels], [label.mark for label in labels]
+        begins = [(label.capital, label.opening) for label in labels]
+        marks = [label.mark for label in labels]
         # together[first, last]: the label with the capital of the one and the mark of the other; if there is none, last
         known = {both: i for i, both in reversed(list(enumerate(zip(begins, marks))))}
         self.together = np.array([[known.get((begin, mark), last) for last, mark in enumerate(marks)]

@@ -93,7 +93,8 @@ def read_tables(directory: Path) -> Tables:
             if name < before:  # a speaker is one stream
                 raise InputError(f"speaker '{name}' comes after '{before}'",
                                  "make speaker ids prefixes of utterance ids, and sort", file, number)
-    channels, files = read_channels(directory / "reco2file_and_channel"), defaultdict[str, set[str]](set)
+    channels = read_channels(directory / "reco2file_and_channel")
+    files = defaultdict[str, set[str]](set)
     for name, channel in channels.values():
         files[name].add(channel)
     return Tables(speakers, segments, channels, files)

@@ -53,7 +53,8 @@ class Marker:
 
     def __init__(self, directory: Path, decoding: DecodingOptions, marks: str = AUTO, nj: int = 1,
                  probabilities: bool = True):
-        self.directory, self.label_set = directory, LabelSet.read(directory / "labels.txt")
+        self.directory = directory
+        self.label_set = LabelSet.read(directory / "labels.txt")
         self._tokenizer, self._marks = read_tokenizer(directory), marks
         self._reader = TokenReader.of(self._tokenizer.vocabulary.tokens)
         self._decoder = Decoder(directory, decoding, probabilities, endings=True)
@@ -72,7 +73,8 @@ class Marker:
         """The words with their labels; `pauses` as in a `MarkedTranscript`, None: by the times of the words."""
         split = take_apart(words.texts, self._reader, words.streams, words.turns, words.segments)
         pauses = word_pauses(words, split) if pauses is None else pauses
-        labels, chances = np.zeros(len(split.codes), np.int64), np.full(len(split.codes), np.nan)
+        labels = np.zeros(len(split.codes), np.int64)
+        chances = np.full(len(split.codes), np.nan)
         read = np.flatnonzero(split.counts)
         labels[read], chances[read] = self._decoded(split, pauses)
         texts, labels = self._marked.write(split, labels)

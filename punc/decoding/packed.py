@@ -130,7 +130,8 @@ def load_packed(directory: Path) -> PackedModel:
             raise InputError(f"'{name[:60]}' is not a file of this directory", AGAIN, directory / SPEC)
         if checksum(directory / name) != expected:
             raise InputError("the file was changed after the model was packed", AGAIN, directory / name)
-    labels, tokenizer = LabelSet.read(directory / "labels.txt"), read_tokenizer(directory)
+    labels = LabelSet.read(directory / "labels.txt")
+    tokenizer = read_tokenizer(directory)
     with open_input(directory / WEIGHTS, AGAIN):  # says what is wrong if it cannot be read
         pass
     transitions = read_transitions(directory / TRANSITIONS, labels)

@@ -68,7 +68,8 @@ def punctuate_share(directory: Path, data: DataDir, part: Path, decoding: Decodi
 
 def _start(directory: Path, data: DataDir, decoding: DecodingOptions,
            output: OutputOptions) -> tuple[LabelSet, Decoder, Iterator[list[Span]]]:
-    tokenizer, label_set = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
+    tokenizer = read_tokenizer(directory)
+    label_set = LabelSet.read(directory / "labels.txt")
     note_record(data.path, label_set)
     decoder = Decoder(directory, decoding, output.posteriors)
     return label_set, decoder, span_groups(data, tokenizer, decoder.options.chunk_size, decoder.context)

@@ -8,7 +8,8 @@ from punc.base.errors import InputError
 
 FOLDER = Path(punc.__file__).parent / "pretrained"
 SPEC = "model.json"  # the file that a packed model has and a trained one has not
-CARD, LANGUAGE = "README.md", re.compile(r"^- Language: .*\(`([a-z]{2,3})`\)", re.M)
+CARD = "README.md"
+LANGUAGE = re.compile(r"^- Language: .*\(`([a-z]{2,3})`\)", re.M)
 CASING = "casing.txt"  # the table of words with inner capitals that a packed model may have
 DEFAULT_LIVE = "en-live"  # for words as they arrive, where no model is named
 

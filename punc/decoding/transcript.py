@@ -53,7 +53,8 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
 
     Raises InputError if there is no model, and for input or options that are broken or do not fit together.
     """
-    marker, counts = Marker(directory, decoding, marks, probabilities=False), Counter[str]()
+    marker = Marker(directory, decoding, marks, probabilities=False)
+    counts = Counter[str]()
     index = CtmIndex(ctm) if ctm else None
     groups = ctm_groups(data, index, share, decoding.chunk_size) if index else \
         text_groups(data, share, decoding.chunk_size)

@@ -74,7 +74,8 @@ def shown_words(words: Words, marked: MarkedTranscript, tags: bool = False) -> S
 
 
 def _marks_of(marked: MarkedTranscript) -> np.ndarray:
-    words, marks = marked.words, marks_after(marked.texts, marked.labels, marked.label_set)
+    words = marked.words
+    marks = marks_after(marked.texts, marked.labels, marked.label_set)
     symbols = np.flatnonzero(words.of([token.kind in (MARK, SYMBOL) for token in words.tokens]))
     for i in symbols.tolist():  # a mark that stands alone is that of the word before
         if i and words.tokens[words.codes[i]].ends:
@@ -172,7 +173,8 @@ def _with_names(words: Words, shown: ShownWords, starts: np.ndarray) -> list[str
 def to_ctm(words: Words, marked: MarkedTranscript) -> str:
     """As CTM, words in time order with the recogniser's confidence. Raises InputError without times."""
     shown = shown_words(words, marked, tags=True).timed("ctm")
-    confidences, begins = words.confidences[shown.numbers].tolist(), shown.begins.tolist()
+    confidences = words.confidences[shown.numbers].tolist()
+    begins = shown.begins.tolist()
     lengths = np.maximum(shown.ends - shown.begins, 0.0).tolist()
     lines = []
     for name, first, last in _parts(shown, np.zeros(len(shown.texts), bool)):

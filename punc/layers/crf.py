@@ -34,7 +34,8 @@ class LinearChain(nn.Module):
 
     def scores(self, emissions: Tensor, lengths: Tensor) -> Tensor:
         """Scores s of the network (B, T, L) → the same plus b at the first slot of each text and e at the last."""
-        steps, ends = torch.arange(emissions.shape[1], device=emissions.device), lengths.unsqueeze(1)
+        steps = torch.arange(emissions.shape[1], device=emissions.device)
+        ends = lengths.unsqueeze(1)
         first, last = (steps == 0) & (ends > 0), steps == ends - 1
         return emissions + first.unsqueeze(2) * self.begin + last.unsqueeze(2) * self.end
 
@@ -152,9 +153,11 @@ class _Sums(NamedTuple):
 
 
 def _forward_backward(scores: Tensor, transitions: Tensor, lengths: Tensor) -> _Sums:
-    steps, ends = torch.arange(scores.shape[1], device=scores.device).unsqueeze(1), lengths.unsqueeze(0)
+    steps = torch.arange(scores.shape[1], device=scores.device).unsqueeze(1)
+    ends = lengths.unsqueeze(0)
     inside = steps < ends
-    scores, transitions = scores.detach().transpose(0, 1).double(), transitions.detach().double()
+    scores = scores.detach().transpose(0, 1).double()
+    transitions = transitions.detach().double()
     peaks, peak = scores.amax(2, keepdim=True), transitions.max()
     slots = (scores - peaks).clamp_min(FLOOR).exp()
     follow = (transitions - peak).clamp_min(FLOOR).exp()
@@ -172,5 +175,6 @@ def _forward_backward(scores: Tensor, transitions: Tensor, lengths: Tensor) -> _
     log_probs = torch.stack(norms)[:, 0].log() + peaks  # (T, B, 1)
     log_probs[1:] += peak
     log_partition = (log_probs.squeeze(2) * inside).sum(0)
-    after, since = incoming[:, 1].gather(0, reversed_steps), passed[:, 1].gather(0, reversed_steps)
+    after = incoming[:, 1].gather(0, reversed_steps)
+    since = passed[:, 1].gather(0, reversed_steps)
     return _Sums(log_partition, inside, follow, incoming[:, 0], passed[:, 0], after, since)

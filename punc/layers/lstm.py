@@ -56,7 +56,8 @@ class PeepholeLSTM(nn.Module):
             bias_i, bias_f, bias_g, bias_o = self.bias.chunk(4)
             i, f, g, o = i + bias_i, f + bias_f, g + bias_g, o + bias_o
         in_peephole, forget_peephole, out_peephole = self.peepholes
-        i, f = torch.sigmoid(i + in_peephole * cell), torch.sigmoid(f + forget_peephole * cell)
+        i = torch.sigmoid(i + in_peephole * cell)
+        f = torch.sigmoid(f + forget_peephole * cell)
         cell = f * cell + i * g.tanh()
         return torch.sigmoid(o + out_peephole * cell) * cell.tanh(), cell
 
@@ -105,7 +106,8 @@ class _Recurrence(torch.autograd.Function):
         grad_hidden, grad_cell = grad_outputs[-1].clone(), grad_cell.clone()
         scratch, transposed = torch.empty_like(grad_cell), weight.t()
         in_peephole, forget_peephole, out_peephole = peepholes
-        sigmoid_backward, tanh_backward = torch.ops.aten.sigmoid_backward, torch.ops.aten.tanh_backward
+        sigmoid_backward = torch.ops.aten.sigmoid_backward
+        tanh_backward = torch.ops.aten.tanh_backward
         for t in range(len(gates) - 1, -1, -1):
             i, f, g, o = gates[t].split(size, dim=1)
             grad_i, grad_f, grad_g, grad_o = grads[t].split(size, dim=1)

@@ -87,7 +87,8 @@ class Spelling(nn.Module):
 
     def _read(self, characters: Tensor, lengths: Tensor) -> Tensor:
         longest = int(lengths[-1])
-        steps, last = torch.arange(longest, device=characters.device), lengths.unsqueeze(1) - 1
+        steps = torch.arange(longest, device=characters.device)
+        last = lengths.unsqueeze(1) - 1
         characters = characters[:, :longest]
         backward = characters.gather(1, (last - steps).clamp_min(0))
         rows = torch.arange(len(lengths), device=characters.device)

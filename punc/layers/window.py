@@ -99,7 +99,8 @@ class FullyConnected(nn.Module):
             weight, bias, units = layer.weight, layer.bias, None
             if self.training and self.dropout:
                 units = self._kept(layer.out_features)
-                weight, bias = weight.index_select(0, units), bias.index_select(0, units)
+                weight = weight.index_select(0, units)
+                bias = bias.index_select(0, units)
             if kept is not None:
                 weight = weight.index_select(1, kept)
             inputs = nn.functional.linear(inputs, weight, bias).sigmoid() - self.middle

@@ -102,7 +102,8 @@ class App:
         """Limiters and events of a process's event loop."""
         sys.setswitchinterval(SWITCH)
         gc.freeze()  # or all connections wait a quarter of a second whenever Python looks for cycles in vocabularies
-        self._large, self._large_threads = anyio.Semaphore(1), anyio.CapacityLimiter(1)
+        self._large = anyio.Semaphore(1)
+        self._large_threads = anyio.CapacityLimiter(1)
         self._small_threads = anyio.CapacityLimiter(2)
         yield {ENDING: asyncio.Event()}
 

@@ -84,7 +84,8 @@ class Connection:
     async def _answer(self, message: str | bytes) -> bool:
         """Read and decide a message, a part at a time. Returns whether somebody speaks in it."""
         if isinstance(message, bytes):
-            message, errors = "", [InputError(f"{SOURCE}: bytes", "send text: words, or JSON in UTF-8")]
+            message = ""
+            errors = [InputError(f"{SOURCE}: bytes", "send text: words, or JSON in UTF-8")]
         else:
             errors = []
             self._unread = self._read(message.replace("\0", "\ufffd"))

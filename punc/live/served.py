@@ -30,7 +30,8 @@ class ServedModel:
     """A model of a server, by its directory; `scale` as in `DecodingOptions`."""
 
     def __init__(self, directory: Path, scale: str):
-        self.name, self.marker = directory.resolve().name, Marker(directory, DecodingOptions(scale, device="cpu"))
+        self.name = directory.resolve().name
+        self.marker = Marker(directory, DecodingOptions(scale, device="cpu"))
         model = self.marker.model
         self.fresh: WordStream | None = None  # its copies are those of clients
         if model.lookahead is not None:

@@ -82,10 +82,12 @@ class LiveStream:
     """A stream of words for a model that reads left to right; `scale` as in `decode`."""
 
     def __init__(self, model: AnyModel, scale: np.ndarray | None = None):
-        self._scale, self._transitions = None if scale is None else np.log(scale), model.transitions
+        self._scale = None if scale is None else np.log(scale)
+        self._transitions = model.transitions
         self._before = -1  # the label of the word before; -1: there is none
         self._no_end = no_end(model)
-        self._slots, self._encode = SlotStream(model), model.tokenizer.word_encoder()
+        self._slots = SlotStream(model)
+        self._encode = model.tokenizer.word_encoder()
         self._parts = PartLabels(model.labels) if joins_parts(model) else None
         self._first: np.ndarray | None = None  # the logits of a word's first part, until those of its last one
         self._waiting: deque[bool] = deque()  # of each token that waits for its slot, whether it ends a word

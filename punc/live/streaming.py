@@ -68,7 +68,8 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
     options, form = options or LiveOptions(), form or LiveFormat()
     if options.max_delay is not None and model.lookahead is None:
         raise InputError("--max-delay with a model that reads whole streams", "take en-live, or leave it out")
-    words, posteriors = LiveWriter(model, casing or Casing(model.labels, {})), form.output != "text"
+    words = LiveWriter(model, casing or Casing(model.labels, {}))
+    posteriors = form.output != "text"
     reader, writer = LiveReader(form.input), Writer(form.output)
     session = Session(lambda: open_stream(model, words, scale, posteriors), options)
 
@@ -121,7 +122,8 @@ class LiveReader:
         self.replaced, self.bad, self.empty = 0, 0, True
         codecs.register_error("punc-count", self._replace)
         self._decoder = codecs.getincrementaldecoder("utf-8")("punc-count")
-        self._items, self._first = ItemReader(SOURCE, None if kind == "auto" else kind), True
+        self._items = ItemReader(SOURCE, None if kind == "auto" else kind)
+        self._first = True
 
     def _replace(self, error: UnicodeError) -> tuple[str, int]:
         assert isinstance(error, UnicodeDecodeError)

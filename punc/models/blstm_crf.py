@@ -64,7 +64,8 @@ class Model(NeuralModel):
         self.unknown = unknown
         self.vectors = WordVectors(vocab, embedding_dim, vectors, train_vectors)
         self.spelling = Spelling(vocab, ALPHABET, CHARACTER_DIM, CHARACTER_HIDDEN_DIM) if characters else None
-        self.turns, self.reads_turns = PauseInput(False, True) if speaker_changes else None, speaker_changes
+        self.turns = PauseInput(False, True) if speaker_changes else None
+        self.reads_turns = speaker_changes
         inputs = embedding_dim + (self.spelling.size if self.spelling else 0) + speaker_changes
         self.lstms = BidirectionalStack(inputs, hidden_dim, layers, dropout)
         self.output = nn.Linear(2 * hidden_dim, labels)

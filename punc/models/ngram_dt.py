@@ -72,7 +72,8 @@ class Model(NonGradientModel):
     def prepare(self) -> None:
         counts = self.arrays["counts"]
         nodes = [self.arrays[name] for name in ("left", "right", "feature", "threshold")]
-        shapes, kinds = {array.shape for array in nodes}, [array.dtype.kind for array in nodes]
+        shapes = {array.shape for array in nodes}
+        kinds = [array.dtype.kind for array in nodes]
         if shapes != {(len(counts),)} or counts.shape[1:] != (self.n_labels,) or kinds != ["i", "i", "i", "f"]:
             raise ValueError("arrays of different sizes, or of other types")
         left, right, feature, _ = nodes
@@ -93,7 +94,8 @@ class Model(NonGradientModel):
     def thresholds(self) -> np.ndarray:
         """The pauses in seconds at which the tree splits, ascending, each with how many slots reached it, (n, 2)."""
         on_pause = (self.arrays["left"] >= 0) & (self.arrays["feature"] == 0)
-        pauses, slots = self.arrays["threshold"][on_pause], self.arrays["counts"][on_pause].sum(axis=1)
+        pauses = self.arrays["threshold"][on_pause]
+        slots = self.arrays["counts"][on_pause].sum(axis=1)
         order = np.argsort(pauses)
         return np.column_stack([pauses[order], slots[order]])
 

@@ -52,7 +52,8 @@ class Model(NeuralModel):
         # A word that occurs several times in a batch is looked up and projected once, and its gradient is one row.
         words, indices = tokens.t().unique(return_inverse=True)  # (U,), (T, B)
         size = self.embedding.embedding_dim
-        word_weight, pause_weight = self.lstm.input_weight[:size], self.lstm.input_weight[size:]
+        word_weight = self.lstm.input_weight[:size]
+        pause_weight = self.lstm.input_weight[size:]
         projected = self.embedding(words).tanh() @ word_weight  # (U, 4H)
         gate_inputs = nn.functional.embedding(indices, projected)  # (T, B, 4H)
         if self.pauses:

@@ -129,7 +129,8 @@ class StoreNoise:
             raise InputError(f"ASR noise on tokens of type '{store.token_type}'",
                              "train on words, or on pieces of words", store.path)
         self._share, self._fluency = share, Fluency(draws) if draws > 1 else None
-        self._data, self._has_mark = data, np.array([bool(label.mark) for label in store.labels])
+        self._data = data
+        self._has_mark = np.array([bool(label.mark) for label in store.labels])
         counted, own = read_confusions(confusions), []
         if isinstance(store.tokenizer, LookupTokenizer):
             own = store.vocabulary.tokens[len(SPECIALS):]

@@ -234,7 +234,8 @@ class Sounds:
         for length in np.unique(lengths).tolist():
             limit = max(1, length // 3)
             choices = np.flatnonzero(np.abs(self._lengths - length) <= limit)
-            others, group = [self.words[i] for i in choices.tolist()], np.flatnonzero(lengths == length)
+            others = [self.words[i] for i in choices.tolist()]
+            group = np.flatnonzero(lengths == length)
             for block in np.split(group, range(BLOCK, len(group), BLOCK)):
                 distances = process.cdist([words[i] for i in block], others, scorer=Levenshtein.distance,
                                           score_cutoff=limit, dtype=np.uint8)

@@ -205,10 +205,12 @@ def plot_posteriors(pauses: np.ndarray, probabilities: np.ndarray, right: np.nda
     """Draw P(label) against the pause: one dot per slot, the mean over slots, and thresholds of a decision tree."""
     figure, axes = _axes(title)
     known = np.isfinite(pauses)
-    at, scatter = axis_positions(pauses[known]), np.random.default_rng(1).uniform(-0.06, 0.06, int(known.sum()))
+    at = axis_positions(pauses[known])
+    scatter = np.random.default_rng(1).uniform(-0.06, 0.06, int(known.sum()))
     probabilities, right = probabilities[known], right[known]
     for is_label, colour in ((False, COLOURS[0]), (True, COLOURS[2])):
-        chosen, text = right == is_label, f"slot {'with' if is_label else 'without'} {label}"
+        chosen = right == is_label
+        text = f"slot {'with' if is_label else 'without'} {label}"
         axes.scatter((at * np.exp(scatter))[chosen], probabilities[chosen], s=5, alpha=0.4, color=colour,
                      label=plain(text), linewidths=0)
     middles, means = binned_mean(at, probabilities)
@@ -253,7 +255,8 @@ class LabelCounts(NamedTuple):
 
 def count_labels(data: DataDir, labels: LabelSet) -> LabelCounts:
     """Count a directory's labels, in constant memory. Raises InputError for one that is not in the label set."""
-    slots, lengths = np.zeros(len(labels), np.int64), np.zeros(MOST_WORDS + 1, np.int64)
+    slots = np.zeros(len(labels), np.int64)
+    lengths = np.zeros(MOST_WORDS + 1, np.int64)
     for _, utterances in data.streams():
         found = label_numbers(utterances, labels, data.path)
         slots += np.bincount(found, minlength=len(labels))

@@ -32,7 +32,8 @@ class Group(NamedTuple):
 def breakdown(table: SlotTable, names: Sequence[str], group: np.ndarray) -> list[Group]:
     """The scores of groups of slots, of int64 (slots,), −1 for none; groups without a slot are left out."""
     counts = [table.confusion(system, group, len(names)) for system in table.hypotheses]
-    slots, marks = counts[0].sum((1, 2)).tolist(), counts[0][:, 1:].sum((1, 2)).tolist()
+    slots = counts[0].sum((1, 2)).tolist()
+    marks = counts[0][:, 1:].sum((1, 2)).tolist()
     kept = np.flatnonzero(slots).tolist()
     f1 = [compute_metrics(count[kept], table.labels)["overall.F1"].tolist() for count in counts]
     return [Group(names[i], slots[i], marks[i], list(values)) for i, *values in zip(kept, *f1)]
@@ -55,7 +56,8 @@ def breakdowns(table: SlotTable) -> dict[str, list[Group]]:
     last = table.reference > 0  # the slot of a mark belongs to the words before it
     last[table.begins[1:][np.diff(table.begins) > 0] - 1] = True
     lengths = np.diff(np.flatnonzero(last), prepend=-1)
-    names, group = _whole(LENGTHS), np.digitize(np.repeat(lengths, lengths), LENGTHS) - 1
+    names = _whole(LENGTHS)
+    group = np.digitize(np.repeat(lengths, lengths), LENGTHS) - 1
     found["F1 by words from one mark of the reference to the next"] = breakdown(table, names, group)
     position = np.arange(len(table.words)) - np.repeat(table.begins[:-1], np.diff(table.begins)) + 1
     names = _whole((1, *(edge + 1 for edge in POSITIONS)))

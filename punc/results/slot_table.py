@@ -144,7 +144,8 @@ def _begin(reference: Path, decoded: Path, labels: LabelSet, classes: Mapping[st
         said, words = ([word for u in side for word in u.words] for side in (ref, hyp))
         numbers = _numbers(ref, classes, reference)
         if said != words:
-            numbers, aligned = project_labels(align_words(said, words), numbers), True
+            numbers = project_labels(align_words(said, words), numbers)
+            aligned = True
         table.streams.append(stream)
         table.words += words
         spoken.append(said)

@@ -172,14 +172,17 @@ def read_counts(path: StrPath) -> tuple[Counts, LabelSet]:
 
 class _Layout:
     def __init__(self, ref_lengths: Sequence[int], hyp_lengths: Sequence[int], block: int):
-        self.ref_ends, self.hyp_ends = np.cumsum(ref_lengths, dtype=np.int64), np.cumsum(hyp_lengths, dtype=np.int64)
-        self.ref_begins, self.hyp_begins = self.ref_ends - ref_lengths, self.hyp_ends - hyp_lengths
+        self.ref_ends = np.cumsum(ref_lengths, dtype=np.int64)
+        self.hyp_ends = np.cumsum(hyp_lengths, dtype=np.int64)
+        self.ref_begins = self.ref_ends - ref_lengths
+        self.hyp_begins = self.hyp_ends - hyp_lengths
         lengths = np.array(ref_lengths, np.int64)
         self.block = block or int(max(lengths)) + 1
         self.blocks = np.maximum(-(-lengths // self.block), 1)
         self.total = int(self.blocks.sum())
         streams = np.arange(len(lengths))
-        self.ref_stream, self.hyp_stream = np.repeat(streams, ref_lengths), np.repeat(streams, hyp_lengths)
+        self.ref_stream = np.repeat(streams, ref_lengths)
+        self.hyp_stream = np.repeat(streams, hyp_lengths)
 
     def align_again(self, ref: np.ndarray, hyp: np.ndarray, plain: Alignment) -> Alignment:
         """Align another form of words that are aligned as plain ones; cut each CUT words, inside of RUN equal ones."""

@@ -33,7 +33,8 @@ class Posteriors:
     @classmethod
     def of(cls, directory: StrPath, labels: LabelSet) -> "Posteriors | None":
         """Those of `directory`/post.ark; None if it is missing, or is of a system with other labels."""
-        archive, system = Path(directory) / "post.ark", Path(os.path.abspath(directory)).parent / "labels.txt"
+        archive = Path(directory) / "post.ark"
+        system = Path(os.path.abspath(directory)).parent / "labels.txt"
         if not archive.is_file():
             return None
         first = next((matrix for _, matrix in read_posteriors(archive) if matrix.size), None)

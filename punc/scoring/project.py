@@ -47,7 +47,8 @@ def project(ref_dir: StrPath, hyp_dir: StrPath, out_dir: StrPath, labels: LabelS
     Copies the other files of `hyp_dir`, except archives (a table of pauses still points at them), subdirectories and
     files about other labels. Memory: one stream, and the ids. Raises InputError if streams or labels differ.
     """
-    ref, hyp = DataDir(ref_dir, needs=["punct"]), DataDir(hyp_dir, ignore=["punct"])
+    ref = DataDir(ref_dir, needs=["punct"])
+    hyp = DataDir(hyp_dir, ignore=["punct"])
     check_record(ref.path, labels)
     sums = np.zeros(len(Projection._fields), np.int64)
     with new_data_dir(out_dir, *PUNCTUATED) as tmp:

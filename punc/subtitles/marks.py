@@ -54,7 +54,8 @@ def tied(words: Sequence[str], marks: np.ndarray) -> np.ndarray:
         return np.fromiter(values, bool, len(words))
 
     begins, known = list(map(itemgetter(0), words)), number_words()
-    capitals, digits = each(map(str.isupper, begins)), each(map(str.isdigit, begins))
+    capitals = each(map(str.isupper, begins))
+    digits = each(map(str.isdigit, begins))
     numbers = each(map(str.isdigit, map(itemgetter(-1), words)))
     kinds = np.fromiter(map(known.get, words, repeat(0)), np.int8, len(words))
     spelled, between, following = kinds == SPELLED, kinds == BETWEEN, np.zeros(len(words), bool)

@@ -112,7 +112,8 @@ class TextFormat(Format):
 
     def streams(self, text: str, line_start: bool) -> Iterator[tuple[str | None, str]]:
         """The text of each stream, without lines to leave out, and the name of the stream if it begins here."""
-        document_prefix, skip_prefix = self.options.document_prefix, self.options.skip_prefix
+        document_prefix = self.options.document_prefix
+        skip_prefix = self.options.skip_prefix
         if line_start and (document_prefix or skip_prefix):
             text = "\n" + text
         if skip_prefix:

@@ -102,7 +102,8 @@ class MarkedWords:
     def write(self, words: SplitWords, labels: np.ndarray) -> tuple[list[str], np.ndarray]:
         """The text of each word, and its label, int64 (W,), which is another where marks stay or move."""
         labels = labels.copy()
-        kinds, had = words.of([token.kind for token in words.tokens]), words.of([t.marks != "" for t in words.tokens])
+        kinds = words.of([token.kind for token in words.tokens])
+        had = words.of([t.marks != "" for t in words.tokens])
         self._move(words, labels, kinds == TAG, had)
         alone = np.zeros(len(labels), bool)  # a mark that stands alone follows
         following = np.flatnonzero((kinds == MARK) & ~starts_of_runs(words.streams))
@@ -153,7 +154,8 @@ class MarkedWords:
 
     def _keep(self, words: SplitWords, labels: np.ndarray, kept: np.ndarray, stays: np.ndarray) -> None:
         """Give `kept` words the labels of their marks, and others an empty one, unless a mark is missing."""
-        marked, has = words.of([token.marks != "" and token.kind != TAG for token in words.tokens]), words.marked
+        marked = words.of([token.marks != "" and token.kind != TAG for token in words.tokens])
+        has = words.marked
         added = ~has & (~stays | words.ends | (self._marks == KEEP))
         for i in np.flatnonzero(kept).tolist():
             label = self.label_set[int(labels[i])]

@@ -144,7 +144,8 @@ class TextReader:
         labels: list[str] = []
         before = lead
         for word, gap in words:
-            capital, opening = word[:1].isupper(), "".join(self._openings.findall(before)[-1:])
+            capital = word[:1].isupper()
+            opening = "".join(self._openings.findall(before)[-1:])
             split = self.clitics.split(word) if self.clitics else [word]
             if self.lowercase:
                 split = [part.lower() for part in split]
@@ -170,7 +171,8 @@ class TextReader:
     def attach(self, label: str, lead: str) -> str:
         """The label of a word with `label` after `lead` is found behind it; what is before its mark stays."""
         if (label, lead) not in self._attached:
-            mark, known = self.labels[self.labels.index(lead)], self.labels[self.labels.index(label)]
+            mark = self.labels[self.labels.index(lead)]
+            known = self.labels[self.labels.index(label)]
             new = self.labels.reading(mark.marks, known.capital, known.opening) if mark.marks else lead
             self._attached[label, lead] = self.labels.strongest((label, new))
         return self._attached[label, lead]

@@ -131,7 +131,8 @@ def _of_utterances(utterances: Sequence[Utterance], sources: Sources, counts: Co
 
 def match_times(words: Sequence[str], timing: Timing, counts: Counter[str]) -> tuple[np.ndarray, np.ndarray]:
     """Begin and end of the timed words, (timed words, 2), and which of them each word of the text is, -1 for none."""
-    text, timed = [word.casefold() for word in words], [row.word.casefold() for row in timing.words]
+    text = [word.casefold() for word in words]
+    timed = [row.word.casefold() for row in timing.words]
     alignment = align_words(text, timed)
     counts["errors"] += alignment.distance
     times = np.array([(row.begin, row.begin + row.duration) for row in timing.words]).reshape(-1, 2)

@@ -34,7 +34,8 @@ def facts_of(data: StoreSet, labels: LabelSet) -> list[str]:
     for begin in range(0, len(data.labels), SUMMED):
         known = data.labels[begin:begin + SUMMED]
         known = known[known >= 0]
-        slots, labels_crc = slots + len(known), zlib.crc32(known.tobytes(), labels_crc)
+        slots += len(known)
+        labels_crc = zlib.crc32(known.tobytes(), labels_crc)
     for stream in data.streams:
         streams_crc = zlib.crc32(f"{stream}\n".encode(), streams_crc)
     return [f"--slots={slots}", f"--slots-crc={labels_crc}", f"--streams-crc={streams_crc}",

@@ -81,7 +81,8 @@ def _eager(kind: type[torch.optim.Optimizer]) -> Any:
 
 def _by_rate(model: nn.Module, weights: Sequence[nn.Parameter], learning_rate: float) -> list[dict[str, Any]]:
     """Groups of weights with the same factor of the learning rate, in the order of the model."""
-    chosen, groups = {id(weight) for weight in weights}, dict[float, list[nn.Parameter]]()
+    chosen = {id(weight) for weight in weights}
+    groups = dict[float, list[nn.Parameter]]()
     for name, weight in model.named_parameters():
         if id(weight) in chosen:
             factor = model.rate_of(name) if isinstance(model, Model) else 1.0

@@ -41,7 +41,8 @@ def train(store_dir: StrPath, directory: StrPath, model: str, model_options: Map
     Raises InputError if the store or the options do not fit, if the directory has a model that was trained with other
     options, or if another process trains there. Where another rank has such an error, raises SystemExit.
     """
-    directory, conf = Path(directory), run_conf(model, model_options, options, store_dir)
+    directory = Path(directory)
+    conf = run_conf(model, model_options, options, store_dir)
     ranks, by_gradient = find_ranks(), model_class(model).trained_by_gradient
     if not by_gradient:
         if not ranks.first:

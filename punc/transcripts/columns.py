@@ -111,7 +111,8 @@ def read_mlf(source: Source) -> Transcript:
         if text in ("", ".", "///"):
             continue
         if text.startswith('"'):
-            number, recording = number + 1, re.sub(r"\.\w+$", "", text.strip('"').rpartition("/")[2])
+            number += 1
+            recording = re.sub(r"\.\w+$", "", text.strip('"').rpartition("/")[2])
             continue
         found = MLF_LINE.fullmatch(line[0])
         if not found or number < 0:

@@ -164,7 +164,8 @@ class JsonReader:
     def _add_texts(self, texts: list[Text], segment: Any, spans: list[Span]) -> None:
         begin, end = self.shape.span(segment, is_segment=True)
         if spans:
-            begin, end = json_words.known(begin, spans[0][0]), json_words.known(end, spans[-1][1])
+            begin = json_words.known(begin, spans[0][0])
+            end = json_words.known(end, spans[-1][1])
         if self._row.lists and len(texts) == 1 and 1 < len(spans) == len(split(texts[0].text)):
             texts = [texts[0]._replace(times=tuple(spans))]
         self.texts += texts

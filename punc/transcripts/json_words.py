@@ -67,7 +67,8 @@ def with_said(texts: list[Text], said: list[Text]) -> list[Text]:
         elif words and not text.times:
             text = text._replace(begin=known(words[0].begin, text.begin), end=known(words[-1].end, text.end))
             spans = [(word.begin, word.end) for word in words]
-            spans[0], spans[-1] = (text.begin, spans[0][1]), (spans[-1][0], text.end)
+            spans[0] = (text.begin, spans[0][1])
+            spans[-1] = (spans[-1][0], text.end)
             text = text._replace(times=tuple(spans))
         found.append(text)
     return found

@@ -208,7 +208,8 @@ def write(transcript: Transcript, words: Words, new: Sequence[str], probabilitie
     for repeat in transcript.repeats:
         low, high = bounds[repeat.first], bounds[repeat.last]
         begin, end = np.searchsorted(words.first, (low, high)).tolist()
-        by_piece, by_word = (words.pieces[low:high], pieces[low:high]), (words.texts[begin:end], new[begin:end])
+        by_piece = (words.pieces[low:high], pieces[low:high])
+        by_word = (words.texts[begin:end], new[begin:end])
         _write_repeat(document, repeat, words.script, by_piece, by_word)
     return document.content()
 

@@ -54,7 +54,8 @@ def load(directory: str | Path) -> Model:
     """The trained model of a directory, ready to punctuate. Raises InputError if a file is missing or does not fit."""
     directory = Path(directory)
     content = read_checkpoint(directory / "final.pt")
-    tokenizer, labels = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
+    tokenizer = read_tokenizer(directory)
+    labels = LabelSet.read(directory / "labels.txt")
     model = rebuild(content, len(tokenizer.vocabulary), directory / "final.pt", "train it again")
     if name := not_finite(content["weights"]):
         raise InputError(f"{name} has weights that are NaN or infinite",

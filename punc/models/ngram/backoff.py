@@ -130,7 +130,8 @@ def _entries(block: bytes, names: dict[bytes, int], n: int, path: StrPath) -> tu
             raise ValueError
         words = chain.from_iterable(row[1:n + 1] for row in rows)
         ids = np.fromiter(map(names.get, words, repeat(-1)), np.int64, n * len(rows)).reshape(-1, n)
-        log_probs, backoffs = _numbers([row[0] for row in rows]), np.zeros(len(rows), np.float32)
+        log_probs = _numbers([row[0] for row in rows])
+        backoffs = np.zeros(len(rows), np.float32)
         backoffs[has_backoff] = _numbers([row[-1] for row in rows if len(row) == n + 2])
     except ValueError:
         raise InputError(f"a line among the {n}-grams that is not one of them", "estimate it again", path) from None
@@ -151,7 +152,8 @@ def _unigrams(ids: np.ndarray, log_probs: np.ndarray, backoffs: np.ndarray, size
     """An entry for each token. The id `size` is the file's `<unk>`, unless that is one of the tokens."""
     unknown, missing = log_probs[ids == size], size - np.count_nonzero(ids < size)
     rest = unknown[0] - np.log(max(int(missing), 1)) if len(unknown) else NEVER * LN10
-    all_log_probs, all_backoffs = np.full(size + 1, rest, np.float32), np.zeros(size + 1, np.float32)
+    all_log_probs = np.full(size + 1, rest, np.float32)
+    all_backoffs = np.zeros(size + 1, np.float32)
     all_log_probs[ids], all_backoffs[ids] = log_probs, backoffs
     return Order(np.arange(size), all_log_probs[:-1], all_backoffs[:-1])
 

@@ -22,7 +22,8 @@ LEAST = 1e-7  # a context whose explicit probabilities leave less than that to o
 def prune(model: Backoff, threshold: float, begin: int, end: int) -> Backoff:
     """A model without the n-grams that raise the perplexity by a share below `threshold`; unigrams are kept. The tokens
     before and after a text are `begin` and `end`."""
-    grams, prefixes = _grams(model), [order.keys // model.size for order in model.orders]
+    grams = _grams(model)
+    prefixes = [order.keys // model.size for order in model.orders]
     first = model.orders[0].log_probs.astype(np.float64)
     first[begin] = first[end]  # `<s>` is never predicted
     context_log_probs = [first]  # of the n-grams of each order as the beginning of a text at any place, float64 (M,)
@@ -69,7 +70,8 @@ def _left_over(contexts: int, prefix: np.ndarray, log_probs: np.ndarray) -> np.n
 def _perplexity_change(model: Backoff, n: int, grams: np.ndarray, prefix: np.ndarray,
                        context_log_probs: np.ndarray) -> np.ndarray:
     """exp(D) − 1 for each n-gram of order n; infinite where a context leaves nothing to back off to."""
-    own, shorter = model.orders[n - 1].log_probs.astype(np.float64), _shorter_log_probs(model, grams)
+    own = model.orders[n - 1].log_probs.astype(np.float64)
+    shorter = _shorter_log_probs(model, grams)
     weights = model.orders[n - 2].backoffs.astype(np.float64)
     left, shorter_left = (_left_over(len(weights), prefix, log_probs) for log_probs in (own, shorter))
     usable = ((left > LEAST) & (shorter_left > LEAST))[prefix]

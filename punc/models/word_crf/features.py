@@ -263,7 +263,8 @@ def select(ids: np.ndarray, labels: np.ndarray, offsets: np.ndarray, vocab: int,
         found.append((keys[often], joint[:, often], slots[often]))
     chosen: list[set[int]] = [set() for _ in range(longest)]
     sizes = np.repeat(np.arange(longest), [len(keys) for keys, _, _ in found])
-    keys, slots = np.concatenate([f[0] for f in found]), np.concatenate([f[2] for f in found])
+    keys = np.concatenate([f[0] for f in found])
+    slots = np.concatenate([f[2] for f in found])
     for label in range(1, n_labels):
         joint = np.concatenate([f[1][label] for f in found])
         enough = np.flatnonzero(joint >= min_count)
@@ -281,6 +282,7 @@ def firing(ids: np.ndarray, offsets: np.ndarray, start: int, stop: int, n: int, 
     inside = offsets[(offsets > left) & (offsets < right)]
     around = np.concatenate([[left], inside, [right]]) - left
     keys, first, last = runs(ids[left:right], around, n, vocab, before, after, wanted)
-    first, last = np.maximum(first + left, start), np.minimum(last + left, stop - 1)
+    first = np.maximum(first + left, start)
+    last = np.minimum(last + left, stop - 1)
     lengths = np.maximum(last - first + 1, 0)
     return ranges(first - start, lengths), np.repeat(keys, lengths)

@@ -128,7 +128,8 @@ class Model(NonGradientModel):
             raise ValueError("not weights")
 
     def log_posteriors_of(self, data: StoreSet) -> np.ndarray:
-        text, scores = self._text(data), np.empty((len(data.ids), self.n_labels), np.float32)
+        text = self._text(data)
+        scores = np.empty((len(data.ids), self.n_labels), np.float32)
         for start in range(0, len(scores), BATCH_SLOTS):
             stop = min(start + BATCH_SLOTS, len(scores))
             found = self.finder.keys(self.templates, text, start, stop)
@@ -180,7 +181,8 @@ class Model(NonGradientModel):
             start, stop = int(edges[0]), int(edges[-1])
             found = finder.keys(self.templates, text, start, stop)
             numbers, slot_ends = features.attributes(found, tables, stop - start)
-            names, ends = list(map(str, numbers.tolist())), [0, *slot_ends.tolist()]
+            names = list(map(str, numbers.tolist()))
+            ends = [0, *slot_ends.tolist()]
             marks = list(map(str, labels[start:stop].tolist()))
             for begin, end in zip((edges[:-1] - start).tolist(), (edges[1:] - start).tolist()):
                 items = [["bias", *names[ends[slot]:ends[slot + 1]]] for slot in range(begin, end)]
@@ -232,7 +234,8 @@ def weights_of(path: Path, numbers: int, labels: int) -> tuple[np.ndarray, np.nd
     text = path.with_suffix(".txt")
     tagger.dump(str(text))
     tagger.close()
-    weights, transitions = np.zeros((numbers, labels), np.float32), np.zeros((labels, labels), np.float32)
+    weights = np.zeros((numbers, labels), np.float32)
+    transitions = np.zeros((labels, labels), np.float32)
     bias = np.full(labels, UNSEEN, np.float32)
     bias[seen] = 0
     with open(text, encoding="ascii") as file:

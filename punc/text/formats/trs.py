@@ -103,7 +103,8 @@ class Turn:
     """A turn that is being read: begin and end in seconds, and the texts from one `<Sync>` to the next."""
 
     def __init__(self, event: Event, path: StrPath):
-        self.begin, self.end = event_time(event, "startTime", path), event_time(event, "endTime", path)
+        self.begin = event_time(event, "startTime", path)
+        self.end = event_time(event, "endTime", path)
         if self.end <= self.begin:
             raise InputError(f"a turn from {self.begin:g} to {self.end:g} s", "fix startTime and endTime", path,
                              event.line)
