@@ -3,10 +3,12 @@
 import json
 import re
 import shutil
+import subprocess
 
 import numpy as np
 import pytest
 import torch
+from conftest import PUNC
 from transcript_files import MAKERS
 
 from punc.base.errors import InputError
@@ -400,6 +402,13 @@ def srt(text):
 def words_in(tmp_path, text):
     (tmp_path / "again").write_text(text)
     return " ".join(words_of(read_transcript(tmp_path / "again").texts).texts)
+
+
+def test_standard_input_is_a_file_too():
+    cue = "1\n00:00:01,000 --> 00:00:02,000\n"
+    done = subprocess.run([*PUNC, "transcript", "en", "-", "-"], input=cue + "how are you\n", text=True,
+                          capture_output=True, check=True)
+    assert done.stdout == cue + "How are you?\n"
 
 
 def together(place, texts, *options, model="en"):

@@ -20,14 +20,14 @@ DIRECTORY_ONLY = ("ctm", "jobs", "job")
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc transcript [options] MODEL IN … OUT | punc transcript [options] [--ctm CTM] MODEL DATA-DIR OUT-DIR",
-        "Punctuates ASR output with a model, named by its directory, or by the name of a bundled one (en, "
-        "en-live). IN is a file of a recogniser, known by its content: JSON of Whisper, faster-whisper, whisperX, "
-        "whisper.cpp, transformers, NeMo, sherpa-onnx, Vosk or a cloud service, CTM, STM, TextGrid, SRT, WebVTT or "
-        "text. OUT is the same file with marks and capitals, or what --to names; of several files, a directory of "
-        "such files. DATA-DIR is the Kaldi data directory that was decoded, --ctm what decoding wrote. OUT-DIR gets "
-        "text, ctm, txt/<recording>.txt in paragraphs, and subtitles as srt/<recording>.srt and vtt/<recording>.vtt. "
-        "Without --ctm, DATA-DIR/text is punctuated, and OUT-DIR gets text and txt. The scripts "
-        "utils/punctuate_*.sh run this in parallel.",
+        "Punctuates ASR output with a model: a directory, or the name of a bundled one. IN is a file of a "
+        "recogniser, known by its content: JSON of Whisper, faster-whisper, whisperX, whisper.cpp, transformers, "
+        "NeMo, sherpa-onnx, Vosk or a cloud service, CTM, STM, TextGrid, SRT, WebVTT or text. OUT is the same file "
+        "with marks and capitals, or what --to names; of several files, a directory of such files. DATA-DIR is the "
+        "Kaldi data directory that was decoded, --ctm what decoding wrote. OUT-DIR gets text, ctm, "
+        "txt/<recording>.txt in paragraphs, and subtitles as srt/<recording>.srt and vtt/<recording>.vtt. Without "
+        "--ctm, DATA-DIR/text is punctuated, and OUT-DIR gets text and txt. The scripts utils/punctuate_*.sh run "
+        "this in parallel.",
         "punc transcript en talk.json talk.srt",
         [f"Only with a file: {', '.join(map(kebab, FILE_ONLY))}; only with a directory: "
          f"{', '.join(map(kebab, DIRECTORY_ONLY))}."])
@@ -37,11 +37,12 @@ def main(arguments: Sequence[str]) -> None:
     add_job_options(parser)
     parser.add_argument("directory", metavar="MODEL", help="directory of a model, or the name of a bundled one")
     parser.add_argument("data", metavar="IN|DATA-DIR", nargs="+",
-                        help="files of recognisers, or a Kaldi data directory")
+                        help="files of recognisers (- is standard input), or a Kaldi data directory")
     parser.add_output("out", metavar="OUT|OUT-DIR", help="file or directory to make; - is standard output")
     args = parser.parse(arguments)
     args.directory = str(find_model(args.directory))
-    paths, args.data = list(map(Path, args.data)), args.data[0]
+    paths = [Path("/dev/stdin" if name == "-" else name) for name in args.data]
+    args.data = str(paths[0])
     directory, data, out, share = Path(args.directory), paths[0], Path(args.out), Share.parsed(args)
     is_file = data.is_file() or (not data.is_dir() and not args.ctm and not share)
     if len(paths) > 1 and (unlike := [path for path in paths if path.is_dir()]):
