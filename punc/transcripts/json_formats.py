@@ -143,7 +143,7 @@ def read_json(source: Source, timed: bool = False) -> Transcript:
         return Transcript(found[0][0].shape.row.name, [], document, encoding=source.encoding)
     what = "only results that are not final" if partial else "no text where a format of JSON that punc knows has it"
     raise source.error(what + (f"; texts stand in {_named(stay)}" if stay else ""),
-                       "give a format that docs/after-asr.md names")
+                       "give a format that docs/formats.md lists")
 
 
 def _reader(row: JsonFormat, document: JsonDocument, own: list[Any], timed: bool) -> JsonReader:
