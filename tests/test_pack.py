@@ -213,7 +213,7 @@ def test_packed_model_has_the_labels_and_posteriors_of_torch(name, text_model, t
     pack(tmp_path / "exp", tmp_path / "packed")
     small = load_packed(tmp_path / "packed")
     if name in ("blstm_crf", "ta_lstm"):  # weights that decoding does not need are not in the file
-        with pytest.raises(InputError, match="its weights are not those of its model; take the model before"):
+        with pytest.raises(InputError, match="its weights do not fit its model; take the model before"):
             unpack(tmp_path / "packed")
         model = made
     else:

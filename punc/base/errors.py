@@ -51,7 +51,7 @@ def check_probability(**values: float) -> None:
 
 
 def check_choice(choices: Iterable[str], **values: str) -> None:
-    """Raise InputError for the first of some named values that is none of `choices`: `pool=sum; choose from …`."""
+    """Raise InputError for the first of some named values that is not one of `choices`: `pool=sum; choose from …`."""
     choices = tuple(choices)
     for name, value in values.items():
         if value not in choices:

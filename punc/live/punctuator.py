@@ -85,7 +85,7 @@ class Punctuator:
         return np.array(self.label_names, object)[self._decode(words, pauses)[0]].tolist()
 
     def stream(self) -> WordStream:
-        """A new stream: `push` words as they come, and `close` it at its end."""
+        """A new stream: `push` words as they arrive, and `close` the stream at its end."""
         return open_stream(self._model, self._writer, self._scale)
 
     @cached_property

@@ -1,7 +1,8 @@
 """Pause-Window: a network that sees the pauses, or words and pauses, in a small window around the slot.
 
 Tilk & Alumäe 2015, section 2.2, train "a simple model using a small window of pauses only as input features" (`words`
-false): it finds periods with an F1 of 0.53 and no commas. They give neither the width nor the kind of the model. Here
+false): it finds periods with an F1 of 0.53 and no commas. They specify neither the width nor the kind of the model.
+Here
 it is a tanh layer and a softmax; p(t) is the pause of slot t in seconds, x(t) the word before it, n the width:
 
     y(t) = tanh(W [p(t − n) … p(t + n), e(x(t − n + 1)) … e(x(t + n))] + b)

@@ -128,7 +128,7 @@ def reliability(posteriors: np.ndarray, reference: np.ndarray) -> Reliability:
 
 
 def view(table: SlotTable | str, style: Mapping[str, dict], id: str, shown: Collection[str]) -> dict[str, Any]:
-    """What the page says of a set: its slots, or why there are none; `shown` are the error browser's streams."""
+    """What the page says about a set: its slots, or why there are none; `shown` are the error browser's streams."""
     if isinstance(table, str):
         return {"slots": None, "reason": table}
     return {"slots": int(table.counted.sum()), "labels": table.labels.names, "left_out": table.left_out,

@@ -1,6 +1,6 @@
 """Labels of speakers at the beginning of lines: `John Smith:`, `[SPEAKER_00]:`, `(speaker 0)`, `Anna  1:02:10`, `>>`.
 
-What a label names is a speaker, and no words. The rules are those of the captions of television, of meetings and of
+A label names a speaker and has no words. The rules are those of the captions of television, of meetings and of
 diarization: a name is up to five words that begin with capitals, with titles, initials, numbers and pronouns.
 """
 
