@@ -340,7 +340,7 @@ def test_hostile_files_take_no_format_long(read, head):
 
 def test_a_name_that_says_another_format_is_refused(tmp_path):
     (tmp_path / "talk.srt").write_text("how are you\n")
-    with pytest.raises(InputError, match=r"talk.srt:1: called .srt, but not of that format; rename it to .txt; or give"):
+    with pytest.raises(InputError, match=r"talk.srt:1: called .srt, but not of that format; rename it to .txt; or"):
         read_transcript(tmp_path / "talk.srt")
     assert read_transcript(tmp_path / "talk.srt", form="text").texts[0].text == "how are you\n"
 
