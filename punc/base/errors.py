@@ -31,7 +31,7 @@ class InputError(Exception):
         super().__init__(one_line(f"{place}{what}; {remedy}"))
         self.what, self.remedy, self.file, self.line = what, remedy, file, line
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         # Worker processes send their errors to the parent. By default, Python would restore one from its message alone.
         return InputError, (self.what, self.remedy, self.file, self.line)
 

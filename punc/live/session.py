@@ -115,8 +115,7 @@ class Session:
                 else:
                     self._last = item
                 waiting.append(item)
-                for marked in stream.push(item.word, pause):
-                    decided.append(Decided(waiting.popleft(), marked))
+                decided.extend(Decided(waiting.popleft(), marked) for marked in stream.push(item.word, pause))
             elif item is End.STREAM or (item is End.UTTERANCE and self._ends):
                 self._end(decided)
             elif item is End.UTTERANCE and self._decides and self._stream:

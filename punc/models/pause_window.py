@@ -49,10 +49,9 @@ class Model(NeuralModel):
             pauses = torch.full_like(tokens, torch.nan, dtype=torch.float32) if pauses is None else pauses
             pauses = pauses.masked_fill(tokens == END, torch.nan)  # padding, whatever it is
             line = nn.functional.pad(pauses, (n, n), value=torch.nan)
-            for shift in range(2 * n + 1):
-                features.append(self.pauses(line[:, shift:shift + steps], tokens).transpose(0, 1))
+            features += [self.pauses(line[:, shift:shift + steps], tokens).transpose(0, 1)
+                         for shift in range(2 * n + 1)]
         if self.embedding:
             line = nn.functional.pad(tokens, (n - 1, n), value=END)
-            for shift in range(2 * n):
-                features.append(self.embedding(line[:, shift:shift + steps]))
+            features += [self.embedding(line[:, shift:shift + steps]) for shift in range(2 * n)]
         return self.output(self.hidden(torch.cat(features, dim=2)).tanh()), ()
