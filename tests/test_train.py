@@ -220,7 +220,7 @@ def test_train_initial_model_can_be_a_packed_one(toy_store, tmp_path):
 
 @pytest.mark.parametrize("name", ["stateful", "stateful-chunks"])
 def test_train_more_parts_than_batches_is_an_error(name, toy_store, tmp_path):
-    with pytest.raises(InputError, match=r"--parts 5000, but set 'train_before' is \d+ batches; give at most"):
+    with pytest.raises(InputError, match=r"--parts 5000, but set 'train_before' has only \d+ batches; give at most"):
         run(toy_store, tmp_path, name, parts=5000)
 
 

@@ -78,8 +78,8 @@ def browser() -> Iterator[Any]:
     if not program:
         raise InputError("no chromium", "apt-get install chromium")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        command = [program, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", "--no-first-run",
-                   "--hide-scrollbars", f"--window-size={WIDTH},{HEIGHT}", f"--user-data-dir={profile}", "about:blank"]
+        command = [program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
+                   "--remote-debugging-port=0", f"--window-size={WIDTH},{HEIGHT}", f"--user-data-dir={profile}"]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         port = Path(profile, "DevToolsActivePort")
         while not (port.is_file() and len(port.read_text().split()) == 2):
