@@ -53,8 +53,8 @@ class Spelling(nn.Module):
         return nn.functional.embedding(indices, self.read_characters(self.table[different]))
 
     def traceable(self, words: Tensor) -> Tensor:
-        """As `forward`, for exporters, from a constant table of all words: a call that is not traced computes it
-        before."""
+        """The same as `forward`, for exporters, from a constant table of all words, which a call without tracing
+        computes first."""
         if not torch.jit.is_tracing():
             with torch.no_grad():
                 self._vectors = self.read_characters(self.table)

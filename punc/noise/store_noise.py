@@ -118,7 +118,7 @@ class StoreNoise:
     """The errors of a labelled set of a store, at a word error rate, from confusions of `punc confusions`.
 
     share   of the text that has errors, in stretches of STRETCH words drawn anew for each seed
-    draws   how often a wrong word is drawn, to take the draw that fits best into the text
+    draws   how often each wrong word is drawn; the best fitting draw is used
 
     Raises InputError for confusions that cannot be read or cannot give this rate, and for tokens of characters.
     """

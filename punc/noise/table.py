@@ -215,7 +215,7 @@ def _insertions(confusions: Confusions, types: Mapping[str, int], sequences: Seq
 
 
 class Sounds:
-    """Words that are heard for others; `words` are those of the ASR output, in C order."""
+    """Words that can be misheard as others; `words` are the words of the ASR output, in C order."""
 
     def __init__(self, confusions: Confusions):
         self.words = sorted(confusions.heard, key=str.encode)

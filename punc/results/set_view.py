@@ -30,7 +30,8 @@ class Group(NamedTuple):
 
 
 def breakdown(table: SlotTable, names: Sequence[str], group: np.ndarray) -> list[Group]:
-    """The scores of groups of slots, of int64 (slots,), −1 for none; groups without a slot are left out."""
+    """The scores of groups of slots, given the group of each slot, int64 (slots,), −1 for none; groups without a slot
+    are left out."""
     counts = [table.confusion(system, group, len(names)) for system in table.hypotheses]
     slots = counts[0].sum((1, 2)).tolist()
     marks = counts[0][:, 1:].sum((1, 2)).tolist()

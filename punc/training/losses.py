@@ -25,7 +25,7 @@ INTERVAL = 100  # steps between two looks at the losses: to see a loss on a GPU,
 
 
 class Teacher:
-    """The soft targets of a training set, and the loss of a student, in which they have this weight.
+    """The soft targets of a training set, and the loss of a student with this weight for them.
 
     The labels of the set `indexed` are the indices of the slots' tokens, so that batches know which targets they need.
     """

@@ -139,7 +139,8 @@ def check_again(path: Path, transcript: Transcript, marked: MarkedTranscript) ->
         return
     if any(":" in text for text in written):
         return  # with a capital, a word with a colon is a speaker's name; `0:` before a time is a part of it
-    if documents(path.read_bytes()) is not None and letters("".join(written).encode()) != letters("".join(texts).encode()):
+    if documents(path.read_bytes()) is not None and (
+            letters("".join(written).encode()) != letters("".join(texts).encode())):
         return  # JSON with another version of its words, which has more marks now
     raise AssertionError("other words than were written")
 

@@ -6,9 +6,9 @@ OUT/train_pauses, OUT/dev               data directories with pauses
 OUT/train_pauses_clean, OUT/dev_clean   the same without fillers, as engines write calls
 OUT/earnings22.txt                      the text of the calls that are in neither
 
-A call that is less than half aligned is only used as text. The first stage reads no call of the second one: on text that
-it knows, its features and posteriors are better than on test calls, and a second stage learns to trust them too much. Of the others, every tenth in the order of their names is
-dev.
+A call that is less than half aligned is only used as text. The first stage reads no call of the second one: on text
+that it knows, its features and posteriors are better than on test calls, and a second stage learns to trust them too
+much. Of the others, every tenth in the order of their names is dev.
 """
 
 import sys
