@@ -136,7 +136,7 @@ def opens(word: str) -> bool:
 
 
 def closes(opening: str, words: Sequence[str]) -> bool:
-    """Whether words that begin with an opening sign end with its closing one, and are not speech."""
+    """Whether words that begin with an opening sign also end with the closing sign, and are not speech."""
     last = words[-1].rstrip(MARKS)
     if not last.endswith(CLOSING[opening]):
         return False

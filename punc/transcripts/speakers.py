@@ -30,7 +30,7 @@ class Label(NamedTuple):
 
 
 def find_label(line: str, dashes: bool = False) -> Label | None:
-    """The label at the beginning of a line; `dashes`: a dash before words is one, as in the lines of a cue."""
+    """The label at the beginning of a line; `dashes`: a dash before words is a label, as in the lines of a cue."""
     turn = CHEVRONS.match(line) or (DASH.match(line) if dashes else None)
     begin = turn.end() if turn else len(line) - len(line.lstrip(" \t"))
     rest = line[begin:begin + LONGEST]
