@@ -171,7 +171,7 @@ def test_slot_pauses_have_microseconds():
 
 def test_read_channels_of_two_recordings_in_one_channel(tmp_path):
     (tmp_path / "r").write_text("a file A\nb file B\nc file A\n")
-    with pytest.raises(InputError, match=r"r:3: 'a' and 'c' have the same file and channel; give each its own: times"):
+    with pytest.raises(InputError, match=r"r:3: 'a' and 'c' have the same file and channel; give each its own file"):
         read_channels(tmp_path / "r")
 
 

@@ -25,7 +25,7 @@ from punc.bin.script import run_script
 
 TEXT = ("good morning everyone my name is john smith and i work for the city of leeds do you have any questions yes we "
         "do how long will the new road take and what does it cost")
-WIDTH, HEIGHT = 900, 560
+WIDTH, HEIGHT = 900, 600
 SHOW_ERRORS = "document.querySelector('#browser').scrollIntoView(); true"
 PUNCTUATE = f"input.value = {json.dumps(TEXT)}; go.click(); true"
 
@@ -35,6 +35,7 @@ def main(report: Path, out: Path) -> None:
         raise InputError("no such file", "make it with punc report", report)
     out.mkdir(parents=True, exist_ok=True)
     with browser() as call, served() as url:
+        call("Emulation.setDeviceMetricsOverride", width=WIDTH, height=HEIGHT, deviceScaleFactor=1, mobile=False)
         for theme in ("light", "dark"):
             call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
             take(call, report.resolve().as_uri(), SHOW_ERRORS, "true", out / f"report_{theme}.png")
