@@ -3,6 +3,8 @@
 import contextlib
 import io
 import re
+import shutil
+from pathlib import Path
 from typing import Any
 
 from punc import __version__
@@ -42,7 +44,14 @@ def keep_lines(app: Any, what: str, name: str, found: Any, options: Any, lines: 
     lines[:] = [lines[0].replace("`", "``"), "", *(["::", "", *rest, ""] if any(map(str.strip, rest)) else [])]
 
 
+def copy_images(app: Any, exception: Exception | None) -> None:
+    """Copy the pictures, which pages show in HTML of their own, one for light and one for dark."""
+    if exception is None:
+        shutil.copytree(Path(app.srcdir, "images"), Path(app.outdir, "images"), dirs_exist_ok=True)
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx."""
+    app.connect("build-finished", copy_images)
     app.connect("source-read", put_options)
     app.connect("autodoc-process-docstring", keep_lines)

@@ -4,7 +4,7 @@
     model = punc.load("en")
     model.punctuate("so it begins as it must does it end")
 
-Importing it takes no PyTorch; a model that was trained and not packed does.
+Importing it needs no PyTorch; using a model that is not packed does.
 """
 
 import os

@@ -251,7 +251,7 @@ def test_ctm_alternatives_without_an_end(tmp_path):
 
 def test_ctm_index_of_a_pipe(tmp_path):
     os.mkfifo(tmp_path / "ctm")
-    with pytest.raises(InputError, match="ctm: not a file; write the CTM to a file: it is read twice"):
+    with pytest.raises(InputError, match="ctm: not a file; write the CTM to a file, because it is read twice"):
         CtmIndex(tmp_path / "ctm")
 
 

@@ -121,7 +121,7 @@ def test_find_ctm_chooses(tmp_path, files, options, chosen):
     ([], None, {}, "no *.ctm here; make one with steps/get_ctm.sh"),
     (["score_9/x"], None, {}, "score_9: no *.ctm here; "),
     (["a.ctm", "b.ctm"], None, {}, "which CTM: a.ctm b.ctm?; "),
-    (["score_9/a.ctm", "score_8/a.ctm"], None, {}, "2 directories score_*, and no scoring_kaldi/best_wer; choose with "
+    (["score_9/a.ctm", "score_8/a.ctm"], None, {}, "2 directories score_*, but no scoring_kaldi/best_wer; choose with "
      "--lmwt, --wip or --score-dir from score_8 score_9"),
     (["score_9/a.ctm", "score_8/a.ctm"], BEST, {}, "0 directories for --lmwt 11 --wip 0.5; choose with "),
     (["score_9/a.ctm", "score_8/a.ctm"], "what\n", {}, "best_wer:1: not a line of score_kaldi_wer.sh; choose with "),

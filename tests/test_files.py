@@ -148,7 +148,7 @@ def test_atomic_dir_directory_in_the_place_of_a_file(tmp_path):
     tmp = writing.__enter__()
     (tmp / "b").touch()
     (tmp / "key").write_text("2")
-    with pytest.raises(InputError, match="b: this is a directory, in the place of a file"):
+    with pytest.raises(InputError, match="b: this is a directory, not a file"):
         writing.__exit__(None, None, None)
     assert listing(tmp_path) == {"key": "1"}
 
@@ -227,7 +227,7 @@ def test_unchanged(tmp_path):
     with unchanged(key):
         key.read_text()
     for change in (key.unlink, lambda: key.write_text("2"), lambda: (key.unlink(), key.write_text("2"))):
-        with pytest.raises(InputError, match="key: another process has replaced it meanwhile; run the command again"), \
+        with pytest.raises(InputError, match="key: another process replaced it meanwhile; run the command again"), \
                 unchanged(key):
             change()
 

@@ -58,7 +58,7 @@ def test_share_ends_when_it_is_complete():
 
 @pytest.mark.parametrize(("job", "jobs"), [(0, 3), (4, 3), (-1, 1), (2, 0), (1, -1)])
 def test_share_outside(job, jobs):
-    with pytest.raises(InputError, match=f"^--job={job} is not one of --jobs={jobs} jobs; count from 1 to --jobs"):
+    with pytest.raises(InputError, match=f"^--job={job} is not one of the --jobs={jobs} jobs; count from 1 to --jobs"):
         Share.parsed(Namespace(job=job, jobs=jobs))
     assert Share.parsed(Namespace(job=1, jobs=0)) is None
 
@@ -90,12 +90,12 @@ def test_read_parts(parts):
 
 @pytest.mark.parametrize(("break_it", "said"), [
     (lambda parts: shutil.rmtree(parts[1]), "2: no such part; run the command with --job=2 again"),
-    (lambda parts: parts.pop(), "1: the part of --job=1 --jobs=3, not of 1 of 2 jobs; name the parts of all jobs, in"),
-    (lambda parts: parts.reverse(), "3: the part of --job=3 --jobs=3, not of 1 of 3 jobs; name the parts of all jobs"),
-    (lambda parts: make_part(parts, 2, jobs=4), "2: the part of --job=2 --jobs=4, not of 2 of 3 jobs; name the parts"),
+    (lambda parts: parts.pop(), "1: the part of --job=1 --jobs=3, not of job 1 of 2; name the parts of all jobs, in"),
+    (lambda parts: parts.reverse(), "3: the part of --job=3 --jobs=3, not of job 1 of 3; name the parts of all jobs"),
+    (lambda parts: make_part(parts, 2, jobs=4), "2: the part of --job=2 --jobs=4, not of job 2 of 3; name the parts"),
     (lambda parts: make_part(parts, 3, scale="O=2"), "3/part.json: scale is O=2, but None in 1; run all jobs again"),
     (lambda parts: make_part(parts, 3, command="join"), "3: made by punc join, but 1 by punc prepare; run all jobs"),
-    (lambda parts: (os.utime("in", (1, 1)), make_part(parts, 2)), "2/part.json: in was another file than in 1; run"),
+    (lambda parts: (os.utime("in", (1, 1)), make_part(parts, 2)), "2/part.json: in was a different file in 1; run"),
     (lambda parts: os.utime("in", (1, 1)), "in: changed since the parts were made; run all jobs again"),
     (lambda parts: os.remove("in"), "in: no such file; "),
     (lambda parts: (parts[0] / "part.json").write_text("{}"), "1/part.json: not a part; run the job again"),

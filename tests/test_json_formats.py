@@ -272,9 +272,9 @@ def error(text):
     ('{"text": "a", "text": "b"}', "file:1: an object has the member 'text' twice; keep one"),
     ('{"text": "a", "start": 1e999}', "file:1: a number that is too large"),
     ('{"text": "a", "start": ' + "9" * 5000 + "}", "file:1: a number that is too large"),
-    ('{"foo": 1}', "file:1: no text where a format of JSON"), ("[[1]]", "file:1: no text where a format of JSON"),
-    ('{"notes": ["hi you all"]}', "file:1: no text where a format of JSON that punc knows has it; texts stand in"),
-    ('{"text": "", "said": [{"phrase": "hi you"}]}', "file:1: no text where a format of JSON that punc knows"),
+    ('{"foo": 1}', "file:1: no text where the known JSON"), ("[[1]]", "file:1: no text where the known JSON"),
+    ('{"notes": ["hi you all"]}', "file:1: no text where the known JSON formats have it; there are texts in"),
+    ('{"text": "", "said": [{"phrase": "hi you"}]}', "file:1: no text where the known JSON formats"),
     ('{"is_final": false, "channel": {"alternatives": [{"transcript": "hi"}]}}',
      "file:1: only results that are not final")])
 def test_errors(text, said):
@@ -291,10 +291,10 @@ def test_a_transcript_without_words_is_none_of_its_errors():
     ({"text": "hi you", "segments": [{"text": "hi you"}], "summary": "two people meet", "tags": [{"a": "b c"}] * 2},
      "3 texts of several words stay as they are: a (2), summary (1)"),
     ({"text": "hi you", "cues": [{"begin": 1}]}, "no times were read: text does not have them in `begin`"),
-    ({"segments": [{"text": "hi you", "start": "soon", "end": [1]}]}, "times that are no numbers were not read: 2"),
-    ({"text": "hi you", "segments": [{"text": "hi you", "from": "00:01", "to": "00:02"}]}, "not a format that punc "
-     "knows: words were read from segments[].text, times from from and to"),
-    ([{"line": "hi you", "from": 1, "to": 2}], "not a format that punc knows: words were read from line, "
+    ({"segments": [{"text": "hi you", "start": "soon", "end": [1]}]}, "times that are not numbers were not read: 2"),
+    ({"text": "hi you", "segments": [{"text": "hi you", "from": "00:01", "to": "00:02"}]}, "not a known format: "
+     "words were read from segments[].text, times from from and to"),
+    ([{"line": "hi you", "from": 1, "to": 2}], "not a known format: words were read from line, "
      "times from from and to")])
 def test_messages(value, said):
     assert read(value)[0].messages == [said]

@@ -107,7 +107,7 @@ def test_archive_runs_no_code(tmp_path):
     """kaldiio unpickles what follows PKL."""
     content = b"utt PKL" + pickle.dumps(Planted(tmp_path / "ran"))
     (tmp_path / "x.ark").write_bytes(content)
-    with pytest.raises(InputError, match=r"'utt' at byte .* is no float vector or matrix"):
+    with pytest.raises(InputError, match=r"'utt' at byte .* is not a float vector or matrix"):
         list(read_archive(tmp_path / "x.ark"))
     assert not (tmp_path / "ran").exists()
 
@@ -119,7 +119,7 @@ def test_posteriors_that_are_none(tmp_path, number):
     kaldiio.save_ark(str(tmp_path / "post.ark"), {"a": fine, "b": np.zeros((0, 0), np.float32), "c": other})
     found = read_posteriors(tmp_path / "post.ark")
     assert [next(found)[0], next(found)[0]] == ["a", "b"]
-    with pytest.raises(InputError, match=r"post.ark: 'c' has numbers that are no posteriors; punctuate again"):
+    with pytest.raises(InputError, match=r"post.ark: 'c' has numbers that are not posteriors; punctuate again"):
         next(found)
 
 
@@ -144,16 +144,16 @@ def test_archive_of_double_matrices(tmp_path):
 
 def test_reader_refuses_kaldis_text_form(tmp_path):
     (tmp_path / "x.ark").write_text("a  [ 0 0.5 1 ]\n")
-    with pytest.raises(InputError, match=r"no float vector .*; make the archive again, as Kaldi's tools do"):
+    with pytest.raises(InputError, match=r"no float vector .*; make the archive again, in Kaldi's binary form"):
         VectorReader(tmp_path / "x.scp").read(f"{tmp_path}/x.ark:2", 1)
 
 
 @pytest.mark.parametrize(("content", "said"), [
-    (b"\0BFV \x04\xff\xff\xff\x7f", "it ends before"), (b"\0BFV \x04\xff\xff\xff\xff", "it ends before"),
-    (b"\0BFM \x04\xff\xff\xff\x7f\x04\xff\xff\xff\x7f", "it ends before"),
-    (b"\0BFM \x04\xff\xff\xff\xff\x04\x05\0\0\0", "it ends before"),
-    (b"\0BFM \x04\xff\xff\xff\xff\x04\0\0\0\0", "it ends before"),
-    (b"\0BFV \x04\x03\0\0\0" + bytes(8), "it ends before"),
+    (b"\0BFV \x04\xff\xff\xff\x7f", "it is shorter"), (b"\0BFV \x04\xff\xff\xff\xff", "it is shorter"),
+    (b"\0BFM \x04\xff\xff\xff\x7f\x04\xff\xff\xff\x7f", "it is shorter"),
+    (b"\0BFM \x04\xff\xff\xff\xff\x04\x05\0\0\0", "it is shorter"),
+    (b"\0BFM \x04\xff\xff\xff\xff\x04\0\0\0\0", "it is shorter"),
+    (b"\0BFV \x04\x03\0\0\0" + bytes(8), "it is shorter"),
     (b"\0BFV \x08\x01\0\0\0\0\0\0\0", "no int32"), (b"\0BFV ", "no int32"), (b"\0BCM \0\0\0\0", "not a float vector"),
     (b"\0BXX \x04\x01\0\0\0\0\0\0\0", "not a float vector"), (b"", "not a float vector"),
     (b" [ 1 2 ]\n", "not a float vector"),
@@ -193,7 +193,7 @@ def test_archive_of_a_larger_array_than_is_read(tmp_path, monkeypatch):
     kaldiio.save_ark(str(tmp_path / "a.ark"), {"utt": np.zeros((40, 5), np.float32)})
     assert len(list(read_archive(tmp_path / "a.ark"))) == 1
     monkeypatch.setattr("punc.data.kaldi_io.LARGEST", 300)
-    with pytest.raises(InputError, match="is no float vector or matrix of at most 2 GiB; make"):
+    with pytest.raises(InputError, match="is not a float vector or matrix of at most 2 GiB; make"):
         list(read_archive(tmp_path / "a.ark"))
 
 
@@ -203,16 +203,16 @@ def test_archive_of_a_larger_array_than_is_read(tmp_path, monkeypatch):
 def test_archive_path_that_cannot_be_read_back(name, said):
     with pytest.raises(InputError) as error:
         archive_path(name)
-    assert error.value.what == f"no index can have this name: {said}"
+    assert error.value.what == f"an index cannot contain this name, because {said}"
 
 
 @pytest.mark.parametrize("name", ["a|b", "a\nb"])
 def test_data_dir_whose_index_could_not_be_read_is_not_written(tmp_path, name):
     utterance = Utterance("u", "u", ["w"], None, np.array([0.5], np.float32))
-    with pytest.raises(InputError, match="no index can have this name"):
+    with pytest.raises(InputError, match="an index cannot contain this name"):
         write_data_dir(tmp_path / name, [utterance])
     assert list(tmp_path.iterdir()) == []
     write_data_dir(tmp_path / name, [utterance._replace(pauses=None)])
-    with pytest.raises(InputError, match="no index can have this name"):
+    with pytest.raises(InputError, match="an index cannot contain this name"):
         write_pauses(tmp_path / name, [("u", np.zeros(1))])
     assert not DataDir(tmp_path / name).has_pauses

@@ -172,7 +172,7 @@ def test_data_directories_have_their_label_set(place, capsys):
 
 # What the given label set is, and what each command that gets one says of data of the old one.
 REFUSED = [(LESS, "label 'QUESTION' is not in the label set, which has O COMMA PERIOD"),
-           (WRITTEN, "label 'COMMA' is written w, here, in the label set w;")]
+           (WRITTEN, "label 'COMMA' is written w, here, but w; in the label set")]
 SAID = [(MORE, "it lacks BANG"), (MARKS, "other marks are COMMA")]
 
 

@@ -144,7 +144,7 @@ def test_lock_file_system_without_locks_is_a_warning(tmp_path, capsys, monkeypat
     with lock_directory(tmp_path):
         pass
     assert capsys.readouterr().err == \
-        f"{tmp_path}: this file system has no locks; do not start a second process here\n"
+        f"{tmp_path}: locks do not work on this file system; do not start a second process here\n"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -87,7 +87,7 @@ def test_mistake_is_one_line(capsys, arguments, message):
 @pytest.mark.parametrize(("error", "status", "message"), [
     (InputError("mark ' :' is wrong", "fix it", "f", 2), 1, "punc score: f:2: mark ' :' is wrong; fix it\n"),
     (PermissionError(13, "Permission denied", "/x"), 1, "punc score: /x: permission denied; change its permissions, "),
-    (OSError(28, "No space left on device"), 1, "punc score: no space left on the disk; free some, "),
+    (OSError(28, "No space left on device"), 1, "punc score: no space left on the disk; free some space, "),
     (OSError(5, "Input/output error", "/x"), 1, "punc score: /x: Input/output error; check the path, "),
     (MemoryError(), 1, "punc score: not enough memory; use fewer processes (--nj), "),
     (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried"), 1,
@@ -107,7 +107,7 @@ def test_program_error_is_one_line_and_its_traceback_in_a_file(monkeypatch, caps
     fails_with(monkeypatch, error)
     assert punc.main(["score"]) == 1
     err = capsys.readouterr().err
-    assert err.startswith(f"punc score: an error of the program, {type(error).__name__}")
+    assert err.startswith(f"punc score: an internal error, {type(error).__name__}")
     assert err.endswith(".log\n")
     assert (err.count("\n"), "\x1b" in err, len(err) < 600) == (1, False, True)
     log, = tmp_path.glob("punc-score-*.log")
@@ -140,7 +140,7 @@ PUNC = '"$PYTHON" -c "import sys; from punc.bin.main import main; sys.exit(main(
 @pytest.mark.parametrize(("line", "status", "message"), [
     (f"{PUNC} --version >&-", 1, "punc: standard output is closed; leave it open, or redirect it to a file\n"),
     (f"{PUNC} punctuate - <&-", 1, "punc punctuate: standard input is closed; leave it open, or redirect it to a f"),
-    (f"{PUNC} --version >/dev/full", 1, "punc: no space left on the disk; free some, or write to another disk\n"),
+    (f"{PUNC} --version >/dev/full", 1, "punc: no space left on the disk; free some space, or write to another disk\n"),
     (f"{PUNC} --version 2>&-", 0, ""),
     (f"{PUNC} trian 2>&-", 1, ""),
     (f"{PUNC} trian 2>/dev/full", 1, ""),
@@ -310,7 +310,7 @@ def test_run_script_error_of_the_program(run, tmp_path):
     status, output, errors = run("fail 1")
     log, = tmp_path.glob("a-script.py-*.log")
     assert (status, output) == (1, "0\n")
-    assert errors == f"SCRIPT: an error of the program, ZeroDivisionError in a script.py:15; report it with {log}\n"
+    assert errors == f"SCRIPT: an internal error, ZeroDivisionError in a script.py:15; report it with {log}\n"
     assert log.read_text().startswith(f"# '{tmp_path}/a script.py' fail 1\n")
 
 
@@ -321,7 +321,7 @@ def test_run_script_closed_reader_and_full_disk(run):
     os.close(writer)
     with open("/dev/full", "w") as full:
         status, _, errors = run("do 9", capture_output=False, stdout=full, stderr=subprocess.PIPE)
-    assert (status, errors) == (1, "SCRIPT: no space left on the disk; free some, or write to another disk\n")
+    assert (status, errors) == (1, "SCRIPT: no space left on the disk; free some space, or write to another disk\n")
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: str(path.relative_to(ROOT)))

@@ -86,7 +86,7 @@ def test_load_other_file(directory, kind):
     ({"format": "punc progress 1"}, NO_MODEL),
     ({"format": "punc model 7"}, "DIR/final.pt: 'punc model 7', but this version reads 'punc model 1'; "
                               "train it again"),
-    ({"format": base.FORMAT}, "DIR/final.pt: its weights are not those of its model; train it again"),
+    ({"format": base.FORMAT}, "DIR/final.pt: its weights do not fit its model; train it again"),
 ])
 def test_load_other_content(directory, content, message):
     torch.save(content, directory / "final.pt")
@@ -105,7 +105,7 @@ def test_load_weights_that_do_not_fit(directory, change):
     content = torch.load(directory / "final.pt", weights_only=True)
     change(content)
     torch.save(content, directory / "final.pt")
-    assert refused(directory) == "DIR/final.pt: its weights are not those of its model; train it again"
+    assert refused(directory) == "DIR/final.pt: its weights do not fit its model; train it again"
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
@@ -118,9 +118,9 @@ def test_load_weights_that_are_no_numbers(directory, number):
 
 
 @pytest.mark.parametrize(("file", "text", "message"), [
-    ("vocab", "<unk>\n</s>\na\n", "DIR/vocab: 3 lines, but the model has 10; copy the one it was trained with"),
+    ("vocab", "<unk>\n</s>\na\n", "DIR/vocab: 3 lines, but the model has 10; copy the file that it was trained with"),
     ("labels.txt", "O w\nCOMMA w, ,\n",
-     "DIR/labels.txt: 2 lines, but the model has 3; copy the one it was trained with"),
+     "DIR/labels.txt: 2 lines, but the model has 3; copy the file that it was trained with"),
     ("vocab", "a\nb\n", "DIR/vocab:1: no '<unk>' here; a vocabulary begins <unk>, </s>"),
     ("labels.txt", "O\n", "DIR/labels.txt:1: not a label; write NAME, a pattern with one w or W, the marks"),
     ("vocab", None, "DIR/vocab: no such file; make it, or name another one"),

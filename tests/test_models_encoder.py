@@ -255,7 +255,7 @@ def test_encoder_of_other_pieces_or_kinds(stores, place, tmp_path):
     with pytest.raises(InputError, match=r"config.json: an encoder of the kind gpt2; choose from bert"):
         base.create("encoder", store.vocabulary, store.labels, {"encoder": str(tmp_path / "gpt2")}, store.tokenizer)
     (tmp_path / "gpt2/config.json").write_text(json.dumps(config | {"hidden_size": 32}))
-    with pytest.raises(InputError, match=r"its weights are not those of its config.json"):
+    with pytest.raises(InputError, match=r"its weights do not fit its config.json"):
         base.create("encoder", store.vocabulary, store.labels, {"encoder": str(tmp_path / "gpt2")}, store.tokenizer)
 
 
@@ -266,7 +266,7 @@ def test_load_huge_encoder_is_refused(stores, place, tmp_path):
     model.labels.write(tmp_path / "labels.txt")
     model.spec["options"]["encoder"]["config"]["intermediate_size"] = 10**9
     base.save(model, tmp_path / "final.pt")
-    with pytest.raises(InputError, match="its weights are not those of its model"):
+    with pytest.raises(InputError, match="its weights do not fit its model"):
         base.load(tmp_path)
 
 

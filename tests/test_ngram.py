@@ -284,7 +284,7 @@ def test_tree_that_is_none_is_refused(change, exp):
         model.load_state_dict(lm | {name: torch.from_numpy(array) for name, array in arrays.items()})
 
     load(TREE)
-    with pytest.raises(ValueError, match=r"not a tree|features that there are not|not counts"):
+    with pytest.raises(ValueError, match=r"not a tree|features that do not exist|not counts"):
         load(TREE | change)
 
 

@@ -181,7 +181,7 @@ def test_unpack_options_that_are_not_the_model_s_are_an_error(packed, tmp_path, 
     spec = json.loads((tmp_path / "en/model.json").read_text())
     spec["options"] = {**spec["options"], **change} if "options" not in change else None
     (tmp_path / "en/model.json").write_text(json.dumps(spec))
-    with pytest.raises(InputError, match=r"^\S+/en/model\.json: (its weights are not those|hidden_dim=12 )"):
+    with pytest.raises(InputError, match=r"^\S+/en/model\.json: (its weights do not fit|hidden_dim=12 )"):
         unpack(tmp_path / "en")
 
 
@@ -213,7 +213,7 @@ def test_packed_model_has_the_labels_and_posteriors_of_torch(name, text_model, t
     pack(tmp_path / "exp", tmp_path / "packed")
     small = load_packed(tmp_path / "packed")
     if name in ("blstm_crf", "ta_lstm"):  # weights that decoding does not need are not in the file
-        with pytest.raises(InputError, match="its weights are not those of its model; take the model before"):
+        with pytest.raises(InputError, match="its weights do not fit its model; use the model from before"):
             unpack(tmp_path / "packed")
         model = made
     else:
@@ -272,7 +272,7 @@ def test_load_packed_description_of_another_model_is_an_error(packed, tmp_path, 
     shutil.copytree(packed / "en-live", tmp_path / "m")
     spec = json.loads((tmp_path / "m/model.json").read_text())
     (tmp_path / "m/model.json").write_text(json.dumps({**spec, **change}))
-    with pytest.raises(InputError, match="weights are not those"):
+    with pytest.raises(InputError, match="weights do not fit"):
         load_packed(tmp_path / "m")
 
 
@@ -285,7 +285,7 @@ def test_load_packed_file_of_another_model_is_an_error(packed, tmp_path, file):
     spec = json.loads((tmp_path / "m/model.json").read_text())
     spec["sha256"][file] = checksum(tmp_path / "m" / file)
     (tmp_path / "m/model.json").write_text(json.dumps(spec))
-    with pytest.raises(InputError, match="weights are not those"):
+    with pytest.raises(InputError, match="weights do not fit"):
         load_packed(tmp_path / "m")
 
 

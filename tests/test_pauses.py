@@ -171,7 +171,7 @@ def test_slot_pauses_have_microseconds():
 
 def test_read_channels_of_two_recordings_in_one_channel(tmp_path):
     (tmp_path / "r").write_text("a file A\nb file B\nc file A\n")
-    with pytest.raises(InputError, match=r"r:3: 'a' and 'c' have the same file and channel; give each its own: times"):
+    with pytest.raises(InputError, match=r"r:3: 'a' and 'c' have the same file and channel; give each its own file"):
         read_channels(tmp_path / "r")
 
 
@@ -288,7 +288,7 @@ def test_command_counts_repairs(data, tmp_path, capsys):
     ("rec 1 -1 1 so\n", [], "ctm:1: the begin -1 is negative; count from the start of the recording"),
     ("rec 1 0 9 so\nrec 1 1 1 far\n", [], "ctm:2: at 1.00 s a word of 'rec' overlaps the one before by more than 1 s"),
     (UTTERANCE_CTM.replace("1 0.750", "1 5.750"), [], "ctm:3: the times of 'spk-2' go up to 6.25 s, but it is 2.00 s"),
-    ("other 1 0 1 so\n", [], "ctm: no word of {data} has a time: it has utterance 'spk-1' of 'rec', the times have "
+    ("other 1 0 1 so\n", [], "ctm: no word of {data} has a time: it has utterance 'spk-1' of 'rec', but the times have "
                              "'other'; give the times the ids of the utterances or recordings"),
     ("", [], "ctm: the file has no timed words; make it again"),
     (RECORDING_CTM, ["--by-labels=true"], "unknown option --by-labels; did you mean --by-label?"),

@@ -1,6 +1,10 @@
 """Figures: what is drawn; a picture is written whole, or one line says why there is none; SVG stands in a page."""
 
+import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import kaldiio
 import numpy as np
@@ -126,3 +130,18 @@ def test_draw_is_svg_with_its_texts(titles, settings):
     assert "not drawn" not in found
     assert TEXT not in svg
     assert draw(curves, styles(["<A>"]), "name", **settings) == svg
+
+
+def test_figure_of_the_table_in_readme(tmp_path):
+    """Both themes have each row of README's table, whose systems, metrics and sets exist."""
+    root = Path(__file__).parents[1]
+    done = subprocess.run([sys.executable, root / "utils/plot_readme.py", root / "README.md", tmp_path],
+                          capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    light, dark = (tmp_path.joinpath(f"results_{theme}.svg").read_text() for theme in ("light", "dark"))
+    rows = re.findall(r"^\| \[(.*?)\]", (root / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(rows) >= 9
+    for row in rows:
+        assert f">{row}" in light
+        assert f">{row}" in dark
+    assert light != dark

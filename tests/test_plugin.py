@@ -158,7 +158,7 @@ def test_plugin_decode_directory(recipe):
     before = outputs(out)
     result = line(recipe, command)
     assert result.returncode == 1
-    assert result.stderr == ("punc find-ctm: exp/tri3/decode_test: 2 directories score_*, and no "
+    assert result.stderr == ("punc find-ctm: exp/tri3/decode_test: 2 directories score_*, but no "
                              "scoring_kaldi/best_wer; choose with --lmwt, --wip or --score-dir from score_10 score_9\n")
     assert outputs(out) == before
 
@@ -182,7 +182,7 @@ def test_plugin_text_with_the_run_pl_of_the_recipe(recipe):
     assert [row.split()[0] for row in text.splitlines()] == list(SEGMENTS)
     assert plain(text.replace("-", "")) == plain((recipe / "data/test/text").read_text().replace("-", ""))
     # No word is in the vocabulary, and a warning says so.
-    assert "10 of 10 words are not known to the model" in result.stderr
+    assert "10 of 10 words are unknown to the model" in result.stderr
     result = line(recipe, command.replace('"$decode_cmd"', "no.pl"))
     assert (result.returncode, result.stderr) == (
         1, "punc/punctuate_text.sh: --cmd 'no.pl': no such program; give run.pl, for example\n")

@@ -136,7 +136,7 @@ def test_clitics_write_round_trip(tmp_path, text):
 
 
 def test_clitics_line_that_is_not_seen(tmp_path):
-    with pytest.raises(InputError, match=r"rules:2: a line of characters that are not seen; remove it"):
+    with pytest.raises(InputError, match=r"rules:2: a line of invisible characters; remove it"):
         rules(tmp_path, "n't\n\u200b\n")
 
 

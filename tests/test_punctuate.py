@@ -398,7 +398,7 @@ def test_decoder_look_ahead_longer_than_a_chunk_is_an_error(exp, data, monkeypat
     decoder = worker.Decoder(exp, DecodingOptions(chunk_size=1, context=0))
     monkeypatch.setattr("punc.models.t_lstm.Model.lookahead", 2)
     group = next(spans.span_groups(DataDir(data), read_tokenizer(exp), 1, 0))
-    with pytest.raises(InputError, match="reads 2 tokens past a slot, but --chunk-size=1; give that many"):
+    with pytest.raises(InputError, match="reads 2 tokens past a slot, but --chunk-size=1; give at least that many"):
         decoder(worker.task_of(group))
 
 

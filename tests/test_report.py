@@ -351,7 +351,7 @@ def test_read_slot_table_leaves_out_posteriors_that_are_none(copied):
     next(iter(found.values()))[0, 0] = np.nan
     kaldiio.save_ark(str(archive), found)
     table = read_slot_table(scores_of(copied, "test_ref"), copied.parent / "data")
-    assert "numbers that are no posteriors" in table.left_out["B"]
+    assert "numbers that are not posteriors" in table.left_out["B"]
     assert list(table.hypotheses) == ["A"]
 
 

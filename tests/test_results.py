@@ -342,7 +342,7 @@ def test_keep_rows_tests_stay_with_a_system_that_repeats_its_figures(change, tes
 
 @pytest.mark.parametrize("other", [{"reference": "abd"}, {"reference": ""}])
 def test_keep_rows_of_another_reference_is_an_error(other):
-    with pytest.raises(InputError, match=r"egs/toy: ref of A has reference:abc, here it is (abd)?; rows of other data"):
+    with pytest.raises(InputError, match=r"egs/toy: ref of A has reference:abc, here it is (abd)?; rows of different"):
         keep_rows(page("B", **other), page("A"), "egs/toy")
     # It is of no consequence where the system is replaced, or the set is another one.
     assert len(keep_rows(page("A", **other), page("A"), "egs/toy").metrics) == 1
@@ -386,9 +386,9 @@ def test_results_names_the_kept_rows_that_leave_the_pages(tmp_path, capsys):
     write_page_data(tmp_path / "kept", page("A", "A.seed2", "B", reference="of no score here", sets=("asr",)))
     scored(tmp_path / "exp", "A", 2)
     assert main(["results", "--keep", str(tmp_path / "kept"), str(tmp_path / "exp")]) == 0
-    said = [line for line in capsys.readouterr().err.splitlines() if "leave" in line]
+    said = [line for line in capsys.readouterr().err.splitlines() if "removed from the pages" in line]
     assert len(said) == 1
-    assert said[0].startswith("punc results: A on asr, A.seed2 on asr leave the pages: ")
+    assert said[0].startswith("punc results: A on asr, A.seed2 on asr are removed from the pages: ")
 
 
 def test_results_names_the_tests_that_are_missing(tmp_path, capsys):

@@ -91,7 +91,7 @@ def test_score_against_other_system(work, capsys):
     (["--against", "none"], "none/metrics.tsv: no such file"),
     (["--last-slot", "yes"], "invalid choice: 'yes'"),
     (["--labels", "none"], "none: no such file"),
-    (["--collapse", "x:A=B"], "'B' is no label of the set"),
+    (["--collapse", "x:A=B"], "'B' is not a label of the set"),
     (["--colapse", "x"], "did you mean --collapse?"),
 ])
 def test_score_wrong_option_is_one_line_and_keeps_output(work, capsys, options, message):

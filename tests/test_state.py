@@ -275,8 +275,8 @@ def test_finished_model_of_a_store_that_changed_is_refused(tmp_path, capsys, mod
     capsys.readouterr()
     assert train(tmp_path, model) == 1
     assert capsys.readouterr().err == (
-        f"punc train: {tmp_path}/model: here is a model of another {tmp_path}/store/train/ids.npy: it has changed "
-        "since; remove the directory to train anew, name another one, or make the store as it was\n")
+        f"punc train: {tmp_path}/model: here is a model of another {tmp_path}/store/train/ids.npy, which has changed "
+        "since; remove the directory to train again, name another one, or restore the store\n")
 
 
 def test_finished_model_of_a_store_made_again_or_gone_is_finished(tmp_path, capsys):

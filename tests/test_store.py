@@ -306,9 +306,9 @@ def test_make_store_wrong_option_is_an_error(place, options, what):
 def test_make_store_set_with_the_name_of_a_file(place, name):
     (place / "dir").mkdir()
     (place / "train").rename(place / "dir" / name)
-    with pytest.raises(InputError, match=f"'{name}' cannot name one more set"):
+    with pytest.raises(InputError, match=f"'{name}' cannot be the name of another set"):
         make(place, f"dir/{name}")
-    with pytest.raises(InputError, match="'test' cannot name one more set"):
+    with pytest.raises(InputError, match="'test' cannot be the name of another set"):
         make(place, "test", "test")
 
 
@@ -436,7 +436,7 @@ def test_joined_sets_stand_end_to_end(place):
 
 @pytest.mark.parametrize(("join", "message"), [
     ("all=none", "no set 'none'"), ("train=test", "'train' cannot name"), ("=test", "'' cannot name"),
-    ("a/b=test", "'a/b' cannot name"), ("all=train,test", "'test' has no labels, other sets of 'all' have")])
+    ("a/b=test", "'a/b' cannot name"), ("all=train,test", "'test' has no labels, but other sets of 'all' have labels")])
 def test_joined_sets_mistake(place, join, message):
     with pytest.raises(InputError, match=message):
         make(place, joins=[join])

@@ -103,7 +103,7 @@ def test_textgrid_cut_short_anywhere(write, content):
     (short(("words", [(0, 1, "a"), (-2, 2, "b")])), ":16: the time -2 is negative"),
     (short(("words", [(0, 1, "a"), ("nan", 2, "b")])), ":18: a text whose interval has no times"),
     (short(("words", [(1, 2, "a"), (0, 3, "b")])), ":16: an interval from 0 to 3 s; fix its times"),
-    (short(("words", [(0, 1, "a")]), end="1e308"), ":5: the end 1e308 is no time of a recording"),
+    (short(("words", [(0, 1, "a")]), end="1e308"), ":5: the end 1e308 is not a time of a recording"),
     (SHORT.replace("IntervalTier", "TextTier"), ": no tier of words; name one with --tier: no tier of intervals"),
     (LONG.replace("size = 2", "size = 3"), ": 2 tiers, but the file says that it has 3"),
     (LONG.replace("size = 1", "size = 0"), "tier 'phones' has 1 intervals, but its size is 0"),

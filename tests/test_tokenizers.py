@@ -308,7 +308,7 @@ def test_make_again_is_the_same_and_is_read_back(subwords, tmp_path):
 def test_read_files_that_do_not_fit_is_one_line(subwords, tmp_path):
     subwords.write(tmp_path)
     Vocabulary([*subwords.vocabulary.tokens, "more"]).write(tmp_path / "vocab")
-    with pytest.raises(InputError, match=r"vocab: these are not the pieces of pieces.model next to it"):
+    with pytest.raises(InputError, match=r"vocab: these are not the pieces in pieces.model next to it"):
         SubwordTokenizer.read(tmp_path / "vocab")
     content = (tmp_path / SubwordTokenizer.file).read_bytes()
     piece = subwords.vocabulary.tokens[-1].encode()

@@ -106,7 +106,7 @@ def test_read_wrong_files_is_one_line(tokenizers, tmp_path):
         EncoderTokenizer.read(tmp_path)
     tokenizers["bert"].write(tmp_path)
     Vocabulary([*tokenizers["bert"].vocabulary.tokens, "more"]).write(tmp_path / "vocab")
-    with pytest.raises(InputError, match=r"vocab: these are not the pieces of tokenizer.json next to it"):
+    with pytest.raises(InputError, match=r"vocab: these are not the pieces in tokenizer.json next to it"):
         EncoderTokenizer.read(tmp_path / "vocab")
     (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(InputError, match=r"tokenizer.json: not a tokenizer"):

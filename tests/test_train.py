@@ -150,7 +150,8 @@ def test_train_bfloat16_falls_back_to_float32(toy_store, tmp_path, both_ways, ca
     exact = run(toy_store, tmp_path / "float32", "stateful", epochs=1)
     assert "bfloat16" not in capsys.readouterr().err
     assert same(exact, run(toy_store, tmp_path / "bfloat16", "stateful", epochs=1, bfloat16=True))
-    assert capsys.readouterr().err.startswith("punc train: this processor has no bfloat16; float32 takes longer\n")
+    assert capsys.readouterr().err.startswith("punc train: this processor has no bfloat16, so float32 is used, which "
+                                              "takes longer\n")
 
 
 @pytest.mark.parametrize("name", ["parts", "stateful-parts"])
@@ -219,7 +220,7 @@ def test_train_initial_model_can_be_a_packed_one(toy_store, tmp_path):
 
 @pytest.mark.parametrize("name", ["stateful", "stateful-chunks"])
 def test_train_more_parts_than_batches_is_an_error(name, toy_store, tmp_path):
-    with pytest.raises(InputError, match=r"--parts 5000, but set 'train_before' is \d+ batches; give at most"):
+    with pytest.raises(InputError, match=r"--parts 5000, but set 'train_before' has only \d+ batches; give at most"):
         run(toy_store, tmp_path, name, parts=5000)
 
 
@@ -462,7 +463,7 @@ def test_train_changed_store_under_a_half_trained_model_is_an_error(toy_store, t
     capsys.readouterr()
     assert command.main(arguments(store, exp, **SETTINGS | {"epochs": 2})) == 1
     assert capsys.readouterr().err == (f"punc train: {store}/{name}: changed since the training in {exp} began; "
-                                       "remove that directory to begin anew, or make the store as it was\n")
+                                       "remove that directory to start again, or restore the store\n")
     assert {path.name: path.read_bytes() for path in exp.iterdir()} == before
 
 

@@ -230,7 +230,7 @@ def test_labelled_set_without_labels_is_an_error(toy_store, tmp_path):
 
 
 NOISE = {"asr_noise": 0.1, "confusions": "c"}
-SHARE = "; the share is above 0 and at most 1; give --asr-noise, too"
+SHARE = "; the share must be above 0 and at most 1, with --asr-noise"
 
 
 def test_training_options_each_is_documented_and_in_one_group():
@@ -259,8 +259,8 @@ def test_training_options_each_is_documented_and_in_one_group():
     (NOISE | {"asr_noise_share": 0}, "--asr-noise-share=0 with --asr-noise=0.1" + SHARE),
     (NOISE | {"asr_noise_share": 1.5}, "--asr-noise-share=1.5 with --asr-noise=0.1" + SHARE),
     ({"asr_noise_share": 0.5}, "--asr-noise-share=0.5 with --asr-noise=0" + SHARE),
-    (NOISE | {"teacher": "t"}, "--asr-noise with --teacher; leave one out: a teacher has read the words without "
-     "errors"),
+    (NOISE | {"teacher": "t"}, "--asr-noise with --teacher; leave one out, because a teacher reads the words without "
+                               "errors"),
     ({"device": "gpu"}, "--device=gpu; choose auto, cpu, cuda, or one of several GPUs: cuda:0, cuda:1, …")])
 def test_training_options_wrong_value_is_an_error(change, message):
     with pytest.raises(InputError) as caught:

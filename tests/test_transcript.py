@@ -147,7 +147,7 @@ def test_transcript_capitals_scale_and_warning(model, data, tmp_path, capsys):
     other.write_text((tmp_path / "ctm_rec").read_text().replace("w", "x"))
     found = run(model, data, tmp_path / "out", ctm=str(other), scale="QUESTION=1e30")
     assert {row.split()[4][-1] for row in found["ctm"].splitlines()} == {"?"}
-    assert "36 of 36 words are not known to the model" in capsys.readouterr().err
+    assert "36 of 36 words are unknown to the model" in capsys.readouterr().err
 
 
 def test_files_of_others_in_the_directory_stay(model, data, tmp_path):
@@ -308,10 +308,10 @@ def test_read_text_of_a_data_directory(tmp_path):
 @pytest.mark.parametrize(("ctm", "files", "said"), [
     ("a-1 1 0 1 x\nc 1 0 1 x\n", {}, "ctm:2: 'c' is neither recording nor utterance of "),
     ("c 1 0 1 x\n", {"segments": ""}, "ctm:1: 'c' is neither utterance nor speaker of "),
-    ("a-1 1 0 1 x\nr1 1 0 1 x\n", {}, "ctm:2: 'r1' is a recording, but the ids above are utterances; give all ids of"),
+    ("a-1 1 0 1 x\nr1 1 0 1 x\n", {}, "ctm:2: 'r1' is a recording, but the ids before are utterances; give all ids of"),
     ("r1 1 0 1 x\nr1 2 0 1 x\n", {}, "ctm:1: 'r1' has channels 1 2 under one id; say in reco2file"),
     ("f A 0 1 x\nf C 0 1 x\n", {"reco2file_and_channel": "r1 f A\nr2 f B\n"},
-     "ctm:1: 'f' has a channel C that is no recording; name its recording in reco2file_and_channel"),
+     "ctm:1: 'f' has a channel C that is not a recording; name its recording in reco2file_and_channel"),
     ("b-1 1 0 1 x\na-1 1 0 0.5 x\na-1 1 1.5 1.1 x\n", {},
      "ctm:2: 'a-1' has a word that ends at 2.60 s, but is 1.50 s long; count times from the start of the utterance"),
     ("a-1 1 0 1 x\n", {"speakers": "a-1 a\n"}, "utt2spk: no line for 'a-2', which segments has; run "),
@@ -533,7 +533,7 @@ def test_marks_that_are_there(tmp_path, caplog):
     text = "".join(f"r 1 {0.4 * n:.1f} 0.3 {word}\n" for n, word in enumerate(said))
     for marks in ("auto", "keep"):
         assert punctuated(tmp_path, text, f"--marks={marks}") == text
-    assert "it has marks already, which stay; --marks replace writes them anew" in caplog.text
+    assert "it already has marks, which stay; --marks replace replaces them" in caplog.text
     found = punctuated(tmp_path, text.replace("you?", "you"), "--marks=replace")
     assert not re.search("[,.?]{2}", found)
     assert re.sub("[,.?]", "", found).lower() == re.sub("[,.?]", "", text).lower()
@@ -541,7 +541,8 @@ def test_marks_that_are_there(tmp_path, caplog):
 
 @pytest.mark.parametrize(("text", "said"), [
     ('{"language": "es", "text": "hola como estas", "segments": []}', "another language than the model: es, not en"),
-    ("ich glaube dass wir das heute noch schaffen können\n", "are not known to the model: perhaps another language"),
+    ("ich glaube dass wir das heute noch schaffen können\n", "are unknown to the model, perhaps because they are in "
+     "another language"),
     ("how are you\n", "")])
 def test_a_file_in_another_language(tmp_path, caplog, text, said):
     punctuated(tmp_path, text)
@@ -554,8 +555,8 @@ def test_order_of_lines_and_times_that_go_back(tmp_path, caplog):
     found = punctuated(tmp_path, text, "--probabilities=false")
     assert re.sub("[,.?]", "", found).lower() == re.sub("[,.?]", "", text).lower()
     said = " ".join(record.getMessage() for record in caplog.records)
-    assert "1 words end before they begin; pauses there are 0, and the times stay" in said
-    assert "1 words begin before the word before; " in said
+    assert "1 words end before they begin; the pauses there count as 0, and the times stay" in said
+    assert "1 words begin before the previous word; " in said
 
 
 @pytest.mark.parametrize("name", ["Whisper", "SRT", "WebVTT", "TextGrid"])
@@ -619,7 +620,7 @@ def test_several_files_go_into_a_directory_and_a_broken_one_stops_no_other(tmp_p
     assert "text: 1 of 4 files were not punctuated" in error
     assert sorted(path.name for path in (tmp_path / "text").iterdir()) == ["a.txt", "b.txt", "d.txt"]
     for inputs, where, said in (
-            ((*paths[:1], str(tmp_path / "same" / "a.txt")), "two", "two files would be written there"),
+            ((*paths[:1], str(tmp_path / "same" / "a.txt")), "two", "two input files have this name"),
             (paths[:2], ".", "the output is an input"), ((paths[0], str(tmp_path / "same")), "two", "give it alone"),
             (paths[:2], "d.txt", "not a directory")):
         assert main(["transcript", "en", *inputs, str(tmp_path / where)]) == 1

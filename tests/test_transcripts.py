@@ -106,15 +106,15 @@ def test_cues(read, text, expected):
 
 @pytest.mark.parametrize(("text", "said"), [
     ("1\n00:00:01,000 --> 00:00:02,000\na\n\n2\n00:00:03,000 --> 00:00:x\na\n",
-     "file:6: no times of a cue; write: 00:00:01,500 --> "),
-    ("1\n00:00:01,000 --> 00:00:02,000\na\n\n2\nx1 --> 00:00:05,000\nb", "file:6: no times of a cue"),
+     "file:6: not the times of a cue; write: 00:00:01,500 --> "),
+    ("1\n00:00:01,000 --> 00:00:02,000\na\n\n2\nx1 --> 00:00:05,000\nb", "file:6: not the times of a cue"),
     (b"1\n00:00:01,000 --> 00:00:02,000\nit\x92s\n", "file:3: not UTF-8; convert it: iconv -f WINDOWS-1252 -t UTF-8"),
     (b"1\n00:00:01,000 --> 00:00:02,000\ncaf\xe9\n", "file:3: not UTF-8; convert it: iconv -f ISO-8859-1 -t UTF-8"),
     ("a\0b", "file:1: a NUL byte; "), ("", "file: the file is empty"), (b"\xff\xfea", "file:1: not UTF-16"),
     ("r 1 0 1 a\nr 1 x 1 b\n", "file:2: the begin 'x' is not a number"),
     ("r 1 0 1 a\nr 1 1_0 1 b\n", "file:2: the begin '1_0' is not a number"),
     ("r 1 0 1 a\nr 1 -1 1 b\n", "file:2: the begin -1 is negative"),
-    ("r 1 0 1 a\nr 1 1e300 1 b\n", "file:2: the begin 1e300 is no time of a recording"),
+    ("r 1 0 1 a\nr 1 1e300 1 b\n", "file:2: the begin 1e300 is not a time of a recording"),
     ("r 1 0 1 a\nr 1 0\n", "file:2: 3 columns; write: id channel begin duration word"),
     ("a 1 s 0 1 x\na 1 s\n", "file:2: not a line of an STM"),
     ("start\tend\ttext\n0\t1\ta\nb\n", "looks like a table with tabs"),
@@ -124,10 +124,10 @@ def test_cues(read, text, expected):
     ("start,end,speaker,text\n0,3,A,a b\n3,6,B,c d\n", "it looks like a table with commas"),
     ("a\tb\tc\nd\te\tf\n", "it looks like a table with tabs"),
     ("<html><body>\n<b>a</b>\n</body></html>\n", "it looks like markup"),
-    ('Result: {\n  "word" : "a",\n "end" : 1}\n', "file:1: JSON after other text; remove what is before it"),
+    ('Result: {\n  "word" : "a",\n "end" : 1}\n', "file:1: JSON after other text; remove the text before it"),
     ("a|b|c\n1|2|d\n", "it looks like a table with bars"),
     ("1 00:00:01.0 00:00:02.0 a\n2 00:00:02.0 00:00:03.0 b\n", "it looks like a table of times"),
-    ("SPEAKER f 1 0.5 1.2 <NA> <NA> A <NA> <NA>\n", "file:1: an RTTM: it says who speaks, and has no words"),
+    ("SPEAKER f 1 0.5 1.2 <NA> <NA> A <NA> <NA>\n", "file:1: an RTTM, which says who speaks and has no words"),
     ("12:00:01 -> a\n12:00:05 -> b\n", "it looks like a log or a table of times"),
     ("%PDF-1.4 a", "not text: it is a document"), ("{\\rtf1 a}", "it looks like RTF"),
     ("a-1 b c\na-1 d\n", "it looks like lines with ids"),
@@ -244,7 +244,7 @@ def test_rolling_captions_are_read_once_and_written_everywhere(read):
     transcript, words = read(text)
     assert words.texts == " ".join(shown).split()
     assert words.begins[[0, 1, 2, 4]].tolist() == [0, 0.48, 0.64, 2.48]
-    assert transcript.notes == ["rolling captions: 5 lines that are shown again are read once"]
+    assert transcript.notes == ["rolling captions: 5 repeated lines are read once"]
     expected = text.replace("so", "So").replace("must", "must.").replace("does", "Does").replace("end<", "end?<")
     expected = expected.replace("it end\n", "it end?\n")
     assert write(transcript, words, ["So", "it", "begins", "as", "it", "must.", "Does", "it", "end?"]) == expected
@@ -340,7 +340,7 @@ def test_hostile_files_take_no_format_long(read, head):
 
 def test_a_name_that_says_another_format_is_refused(tmp_path):
     (tmp_path / "talk.srt").write_text("how are you\n")
-    with pytest.raises(InputError, match=r"talk.srt:1: called .srt, but not of that format; rename it to .txt; or --f"):
+    with pytest.raises(InputError, match=r"talk.srt:1: called .srt, but not of that format; rename it to .txt; or"):
         read_transcript(tmp_path / "talk.srt")
     assert read_transcript(tmp_path / "talk.srt", form="text").texts[0].text == "how are you\n"
 

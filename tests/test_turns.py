@@ -168,7 +168,7 @@ def test_store_tokens_of_words_and_joined_sets_have_turns(corpus, tmp_path):
 
 @pytest.mark.parametrize(("line", "message"), [
     ("s000-00000 0 0 1 0 0 0", "'s000-00000' has 7 words in text but 6 flags here; "),
-    ("s000-00000 0 0 2 0 0 0 0", "'2' is no flag of a turn; write 1 after the last word of a turn, else 0")])
+    ("s000-00000 0 0 2 0 0 0 0", "'2' is not 0 or 1; write 1 after the last word of a turn, else 0")])
 def test_broken_turns_are_an_error(corpus, tmp_path, capsys, line, message):
     data = tmp_path / "dev"
     write_data_dir(data, list(DataDir(corpus / "dev").utterances()))

@@ -59,7 +59,7 @@ def test_near_errors_all_marks(tmp_path):
 def test_near_errors_other_words(tmp_path):
     done = near_errors(tmp_path, "a", "a", "b")
     assert done.returncode
-    assert done.stderr == (f"{SCRIPT}: {tmp_path}/punctuated: its words are not those of "
+    assert done.stderr == (f"{SCRIPT}: {tmp_path}/punctuated: its words differ from "
                            f"{tmp_path}/recognized; punctuate {tmp_path}/recognized\n")
 
 

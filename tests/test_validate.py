@@ -139,8 +139,8 @@ def test_validate_command(data, capsys):
     ("spk2utt", "a a-1 a-2\nb b-1 b-2\n", 2, "not the inverse of utt2spk from its end"),
     ("spk2utt", "b b-1\na a-1 a-2\n", None, "not the inverse"),
     ("segments", SEGMENTS.replace("b-1", "b-2"), 3, "no line for 'b-1'"),
-    ("segments", SEGMENTS.replace("r1", "r3"), 1, "'r1' is here or in segments"),
-    ("wav.scp", "r1 x\nr2 y\nr3 z\n", 3, "'r3' is here or in segments"),
+    ("segments", SEGMENTS.replace("r1", "r3"), 1, "'r1' is either only here or only in segments"),
+    ("wav.scp", "r1 x\nr2 y\nr3 z\n", 3, "'r3' is either only here or only in segments"),
     ("wav.scp", None, None, "no such file"),
     ("reco2file_and_channel", "r1 x C\nr2 y B\n", 1, "not a channel"),
 ])
@@ -159,7 +159,8 @@ def test_validate_mistake_names_file_and_line(data, name, content, line, what):
         assert error.value.line == line
     assert error.value.remedy
     assert "\n" not in str(error.value)
-    if what not in ("'r1' is here or in segments", "no line for 'a-2'", "no line for 'b-1'"):  # two tables differ
+    # In the others, two tables differ.
+    if what not in ("'r1' is either only here or only in segments", "no line for 'a-2'", "no line for 'b-1'"):
         assert (error.value.file.name) == ("punct" if "labels" in what else name)
 
 

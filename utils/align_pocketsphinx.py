@@ -2,12 +2,12 @@
 """usage: align_pocketsphinx.py [options] JOB NJ CORPUS-DIR OUT-DIR
 
 Finds the times of words with pocketsphinx, for every NJ-th CORPUS-DIR/NAME.wav from the JOB-th on: the words of
-NAME.txt are aligned with the recording, and OUT-DIR/NAME.ctm has their times. What cannot be aligned as a whole,
+NAME.txt are aligned with the recording, and OUT-DIR/NAME.ctm has their times. A recording that cannot be aligned,
 because the speaker says other words, is recognised instead, in parts that end at a silence. A CTM that is newer than
 both files is finished. align_audio.sh calls it.
 
-A word that the dictionary does not have gets its phones from flite, which knows English only. Without flite, and with
-other models, it is left out, and so has no time.
+A word that is not in the dictionary gets its phones from flite, which knows only English. Without flite, and with
+other models, it is left out and has no time.
 """
 
 import shutil

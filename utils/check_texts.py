@@ -43,7 +43,7 @@ def recordings(folder: Path) -> list[Path]:
 
 
 def compare(what: str, path: str, ids: set[str], names: Sequence[str]) -> None:
-    """Print how many texts are among the ids. Raises InputError if none is."""
+    """Print how many texts are among the ids. Raises InputError if there is none."""
     known, unknown = ids & set(names), ids - set(names)
     if not known:
         raise InputError(f"no text is called '{min(ids)}': they are {some(names)}",

@@ -1,4 +1,4 @@
-"""What run.pl and slurm.pl share: the command line, a job with its log, and the report of failed jobs."""
+"""The common part of run.pl and slurm.pl: the command line, a job with its log, and the report of failed jobs."""
 
 import contextlib
 import os
@@ -43,13 +43,13 @@ class Call(NamedTuple):
 
 
 def fail(message: str) -> NoReturn:
-    """End the program with a message and status 1."""
+    """Exit with a message and status 1."""
     print(f"{PROGRAM}:", message, file=sys.stderr)
     sys.exit(1)
 
 
 def parse(arguments: Sequence[str]) -> Call:
-    """Parse a command line: options and job range in any order, log, command. Ends the program if it is wrong."""
+    """Parse a command line: options and job range in any order, log, command. Exits if it is wrong."""
     options, at_once, name, numbers, rest = [], [], None, range(1, 2), list(arguments)
     while len(rest) > 1 or (rest and rest[0].startswith("-")):
         if name is None and re.fullmatch(r"[A-Za-z_]\w*=(\d*|[^/]*:[^/]*)", rest[0]):
@@ -96,7 +96,7 @@ def quote(argument: str) -> str:
 
 @contextlib.contextmanager
 def writing() -> Iterator[None]:
-    """End the program with one line if a file cannot be written."""
+    """Exit with one line if a file cannot be written."""
     try:
         yield
     except OSError as error:
@@ -104,7 +104,7 @@ def writing() -> Iterator[None]:
 
 
 def empty(logs: Sequence[str]) -> None:
-    """Make empty logs, and their directories. Ends the program if that fails."""
+    """Make empty logs, and their directories. Exits if that fails."""
     with writing():
         for directory in {os.path.dirname(path) for path in logs} - {""}:
             os.makedirs(directory, exist_ok=True)

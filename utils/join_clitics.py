@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """usage: utils/join_clitics.py FILE >OUT
 
-Joins the clitics of an IWSLT 2011 file (`word<TAB>LABEL` lines) to the word before: ASR systems and the texts of
-training write `it's`, the file has `it` and `'s`. The joined word has the label after the clitic. A clitic after a mark
-stays alone, so the file has as many marks as before. That is checked.
+Joins the clitics of an IWSLT 2011 file (`word<TAB>LABEL` lines) to the word before: ASR systems and training texts
+have `it's`, the file has `it` and `'s`. The joined word has the label of the clitic. A clitic after a mark stays
+separate, so the number of marks does not change. That is checked.
 """
 
 import sys

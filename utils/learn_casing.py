@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """usage: utils/learn_casing.py LABELS-FILE CASED-DATA-DIR OUT [TABLE]
 
-Learns from a cased text (`punc prepare --lowercase false`) how words with more capitals than the first letter's are
-written (punc.text.casing), and adds the lines of a table.
+Learns from a cased text (`punc prepare --lowercase false`) how words with capitals after the first letter are written
+(punc.text.casing), and adds the lines of a table.
 """
 
 import os
@@ -24,8 +24,8 @@ def learn(sets: Iterable[DataDir], labels: LabelSet, min_count: int = 2) -> dict
 
     min_count  occurrences of a form below which it is ignored
 
-    A form is that of two thirds of all uses of the word or more, whatever their case: CAT is not how `cat` is written,
-    though it is how most cats with a capital are. Utterances without a lower-case letter are skipped. Memory grows with
+    A form is that of two thirds of all uses of the word or more, whatever their case: CAT is not the form of `cat`,
+    although most capitalized cats are written so. Utterances without a lower-case letter are skipped. Memory grows with
     the number of distinct words. Raises InputError for a directory without labels, or with labels that are not in the
     set.
     """

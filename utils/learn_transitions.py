@@ -2,7 +2,8 @@
 """usage: utils/learn_transitions.py LABELS-FILE DATA-DIR WEIGHT OUT
 
 Counts which label follows which in a text, and writes what is added to log-posteriors when labels are chosen:
-WEIGHT · log(P(label | label before) / P(label)). A model directory with this file, `transitions.txt`, is decoded by it.
+WEIGHT · log(P(label | label before) / P(label)). A model directory with this file, `transitions.txt`, is decoded with
+it.
 """
 
 from pathlib import Path
@@ -23,7 +24,7 @@ def main(label_file: Path, directory: Path, weight: str, out: Path) -> None:
     except ValueError:
         factor = -1.0
     if not 0 <= factor <= 1:
-        raise InputError(f"WEIGHT {weight}", "give a number from 0 to 1, as 0.2")
+        raise InputError(f"WEIGHT {weight}", "give a number from 0 to 1, such as 0.2")
     counts = np.zeros((len(labels) + 1, len(labels)), np.int64)
     for _, stream in data.streams():
         after = label_numbers(stream, labels, data.path)

@@ -26,7 +26,7 @@ def words_and_labels(directory: str, labels: LabelSet) -> tuple[list[str], np.nd
 
 
 def near_error(said: list[str], recognized: list[str]) -> np.ndarray:
-    """Whether each slot of the recognized words is near an error, (N,). The end of the text is no error."""
+    """Whether each slot of the recognized words is near an error, (N,). The end of the text is not an error."""
     index = np.full(len(recognized) + 1, -1)  # in `said`, for each word that was recognized correctly
     index[-1] = len(said)
     for i, j in enumerate(align_words(said, recognized).ref_to_hyp):
@@ -42,7 +42,7 @@ def main(labels_file: str, collapse: str, reference: str, recognized: str, punct
     (said, _), (words, expected), (same, found) = (words_and_labels(directory, labels)
                                                    for directory in (reference, recognized, punctuated))
     if words != same:
-        raise InputError(f"its words are not those of {recognized}", f"punctuate {recognized}", punctuated)
+        raise InputError(f"its words differ from {recognized}", f"punctuate {recognized}", punctuated)
     counts = confusion(expected, found, near_error(said, words).astype(np.int64), 2, len(labels))
     print("| slots | words | P | R | F1 |\n|---|---:|---:|---:|---:|")
     for name, block in (("all", counts.sum(0)), ("not near an error", counts[0]), ("near an error", counts[1])):

@@ -1,9 +1,9 @@
-"""Sentences that stand in two sets of texts: how many, and which are the most frequent.
+"""Sentences that are in two sets of texts: how many, and which are the most frequent.
 
 A sentence ends at a mark in END before a blank (a full-width mark needs none), at an empty line, and at a line that
-begins with `#`, which is no sentence itself. Two sentences are the same if their letters and digits are, whatever
-their case and marks. Of the sentences of one set, 16 bytes each are kept, and of the other ones nothing: memory is
-that of the smaller set. A sentence across two parts of a large file (`file_parts`, megabytes) counts as two, and so
+begins with `#`, which is not a sentence itself. Two sentences are the same if their letters and digits are, ignoring
+case and marks. 16 bytes are kept for each sentence of the smaller set, and nothing of the other set. A sentence across
+two parts of a large file (`file_parts`, megabytes) counts as two, and so
 does one with a dot inside, as of `Mr.`: its parts are compared.
 """
 

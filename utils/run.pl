@@ -37,8 +37,8 @@ def jobs_at_once(options, jobs):
     """How many jobs run at a time if no option says so."""
     if options.get("--gpu", "0") not in ("", "0", "false"):
         with contextlib.suppress(OSError):
-            lines = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout.splitlines()
-            return max(1, sum(line.startswith("GPU") for line in lines))
+            run = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)
+            return max(1, sum(line.startswith("GPU") for line in run.stdout.splitlines()))
         return 1
     processors = os.cpu_count() or 1
     return max(1, jobs) if jobs < 1.4 * processors else processors  # as in Kaldi: no small rest at the end

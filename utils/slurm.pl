@@ -113,7 +113,7 @@ def run_one(description, number):
 def submit(command):
     """Submit, and return the job's number. Ends the program if Slurm refuses."""
     try:
-        said = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        said = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     except OSError as error:
         fail(f"{command[0]}: {error.strerror}; is this a machine that can submit to Slurm?")
     job = re.search(r"Submitted batch job (\d+)", said.stdout)
@@ -125,7 +125,7 @@ def submit(command):
 def states(job):
     """The states of a job's tasks, {number: state}, without forgotten ones; None if Slurm does not answer."""
     said = subprocess.run(["squeue", "--noheader", "--array", "--states=all", "--format=%K %T", f"--jobs={job}"],
-                          capture_output=True, text=True)
+                          capture_output=True, text=True, check=False)
     if said.returncode:
         return {} if "Invalid job id" in said.stderr else None
     rows = [line.split() for line in said.stdout.splitlines()]
@@ -207,7 +207,7 @@ def main(arguments):
     job = submit([*command, script])
 
     def stop(number, _frame):
-        subprocess.run(["scancel", job])
+        subprocess.run(["scancel", job], check=False)
         remove(done)
         print(f"{PROGRAM}: stopped; job {job} is cancelled", file=sys.stderr)
         os._exit(128 + number)

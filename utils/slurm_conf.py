@@ -22,7 +22,7 @@ option gpu=* --gres=gpu:$0
 def read_config(path: str | None) -> tuple[str, dict[tuple[str, str], str], dict[str, str]]:
     """A configuration: the command, {(option, value): options of sbatch}, {option: its default value}.
 
-    Without a path it is conf/slurm.conf, or DEFAULTS if there is no such file. Ends the program if a line is wrong.
+    Without a path it is conf/slurm.conf, or DEFAULTS if there is no such file. Exits if a line is wrong.
     """
     command, options, defaults = None, {}, {}
     lines = DEFAULTS.splitlines()

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """usage: split_texts.py [options] TEXT-DIR SPLIT-DIR
 
-Shares out the files *.txt of TEXT-DIR: SPLIT-DIR gets a file for each set, with the path of one text a line. test_ref
+Splits the files *.txt of TEXT-DIR into sets: SPLIT-DIR gets a file for each set, with the path of one text a line.
+test_ref
 and dev have a tenth of the words each, train the others; of train, tree has a fifth and rest the others.
 text_sets.py has the rule. If SPLIT-DIR has lists, they stay as they are, so you can edit them, or write train, dev
 and test_ref yourself; rest and tree are made if they are missing.

@@ -2,15 +2,16 @@
 
 Sharing out. A set takes a tenth of the words; the last set takes what is left. The texts are taken in the order of
 their names, so that each set has texts from everywhere in that order. Each goes to the set that has the least words for
-its share; of several, to the first. It passes a set by if more than half of it would be beyond the share. The first
+its share; of several, to the first. It skips a set if more than half of it would be beyond the share. The first
 text of a set is always taken, and the next ones up to LEAST if the set stays within twice its share.
 
-Large texts. A set of one large text says little. So a text of more than a STREAMS-th of a share goes to the last set,
+Large texts. A set of one large text is not representative. So a text of more than a STREAMS-th of a share goes to the
+last set,
 if the smaller ones hold at least twice the words of the shares; if not, one of more than twice as many words, and so
 on.
 
-Speakers. Texts that share a speaker, or are linked by others that do, are shared out as one text. A speaker who is in
-most texts, as the host of a programme, would link all of them. So if there are fewer than MIN_TEXTS such groups, or one
+Speakers. Texts that share a speaker, directly or through other texts, count as one text. A speaker in most
+texts, such as the host of a programme, would link all of them. So if there are fewer than MIN_TEXTS such groups, or one
 has more than three quarters of the words, the speakers of more than half of the texts are left out, then those of more
 than a quarter, and so on.
 """

@@ -31,7 +31,7 @@ class InputError(Exception):
         super().__init__(one_line(f"{place}{what}; {remedy}"))
         self.what, self.remedy, self.file, self.line = what, remedy, file, line
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         # Worker processes send their errors to the parent. By default, Python would restore one from its message alone.
         return InputError, (self.what, self.remedy, self.file, self.line)
 
@@ -51,7 +51,7 @@ def check_probability(**values: float) -> None:
 
 
 def check_choice(choices: Iterable[str], **values: str) -> None:
-    """Raise InputError for the first of some named values that is none of `choices`: `pool=sum; choose from …`."""
+    """Raise InputError for the first of some named values that is not one of `choices`: `pool=sum; choose from …`."""
     choices = tuple(choices)
     for name, value in values.items():
         if value not in choices:

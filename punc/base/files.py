@@ -159,7 +159,7 @@ def unchanged(key: StrPath) -> Iterator[None]:
     before = _identity(key)
     yield
     if _identity(key) != before:
-        raise InputError("another process has replaced it meanwhile", "run the command again", key)
+        raise InputError("another process replaced it meanwhile", "run the command again", key)
 
 
 def _identity(path: StrPath) -> tuple[int, int, int] | None:
@@ -172,7 +172,7 @@ def _identity(path: StrPath) -> tuple[int, int, int] | None:
 
 @contextlib.contextmanager
 def name_full_disk(path: StrPath) -> Iterator[None]:
-    """Give the error of a disk that is full the name of what is written: a failed write does not know it."""
+    """Add the file's name to an error of a full disk, which a failed write does not know."""
     try:
         yield
     except (OSError, RuntimeError) as error:
@@ -187,17 +187,18 @@ def name_full_disk(path: StrPath) -> Iterator[None]:
 def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[Path]:
     """Make a directory in `path`; its files move into `path` when the block ends without an error.
 
-    This process has the lock of `path` meanwhile. Older files in `path` that are not written again stay: a user's own.
+    This process holds the lock of `path` meanwhile. Older files in `path` that are not written again stay, as they may
+    be a user's own.
 
-    key     a file among those written, without which no program reads the directory. It goes before any other file, and
-            comes last: a directory that is half replaced when the process is killed has no key
+    key     a file among those written, without which no program reads the directory. It is removed first and written
+            last, so a directory that is half replaced when the process is killed has no key
     stale   patterns of older files that do not belong to the new ones, and are removed with the others
 
     Raises InputError if `path` is a file, if another process writes there, or if a directory is in a file's place.
     """
     path = Path(os.path.abspath(path))
     if path.exists() and not path.is_dir():
-        raise InputError("this is a file", "name a directory, or one that can be made", path)
+        raise InputError("this is a file", "name a directory that exists or can be made", path)
     with lock_directory(path), name_full_disk(path):
         tmp = path / NEW
         shutil.rmtree(tmp, ignore_errors=True)  # of a process that was killed
@@ -208,7 +209,7 @@ def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[P
             for file in tmp.rglob("*"):
                 place = path / file.relative_to(tmp)
                 if place.is_dir() and not file.is_dir():
-                    raise InputError("this is a directory, in the place of a file", "remove it", place)
+                    raise InputError("this is a directory, not a file", "remove it", place)
         except BaseException:
             shutil.rmtree(tmp, ignore_errors=True)
             raise

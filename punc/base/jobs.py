@@ -1,8 +1,8 @@
 """Jobs that share the work of a command, on any machines: `--jobs N --job J`, then `punc join`.
 
-Each job takes a share of the work, in order, and makes a *part*: a directory with what it has made, and part.json,
-which says whose part it is. `punc join` calls `join(parts, out)` of the command's module in punc/bin. It makes of all
-parts what one job makes, byte for byte, and removes them when all that is made of them is whole.
+Each job takes a share of the work, in order, and makes a *part*: a directory with its output, and part.json, which
+describes it. `punc join` calls `join(parts, out)` of the command's module in punc/bin. From all parts it makes the
+output of a single job, byte for byte, and removes the parts when the output is complete.
 """
 
 import hashlib
@@ -31,13 +31,13 @@ OWN = {"job", "jobs", "nj", "config", "quiet", "verbose", "out"}
 def add_job_options(parser: OptionParser) -> None:
     """Add `--jobs` and `--job` to a command that jobs can share."""
     parser.add_argument("--jobs", type=int, default=0, metavar="N",
-                        help="number of jobs, on any machines, that share the work; the directory to make is then this "
-                             "job's part, and punc join joins the parts; 0: the work is not shared")
+                        help="number of jobs, on any machines, that share the work; each job writes a part, and punc "
+                             "join joins the parts; 0: the work is not shared")
     parser.add_argument("--job", type=int, default=1, metavar="J", help="which of these jobs this is, from 1")
 
 
 class Share(NamedTuple):
-    """A share of the work: that of the job `job`, counted from 1, out of `jobs`."""
+    """The share of job number `job`, from 1, of `jobs` jobs."""
 
     job: int
     jobs: int
@@ -48,7 +48,7 @@ class Share(NamedTuple):
         if not args.jobs and args.job == 1:
             return None
         if not 1 <= args.job <= args.jobs:
-            raise InputError(f"--job={args.job} is not one of --jobs={args.jobs} jobs", "count from 1 to --jobs")
+            raise InputError(f"--job={args.job} is not one of the --jobs={args.jobs} jobs", "count from 1 to --jobs")
         return cls(args.job, args.jobs)
 
     def of(self, items: Iterable[T], size: Callable[[T], int], total: int,
@@ -148,8 +148,8 @@ def read_parts(paths: Sequence[Path]) -> list[Part]:
             raise InputError("no such part", f"run the command with --job={number} again", path)
         part = read_part(path)
         if part.share != (number, len(paths)):
-            raise InputError(f"the part of --job={part.share.job} --jobs={part.share.jobs}, not of {number} of "
-                             f"{len(paths)} jobs", "name the parts of all jobs, in order", path)
+            raise InputError(f"the part of --job={part.share.job} --jobs={part.share.jobs}, not of job {number} of "
+                             f"{len(paths)}", "name the parts of all jobs, in order", path)
         parts.append(part)
         _check_alike(parts[0], part)
     for file, state in parts[0].inputs.items():
@@ -168,7 +168,7 @@ def _check_alike(first: Part, part: Part) -> None:
             raise InputError(f"{name} is {value}, but {other} in {first.path}", remedy, part.path / FILE)
     for name in [*first.inputs, *part.inputs]:
         if part.inputs.get(name) != first.inputs.get(name):
-            raise InputError(f"{name} was another file than in {first.path}", remedy, part.path / FILE)
+            raise InputError(f"{name} was a different file in {first.path}", remedy, part.path / FILE)
 
 
 def clear_part(path: Path) -> None:
@@ -195,7 +195,7 @@ def joining(paths: Sequence[Path]) -> Iterator[list[Part]]:
 
 
 def finish_joining(paths: Sequence[Path]) -> bool:
-    """Remove what a killed process, which had joined these parts, has left of them. Returns whether that is so."""
+    """Remove the rest of these parts if a process was killed after joining them. Returns whether there was a rest."""
     found = [path for path in paths if path.is_dir()]
     left = [path for path in found if any(file.name != LOCK for file in path.iterdir())]
     if not left or not all((path / JOINED).exists() for path in left):

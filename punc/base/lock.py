@@ -1,7 +1,8 @@
 """A lock on an output directory, so that it has one writer at a time.
 
-The lock is flock(2) on the file `.lock` in the directory. The system ends it with the process that holds it, however
-that ends. The file's content, `HOST PID COMMAND`, only tells others who holds the lock. Over NFS, machines see each
+The lock is flock(2) on the file `.lock` in the directory. The system releases it when the process that holds it ends,
+however it ends. The file's content, `HOST PID COMMAND`, only tells others who holds the lock. Over NFS, machines see
+each
 other's locks, unless the file system is mounted with `nolock` or `local_lock`.
 """
 
@@ -87,7 +88,7 @@ def _flock(file: IO[str], path: Path) -> None:
     except OSError as error:
         if error.errno not in NO_LOCKS:
             raise
-        logger.warning("%s: this file system has no locks; do not start a second process here", path.parent)
+        logger.warning("%s: locks do not work on this file system; do not start a second process here", path.parent)
 
 
 def _is_at(file: IO[str], path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Messages of the program: `logging` under the logger `punc`, to standard error, a line each."""
+"""Messages of the program: `logging` under the logger `punc`, to standard error, one line each."""
 
 import logging
 import sys

@@ -51,7 +51,7 @@ class HelpFormatter(argparse.HelpFormatter):
 
 
 class OptionParser(argparse.ArgumentParser):
-    """argparse with Kaldi's habits.
+    """argparse with Kaldi's conventions.
 
     Every option has a long name in kebab-case and takes a value. `--config FILE` reads a conf file (see `config_lines`)
     first, and the command line wins. A wrong option is an InputError that names the nearest one.
@@ -165,7 +165,7 @@ def config_lines(path: StrPath, including: Sequence[Path] = ()) -> Iterator[Conf
     Its first lines may be `--config=FILE` or `--config FILE`, which include a file; a relative path starts at the
     folder of the including file. Later lines win over earlier ones, so over what they include.
 
-    Raises InputError for a line that is no option, a file that is missing, and files that include each other.
+    Raises InputError for a line that is not an option, a missing file, and files that include each other.
     """
     path, first = Path(path), True
     for number, text in read_lines(path):
@@ -220,7 +220,7 @@ def from_args(kind: Callable[..., T], args: argparse.Namespace) -> T:
 
 
 def description(function: Callable, name: str) -> str:
-    """What the docstring of a function, a class or its bases says of an argument; else the argument's name in words."""
+    """The description of an argument in the docstring of a function, a class or its bases; else its name in words."""
     for owner in getattr(function, "__mro__", (function,)):
         found = re.search(rf"^( *){name} {{2,}}(.+(?:\n\1 +\S.*)*)$", owner.__doc__ or "", re.MULTILINE)
         if found:
@@ -241,7 +241,7 @@ def with_options(error: InputError) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A remedy for an unknown name: a known one that is like it, or all, if they are few."""
+    """A remedy for an unknown name: a similar known one, or all of them if there are few."""
     names = sorted(known)
     if close := difflib.get_close_matches(name, names, n=1):
         return f"did you mean {close[0]}?"

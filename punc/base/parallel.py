@@ -24,7 +24,7 @@ def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: i
     """Apply `function` to each task in `nj` processes; results come in the order of the tasks.
 
     Each process receives `function` once, so it may be large. At most 2 `nj` + 1 tasks and results are in memory.
-    With `nj` = 1, or a single task, no process is started: that takes longer than a task does.
+    With `nj` = 1, or a single task, no process is started, because that takes longer than a task.
 
     Raises what `function` raises, and InputError if a process is killed. Then, or if the caller stops early, the
     processes are killed, whatever they do: Ctrl-C must not wait for a task.

@@ -1,4 +1,4 @@
-"""Where a model computes, and what is there: GPUs that PyTorch sees, bfloat16, memory that is kept when it is freed.
+"""The device of a model: GPUs that PyTorch sees, bfloat16, and freed memory that is kept.
 
 PyTorch is imported only where it is needed.
 """
@@ -50,7 +50,7 @@ def built_for_cpu() -> bool:
 
 @cache
 def has_bfloat16(device: str = "cpu") -> bool:
-    """Whether PyTorch's layers run in bfloat16 on a device, and not only by emulation; on x86 only a trial shows it."""
+    """Whether PyTorch's layers run in bfloat16 on a device without emulation; on x86 only a trial shows this."""
     import torch
     if device != "cpu":
         with torch.cuda.device(device):
@@ -73,7 +73,7 @@ def keep_freed_memory() -> bool:
 
 
 def give_back_freed_memory() -> bool:
-    """Give what malloc keeps of freed blocks back to the system. Returns False if the C library cannot."""
+    """Return freed blocks that malloc keeps to the system. Returns False if the C library cannot."""
     try:
         return bool(ctypes.CDLL(None).malloc_trim(0))
     except (AttributeError, OSError, TypeError):

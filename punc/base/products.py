@@ -17,7 +17,7 @@ LEAST = 1 << 23  # multiplications of numbers; with fewer, the copies take longe
 
 
 def fast_products(device: torch.device) -> AbstractContextManager:
-    """A context in which layers without gradients compute their products in the faster of the two, on a CPU."""
+    """A context in which layers without gradients compute their products with the faster library, on a CPU."""
     return _ByOneDNN() if device.type == "cpu" and _is_faster() else contextlib.nullcontext()
 
 

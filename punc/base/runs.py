@@ -1,4 +1,4 @@
-"""Arrays of items in a row: the neighbour of each item, runs of equal ones, parts that stand end to end, look-ups."""
+"""Arrays of consecutive items: the neighbour of each item, runs of equal items, concatenated parts, look-ups."""
 
 from array import array
 from collections.abc import Iterable
@@ -31,7 +31,7 @@ def ends_of_runs(*columns: np.ndarray) -> np.ndarray:
 
 
 def bounds_of(lengths: Iterable[int] | np.ndarray) -> np.ndarray:
-    """Where parts of some lengths, end to end, begin and end, int64 (N + 1,): part i is [bounds[i], bounds[i + 1])."""
+    """Where concatenated parts of these lengths begin and end, int64 (N + 1,): part i is [bounds[i], bounds[i + 1])."""
     lengths = lengths if isinstance(lengths, np.ndarray) else np.array(list(lengths), np.int64)
     return np.append(np.int64(0), np.cumsum(lengths, dtype=np.int64))
 

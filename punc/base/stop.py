@@ -83,12 +83,13 @@ def _end_late(reader: int, name: str) -> None:
 
 
 def received() -> Stopped | None:
-    """What ends the program, even if a library has made another error of it; None if no signal has come."""
+    """The signal that ends the program, even if a library has replaced its error; None if no signal has come."""
     return Stopped(_received) if _received else None
 
 
 def say(name: str, stopped: Stopped) -> None:
-    """Print that the program ends, once; not if torchrun ends a rank because another has failed, which has its line."""
+    """Print once that the program ends, unless torchrun ends a rank because another rank has failed and printed its
+    error."""
     if stopped.status == 128 + signal.SIGTERM and os.environ.get("WORLD_SIZE", "1") != "1":
         return
     if _said.acquire(blocking=False):
@@ -98,7 +99,7 @@ def say(name: str, stopped: Stopped) -> None:
 
 @contextlib.contextmanager
 def signals_wait() -> Iterator[None]:
-    """No signal comes in the block, nor in a process that it starts, until `let_through` is called there."""
+    """Block signals in the block and in processes that it starts, until these call `let_through`."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield

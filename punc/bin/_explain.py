@@ -15,14 +15,14 @@ from punc.base.errors import InputError, one_line
 from punc.base.options import with_options
 
 ERRNO = {
-    errno.ENOSPC: ("no space left on the disk", "free some, or write to another disk"),
+    errno.ENOSPC: ("no space left on the disk", "free some space, or write to another disk"),
     errno.EDQUOT: ("your quota on the disk is used up", "remove some files, or write to another disk"),
-    errno.EFBIG: ("the file gets larger than is allowed", "raise the limit: ulimit -f unlimited"),
+    errno.EFBIG: ("the file would be larger than allowed", "raise the limit: ulimit -f unlimited"),
     errno.EMFILE: ("too many open files", "raise the limit: ulimit -n 4096"),
     errno.ENOMEM: ("not enough memory", "use fewer processes (--nj), or another machine"),
     errno.EACCES: ("permission denied", "change its permissions, or name another file"),
     errno.EPERM: ("not permitted", "change its owner or permissions, or name another file"),
-    errno.EROFS: ("the file system is read-only", "name a file on another one"),
+    errno.EROFS: ("the file system is read-only", "name a file on another file system"),
 }
 EXTRAS = {  # packages that some commands need → the extra of pyproject.toml that installs them
     "torch": "train", "onnx": "onnx", "transformers": "encoder", "tokenizers": "encoder", "safetensors": "encoder",
@@ -34,7 +34,7 @@ STREAMS = {"stdin": "input", "stdout": "output"}
 
 
 def explain(error: Exception, command: Sequence[str], closed: Sequence[str] = ()) -> str:
-    """The line for an error; of one that no user can have caused it names a file with the traceback."""
+    """The line for an error; for an internal error it names a file with the traceback."""
     if isinstance(error, InputError):
         return with_options(error)
     out_of_memory = any(text in str(error).lower() for text in OUT_OF_MEMORY)  # of PyTorch on any device
@@ -49,11 +49,11 @@ def explain(error: Exception, command: Sequence[str], closed: Sequence[str] = ()
     frames = traceback.extract_tb(error.__traceback__)
     place = f" in {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
     what = one_line(f"{type(error).__name__}: {error}", 300).rstrip(": ")
-    return one_line(f"an error of the program, {what}{place}; report it with {_write_log(error, command)}")
+    return one_line(f"an internal error, {what}{place}; report it with {_write_log(error, command)}")
 
 
 def say(line: str) -> None:
-    """Print a line to standard error, if that can be."""
+    """Print a line to standard error, if possible."""
     with contextlib.suppress(OSError):
         print(line, file=sys.stderr, flush=True)
 
@@ -77,4 +77,4 @@ def _write_log(error: Exception, command: Sequence[str]) -> str:
         with open(file, "w", encoding="utf-8", errors="backslashreplace") as log:
             log.writelines(lines)
         return path
-    return "the output of the same command: its traceback could not be written to a file"
+    return "the output of the same command, as its traceback could not be written to a file"

@@ -21,7 +21,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = OptionParser("punc abbreviations [options] IN [IN …] OUT",
                           "Learns the abbreviations of a corpus from punctuated text with capitals, by the "
                           "method of Kiss & Strunk (2006). OUT is the file for punc prepare --abbreviations: read "
-                          "and edit it. Give it a million words or more.",
+                          "and edit it. Use a million words or more.",
                           "punc abbreviations raw/train.txt conf/abbreviations.txt")
     parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes")
     parser.add_argument("inputs", nargs="+", metavar="IN", help="texts")

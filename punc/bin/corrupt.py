@@ -1,4 +1,4 @@
-"""`punc corrupt`: lay the errors of a recogniser over a data directory."""
+"""`punc corrupt`: simulate a recogniser's errors in a data directory."""
 
 import logging
 from collections.abc import Sequence
@@ -15,15 +15,16 @@ logger = logging.getLogger(__name__)
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc corrupt --labels FILE --confusions FILE [options] IN-DIR OUT-DIR",
-        "Writes a data directory with words substituted, deleted and inserted as a recogniser does it. Labels are "
-        "projected as `punc project` does it; the pauses of deleted words are added to those before.",
+        "Writes a data directory with words substituted, deleted and inserted as by a recogniser. Labels are "
+        "projected as by `punc project`; the pauses of deleted words are added to the pauses before them.",
         "punc corrupt --labels conf/labels.txt --confusions data/confusions.txt --wer 0.15 data/dev data/dev_noisy")
     parser.add_argument("--labels", required=True, metavar="FILE", help="label set, weakest label first")
-    parser.add_argument("--confusions", required=True, metavar="FILE", help="what punc confusions wrote")
+    parser.add_argument("--confusions", required=True, metavar="FILE", help="a file that punc confusions wrote")
     parser.add_argument("--wer", type=float, default=0.1, metavar="FLOAT", help="word error rate to expect, 0 to 1")
     parser.add_argument("--draws", type=int, default=1, metavar="N",
-                        help="of a wrong word; the one that makes the most pairs of words which the text has is taken")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="another one draws other errors")
+                        help="how often each wrong word is drawn; the draw with the most word pairs of the text is "
+                             "used")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the errors")
     parser.add_argument("input", metavar="IN-DIR", help="data directory with labels")
     parser.add_output("out", metavar="OUT-DIR", help="data directory to write")
     options = parser.parse(arguments)

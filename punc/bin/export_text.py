@@ -16,11 +16,11 @@ logger = logging.getLogger(__name__)
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc export-text [options] DATA-DIR TEXT",
-        "Writes the words of a data directory to the text file TEXT, a stream (a recording, or a text) a line, in the "
-        "order of the streams' names. Another system's output for it, line by line, is scored by punc score-text.",
+        "Writes the words of a data directory to the text file TEXT, one stream (a recording, or a text) a line, in "
+        "the order of the streams' names. punc score-text scores the output of another system for this file.",
         "punc export-text data/test_ref words.txt")
     parser.add_argument("--labels", metavar="FILE",
-                        help="write the marks and capitals, too, as this label set (a labels.txt) has them")
+                        help="also write the marks and capitals, by this label set (a labels.txt)")
     parser.add_argument("--characters", type=boolean, default=False, metavar="BOOL",
                         help="no blanks between words: for data directories whose words are characters")
     parser.add_argument("data", metavar="DATA-DIR", help="data directory to read")

@@ -1,6 +1,6 @@
 """`punc find-ctm`: the CTM of a Kaldi decode directory.
 
-It is the one of the weights with the best WER, or of the weights given.
+It is the CTM for the weights with the best WER, or for the given weights.
 
     decode/score_10/dev.ctm        of get_ctm.sh and get_ctm_conf.sh with language-model weight 10
     decode/score_10_0.5/dev.ctm    with word insertion penalty 0.5, too
@@ -71,7 +71,7 @@ def _score_dir(decode: Path, lmwt: str, wip: str) -> Path:
         return decode
     best = decode / "scoring_kaldi" / "best_wer"
     if not best.is_file():
-        raise InputError(f"{len(scores)} directories score_*, and no scoring_kaldi/best_wer", _choices(decode), decode)
+        raise InputError(f"{len(scores)} directories score_*, but no scoring_kaldi/best_wer", _choices(decode), decode)
     for number, line in read_lines(best):
         weights = re.search(r"wer_([0-9.]+)(?:_([0-9.]+))?$", line)
         if line.startswith("%WER") and weights:

@@ -15,9 +15,8 @@ logger = logging.getLogger(__name__)
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc join OUT-DIR PART-DIR …",
-        "Joins the parts that a command with --jobs N --job 1, --job 2, … made: OUT-DIR is then what the command makes "
-        "without --jobs, byte for byte. Removes the parts. The commands are punctuate and "
-        "transcript.",
+        "Joins the parts that punctuate or transcript made with --jobs N --job 1, --job 2, …. OUT-DIR is identical "
+        "to the output without --jobs. Removes the parts.",
         "punc join exp/T-LSTM/decode_test parts/1 parts/2")
     parser.add_output("out", metavar="OUT-DIR", help="directory to make")
     parser.add_argument("parts", metavar="PART-DIR", nargs="+", help="the directory that each job made, in order")
@@ -25,12 +24,12 @@ def main(arguments: Sequence[str]) -> None:
     out = Path(args.out)
     paths = [Path(part) for part in args.parts]
     if finish_joining(paths):
-        logger.info("%s: was made of these parts before; what was left of them is removed", out)
+        logger.info("%s: was already made from these parts; removed the rest of them", out)
         return
     with joining(paths) as parts:
         try:
             command = importlib.import_module(f"punc.bin.{parts[0].command.replace('-', '_')}").join
         except (ImportError, AttributeError):
-            raise InputError(f"'{parts[0].command}' is no command that jobs share", "run all jobs again",
+            raise InputError(f"'{parts[0].command}' is not a command that jobs can share", "run all jobs again",
                              paths[0] / FILE) from None
         command(parts, out)

@@ -25,10 +25,11 @@ def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc kaldi-scripts [options] DIR",
         f"Puts the scripts that run next to a Kaldi recipe ({', '.join(SCRIPTS[:3])}) into DIR, with what they need. "
-        "They run the punc that put them there; run this again after punc was moved or updated.",
+        "They run the punc that put them there, so run this again after punc was moved or updated.",
         "punc kaldi-scripts egs/ami/s5/punc")
-    parser.add_argument("--copy", type=boolean, default=False, metavar="BOOL", help="copy the scripts, not link them")
-    parser.add_output("directory", metavar="DIR", help="directory to make, usually punc in that of the recipe")
+    parser.add_argument("--copy", type=boolean, default=False, metavar="BOOL",
+                        help="copy the scripts instead of linking them")
+    parser.add_output("directory", metavar="DIR", help="directory to make, usually punc in the recipe's directory")
     args = parser.parse(arguments)
     put_scripts(Path(args.directory), args.copy)
 
@@ -39,7 +40,7 @@ def put_scripts(directory: Path, copy: bool = False) -> None:
         raise InputError("this is a link", "remove it, or name another directory", directory)
     command = Path(sys.prefix) / "bin/punc"
     if not command.is_file() and not (command := Path(sys.argv[0]).absolute()).is_file():
-        raise InputError("the command punc is not there", "install punc with pip", command)
+        raise InputError("there is no command punc", "install punc with pip", command)
     source = next(folder for folder in FOLDERS if (folder / SCRIPTS[0]).is_file())
     with atomic_dir(directory, INSTALLED, SCRIPTS) as tmp:
         for name in SCRIPTS:

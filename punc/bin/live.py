@@ -16,10 +16,10 @@ from punc.text.casing import Casing
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc live [options] [MODEL]",
-        "Punctuates words, a CTM or JSON lines from standard input as they arrive; an empty line ends a stream. Model "
-        f"is named by its directory, or by the name of a bundled one; default: {DEFAULT_LIVE}.",
+        "Punctuates words, a CTM or JSON lines from standard input as they arrive; an empty line ends a stream. "
+        "MODEL is a directory or the name of a bundled model; default: {DEFAULT_LIVE}.",
         "recogniser | punc live --output json en-live",
-        ["A model that reads characters, as of Japanese, punctuates lines of text; only --scale applies."])
+        ["A model that reads characters, such as ja, punctuates lines of text; only --scale applies."])
     parser.add_argument("--scale", default="", metavar="LABEL=FACTOR,…",
                         help="multiply posteriors before labels are chosen; O=0.8 gives more marks, O=1.2 fewer")
     for kind in (LiveFormat, LiveOptions):

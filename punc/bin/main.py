@@ -1,6 +1,6 @@
 """The `punc` command. `run_program` is the one place where an error becomes a line on standard error and a status.
 
-All else is imported where KeyboardInterrupt is caught: whoever stops the program in its first moment gets a line, too.
+Everything else is imported where KeyboardInterrupt is caught, so an early Ctrl-C also gives one line.
 """
 
 import gc
@@ -23,11 +23,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is_process: bool = True) -> int:
-    """Call `work`, which is all that a program does and gives the exit status, and write all output.
+    """Call `work`, the whole program, which returns the exit status, and flush all output.
 
     name        the program's, for messages
-    arguments   those after its name, for the log of an error of the program
-    is_process  the process does nothing else: watch for signals, and open the standard streams that are closed
+    arguments   those after its name, for the log of an internal error
+    is_process  the process does nothing else: watch for signals, and open closed standard streams
 
     Returns the exit status: that of `work`; 1 after an error; 130 after Ctrl-C and 143 after SIGTERM.
     """

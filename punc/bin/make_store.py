@@ -24,12 +24,12 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--vocab", metavar="FILE",
                         help="use this vocabulary instead of a new one; for subwords, pieces.model is next to it")
     parser.add_argument("--train", metavar="NAMES",
-                        help="make the vocabulary from these sets, with commas between (default: the first)")
+                        help="make the vocabulary from these sets, separated by commas (default: the first)")
     parser.add_argument("--join", action="append", default=[], metavar="NAME=SET,SET,…",
-                        help="make one more set of sets end to end, to train on all of them; can be given again")
+                        help="add a set that joins other sets, to train on all of them; can be repeated")
     parser.add_argument("--clitics", default="", metavar="FILE",
-                        help="the rules by which the words of the data directories were split, as for punc prepare: "
-                             "models keep them, and split the words that they get in the same way")
+                        help="the rules that split the words of the data directories, as for punc prepare; models "
+                             "keep them, and split their input in the same way")
     parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="number of processes")
     parser.add_output("store", metavar="STORE-DIR", help="store to make")
     parser.add_argument("data", metavar="DATA-DIR", nargs="+", help="data directories")

@@ -12,14 +12,15 @@ from punc.decoding.pack import pack
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc pack [options] EXP-DIR OUT-DIR",
-        "Packs a trained neural model: one ONNX file, with large matrices as int8, next to the labels, the vocabulary, "
-        "the conf, the casing table and the model card. ONNX Runtime decodes it, without PyTorch, and is compared with "
-        "PyTorch before. The same model gives the same bytes. The model's own casing is applied to all text that is "
-        "written. It needs: pip install 'punc-toolkit[onnx]'.",
+        "Packs a trained neural model: an ONNX file, with large matrices as int8, the labels, the vocabulary, the "
+        "conf, the casing table and the model card. ONNX Runtime decodes it without PyTorch, after a check that both "
+        "give the same labels. The same model gives the same bytes. The casing table is applied to all output. It "
+        "needs: pip install 'punc-toolkit[onnx]'.",
         "punc pack --casing data/casing.txt --card conf/en.md exp/en models/en")
     parser.add_signature(pack, skip=("factors",))
     parser.add_argument("--scale", default="", metavar="STR",
-                        help="multiply posteriors: LABEL=FACTOR,…, as in punc punctuate; they become part of the model")
+                        help="multiply posteriors by LABEL=FACTOR,…, as in punc punctuate; the factors become part "
+                             "of the model")
     parser.add_argument("directory", metavar="EXP-DIR", help="directory of the model")
     parser.add_output("out", metavar="OUT-DIR", help="directory to make")
     args = parser.parse(arguments)

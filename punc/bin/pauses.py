@@ -63,7 +63,7 @@ def pauses_of(data: DataDir, sources: Sources, args: Namespace, counts: Counter[
                     f"{vector[at]:.1f} s after word {at + 1} of '{utterance.id}'")
             yield utterance.id, vector
     if counts["slots"] and counts["untimed"] == counts["slots"]:
-        raise InputError(f"no word of {args.data} has a time: it has {first}, the times have "
+        raise InputError(f"no word of {args.data} has a time: it has {first}, but the times have "
                          f"{', '.join(repr(id) for id in itertools.islice(sources, 2))}",
                          "give the times the ids of the utterances or recordings", args.times)
     if unknown := [id for id in sources if id not in known]:

@@ -15,7 +15,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc plot-labels --labels FILE [options] DATA-DIR [DATA-DIR …] OUT.png",
         "Plots the share of each mark in the slots of data directories, and how many words are between two marks; "
-        "prints a line about each. No pauses are needed. Without matplotlib, only prints the lines.",
+        "prints one line about each. Pauses are not needed. Without matplotlib, this only prints the lines.",
         "punc plot-labels --labels conf/labels.txt data/train data/test_ref exp/results/labels.png")
     parser.add_argument("--labels", required=True, metavar="FILE", help="label set of the data directories")
     parser.add_argument("data", nargs="+", metavar="DATA-DIR", help="data directories with labels")

@@ -17,13 +17,13 @@ def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc plot-pauses [options] DATA-DIR OUT.png",
         "Plots the distribution of the pauses of each label on a logarithmic axis; with --decode, a system's posterior "
-        f"of {LABEL} against the pause. Without matplotlib, only says that it is missing.",
+        f"of {LABEL} against the pause. Without matplotlib, this only says that it is missing.",
         "punc plot-pauses --title 'Broadcast news' data/train exp/results/pauses.png")
     parser.add_argument("--title", default="", metavar="TEXT", help="title of the picture")
     parser.add_argument("--decode", metavar="DIR",
                         help="the output of punc punctuate for DATA-DIR, in its system's directory")
     parser.add_argument("--thresholds", default="", metavar="SECONDS",
-                        help="with --decode: draw vertical lines there, blanks between")
+                        help="with --decode: positions of vertical lines, separated by blanks")
     parser.add_argument("data", metavar="DATA-DIR", help="a data directory with labels and pauses")
     parser.add_output("out", metavar="OUT.png", help="picture to write")
     options = parser.parse(arguments)

@@ -33,24 +33,26 @@ def options() -> OptionParser:
     parser.add_argument("--lowercase", type=boolean, default=True, metavar="BOOL", help="write words in lower case")
     parser.add_argument("--clitics", metavar="FILE", help="split words by these rules: n't, l', cannot can not")
     parser.add_argument("--abbreviations", metavar="FILE",
-                        help="dots of these words, initials, ordinals and ellipses are marks at sentences' ends only")
-    parser.add_argument("--remove", default="", metavar="REGEX", help="leave out text that matches, as \\(Applause\\)")
+                        help="the dots of these words, of initials, ordinals and ellipses are marks only at the end "
+                             "of a sentence")
+    parser.add_argument("--remove", default="", metavar="REGEX",
+                        help="leave out text that matches, such as \\(Applause\\)")
     parser.add_argument("--clean", default="", metavar="KIND,…",
-                        help=f"take out what is not said, and count its words: {', '.join(KINDS)} (decoded)")
+                        help=f"remove text that is not speech, and count its words: {', '.join(KINDS)} (decoded)")
     parser.add_argument("--document-prefix", default="", metavar="STRING",
-                        help="a line that begins with STRING, as #doc, begins a stream")
+                        help="a line that begins with STRING, such as #doc, begins a stream")
     parser.add_argument("--skip-prefix", default="", metavar="STRING",
-                        help="leave out lines that begin with STRING, as #speaker")
+                        help="leave out lines that begin with STRING, such as #speaker")
     parser.add_argument("--speaker", default="", metavar="REGEX",
-                        help="what matches at the beginning of a line, as '#speaker (.*)' or '([A-Z]+):', names who "
-                             "speaks from there (its group, or all of it) and is left out; OUT-DIR gets turns")
+                        help="a match at the beginning of a line, such as '#speaker (.*)' or '([A-Z]+):', names the "
+                             "speaker from there on (its group, or all of it) and is removed; OUT-DIR gets turns")
     parser.add_argument("--utt-words", type=int, default=50, metavar="N",
                         help="words in an utterance; 0: each line is an utterance")
     parser.add_argument("--independent", type=boolean, default=False, metavar="BOOL",
                         help="each line or segment is a stream of its own")
     parser.add_argument("--keep-names", type=boolean, default=False, metavar="BOOL",
-                        help="name the stream of a file after the file, without its ending, not by a number")
-    parser.add_argument("--prefix", default="", metavar="STRING", help="what stream names begin with")
+                        help="name the stream of a file after the file, without its ending, instead of by a number")
+    parser.add_argument("--prefix", default="", metavar="STRING", help="the beginning of all stream names")
     parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes")
     parser.add_argument("inputs", nargs="+", metavar="IN", help="input files")
     parser.add_output("output", metavar="OUT-DIR", help="data directory to write")
@@ -80,7 +82,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def log_counts(output: str, counts: Counter[str], turns: bool) -> None:
-    """Say how much was prepared, with `turns` how often the speaker changes, and what was repaired."""
+    """Log how much was prepared, what was repaired and, with `turns`, how often the speaker changes."""
     sizes = [f"{counts[what]:,} {what}" for what in SIZES]
     logger.info("punc prepare: %s: %s", output, ", ".join(sizes))
     if turns:
@@ -90,16 +92,17 @@ def log_counts(output: str, counts: Counter[str], turns: bool) -> None:
 
 
 def check(args: Namespace, kind: type[Format]) -> None:
-    """Raise InputError for values that are wrong, and for options that do not go together."""
+    """Raise InputError for wrong values, and for options that cannot be combined."""
     least = 0 if kind.lines_as_utterances else 1
     if args.utt_words < least:
         raise InputError(f"--utt-words {args.utt_words}", f"give {least} or more for --format {args.format}")
     check_at_least(1, nj=args.nj)
     if args.independent and args.document_prefix:
-        raise InputError("--independent with --document-prefix", "give one of them: each says what a stream is")
+        raise InputError("--independent with --document-prefix",
+                         "give only one of them, because each defines the streams")
     if args.keep_names and (args.independent or args.document_prefix):
         raise InputError("--keep-names, but a file has several streams",
-                         "leave it out, or --independent or --document-prefix")
+                         "leave it out, or leave out --independent or --document-prefix")
     if not re.fullmatch(r"[\w.-]*", args.prefix):
         raise InputError(f"an id cannot begin with --prefix '{args.prefix}'", "use letters, digits and . _ -")
     for name, expression in (("remove", args.remove), ("speaker", args.speaker)):

@@ -13,7 +13,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc publish [options] EXP-DIR TARGET-DIR",
         "Copies EXP-DIR/RESULTS.md, EXP-DIR/RESULTS.tsv and EXP-DIR/results, which punc results wrote, to TARGET-DIR. "
-        "Files in TARGET-DIR/results that EXP-DIR/results does not have are removed; directories there stay.",
+        "Removes files of TARGET-DIR/results that are not in EXP-DIR/results, but no directories.",
         "punc publish exp .")
     parser.add_argument("exp", metavar="EXP-DIR", help="where punc results wrote its pages")
     parser.add_argument("target", metavar="TARGET-DIR", help="the recipe's directory")

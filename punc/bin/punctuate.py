@@ -23,13 +23,13 @@ def main(arguments: Sequence[str]) -> None:
         "punc punctuate [options] MODEL DATA-DIR OUT-DIR | punc punctuate [options of punc live] [MODEL] -",
         "Punctuates a data directory with a model, named by its directory, or by the name of a bundled one (en, "
         "en-live). OUT-DIR is a data directory with the labels as punct. It also has text_punct (the punctuated text), "
-        "post.ark and post.scp (the posteriors) and, if there is a CTM, ctm_punct. With - instead of DATA-DIR, it is "
-        "punc live.",
+        "post.ark and post.scp (the posteriors) and, if there is a CTM, ctm_punct. With - instead of DATA-DIR, it "
+        "does the same as punc live.",
         "punc punctuate --scale O=0.5 exp/T-LSTM data/test_asr exp/T-LSTM/decode_test_asr")
     parser.add_signature(DecodingOptions)
     parser.add_signature(OutputOptions)
     parser.add_argument("--nj", type=int, default=2, metavar="INT",
-                        help="number of processes on this machine that decode; on a GPU it is one")
+                        help="number of processes on this machine that decode; on a GPU, one")
     add_job_options(parser)
     parser.add_argument("directory", metavar="MODEL", help="directory of a model, or the name of a bundled one")
     parser.add_argument("data", metavar="DATA-DIR", help="data directory, or - for standard input")
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def output_options(args: Namespace) -> OutputOptions:
-    """The options of the output; a packed model has a casing of its own."""
+    """The options of the output; a packed model has its own casing table."""
     options, casing = from_args(OutputOptions, args), Path(args.directory) / CASING
     return replace(options, casing=options.casing or (str(casing) if casing.is_file() else ""))
 

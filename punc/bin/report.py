@@ -16,16 +16,16 @@ def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc report [options] EXP-DIR OUT.html",
         "Writes one HTML page of all scores EXP-DIR/SYSTEM/decode_SET/score: the systems with intervals and tests, "
-        "training curves, and of each set confusions, precision-recall curves, calibration, F1 by pause, recognition "
-        "error, position and recording, and the text with the errors of each system; a set of more than 10,000 slots "
-        "is sampled. The spoken words of an ASR set NAME_… are those of NAME_ref. The page needs no network. "
-        "Without Jinja2 or matplotlib, this only says that they are missing.",
+        "training curves, and for each set confusions, precision-recall curves, calibration, F1 by pause, "
+        "recognition error, position and recording, and the text with the errors of each system. Sets of more than "
+        "10,000 slots are sampled. The spoken words of an ASR set NAME_… are those of NAME_ref. The page works "
+        "offline. Without Jinja2 or matplotlib, punc report only says that they are missing.",
         "punc report --title 'Broadcast news' exp exp/report.html")
     parser.add_argument("--title", default="Report", metavar="TEXT", help="heading of the page")
     parser.add_argument("--data", metavar="DIR",
                         help="where the data directories of the sets are; default: data next to EXP-DIR")
     parser.add_argument("--recordings", default="", metavar="NAMES",
-                        help="recordings, or speakers, that the error browser shows whole")
+                        help="recordings or speakers to show whole in the error browser")
     parser.add_argument("exp", metavar="EXP-DIR", help="where the systems' directories are")
     parser.add_output("out", metavar="OUT.html", help="page to write")
     options = parser.parse(arguments)

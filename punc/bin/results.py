@@ -33,29 +33,30 @@ def parser() -> OptionParser:
     options.add_argument("--systems", default="", metavar="NAMES", help="order of the systems; others follow, sorted")
     options.add_argument("--sets", default="", metavar="NAMES", help="order of the sets; others follow, sorted")
     options.add_argument("--main", default="", metavar="NAMES",
-                         help="systems in the table of RESULTS.md, published ones too, at most ten; quote blanks; "
-                              "default: the first ten of ours")
+                         help="systems in the table of RESULTS.md, including published ones, at most ten; quote "
+                              "names with blanks; default: our first ten")
     options.add_argument("--main-columns", default="", metavar="NAMES",
-                         help="columns of that table, as 'overall.F1@test_ref Err@test_ref'; default: overall.F1")
+                         help="columns of that table, such as 'overall.F1@test_ref Err@test_ref'; default: overall.F1")
     options.add_argument("--columns", default="", metavar="NAMES",
-                         help="columns of the sets' tables, as 'PERIOD overall Err'; default: all but the empty label")
+                         help="columns of the sets' tables, such as 'PERIOD overall Err'; default: all except the "
+                              "empty label")
     options.add_argument("--published", metavar="FILE",
-                         help="published figures: system, set, metric, value, source, with tabs between")
+                         help="published figures: system, set, metric, value, source, separated by tabs")
     options.add_argument("--compare", action="append", default=[], metavar="SYSTEM,SYSTEM",
-                         help="a paired test of two systems; can be given again. Kept and rendered tests of "
-                              "other pairs are left out")
+                         help="a paired test of two systems; can be repeated. Kept and rendered tests of other pairs "
+                              "are left out")
     options.add_argument("--tested", default="", metavar="NAMES",
-                         help="metrics of the paired tests, as 'overall.F1 Err'; default: those of --columns")
+                         help="metrics of the paired tests, such as 'overall.F1 Err'; default: those of --columns")
     options.add_argument("--findings", metavar="FILE",
-                         help="Markdown for 'What we found'; its figures are references to fill in, as {SYSTEM SET "
-                              "METRIC}: punc/results/findings.py lists their kinds")
+                         help="Markdown for 'What we found'; its figures are references to fill in, such as {SYSTEM "
+                              "SET METRIC}: punc/results/findings.py lists their kinds")
     options.add_argument("--link", action="append", default=[], metavar="'PATH TEXT'",
-                         help="another page to link, relative to RESULTS.md; can be given again")
+                         help="another page to link, relative to RESULTS.md; can be repeated")
     options.add_argument("--keep", metavar="DIR",
-                         help="published pages, whose rows of other systems than those of EXP-DIR are kept: systems "
-                              "can be trained on several machines")
+                         help="directory of published pages; rows of systems that are not in EXP-DIR are kept, so "
+                              "systems can be trained on several machines")
     options.add_argument("--render", type=boolean, default=False, metavar="BOOL",
-                         help="only write the pages again, from EXP-DIR/RESULTS.tsv and EXP-DIR/results/*.tsv")
+                         help="only rewrite the pages, from EXP-DIR/RESULTS.tsv and EXP-DIR/results/*.tsv")
     options.add_argument("exp", metavar="EXP-DIR", help="where the systems' directories are")
     return options
 
@@ -72,8 +73,8 @@ def main(arguments: Sequence[str]) -> None:
     if options.keep:
         kept = read_page_data(options.keep)
         if dropped := dropped_rows(data, kept):
-            logger.warning("punc results: %s leave the pages: %s has these systems, but not with these seeds or on "
-                           "these sets; train and score them there, too, to have the rows",
+            logger.warning("punc results: %s are removed from the pages: %s has these systems, but not with these "
+                           "seeds or on these sets; train and score them there to keep the rows",
                            ", ".join(f"{system} on {name}" for system, name in dropped), options.exp)
         data = keep_rows(data, kept, options.keep, options.systems.split(), options.sets.split())
     if pairs:  # kept and rendered tests are those of an earlier --compare

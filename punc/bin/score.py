@@ -21,7 +21,8 @@ from punc.scoring.texts import count
 
 def add_scoring(options: OptionParser, collapses: Sequence[str] = ()) -> None:
     options.add_argument("--collapse", action="append", default=[*collapses], metavar="NAME:CLASS=LABEL+LABEL,…",
-                         help="also score with labels taken together; NAME alone: all marks; can be given again")
+                         help="also score with labels merged into classes; NAME alone: all marks are one class; can "
+                              "be repeated")
     options.add_argument("--output", choices=("text", "json"), default="text", help="what to print: a table, or JSON")
 
 
@@ -36,11 +37,12 @@ def main(arguments: Sequence[str]) -> None:
         "exp/T-LSTM/decode_test_ref exp/T-LSTM/decode_test_ref/score")
     parser.add_argument("--labels", required=True, metavar="FILE", help="the label set, a labels.txt")
     parser.add_argument("--last-slot", choices=LAST_SLOTS, default="true",
-                        help="count the slot at a stream's end with the others (true), not (false), or alone (only)")
+                        help="count the slot at a stream's end with the others (true), do not count it (false), or "
+                             "count only it (only)")
     parser.add_argument("--match", choices=("utterances", "streams"), default="utterances",
-                        help="what both directories must have in common; streams can be cut in any way")
+                        help="what both directories must have in common; with streams, the utterances may differ")
     parser.add_argument("--merge", default="", metavar="CLASS=LABEL+LABEL,…",
-                        help="score classes of labels instead of labels, as marks without their words' capitals")
+                        help="score classes of labels instead of labels, for example to ignore capitals")
     add_scoring(parser, ["2-class"])
     parser.add_argument("--against", metavar="DIR", help="also test against another system's score directory")
     parser.add_argument("reference", metavar="REF-DIR", help="data directory with the reference labels")

@@ -23,20 +23,20 @@ logger = logging.getLogger(__name__)
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc score-text [options] REF HYP …",
-        "Scores the marks of punctuated text against those of a reference. REF and each HYP are a text file, with a "
-        "recording or text a line or one text in all, or a data directory with labels. Words may differ in any way: "
-        "case is ignored, both sides are aligned, the reference's marks go to the words they align with, and word "
-        "errors are counted. Each further HYP is tested against the first one. Intervals and tests resample lines, or "
+        "Scores the marks of punctuated text against those of a reference. REF and each HYP are a text file, with "
+        "one recording or text a line or a single text, or a data directory with labels. Words may differ: both "
+        "sides are aligned, ignoring case, the reference's marks move to the aligned words, and word errors are "
+        "counted. Each further HYP is tested against the first one. Intervals and tests resample lines, or "
         "blocks of them if there are fewer than ten.",
         "punc score-text reference.txt ours.txt theirs.txt")
     parser.add_argument("--labels", metavar="FILE",
                         help="the label set, a labels.txt; default: COMMA (also : - –), PERIOD (also ; ! …), QUESTION")
     parser.add_argument("--characters", type=boolean, default=False, metavar="BOOL",
-                        help="characters are words: for text without blanks between words, as Japanese")
+                        help="characters are words: for text without blanks between words, such as Japanese")
     add_scoring(parser)
     parser.add_argument("--out", metavar="DIR",
-                        help="also write the score directory of the only HYP, as EXP/SYSTEM/decode_SET/score, which "
-                             "punc results shows")
+                        help="also write a score directory, such as EXP/SYSTEM/decode_SET/score for punc results; "
+                             "with one HYP only")
     parser.add_argument("reference", metavar="REF", help="reference: a text file or a data directory")
     parser.add_argument("hypotheses", metavar="HYP", nargs="+", help="a system's output: text files, data directories")
     options = parser.parse(arguments)
@@ -65,19 +65,19 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def count_all(options: Namespace, labels: LabelSet) -> tuple[Side, dict[str, Counts]]:
-    """The reference, and the counts of each system by name, as what is resampled; says how words differ."""
+    """The reference, and the counts of each system by name, for resampling; logs how the words differ."""
     read = text_reader(labels, options.characters)
     reference = read_side(Path(options.reference), labels, read)
     sides = {name: read_side(Path(name), labels, read) for name in options.hypotheses}
     paired = reference
     if any(len(side.streams) != len(reference.streams) for side in sides.values()):
-        logger.info("punc score-text: not as many lines in all files: each is one text")
+        logger.info("punc score-text: the files have different numbers of lines, so each is one text")
         paired = reference.as_whole
         sides = {name: side.as_whole for name, side in sides.items()}
     counted = {}
     for name, side in sides.items():
         counts = count_sides(paired, side, labels)
-        assert counts.words is not None, "they are counted in texts"
+        assert counts.words is not None, "words are counted in texts"
         correct, substituted, deleted, inserted = counts.words[:, 0].sum(0).tolist()
         logger.info("punc score-text: %s: %d words, the reference has %d; WER %.2f %%: %d substituted, %d deleted, "
                     "%d inserted", name, side.words, reference.words,

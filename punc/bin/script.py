@@ -1,4 +1,4 @@
-"""Scripts of recipes: the signature of `main` is the command line; errors and signals end them as they end `punc`.
+"""Scripts of recipes: the signature of `main` is the command line; errors and signals are handled as in `punc`.
 
     def main(corpus: Path, out: Path) -> None: ...
 

@@ -1,4 +1,4 @@
-"""`punc serve`: punctuate texts, transcripts and live words of many clients, by HTTP and WebSocket, and in a page."""
+"""`punc serve`: punctuate texts, transcripts and live words for many clients, by HTTP, WebSocket and on a web page."""
 
 from collections.abc import Sequence
 
@@ -12,9 +12,10 @@ DEFAULT = ("en", "en-live")
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc serve [options] [MODEL …]",
-        "Serves models to many clients: texts and transcripts by HTTP, live words by WebSocket in the forms of punc "
-        "live, and a page for people. A request that names no model gets the first one; live words get the first "
-        f"one that reads left to right. The default MODELs are {' and '.join(DEFAULT)}. GET /openapi.json describes "
+        "Serves models to many clients: texts and transcripts by HTTP, live words by WebSocket in the formats of "
+        "punc live, and a page for people. A request that names no model uses the first one; live words use the "
+        "first one that reads left to right. The default MODELs are {' and '.join(DEFAULT)}. GET /openapi.json "
+        "describes "
         "the interface.", "punc serve --max-delay 1 --workers 2 en en-live")
     parser.add_signature(ServerOptions)
     parser.add_signature(LiveOptions)

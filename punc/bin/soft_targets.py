@@ -21,8 +21,8 @@ def main(arguments: Sequence[str]) -> None:
         "members. Finished targets are not made again.",
         "punc soft-targets exp/wide data/store exp/wide/targets text calls")
     parser.add_argument("--context", type=int, metavar="TOKENS",
-                        help="tokens read before each chunk (and after it, by a model that reads both ways); default: "
-                        "256, packed and encoders 32")
+                        help="tokens read before each chunk (and after it, by a model that reads both ways); "
+                             "default: 256, or 32 for packed models and encoders")
     parser.add_argument("--device", default="auto", metavar="NAME",
                         help="auto, cpu, cuda or cuda:N; auto: a GPU if PyTorch sees one")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of PyTorch")

@@ -11,12 +11,12 @@ from punc.training.train import architecture, train
 
 
 def options(model: str | None = None, values: Mapping[str, Any] | None = None) -> OptionParser:
-    """The options with those of a model; `values` are other defaults of these."""
+    """The options, with those of a model; `values` replace their defaults."""
     parser = OptionParser(
         "punc train --model NAME [options] STORE-DIR EXP-DIR",
-        "Trains a model on a store. An interrupted run continues where it was, after a kill at most ten minutes back; "
-        "a finished run does nothing. With --model, --help also lists the options of that model; --initial-model "
-        "brings the model and its options.",
+        "Trains a model on a store. An interrupted run continues where it stopped, and a killed run loses at most "
+        "ten minutes; a finished run does nothing. With --model, --help also lists the options of that model; with "
+        "--initial-model, the model and its options are those of the initial one.",
         "punc train --config conf/T-LSTM.conf --train-set train --dev-set dev data/store_word exp/T-LSTM")
     parser.add_argument("--model", metavar="NAME", required=model is None, default=model,
                         help=f"architecture: {', '.join(names())}")

@@ -21,13 +21,13 @@ def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc transcript [options] MODEL IN … OUT | punc transcript [options] [--ctm CTM] MODEL DATA-DIR OUT-DIR",
         "Punctuates ASR output with a model: a directory, or the name of a bundled one. IN is a file of a "
-        "recogniser, known by its content: JSON of Whisper, faster-whisper, whisperX, whisper.cpp, transformers, "
-        "NeMo, sherpa-onnx, Vosk or a cloud service, CTM, STM, TextGrid, SRT, WebVTT or text. OUT is the same file "
-        "with marks and capitals, or what --to names; of several files, a directory of such files. DATA-DIR is the "
-        "Kaldi data directory that was decoded, --ctm what decoding wrote. OUT-DIR gets text, ctm, "
-        "txt/<recording>.txt in paragraphs, and subtitles as srt/<recording>.srt and vtt/<recording>.vtt. Without "
-        "--ctm, DATA-DIR/text is punctuated, and OUT-DIR gets text and txt. The scripts utils/punctuate_*.sh run "
-        "this in parallel.",
+        "recogniser; its format is found by its content: JSON of Whisper, faster-whisper, whisperX, whisper.cpp, "
+        "transformers, NeMo, sherpa-onnx, Vosk or a cloud service, CTM, STM, TextGrid, SRT, WebVTT or text. OUT is "
+        "the same file with marks and capitals, or has the format of --to; for several files it is a directory. "
+        "DATA-DIR is the Kaldi data directory that was decoded, and --ctm names the output of decoding. OUT-DIR "
+        "gets text, ctm, txt/<recording>.txt in paragraphs, and subtitles as srt/<recording>.srt and "
+        "vtt/<recording>.vtt. Without --ctm, DATA-DIR/text is punctuated, and OUT-DIR gets text and txt. The "
+        "scripts utils/punctuate_*.sh run this in parallel.",
         "punc transcript en talk.json talk.srt",
         [f"Only with a file: {', '.join(map(kebab, FILE_ONLY))}; only with a directory: "
          f"{', '.join(map(kebab, DIRECTORY_ONLY))}."])
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def files(args: Namespace) -> list[Path]:
-    """The files that the transcripts are made from."""
+    """The input files of the transcripts."""
     directory, data, ctm = Path(args.directory), Path(args.data), Path(args.ctm)
     names = ("text", "utt2spk", "segments", "reco2file_and_channel", "pauses.scp")
     tables = [data / name for name in names if (data / name).is_file()]

@@ -26,16 +26,16 @@ Speakers = tuple[list[tuple[str, int]], list[str | None]]  # a stream's utteranc
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser("punc turns [--rttm FILE --times TIMES] DATA-DIR",
                           "Adds turns to DATA-DIR: for each word, 1 if another speaker says the next word of the "
-                          "recording, else 0. With segments, utt2spk says who speaks. With --rttm, a diarization says "
-                          "it, for words with times under the recording's id. Text with labels of speakers gets its "
-                          "turns from punc prepare --speaker.",
+                          "recording, else 0. With segments, utt2spk says who speaks. With --rttm, a diarization "
+                          "says who speaks, for words with times under the recording's id. For text with speaker "
+                          "labels, punc prepare --speaker makes turns.",
                           "punc turns data/train")
     parser.add_argument("--rttm", metavar="FILE", help="who speaks when: NIST's RTTM; its files are recordings")
     parser.add_argument("--times", metavar="TIMES", help="with --rttm: a CTM, or a directory of CTMs or TextGrids")
     parser.add_argument("data", metavar="DATA-DIR", help="data directory")
     args = parser.parse(arguments)
     if bool(args.rttm) != bool(args.times):
-        raise InputError("--rttm and --times go together", "give both, or none with segments")
+        raise InputError("--rttm and --times go together", "give both, or neither with segments")
     data = DataDir(args.data, ignore=[TURNS])
     counts = Counter[str]()
     streams = by_diarization(data, args.rttm, args.times, counts) if args.rttm else by_speakers(data)
@@ -49,7 +49,7 @@ def by_speakers(data: DataDir) -> Iterator[Speakers]:
     """The utterances of each recording, with their numbers of words, and the speaker of each word, by `utt2spk`."""
     if not data.has_segments:
         raise InputError("no such file", "without segments a stream is one speaker: give --rttm and --times, or make "
-                         "the directory by punc prepare --speaker", data.path / "segments")
+                                         "the directory with punc prepare --speaker", data.path / "segments")
     path = data.path / "utt2spk"
     names = {row.key: speaker(row, path) for row in read_table(path)}
     for _, utterances in data.streams():
@@ -78,7 +78,7 @@ def by_diarization(data: DataDir, rttm: str, times: str, counts: Counter[str]) -
 
 
 def read_rttm(path: StrPath) -> dict[str, list[Turn]]:
-    """The turns of each file of an RTTM. Raises InputError for a line that is none, or if there are no turns."""
+    """The turns of each file of an RTTM. Raises InputError for a line of another form, or if there are no turns."""
     turns: dict[str, list[Turn]] = {}
     for number, line in decoded_lines(path):
         columns = line.split()
@@ -98,7 +98,7 @@ def read_rttm(path: StrPath) -> dict[str, list[Turn]]:
 
 
 def speakers_of(turns: Sequence[Turn], times: np.ndarray) -> list[str | None]:
-    """The speaker of each word, (words, 2) begin and end in seconds, whose turns it overlaps most; None if none."""
+    """The speaker whose turns each word overlaps most, given (words, 2) begin and end in seconds; None if none."""
     names = sorted({name for _, _, name in turns})
     spoken = np.zeros((len(times), len(names) + 1))  # the last column is nobody's
     for begin, end, name in turns:

@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser("punc validate [--labels FILE] DIR", "Checks a data directory and reports the first mistake.",
                           "punc validate --labels conf/labels.txt data/train2012")
-    parser.add_argument("--labels", metavar="FILE", help="label set that all labels must be of")
+    parser.add_argument("--labels", metavar="FILE", help="label set that all labels must belong to")
     parser.add_argument("directory", metavar="DIR", help="data directory")
     args = parser.parse(arguments)
     counts = validate(args.directory, LabelSet.read(args.labels) if args.labels else None)

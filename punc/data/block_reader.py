@@ -1,7 +1,7 @@
 """Data directories at full speed: blocks of whole lines, which several processes count or encode.
 
-This is the fast counterpart of `DataDir.utterances`, without a Python step per token. If a check fails, `explain` lets
-the data directory itself find the error, with file, line and remedy.
+This is faster than `DataDir.utterances`, because it has no Python step for each token. If a check fails, `explain`
+reads the data directory again to find the error, with file, line and remedy.
 """
 
 from collections import Counter, deque
@@ -174,7 +174,7 @@ def _encoded(encoding: Any, values: Sequence[np.ndarray | None], streams: Iterab
 
 
 def at_slots(values: np.ndarray | None, slots: np.ndarray, size: int, other: float) -> np.ndarray | None:
-    """One value for each of `size` tokens: the slots' values at their tokens, `other` elsewhere. None stays None."""
+    """One value for each of `size` tokens: those of the slots at their tokens, `other` elsewhere. None stays None."""
     if values is None:
         return None
     result = np.full(size, other, values.dtype)

@@ -143,7 +143,7 @@ class DataDir:
     def _check_count(self, utterance: str, words: int, count: int, what: str, name: str, line: int) -> None:
         if words != count:
             raise InputError(f"'{utterance}' has {words} words in text but {count} {what} here",
-                             f"write {what} for all words, one for each", self.path / name, line)
+                             f"write one of the {what} for each word", self.path / name, line)
 
 
 def speaker(row: Row, path: StrPath) -> str:
@@ -155,7 +155,7 @@ def speaker(row: Row, path: StrPath) -> str:
 
 
 def segment(row: Row, path: StrPath) -> tuple[str, float, float]:
-    """Recording, begin and end in seconds of a row of `segments`. Raises InputError if it is no such row."""
+    """Recording, begin and end in seconds of a row of `segments`. Raises InputError for another row."""
     try:
         recording, begin, end = fields(row.value)
         times = float(begin), float(end)
@@ -198,8 +198,8 @@ def write_data_dir(path: StrPath, utterances: Iterable[Utterance], like: DataDir
     """Write a data directory, whole or not at all; one utterance is in memory. Raises InputError if there is none.
 
     Without `like`, the streams are the speakers, and ids and streams come sorted in C order. With `like`, the
-    utterances are those of `like` in its order, and speakers and segments are copied from it. All utterances have
-    labels, or none; the same holds for pauses and turns. Raises ValueError otherwise.
+    utterances are those of `like` in its order, and speakers and segments are copied from it. Either all utterances
+    have labels or none; the same holds for pauses and turns. Raises ValueError otherwise.
     """
     with new_data_dir(path, "punct", "pauses.scp", "pauses.ark", TURNS) as tmp:
         write_utterances(tmp, Path(path), utterances, like is None or not like.has_segments)
@@ -210,8 +210,8 @@ def write_data_dir(path: StrPath, utterances: Iterable[Utterance], like: DataDir
 
 
 def new_data_dir(path: StrPath, *stale: str) -> AbstractContextManager[Path]:
-    """A directory that replaces the data directory `path` when the block ends; `stale` as in `atomic_dir`. `text` goes
-    first and comes last: no program reads a data directory without it."""
+    """A directory that replaces the data directory `path` when the block ends; `stale` as in `atomic_dir`. `text` is
+    removed first and written last, because no program reads a data directory without it."""
     return atomic_dir(path, "text", (*stale, RECORD))
 
 

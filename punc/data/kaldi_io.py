@@ -1,7 +1,7 @@
 """Kaldi float vectors and matrices: archives (`.ark`) and their index (`.scp`), as Kaldi's tools read and write them.
 
-What is read is data that others may have made. Only Kaldi's binary form of float vectors and matrices is read: kaldiio
-would also unpickle Python objects, that is, run their code, and believe any size in a header.
+The data may come from others. Only Kaldi's binary form of float vectors and matrices is read, because kaldiio would
+also unpickle Python objects, which can run code, and trust any size in a header.
 """
 
 import os
@@ -20,7 +20,7 @@ KINDS = {b"\0BFV ": (1, "<f4"), b"\0BDV ": (1, "<f8"), b"\0BFM ": (2, "<f4"), b"
 LONGEST_KEY = 4096  # bytes
 LARGEST = 1 << 31  # bytes of a vector or matrix, which is read as a whole
 LOCATION = re.compile(r"([^|]+):(\d{1,18})", re.ASCII)
-BINARY = "make the archive again, as Kaldi's tools do without `t`: it is broken or something else"
+BINARY = "make the archive again, in Kaldi's binary form (without `t`): it is broken or of another kind"
 
 
 def write_vector(ark: IO[bytes], key: str, values: np.ndarray) -> int:
@@ -34,7 +34,7 @@ def write_vector(ark: IO[bytes], key: str, values: np.ndarray) -> int:
 def read_archive(path: StrPath) -> Iterator[tuple[str, np.ndarray]]:
     """The keys of an archive, each with its vector (N,) or matrix (R, C), float32.
 
-    Raises InputError if the file cannot be read, or has anything else.
+    Raises InputError if the file cannot be read or contains anything else.
     """
     try:
         if not Path(path).is_file():  # to open a pipe would wait for its writer
@@ -46,7 +46,7 @@ def read_archive(path: StrPath) -> Iterator[tuple[str, np.ndarray]]:
                     yield key.decode(), read_array(ark, size)
                 except (ValueError, MemoryError):
                     name = key[:60].decode("utf-8", "replace")
-                    raise InputError(f"'{name}' at byte {ark.tell()} is no float vector or matrix of at most 2 GiB",
+                    raise InputError(f"'{name}' at byte {ark.tell()} is not a float vector or matrix of at most 2 GiB",
                                      BINARY, path) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", "make the archive again", path) from None
@@ -56,7 +56,7 @@ def read_posteriors(path: StrPath) -> Iterator[tuple[str, np.ndarray]]:
     """As `read_archive`, of posteriors. Raises InputError for a number that is negative, infinite or NaN, too."""
     for key, posteriors in read_archive(path):
         if posteriors.size and not (posteriors.min() >= 0 and posteriors.max() < np.inf):  # NaN is neither
-            raise InputError(f"'{key[:60]}' has numbers that are no posteriors", "punctuate again", path)
+            raise InputError(f"'{key[:60]}' has numbers that are not posteriors", "punctuate again", path)
         yield key, posteriors
 
 
@@ -84,7 +84,7 @@ def read_array(file: IO[bytes], size: int) -> np.ndarray:
         shape.append(int.from_bytes(number[1:], "little", signed=True))
     count = int(np.prod(shape, dtype=object)) * np.dtype(kind).itemsize
     if min(shape) < 0 or count > min(LARGEST, size - file.tell()):
-        raise ValueError("it ends before its header says, or is too large")
+        raise ValueError("it is shorter than its header says, or too large")
     array = np.frombuffer(file.read(count), kind)
     with np.errstate(over="ignore"):
         single = array.astype(np.float32)
@@ -101,8 +101,8 @@ def parse_location(location: str, index: StrPath, line: int) -> tuple[str, int]:
 
 
 class VectorReader(AbstractContextManager):
-    """Reads the vectors that the lines of an index name: first next to it, as a data directory can be moved; then where
-    the index says. Refuses Kaldi's pipes (`cat x |`): reading data never runs a command."""
+    """Reads the vectors that an index names, first next to it, because a data directory can be moved, then where the
+    index says. Refuses Kaldi's pipes (`cat x |`): reading data never runs a command."""
 
     def __init__(self, index: StrPath):
         self.index = Path(index)
@@ -154,7 +154,9 @@ def archive_path(path: StrPath) -> str:
     try:
         name.encode()
     except UnicodeEncodeError:
-        raise InputError("no index can have this name: it is not UTF-8", "rename the directory", path) from None
+        raise InputError("an index cannot contain this name, because it is not UTF-8", "rename the directory",
+                         path) from None
     if found := NEVER.search(name):
-        raise InputError(f"no index can have this name: it has {found[0]!r}", "rename the directory", path)
+        raise InputError(f"an index cannot contain this name, because it has {found[0]!r}", "rename the directory",
+                         path)
     return name

@@ -49,7 +49,7 @@ class Label:
 
     @property
     def opening(self) -> str:
-        """What is written before the word, as ¿; mostly empty."""
+        """What is written before the word, such as ¿; mostly empty."""
         return self.written.partition("W" if self.capital else "w")[0]
 
     @property
@@ -168,7 +168,7 @@ RECORD = "punct.labels"
 
 def check_record(path: StrPath, labels: LabelSet, remedy: str = "prepare it again") -> None:
     """Raise InputError if a label of the data directory `path` is missing in `labels`, or is written in another way.
-    Warn if it has fewer labels, or read them from other marks: that is meant where a corpus has no more."""
+    Warn if it has fewer labels or read them from other marks, which may be intended."""
     record = Path(path) / RECORD
     if not record.is_file():
         return
@@ -179,23 +179,23 @@ def check_record(path: StrPath, labels: LabelSet, remedy: str = "prepare it agai
             raise InputError(f"label '{label.name}' is not in the label set, which has {' '.join(labels.names)}",
                              f"{remedy}, or give the label set that it was made with", record)
         if label.written != known[label.name].written:
-            raise InputError(f"label '{label.name}' is written {label.written} here, in the label set "
-                             f"{known[label.name].written}", f"{remedy}, or give the label set that it was made with",
+            raise InputError(f"label '{label.name}' is written {label.written} here, but {known[label.name].written} "
+                             "in the label set", f"{remedy}, or give the label set that it was made with",
                              record)
     if own != labels:
-        logger.warning("%s: made with another label set: %s; %s if that is not meant", record,
+        logger.warning("%s: made with another label set: %s; %s if this is not intended", record,
                        difference(own, labels), remedy)
 
 
 def note_record(path: StrPath, labels: LabelSet) -> None:
-    """Say if the data directory `path` has another label set than the model that labels it anew."""
+    """Warn if the label set of the data directory `path` differs from that of the model that will label it."""
     record = Path(path) / RECORD
     if record.is_file() and (own := LabelSet.read(record)) != labels:
         logger.warning("%s: the model has another label set: %s", record, difference(labels, own))
 
 
 def difference(one: LabelSet, other: LabelSet) -> str:
-    """What the second label set has that the first has not, in words."""
+    """How the second label set differs from the first, in words."""
     if more := [name for name in other.names if name not in one.names]:
         return f"it lacks {' '.join(more)}"
     if less := [name for name in one.names if name not in other.names]:

@@ -2,8 +2,8 @@
 
     turns    lines `UTTERANCE 0 0 1 0 …`, a flag for each word: 1 if another speaker says the next word of the stream
 
-A change of speaker is a property of a slot, as its label and its pause are: utterances may be cut anywhere. A directory
-without `turns` knows of no change. The last word of a stream has 0.
+A change of speaker is a property of a slot, like its label and its pause, so utterances may be cut anywhere. In a
+directory without `turns`, no changes are known. The last word of a stream has 0.
 """
 
 import re
@@ -58,7 +58,7 @@ def read_table(path: StrPath, sort: bool = True) -> Iterator[Row]:
 
 
 def count_blanks(path: StrPath) -> int:
-    """The number of words in a `text`, fast: its blanks, because there is one before each word."""
+    """The number of words in a `text`, counted fast by its blanks, one before each word."""
     return sum(block.count(b" ") + block.count(b"\t") for block in read_blocks(path))
 
 
@@ -86,7 +86,7 @@ def parse_turns(row: Row, path: StrPath) -> np.ndarray:
     """The flags of a row of the table, bool (words,). Raises InputError for a flag that is neither 0 nor 1."""
     flags = fields(row.value)
     if wrong := next((flag for flag in flags if flag not in FLAGS), None):
-        raise InputError(f"'{wrong}' is no flag of a turn", "write 1 after the last word of a turn, else 0", path,
+        raise InputError(f"'{wrong}' is not 0 or 1", "write 1 after the last word of a turn, else 0", path,
                          row.line)
     return np.array(flags, "U1") == "1"
 

@@ -1,10 +1,11 @@
-"""Labels of neighbouring slots that fit together: the most probable sequence, given what may follow what.
+"""Labels of neighbouring slots that fit together: the most probable sequence, given which labels may follow which.
 
-Posteriors of each slot alone can contradict each other, as in `end. next` or `Hello, How are you`: either the mark is
-wrong or the case. A model may have weights for each two labels in a row, learned from text, or a rule: a word after a
+The best labels of single slots can contradict each other, as in `end. next` or `Hello, How are you`, where either the
+mark or the case is wrong. A model may have weights for each two labels in a row, learned from text, or a rule: a word
+after a
 mark that ends a sentence, and the first word of a text, has a capital.
 
-Weights change a label only where its neighbours could make another one better. All other labels are settled, and only
+Weights change a label only where its neighbours could make another one better. All other labels are final, and only
 the stretches between them are searched, many at a time.
 """
 
@@ -25,14 +26,14 @@ BEGIN = "<s>"  # in a file: what stands before the first label of a text
 
 
 class Transitions(NamedTuple):
-    """What is added to log-posteriors (L,) of a slot; −∞ bars a label."""
+    """What is added to log-posteriors (L,) of a slot; −∞ forbids a label."""
 
     follow: np.ndarray  # float64 (L, L): for a label (column) after another one (row)
     begin: np.ndarray  # float64 (L,): for the first label of a text
 
 
 def case_rules(labels: LabelSet) -> Transitions:
-    """Bars words without a capital after the end of a sentence, if the label set has capitals."""
+    """Forbids words without a capital after the end of a sentence, if the label set has capitals."""
     ends = np.array([name in labels.sentence_ends for name in labels.names])
     barred = np.where([label.capital or not labels.cased for label in labels], 0.0, -np.inf)
     return Transitions(np.where(ends[:, None], barred, 0.0), barred)
@@ -49,14 +50,14 @@ def learned(counts: np.ndarray, weight: float) -> Transitions:
 
 
 def write_transitions(path: StrPath, transitions: Transitions, labels: LabelSet) -> None:
-    """Write a line for each two labels: the first, the second, and the weight."""
+    """Write one line for each pair of labels: the first, the second, and the weight."""
     with atomic_file(path) as file:
         for before, row in zip((BEGIN, *labels.names), (transitions.begin, *transitions.follow)):
             file.writelines(f"{before} {after} {weight:.3f}\n" for after, weight in zip(labels.names, row.tolist()))
 
 
 def read_transitions(path: StrPath, labels: LabelSet) -> Transitions | None:
-    """Read a file of weights; None if there is none. Raises InputError if it has not one for each two labels."""
+    """Read a file of weights; None if there is none. Raises InputError unless it has one for each pair of labels."""
     if not os.path.isfile(path):
         return None
     found: dict[tuple[str, ...], float] = {}
@@ -71,7 +72,7 @@ def read_transitions(path: StrPath, labels: LabelSet) -> Transitions | None:
     names = labels.names
     pairs = [(before, after) for before in (BEGIN, *names) for after in names]
     if set(pairs) != set(found):
-        raise InputError("not one weight for each two labels", "make it again: utils/learn_transitions.py", path)
+        raise InputError("not one weight for each pair of labels", "make it again: utils/learn_transitions.py", path)
     weights = np.array([found[pair] for pair in pairs]).reshape(len(names) + 1, len(names))
     return Transitions(weights[1:], weights[0])
 

@@ -133,7 +133,7 @@ def check_recordings(data: DataDir, recordings: set[str]) -> None:
             row.key for row in read_table(data.path / "text"))
         for row, key in zip_longest(read_table(path), wanted):
             if not row or row.key != key:
-                raise InputError(f"'{row.key if row else key}' is here or in segments or text, not in both",
+                raise InputError(f"'{row.key if row else key}' is either only here or only in segments or text",
                                  "give every recording one line", path, row.line if row else None)
             if path == channels and (len(row.value.split()) != 2 or row.value.split()[1] not in ("A", "B", "1")):
                 raise InputError("not a channel", "write RECORDING FILE A, or B", path, row.line)

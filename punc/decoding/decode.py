@@ -1,4 +1,5 @@
-"""Posteriors and labels of streams; a long stream is decoded in overlapping chunks. Importing it imports no torch."""
+"""Posteriors and labels of streams; a long stream is decoded in overlapping chunks. Importing it does not import
+torch."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +24,7 @@ AnyModel = Union["Model", PackedModel]
 
 
 def load_model(directory: Path, device: str = "cpu", threads: int | None = 1) -> AnyModel:
-    """The model of a directory; PyTorch gets so many threads (None: as before). Raises InputError if it is broken."""
+    """The model of a directory; PyTorch uses this many threads (None: no change). Raises InputError if it is broken."""
     if is_packed(directory):
         return load_packed(directory)
     import torch
@@ -108,7 +109,8 @@ def batches(model: AnyModel, data: StoreSet, chunk_size: int, context: int | Non
 
 
 def choose(log_probs: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
-    """The most probable label of each slot, (N,), after `scaled`; of equal ones the weaker (Che et al. 2016, 3.4)."""
+    """The most probable label of each slot, (N,), after `scaled`; of equally probable labels the weaker (Che et al.
+    2016, 3.4)."""
     return scaled(log_probs, scale).argmax(axis=1)
 
 
@@ -124,12 +126,12 @@ def log_softmax(logits: np.ndarray) -> np.ndarray:
 
 
 class PartLabels:
-    """Puts the labels of the parts of split words together, isn't → is n't: the capital and ¿ of the first, the mark of
-    the last.
+    """Combines the labels of the parts of split words, isn't → is n't: the capital and ¿ of the first part, the mark
+    of the last.
 
-    P(capital, mark) = P(capital in the first part's slot) · P(mark in the last part's slot), and so for what a label
-    writes before the word. A model of sequences has no such product: there the labels of the two slots are put
-    together. A label set without capitals needs none of this: the slot of a split word is that of its last part.
+    P(capital, mark) = P(capital in the first part's slot) · P(mark in the last part's slot), and likewise for what a
+    label writes before the word. A model of sequences has no such product, so the labels of the two slots are
+    combined. A label set without capitals needs none of this: the slot of a split word is the slot of its last part.
     """
 
     def __init__(self, labels: LabelSet):
@@ -174,7 +176,7 @@ def of_words(model: AnyModel, labels: np.ndarray, log_probs: np.ndarray | None, 
 
 
 def first_parts(slots: np.ndarray, offsets: np.ndarray, begins: np.ndarray) -> np.ndarray:
-    """The first token of each word (S,), of a tokenizer that makes one token of each part.
+    """The first token of each word (S,), for a tokenizer that makes one token of each part.
 
     slots     (S,) the last token of each word
     offsets   stream i has the tokens [offsets[i]:offsets[i + 1]]

@@ -1,7 +1,8 @@
 """The words of a Kaldi data directory, or of its CTM, as transcripts of whole streams.
 
 Streams are those of `datadir`: recordings if there is a file `segments`, else speakers. The times of a *recording*
-count from one start; without `segments`, each utterance or speaker is a recording. All ids of a CTM are of one kind:
+count from one start; without `segments`, each utterance or speaker is a recording. All ids of a CTM are of the same
+kind:
 
     with segments      recordings, or their files and channels (`reco2file_and_channel`);
                        or utterances, whose times count from their own start
@@ -115,7 +116,7 @@ def _kind_of_ids(tables: Tables, ctm: CtmIndex, directory: Path) -> str:
                              "name the data directory that was decoded", *ctm.where(id))
         chosen = chosen or found
         if found != chosen:
-            raise InputError(f"'{id}' is a {found}, but the ids above are {chosen}s", "give all ids of one kind",
+            raise InputError(f"'{id}' is a {found}, but the ids before are {chosen}s", "give all ids of one kind",
                              *ctm.where(id))
     return chosen
 
@@ -142,7 +143,7 @@ def ctm_groups(directory: Path, ctm: CtmIndex, share: Share = ALL, chunk_size: i
     """The words of a CTM for a share of the streams of a data directory, in groups of whole streams.
 
     Utterances and recordings that are not in the CTM have no words. Raises InputError for broken files, and for an id
-    of the CTM that the data directory does not have, or that is of another kind than those before.
+    of the CTM that is not in the data directory or is of another kind than the ids before.
     """
     tables = read_tables(directory)
     streams = []

@@ -1,4 +1,4 @@
-"""A transcript with marks: what a recogniser wrote, read by a model."""
+"""A transcript with marks: a recogniser's output, punctuated by a model."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -112,14 +112,14 @@ class Marker:
 
 
 def unknown_words(unknown: int, words: int) -> str:
-    """A warning if so many of some words are not known to the model; else nothing."""
+    """A warning if many of the words are unknown to the model; else nothing."""
     if unknown <= UNKNOWN * words or words < FEW:
         return ""
-    return f"{unknown} of {words} words are not known to the model: perhaps another language"
+    return f"{unknown} of {words} words are unknown to the model, perhaps because they are in another language"
 
 
 def word_pauses(words: Words, split: SplitWords) -> np.ndarray:
-    """The silence after each word up to the next one that a model reads, float64 (W,); NaN unknown, or at an end."""
+    """The silence from each word to the next one that a model reads, float64 (W,); NaN unknown, or at an end."""
     pauses, read = np.full(len(split.codes), np.nan), np.flatnonzero(split.counts)
     begins, ends = words.begins[read], words.ends[read]
     gaps = np.maximum(np.round(begins[1:] - ends[:-1], 6), 0)

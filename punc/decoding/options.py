@@ -25,9 +25,9 @@ class DecodingOptions:
 
     scale       multiply posteriors before labels are chosen: LABEL=FACTOR,…; O=0.8 gives more marks, O=1.2 fewer
     chunk_size  tokens of a stream decoded in one go; 0: the whole stream, however much memory that takes
-    context     tokens read before each chunk (and after it, by a model that reads both ways); default: 256, packed
-                and encoders 32
-    viterbi     a CRF gives the most probable sequence of labels; false: the most probable label of each slot
+    context     tokens read before each chunk (and after it, by a model that reads both ways); default: 256, or 32 for
+                packed models and encoders
+    viterbi     with a CRF, choose the most probable sequence of labels; false: the most probable label of each slot
     device      auto, cpu, cuda or cuda:N; auto: a GPU if PyTorch sees one
     case_rule   a word after the end of a sentence, or at the start of a stream, gets a capital
 
@@ -68,7 +68,7 @@ def parse_scale(text: str, labels: LabelSet) -> np.ndarray | None:
     for item in text.split(",") if text else ():
         name, equals, number = item.partition("=")
         if not equals:
-            raise InputError(f"--scale: '{item}'", "write LABEL=FACTOR, with commas between several, as O=0.8")
+            raise InputError(f"--scale: '{item}'", "write LABEL=FACTOR, such as O=0.8, separated by commas")
         if name not in labels.names:
             raise InputError(f"--scale: no label '{name}'", nearest(name, labels.names))
         try:
@@ -76,6 +76,6 @@ def parse_scale(text: str, labels: LabelSet) -> np.ndarray | None:
         except ValueError:
             factor = 0.0
         if not 1e-37 < factor < 3e38:  # what float32 can hold
-            raise InputError(f"--scale: '{number}' is not a factor for {name}", "give a number above 0, as in O=0.5")
+            raise InputError(f"--scale: '{number}' is not a factor for {name}", "give a number above 0, such as O=0.5")
         factors[labels.index(name)] = factor
     return factors if text else None

@@ -1,7 +1,7 @@
-"""A trained model as a packed one: an ONNX file that programs without Python or PyTorch can use too; and back.
+"""Converts a trained model to a packed one, an ONNX file that programs without Python or PyTorch can use, and back.
 
 A model that reads whole texts has the inputs `tokens`, int64 (B, T), and `pauses`, float32 (B, T) seconds, NaN unknown,
-if it reads any. A text that is shorter than its row is filled up with `</s>`. The outputs are `labels`, int64 (B, T),
+if it reads any. A text that is shorter than its row is padded with `</s>`. The outputs are `labels`, int64 (B, T),
 and `log_probs`, float32 (B, T, L); the latter is missing if the model scores sequences of labels.
 
 A model that reads left to right is one step. Its inputs are a token (B,), the pause (B,) of the slot that the step
@@ -12,7 +12,7 @@ The file's metadata has punc (its version), model, token_type, lookahead (empty 
 the model knows), and labels, their names with blanks between. Weights have their PyTorch names, after `model.`. A large
 matrix is stored as int8 with a scale for each row: w = q s with s = max |w| / 127, so the error is at most s / 2.
 
-This is the older of two exporters of PyTorch: it takes a second, the newer one half a minute.
+This uses the older of PyTorch's two exporters, which takes a second; the newer one takes half a minute.
 """
 
 import json
@@ -52,7 +52,7 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
     """Write the trained model of a directory as a packed one. `out` is replaced as a whole, or left as it was.
 
     factors  (L,) of the posteriors, which the packed model then has in it; None: all 1
-    casing   a file of words with more capitals than the first letter (NATO), which the output then has
+    casing   a file of words with more capitals than the first letter (NATO), which are written so in the output
     card     the model card, a Markdown file: what it was trained on, under which licence, how good it is
     int8     also compute the products of matrices in 8 bits: faster for an encoder; some labels differ
 
@@ -67,7 +67,7 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
     if factors is not None:
         _multiply(model, factors, directory)
     if (out / "final.pt").is_file():
-        raise InputError("OUT-DIR has a trained model", "name another OUT-DIR; that model would be lost", out)
+        raise InputError("OUT-DIR has a trained model", "name another OUT-DIR, because that model would be lost", out)
     with atomic_dir(out, SPEC, [CASING, TRANSITIONS, "conf", "README.md", *TOKENIZER_FILES[1:]]) as tmp:
         graph = Graph(model).eval()
         _export(graph, tmp / WEIGHTS, folded=int8)
@@ -108,8 +108,8 @@ def _write_around(tmp: Path, model: NeuralModel, copied: dict[str, str | Path]) 
 def unpack(directory: Path) -> Model:
     """The PyTorch model of a packed one, to be trained on: its weights are those of the int8 numbers.
 
-    Weights that decoding does not need, as the output layer of a first stage, are not in a packed model. Raises
-    InputError for such a model, if a file is missing, was changed, or does not fit, and if the package onnx is missing.
+    Weights that decoding does not need, such as the output layer of a first stage, are not in a packed model. Raises
+    InputError for such a model, if a file is missing, has changed or does not fit, and if the package onnx is missing.
     """
     import onnx
     packed = load_packed(directory)
@@ -121,7 +121,7 @@ def unpack(directory: Path) -> Model:
     weights = {name.removeprefix(PREFIX): torch.tensor(array) for name, array in _dequantized(arrays)
                if name.startswith(PREFIX)}
     model = rebuild({"spec": spec, "weights": weights}, words, directory / SPEC,
-                    "take the model before it was packed")
+                    "use the model from before it was packed")
     model.vocabulary, model.tokenizer, model.labels = tokenizer.vocabulary, tokenizer, packed.labels
     return model.eval()
 

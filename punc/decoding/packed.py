@@ -32,7 +32,7 @@ MOST_AHEAD = 1 << 16
 
 
 class PackedModel:
-    """A packed model, ready to punctuate, of the content of model.json and an ONNX Runtime session of model.onnx.
+    """A packed model, ready to punctuate, from the content of model.json and an ONNX Runtime session of model.onnx.
 
     lookahead   how many tokens past a slot the model reads; None: the whole stream
     sequential  it chooses sequences of labels, and has no posteriors
@@ -71,10 +71,10 @@ class PackedModel:
 
     def decode_batch(self, tokens: np.ndarray, pauses: np.ndarray | None, scale: np.ndarray | None = None,
                      sequences: bool = False, posteriors: bool = True) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """As `NeuralModel.decode_batch`. Raises InputError for what a model of sequences does not have."""
+        """As `NeuralModel.decode_batch`. Raises InputError if a model of sequences cannot give this."""
         if self.sequential and (posteriors or scale is not None):
             raise InputError("a packed model of label sequences has no posteriors",
-                             "give --posteriors false and no --scale, or the model before it was packed")
+                             "give --posteriors false and no --scale, or use the model from before it was packed")
         if pauses is None:
             pauses = np.full(tokens.shape, np.nan, np.float32)
         output = "labels" if self.sequential else "log_probs"
@@ -109,7 +109,7 @@ class PackedModel:
 
 
 def read_spec(directory: Path) -> dict[str, Any]:
-    """The description of a packed model. Raises InputError if it is missing, is none, or of another version."""
+    """Read the description of a packed model. Raises InputError if it is missing, invalid, or of another version."""
     path = directory / SPEC
     with open_input(path) as file:
         try:
@@ -138,20 +138,20 @@ def load_packed(directory: Path) -> PackedModel:
     try:
         model = PackedModel(spec, new_session(directory / WEIGHTS), labels, tokenizer)
     except Exception as error:  # ONNX Runtime's own kinds; a wrong name, number or type anywhere fails in its own way
-        raise as_error(error, "its weights are not those of its model", directory / WEIGHTS) from None
+        raise as_error(error, "its weights do not fit its model", directory / WEIGHTS) from None
     model.transitions, model.path = transitions, directory / WEIGHTS
     return model
 
 
 def as_error(error: Exception, what: str, path: Path | None) -> Exception:
-    """What is wrong with a packed model, by an error of ONNX Runtime: too little memory, or the model."""
+    """What an error of ONNX Runtime means: too little memory, or a broken model."""
     if "alloc" in str(error) or "failed to map" in str(error):  # its weights, or its library
         return MemoryError()
     return InputError(what, AGAIN, path)
 
 
 def new_session(path: Path) -> Any:
-    """An ONNX Runtime session of a file, with one thread: processes share the cores. It sends its makers nothing."""
+    """An ONNX Runtime session of a file, with one thread, because processes share the cores, and without telemetry."""
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime
     options = onnxruntime.SessionOptions()

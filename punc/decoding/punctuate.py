@@ -1,4 +1,4 @@
-"""What `punc punctuate` makes of a data directory: one with the labels as `punct`, and
+"""The output of `punc punctuate` for a data directory: a data directory with the labels as `punct`, and
 
     text_punct           the words as the label set writes them, one utterance per line
     post.ark, post.scp   posteriors before any scaling: a Kaldi float matrix (words × labels) per utterance
@@ -6,7 +6,7 @@
 
 Several processes decode; on a GPU one does. Memory holds a few groups of tokens (see `spans`). Jobs on several machines
 each decode some of the groups that one job would decode, and write a part: a directory with the tables of its share.
-What is joined of the parts is the same, byte for byte.
+The joined parts are identical to the output of one job.
 """
 
 import logging
@@ -111,7 +111,7 @@ def _decoded(groups: Iterable[list[Span]], decoder: Decoder, nj: int) -> Results
 
 
 def find_ctm(data: DataDir, options: OutputOptions) -> Path | None:
-    """The CTM to write with marks; None if there is none. Raises InputError if the one named is missing."""
+    """The CTM to write with marks; None if there is none. Raises InputError if a named CTM is missing."""
     ctm = Path(options.ctm) if options.ctm else data.path / "ctm"
     if options.ctm and not ctm.is_file():
         raise InputError("no such file", "name a CTM, or leave --ctm out", ctm)
@@ -123,7 +123,8 @@ def punctuated_dir(out: Path, data: DataDir, label_set: LabelSet,
                    options: OutputOptions) -> Iterator[tuple[Path, Counter[str]]]:
     """A directory to write the punctuated utterances of `data` to, in their order, and to count labels by name.
 
-    When the block ends, it gets its other files and replaces `out` as a whole. Raises InputError if there are no words.
+    When the block ends, the other files are written, and it replaces `out` as a whole. Raises InputError if there are
+    no words.
     """
     ctm, counts = find_ctm(data, options), Counter[str]()
     with new_data_dir(out, *STALE) as tmp:
@@ -141,7 +142,7 @@ def punctuated_dir(out: Path, data: DataDir, label_set: LabelSet,
 
 
 def log_counts(out: Path, label_set: LabelSet, counts: Counter[str]) -> None:
-    """Say how many words a directory has, and how often each label was chosen."""
+    """Log how many words a directory has, and how often each label was chosen."""
     numbers = " ".join(f"{label.name} {counts[label.name]}" for label in label_set)
     logger.info("%s: %d words: %s", out, counts.total(), numbers)
 
@@ -210,7 +211,7 @@ class PunctuatedText:
 
 
 def join_punctuated(parts: Sequence[Part], out: Path, directory: Path, data: DataDir, output: OutputOptions) -> None:
-    """Join the parts of all jobs to what `punctuate` writes. Raises InputError if one lacks words of its share."""
+    """Join the parts of all jobs to what `punctuate` writes. Raises InputError if words are missing from a part."""
     label_set = LabelSet.read(directory / "labels.txt")
     check_outputs([str(out)], [str(data.path)])
     _check_words(parts, data)
@@ -236,7 +237,7 @@ def _check_words(parts: Sequence[Part], data: DataDir) -> None:
         for text, punct in zip_longest(*tables):
             utterance, count = next(utterances, None), count + 1
             if utterance is None or text is None or (text.key, fields(text.value)) != (utterance.id, utterance.words):
-                raise InputError(f"not the words of {data.path / 'text'}", again, path / "text", count)
+                raise InputError(f"these are not the words of {data.path / 'text'}", again, path / "text", count)
             if punct is None or punct.key != text.key or len(fields(punct.value)) != len(utterance.words):
                 raise InputError(f"not a label for each word of '{text.key}'", again, path / "punct", count)
         if count != expected:

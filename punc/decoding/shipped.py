@@ -1,4 +1,4 @@
-"""Models by name or directory: bundled ones are found by their names."""
+"""Finds models by their name, if they are bundled, or by their directory."""
 
 import re
 from pathlib import Path
@@ -19,7 +19,7 @@ def shipped() -> list[str]:
 
 
 def find_model(name: str) -> Path:
-    """The directory of a bundled model, by its name, or any other. Raises InputError if there is neither."""
+    """The directory of a model, by its path or the name of a bundled model. Raises InputError if there is neither."""
     if name in shipped():
         return FOLDER / name
     path = Path(name)
@@ -39,7 +39,7 @@ def is_packed(directory: Path) -> bool:
 
 
 def language_of(directory: Path) -> str:
-    """The two letters of the language that the card of a model names; empty if it has no card, or names none."""
+    """The two-letter code of the language on a model's card; empty if there is no card or no language."""
     card = directory / CARD
     found = LANGUAGE.search(card.read_text(encoding="utf-8")) if card.is_file() else None
     return found[1] if found else ""

@@ -23,7 +23,7 @@ def make_targets(teacher: Path, store: Store, out: Path, sets: Sequence[str], co
     """Write the posteriors of a teacher for sets of a store as OUT/SET. Finished targets are not made again.
 
     context  tokens read before each chunk, as in `decode`
-    device   cpu, cuda or cuda:N; a GPU computes in bfloat16, which is as exact as targets of 8 bits
+    device   cpu, cuda or cuda:N; a GPU computes in bfloat16, which is exact enough for targets of 8 bits
 
     Raises InputError if a set is joined or has no labels, or if the store has other tokens or labels than the teacher.
     """
@@ -42,7 +42,8 @@ def make_targets(teacher: Path, store: Store, out: Path, sets: Sequence[str], co
         if is_finished(folder, conf):
             continue
         if folder.exists() and not (folder / TARGETS).is_file() and any(f.name[0] != "." for f in folder.iterdir()):
-            raise InputError("this exists and has no soft targets", "name another OUT-DIR", folder)
+            raise InputError("this directory exists and contains something else than soft targets",
+                             "name another OUT-DIR", folder)
         with atomic_dir(folder, "conf", [TARGETS]) as tmp:
             size = _write(tmp / TARGETS, model, data, context, device)
             (tmp / "conf").write_text(conf, encoding="utf-8")

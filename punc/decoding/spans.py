@@ -1,7 +1,7 @@
-"""Long streams in spans that are decoded one after another, with the same labels as the whole stream in one go.
+"""Cuts long streams into spans that are decoded one after another, with the same labels as the whole stream at once.
 
-A short stream is one span. A long stream is cut between utterances. What is read for a span begins and ends where
-`decode` cuts the stream into chunks, and includes whole chunks of the stream on both sides of the span.
+A short stream is one span. A long stream is cut between utterances. The tokens read for a span begin and end where
+`decode` cuts the stream into chunks, and include whole chunks on both sides of the span.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ GROUP = 1 << 17  # tokens decoded at a time: whole batches, for the default size
 
 
 class Span(NamedTuple):
-    """Consecutive utterances of a stream, which they begin or not, and the N tokens that are read to punctuate them.
+    """Consecutive utterances of a stream, and the N tokens that are read to punctuate them.
 
     pauses, turns   (N,), as in an `Utterance`; None if the data has none
     """
@@ -91,7 +91,7 @@ def span_groups(data: DataDir, tokenizer: Tokenizer, chunk_size: int, context: i
 
 
 def grouped(items: Iterable[T], tokens: Callable[[T], int], chunk_size: int) -> Iterator[list[T]]:
-    """Groups of items that have up to GROUP `tokens` together, or of one item; long items fill whole batches."""
+    """Groups of items that together have up to GROUP `tokens`, or of one item; long items fill whole batches."""
     group: list[T] = []
     size = chunks = 0
     for item in items:

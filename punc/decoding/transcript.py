@@ -1,4 +1,4 @@
-"""ASR output, punctuated: a Kaldi data directory, and usually a CTM, to transcripts and subtitles.
+"""Punctuates ASR output, a Kaldi data directory and usually a CTM, as transcripts and subtitles.
 
 OUT-DIR gets
 
@@ -48,7 +48,7 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
     """Punctuate ASR output with the model of a directory. `out` is replaced as a whole, or left as it was.
 
     ctm        take the words and their times from this CTM; default: the words of DATA-DIR/text
-    marks      what happens to marks that are there: replace, keep, or auto: they stay where a text has many
+    marks      what happens to existing marks: replace, keep, or auto: keep them where a text has many
     share      punctuate this share of the recordings
 
     Raises InputError if there is no model, and for input or options that are broken or do not fit together.
@@ -97,7 +97,7 @@ def _write_group(tmp: Path, group: Group, words: Words, marked: MarkedTranscript
 
 
 def written_before(out: Path) -> list[str]:
-    """The files that an older transcript made in a directory; what else is there stays."""
+    """The files of an older transcript in a directory; other files stay."""
     path = out / WRITTEN
     return [*path.read_text(encoding="utf-8").splitlines(), WRITTEN] if path.is_file() else []
 

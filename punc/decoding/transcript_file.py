@@ -1,4 +1,4 @@
-"""`punc transcript` on files: the same files with marks, or another format."""
+"""`punc transcript` for files: writes the same files with marks, or another format."""
 
 import logging
 from collections import Counter
@@ -35,18 +35,19 @@ READ_ONLY = frozenset((".ass", ".ssa", ".lrc", ".sbv", ".tsv", ".csv", ".ttml", 
 def punctuate_files(directory: Path, paths: Sequence[Path], out: Path, decoding: DecodingOptions, *, to: str = "",
                     marks: str = AUTO, format: str = "", tier: str = "", probabilities: bool = True,
                     nj: int = 2) -> None:
-    """Punctuate files with the model of a directory. `out` is a file; of several, a directory of files of these names.
+    """Punctuate files with the model of a directory. `out` is a file, or, for several files, a directory of files with
+    the same names.
 
-    to             srt, vtt, ctm, json, text or paragraphs; default: what OUT's name ends with, if not IN's does, too,
-                   else IN's format
-    marks          what happens to marks that are there: replace, keep, or auto: they stay where a text has many
-    format         read IN as this format: text; default: it is found
+    to             srt, vtt, ctm, json, text or paragraphs; default: IN's format if OUT has the same ending as IN, else
+                   that of OUT's ending
+    marks          what happens to existing marks: replace, keep, or auto: keep them where a text has many
+    format         read IN as this format: text; default: found by the content
     tier           the tier of a TextGrid that has the words
     probabilities  JSON gets the probability of each word's label
     nj             processes that decode
 
-    Raises InputError if there is no model, and for input or options that are broken or do not fit together. Of several
-    files, all are tried before. Each is replaced as a whole, or left as it was.
+    Raises InputError if there is no model, and for input or options that are broken or do not fit together. With
+    several files, all are tried before this is raised. Each is replaced as a whole, or left as it was.
     """
     for name, value, values in (("to", to, ("", *WRITERS)), ("marks", marks, MARKS)):
         if value not in values:
@@ -86,18 +87,19 @@ def _targets(paths: Sequence[Path], out: Path, to: str) -> list[Path]:
     ending = next((ending for ending, form in ENDINGS.items() if form == to), ".txt")
     targets = [out / (path.with_suffix(ending) if to else path).name for path in paths]
     if twice := [target for target, count in Counter(targets).items() if count > 1]:
-        raise InputError("two files would be written there", "give them one after another, to other directories",
+        raise InputError("two input files have this name", "give them one after another, to other directories",
                          twice[0])
     check_outputs(map(str, targets), map(str, paths))
     if out.exists() and not out.is_dir():
-        raise InputError("not a directory", f"name one for {len(paths)} files", out)
+        raise InputError("not a directory", f"name a directory for {len(paths)} files", out)
     out.mkdir(parents=True, exist_ok=True)
     return targets
 
 
 def punctuated(transcript: Transcript, words: Words, marker: Marker, form: str, path: Path,
                rated: bool) -> tuple[bytes, list[str]]:
-    """A transcript with marks, as a file, and what a user should know. Raises InputError if it cannot be written so.
+    """A transcript with marks, as a file, and warnings for the user. Raises InputError if it cannot be written in this
+    format.
 
     form    the format, as in `WRITERS`; empty for its own
     path    its name, which is that of its recording where it has no other
@@ -134,9 +136,9 @@ def _warnings(directory: Path, transcript: Transcript, words: Words, marked: Mar
     elif warning := unknown_words(marked.unknown, len(words.texts)):
         yield warning
     if marked.kept:
-        yield "it has marks already, which stay; --marks replace writes them anew"
+        yield "it already has marks, which stay; --marks replace replaces them"
     same = words.streams[1:] == words.streams[:-1]
     for what, wrong in (("end before they begin", words.ends < words.begins),
-                        ("begin before the word before", same & (words.begins[1:] < words.begins[:-1]))):
+                        ("begin before the previous word", same & (words.begins[1:] < words.begins[:-1]))):
         if count := int(np.count_nonzero(wrong)):
-            yield f"{count} words {what}; pauses there are 0, and the times stay"
+            yield f"{count} words {what}; the pauses there count as 0, and the times stay"

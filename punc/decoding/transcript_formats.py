@@ -56,7 +56,7 @@ class ShownWords(NamedTuple):
 
 
 def shown_words(words: Words, marked: MarkedTranscript, tags: bool = False) -> ShownWords:
-    """The words of a transcript for another format; `tags`: with those for programs, as `<unk>` and `<noise>`."""
+    """The words of a transcript for another format; `tags`: with tags for programs, such as `<unk>` and `<noise>`."""
     split = marked.words
     drop = [token.kind == SILENCE if tags else is_hidden(token) for token in split.tokens]
     shown = np.flatnonzero(~split.of(drop)) if split.tokens else np.zeros(0, np.int64)
@@ -116,7 +116,7 @@ def to_subtitles(form: str, words: Words, marked: MarkedTranscript) -> str:
     texts = subtitles(words, marked, form)
     if len(texts) > 1:
         raise InputError(f"{len(texts)} recordings, but --to {form} writes one",
-                         "give a Kaldi data directory with --ctm, which makes a file for each")
+                         "give a Kaldi data directory with --ctm, which gives one file for each recording")
     return next(iter(texts.values()), EMPTY[form])
 
 
@@ -135,7 +135,8 @@ def subtitles(words: Words, marked: MarkedTranscript, form: str) -> dict[str, st
 
 
 def to_text(words: Words, marked: MarkedTranscript) -> str:
-    """A line for each turn of a speaker, `NAME: …`, and each text; of several recordings, each line begins with one."""
+    """One line for each turn of a speaker, `NAME: …`, and each text; with several recordings, each line begins with a
+    recording's name."""
     shown = shown_words(words, marked)
     parts = _parts(shown, shown.turns | ends_of_runs(words.streams[shown.numbers]))
     written = _with_names(words, shown, np.array([begin for _, begin, _ in parts], np.int64))
@@ -153,7 +154,8 @@ def _parts(shown: ShownWords, ends: np.ndarray) -> list[tuple[str, int, int]]:
 
 
 def recording_paragraphs(words: Words, marked: MarkedTranscript) -> dict[str, str]:
-    """The paragraphs of each recording, by its name, with empty lines between; where another one speaks, `NAME: …`."""
+    """The paragraphs of each recording, by its name, separated by empty lines; if the speaker changes, with `NAME:
+    …`."""
     shown = shown_words(words, marked)
     written = _with_names(words, shown, np.append(shown.starts, np.flatnonzero(shown.turns) + 1))
     pauses = None if np.isnan(shown.pauses).all() else shown.pauses

@@ -1,6 +1,6 @@
 """The decoder as worker processes run it: it receives token arrays and returns label numbers and posteriors.
 
-Importing torch takes a second, so only the processes in which a model decodes that is not packed import it. Each has
+Importing torch takes a second, so only processes that decode with a model that is not packed import it. Each has
 one thread, because batches are too small to be shared. On a GPU one process decodes.
 """
 
@@ -47,8 +47,8 @@ def task_of(spans: list[Span]) -> Task:
 class Decoder:
     """Maps a task to label numbers, int8 (S,), and posteriors, float32 (S, L), or None without `posteriors`.
 
-    With `endings`, label numbers are int8 (S, 2): of the best label, and of the best one that ends a sentence. Worker
-    processes get it without the model, and load that at their first task.
+    With `endings`, label numbers are int8 (S, 2): the best label, and the best label that ends a sentence. Worker
+    processes receive it without the model, which they load at their first task.
 
     Raises InputError for options that do not fit the model, and for a device that is missing.
     """
@@ -80,7 +80,7 @@ class Decoder:
         chunk_size, ahead = self.options.chunk_size, model.lookahead or 0
         if chunk_size and ahead > max(chunk_size, self.context):
             raise InputError(f"the model reads {ahead} tokens past a slot, but --chunk-size={chunk_size}",
-                             "give that many or more")
+                             "give at least that many")
         return model
 
     def __call__(self, task: Task) -> tuple[np.ndarray, np.ndarray | None]:

@@ -4,15 +4,15 @@ Filters of several widths (Kim et al. 2015, "Character-Aware Neural Language Mod
 
     f(t) = tanh(F · [e(t − ⌊(w−1)/2⌋) … e(t + ⌈(w−1)/2⌉)] + b)    for each filter F of each width w
 
-Kim et al. have min(200, 50 w) filters of width w. Gale & Parthasarathy 2017 have 1,650 of widths 1 to 7 and do not say
-how many of each; min(300, 75 w) gives 1,650.
+Kim et al. have min(200, 50 w) filters of width w. Gale & Parthasarathy 2017 have 1,650 filters of widths 1 to 7,
+without saying how many of each; min(300, 75 w) gives 1,650.
 
 Highway layers (Srivastava, Greff & Schmidhuber 2015, "Training Very Deep Networks", equation (3)):
 
     y = H(x) · T(x) + x · (1 − T(x)),    H(x) = relu(W_H x + b_H),  T(x) = σ(W_T x + b_T)
 
-The bias of the gate starts at −2, so that at first the layer passes on nearly all of x (their section 2.2). The relu
-and the place after a convolution are those of Kim et al. 2015, equation (8).
+The bias of the gate starts at −2, so that at first the layer passes on nearly all of x (their section 2.2). The relu,
+and the position after a convolution, are as in Kim et al. 2015, equation (8).
 """
 
 import torch
@@ -30,7 +30,7 @@ def concatenate_neighbours(vectors: Tensor, size: int) -> Tensor:
 
 
 def outside(line: Tensor) -> Tensor:
-    """Which tokens of (B, T + 1), but for the first, are outside a text, bool (B, T): END after END."""
+    """Which tokens of (B, T + 1), except the first, are outside a text, bool (B, T): END after END."""
     ends = line == END
     return ends[:, 1:] & ends[:, :-1]
 

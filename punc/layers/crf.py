@@ -8,7 +8,8 @@ s_t are the scores that a network gives the labels of slot t; b, T and e are lea
 P(y_t, y_t+1), which are the gradient of log Z. The paper's recursion (3), (4) finds the best labels (Viterbi 1967).
 
 Both recursions run side by side in one loop over time, on probabilities that are normalized in every step, in float64.
-A label more than 300 nats below the best one of its slot counts as 300 below, and so does a pair: no sum is zero.
+A label more than 300 nats below the best label of its slot counts as 300 below, and so does a pair, so that no sum is
+zero.
 """
 
 from typing import Any, NamedTuple
@@ -40,7 +41,7 @@ class LinearChain(nn.Module):
         return emissions + first.unsqueeze(2) * self.begin + last.unsqueeze(2) * self.end
 
     def loss(self, scores: Tensor, labels: Tensor) -> Tensor:
-        """−log P(y) of all chains per slot: result of `scores` (B, T, L), labels (B, T), −1 where no slot is: b counts
+        """−log P(y) of all chains per slot: result of `scores` (B, T, L), labels (B, T), −1 without a slot; b counts
         if the slots begin at step 0, and e if they end with the text."""
         indices, is_slot, lengths = _slots(labels)
         scores = scores.gather(1, indices.unsqueeze(2).expand(-1, -1, scores.shape[2]))

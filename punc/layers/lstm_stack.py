@@ -105,13 +105,13 @@ class BidirectionalStack(nn.Module):
 
 @torch.no_grad()
 def make_orthogonal(net: nn.Module) -> None:
-    """Give PyTorch's LSTM layers of a model the initial weights that Keras has. Raises InputError if it has none.
+    """Give PyTorch's LSTM layers of a model the initial weights of Keras. Raises InputError if it has none.
 
         U of each gate   orthogonal (Saxe et al. 2014)
         W of each gate   uniform in ±√(6 / (inputs + units)) (Glorot & Bengio 2010)
         biases           1 of the forget gate (Jozefowicz et al. 2015), 0 of the others
 
-    With PyTorch's, uniform in ±1/√units, three layers hardly pass anything on at first.
+    With PyTorch's weights, uniform in ±1/√units, three layers at first hardly pass anything on.
     """
     layers = [module for module in net.modules() if isinstance(module, nn.LSTM)]
     if not layers:

@@ -1,12 +1,12 @@
-"""What is known of a slot as inputs of a network: its pause, and whether the speaker changes there.
+"""The properties of a slot as inputs of a network: its pause, and whether the speaker changes there.
 
 In Tilk & Alumäe 2015, section 2.3, the pause is p(t), the duration in seconds. The paper does not say how an unknown
 pause is represented. Here it is 0, and a second input can tell it from a pause of 0 s. A change of speaker, which the
 paper does not have, is one more input, 1 if another speaker says the next word, else 0.
 
 It can be a learned vector, too (`PauseVectors`), one for each class of durations, with bounds in about equal ratios,
-and one for an unknown pause: a network that gets the duration itself must bend a straight line to tell 0.1 s from
-0.4 s. All vectors begin as zeros, which say nothing.
+and one for an unknown pause: with the duration itself as input, a network can hardly learn that 0.1 s and 0.4 s mean
+different things. All vectors are initially zero, which has no effect.
 """
 
 import torch
@@ -17,7 +17,7 @@ CLASSES = len(BOUNDS) + 2  # 0: unknown; 1: below the first bound; …; the last
 
 
 class PauseInput:
-    """`size` inputs, as asked for: seconds, whether a turn ends, whether the pause is unknown."""
+    """`size` inputs, as chosen: seconds, whether a turn ends, whether the pause is unknown."""
 
     def __init__(self, seconds: bool = True, turns: bool = False, unknown_flag: bool = False):
         self.seconds, self.turns, self.unknown_flag = seconds, turns, unknown_flag

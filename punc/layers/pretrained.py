@@ -63,7 +63,7 @@ class PretrainedEncoder(nn.Module):
 
     @property
     def pieces(self) -> int:
-        """How many pieces the encoder has vectors of."""
+        """How many pieces have a vector in the encoder."""
         return self.net.get_input_embeddings().num_embeddings
 
     def freeze(self, layers: int) -> None:
@@ -80,7 +80,7 @@ class PretrainedEncoder(nn.Module):
         return self._read(line, more, None if bool(mask.all()) else mask)[:, :tokens.shape[1]]
 
     def traceable(self, tokens: Tensor, more: Tensor | None = None) -> Tensor:
-        """As `forward`, in operations that an exporter can follow."""
+        """The same as `forward`, in operations that an exporter can trace."""
         line, mask = self._line(tokens)
         if self.net.config.model_type not in OWN_MASK:
             hidden = (1.0 - mask.float())[:, None, None, :] * torch.finfo(torch.float32).min  # (B, 1, 1, S)
@@ -143,7 +143,7 @@ def _pretrained(directory: Path, config: Any) -> Any:
             directory, config=config, local_files_only=True, trust_remote_code=False, use_safetensors=True,
             dtype=torch.float32, output_loading_info=True)
     except Exception:  # a truncated file, other sizes: each fails in its own way
-        raise InputError("its weights are not those of its config.json", "copy it again", directory) from None
+        raise InputError("its weights do not fit its config.json", "copy it again", directory) from None
     if missing := sorted(name for name in report["missing_keys"] if not name.startswith("pooler.")):
         raise InputError(f"no weights for {missing[0]}", "copy the directory again", directory)
     return net

@@ -48,13 +48,13 @@ class Spelling(nn.Module):
             raise ValueError("spellings with characters that the model does not have")
 
     def forward(self, words: Tensor) -> Tensor:
-        """Words of any shape (…) → vectors (…, size). Each different word is read once."""
+        """Words of any shape (…) → vectors (…, size). Each distinct word is read once."""
         different, indices = words.unique(return_inverse=True)
         return nn.functional.embedding(indices, self.read_characters(self.table[different]))
 
     def traceable(self, words: Tensor) -> Tensor:
-        """As `forward`, for exporters, from a constant table of all words: a call that is not traced computes it
-        before."""
+        """The same as `forward`, for exporters, from a constant table of all words, which a call without tracing
+        computes first."""
         if not torch.jit.is_tracing():
             with torch.no_grad():
                 self._vectors = self.read_characters(self.table)
@@ -70,7 +70,7 @@ class Spelling(nn.Module):
 
     def read_spelled(self, tokens: Tensor, rows: Tensor, columns: Tensor, characters_from: int) -> Tensor:
         """Vectors (N, size) of N words that are spelled in tokens (B, T): the characters before [rows, columns], or,
-        without any, as at the begin of a chunk, the token's."""
+        if there are none, as at the beginning of a chunk, those of the token."""
         before = columns.unsqueeze(1) - torch.arange(MAX_LENGTH, 0, -1, device=tokens.device)
         found = tokens[rows.unsqueeze(1), before.clamp_min(0)]
         is_character = (found >= characters_from) & (before >= 0)

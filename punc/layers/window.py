@@ -1,4 +1,4 @@
-"""Models that see a window of a text and nothing else (Che et al. 2016): word vectors, sigmoid layers, a cost."""
+"""Models that read only a window of the text (Che et al. 2016): word vectors, sigmoid layers, a cost."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -17,8 +17,8 @@ class WordVectors(nn.Embedding):
     which are trained if `train_vectors`; without a file they are normal, variance 1.
 
     Each dimension of a file's vectors is normalized to mean 0 and variance 1 over the words that have a vector (LeCun
-    et al. 1998, "Efficient BackProp", section 4.3). The constructor does not read the file: a trained model is loaded
-    where there may be none.
+    et al. 1998, "Efficient BackProp", section 4.3). The constructor does not read the file, which may not exist where
+    a trained model is loaded.
     """
 
     def __init__(self, vocab: int, embedding_dim: int, vectors: str = "", train_vectors: bool = False):
@@ -75,8 +75,8 @@ class FullyConnected(nn.Module):
               using submatrices")
     centred   hidden layers pass on σ − ½, which learns differently (LeCun et al. 1998, section 4.4)
 
-    Weights start uniform with the variance of Glorot & Bengio (2010), 4 times as wide between sigmoids, as the slope of
-    a sigmoid is ¼. A bias above sigmoids that are not centred starts at the value that cancels their mean of ½.
+    Weights are initially uniform with the variance of Glorot & Bengio (2010), 4 times as wide between sigmoids, whose
+    slope is ¼. A bias above sigmoids that are not centred is initially the value that cancels their mean of ½.
     """
 
     def __init__(self, sizes: Sequence[int], dropout: float = 0.0, centred: bool = False):

@@ -1,1 +1,1 @@
-"""Words as they come: one machine that punctuates lines of a pipe, connections of a server and calls from Python."""
+"""Live words: one state machine that punctuates a pipe, a server's connections and calls from Python."""

@@ -1,7 +1,7 @@
 """The HTTP and WebSocket interface of `punc serve`, by Starlette; openapi.json describes it.
 
-Texts and files are punctuated in threads, a few at a time, and large ones apart from small ones. Words as they come are
-decided in the event loop, where each connection has a stream of its own.
+Texts and files are punctuated in threads, a few at a time, and large ones apart from small ones. Live words are
+decided in the event loop, where each connection is one stream.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ Result = TypeVar("Result")
 
 
 class Json(JSONResponse):
-    """JSON, in which half a surrogate pair of the request becomes a question mark."""
+    """JSON, in which half a surrogate pair from the request becomes a question mark."""
 
     def render(self, content: Any) -> bytes:
         return json.dumps(content, ensure_ascii=False).encode("utf-8", "replace")
@@ -119,7 +119,7 @@ class App:
 
 
 async def input_error(request: Any, error: Any) -> Response:
-    """An error of a request, with what the command line would say."""
+    """An error of a request, with the command line's message."""
     status = 404 if error.what.startswith("no model '") else 400
     line = {} if error.line is None else {"line": error.line}
     return Json({"error": error.what, "remedy": error.remedy, **line}, status)

@@ -1,9 +1,9 @@
-"""One client of the live server: its messages to items, its session, and what is sent to it.
+"""One client of the live server: its messages, its session, and the answers.
 
-A message is text: words (a word never goes on in the next message), lines of a CTM, or JSON as in `live.input`, one
-object or one a line. What comes back has the form of what came first, or the one that the client asked for: a message
-for each word of JSON, one for the words of a result of Vosk, or text. Where a stream ends, {"eof": 1}, an empty result
-or a line end says that all its words are out. {"error": …} answers what cannot be read; the stream goes on.
+A message is text: whole words, lines of a CTM, or JSON as in `live.input`, one object or one a line. The answer has
+the format of the first message, or the format that the client asked for: one message for each word of JSON, one for
+the words of a result of Vosk, or text. Where a stream ends, {"eof": 1}, an empty result
+or a line end says that all its words are out. {"error": …} answers a message that cannot be read; the stream continues.
 """
 
 import asyncio
@@ -26,11 +26,11 @@ MOST_LINES, MOST_ERRORS = 1000, 10  # of a message
 
 
 class Closed(Exception):
-    """The other side of a WebSocket is gone."""
+    """The other side of a WebSocket has closed it."""
 
 
 class OverLimit(InputError):
-    """A client sends more than it may; it is told, and its connection closed."""
+    """A client sends more than is allowed; it gets a message, and its connection is closed."""
 
 
 class Connection:
@@ -72,7 +72,7 @@ class Connection:
                 due = time.monotonic() + self._max_delay
 
     async def finish(self) -> None:
-        """Decide and send all words that came, also those of a message whose answer was broken off."""
+        """Decide and send all words received so far, including those of a message whose answer was interrupted."""
         for items, _ in self._unread:
             self._items += items
         while self._items:

@@ -1,4 +1,4 @@
-"""Live input, line by line: words, with times where they are known, and what else happens in a stream.
+"""Live input, line by line: words, with their times if known, and other events of a stream.
 
 Kinds of input:
 
@@ -13,7 +13,7 @@ Kinds of input:
              {"text": "hell", "is_final": false}                   the same of sherpa-onnx
              {"utterance_end": true}, {"eof": 1}                   the end of an utterance, of a stream
 
-In each of them an empty line ends a stream. Vosk's messages are those of its `Result`, `PartialResult` and
+In every format an empty line ends a stream. Vosk's messages are those of its `Result`, `PartialResult` and
 `FinalResult` (github.com/alphacep/vosk-api, src/vosk_api.h), and `{"eof": 1}` that of vosk-server's clients.
 """
 
@@ -41,7 +41,7 @@ LONGEST_LINE = 1000  # characters of a CTM's line
 
 
 class LiveWord(NamedTuple):
-    """A word as it came in; `begin` and `end` in seconds, NaN where they are not known."""
+    """A word as received; `begin` and `end` in seconds, NaN if unknown."""
 
     word: str
     begin: float = math.nan
@@ -51,7 +51,7 @@ class LiveWord(NamedTuple):
 
 
 class Partial(NamedTuple):
-    """Words that may change yet: they say that the speaker speaks, or is silent if there are none."""
+    """Words that may still change. They show that the speaker is speaking, or is silent if there are none."""
 
     text: str
 
@@ -67,7 +67,7 @@ Item = LiveWord | Partial | End
 
 
 def kind_of(text: str, whole: bool) -> str | None:
-    """The kind of an input that begins with `text`, not blank; None if more must be read of what is not `whole`."""
+    """The kind of an input that begins with `text`, not blank; None if it is not `whole` and more must be read."""
     text = text.lstrip(BLANKS)
     if text.startswith("{"):
         return "json"
@@ -82,9 +82,9 @@ def kind_of(text: str, whole: bool) -> str | None:
 
 
 class ItemReader:
-    """Reads text that comes in pieces of any size: words are whole by the blank after them, all else by the line end.
+    """Reads text in pieces of any size: a word is complete at the blank after it, everything else at the line end.
 
-    Bad lines are left out. The `kind` is one of INPUTS, or None: what the input's begin says.
+    Bad lines are left out. The `kind` is one of INPUTS, or None: found from the beginning of the input.
     """
 
     def __init__(self, source: str, kind: str | None = None):
@@ -94,12 +94,12 @@ class ItemReader:
         self._errors: list[InputError] = []
 
     def take_errors(self) -> list[InputError]:
-        """What was wrong with the lines that were left out, since the last call."""
+        """The errors of the lines that were left out since the last call."""
         errors, self._errors = self._errors, []
         return errors
 
     def feed(self, text: str, whole: bool = False) -> list[Item]:
-        """The items that are whole with the next piece; `whole`: nothing comes after it to say what the input is."""
+        """The items that the next piece completes; `whole`: no more input will follow to show what the input is."""
         if self.kind is None:
             text, self._rest = "".join([*self._rest, text]), []
             self.kind = kind_of(text, whole) if text.strip(BLANKS) else None
@@ -109,7 +109,7 @@ class ItemReader:
         return self._of_words(text) if self.kind == "words" else self._of_lines(text)
 
     def end(self) -> list[Item]:
-        """The items of a word, a line or an object that is not whole, because nothing comes after it."""
+        """The items of an incomplete word, line or object at the end of the input."""
         items = self.feed("", whole=True)
         if rest := "".join(self._rest):
             self._rest = []
@@ -154,7 +154,7 @@ class ItemReader:
 
 
 class CtmReader:
-    """Reads the lines of a CTM as they come."""
+    """Reads the lines of a CTM as they arrive."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -184,7 +184,7 @@ class CtmReader:
 
 
 class JsonReader:
-    """Reads the lines of JSON as they come: an object a line, or one between lines `{` and `}`, as Vosk writes it."""
+    """Reads JSON as it arrives: one object a line, or one between the lines `{` and `}`, as Vosk writes it."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -210,7 +210,7 @@ class JsonReader:
 
 
 def read_json(line: str, number: int, source: str) -> list[Item]:
-    """The items of an object, or of an empty line. Raises InputError if it is none of the messages."""
+    """The items of an object, or of an empty line. Raises InputError for another object."""
     if not line.strip(BLANKS):
         return [End.STREAM]
     try:
@@ -220,7 +220,7 @@ def read_json(line: str, number: int, source: str) -> list[Item]:
     try:
         return _message(message)
     except ValueError as error:
-        raise InputError(str(error), 'write {"word": "hello", "start": 0.31, "end": 0.52}, or what Vosk writes', source,
+        raise InputError(str(error), 'write {"word": "hello", "start": 0.31, "end": 0.52}, or a result of Vosk', source,
                          number) from None
 
 
@@ -244,7 +244,7 @@ def _message(message: Any) -> list[Item]:
     for key in ("text", "partial"):
         if key in message:
             if not isinstance(message[key], str):
-                raise ValueError(f"'{key}' is not a text")
+                raise ValueError(f"'{key}' is not a string")
             words = _words(message[key])
             return [Partial(" ".join(words))] if key == "partial" else _utterance([*map(LiveWord, words)], message)
     if message.get("eof") or message.get("utterance_end"):
@@ -260,7 +260,7 @@ def _utterance(words: list[LiveWord], message: dict[str, Any]) -> list[Item]:
 
 
 def word_of(fields: Any) -> LiveWord:
-    """A word of an object; a time that is not a number of seconds is not known. Raises ValueError if it is no word."""
+    """A word of an object; a time that is not a number of seconds is unknown. Raises ValueError if it is not a word."""
     if not isinstance(fields, dict) or not isinstance(fields.get("word"), str):
         raise ValueError("a word is not an object with 'word'")
     word = " ".join(_words(fields["word"]))

@@ -82,10 +82,10 @@ class Punctuator:
         return " ".join(copy(self._start).write(words, names, [0]))  # all calls share the table
 
     def _names(self, words: Sequence[str], pauses: npt.ArrayLike | None) -> list[str]:
-        return np.array(self.label_names, object)[self._decode(words, pauses)[0]].tolist()
+        return [self.label_names[number] for number in self._decode(words, pauses)[0].tolist()]
 
     def stream(self) -> WordStream:
-        """A new stream: `push` words as they come, and `close` it at its end."""
+        """A new stream: `push` words as they arrive, and `close` the stream at its end."""
         return open_stream(self._model, self._writer, self._scale)
 
     @cached_property

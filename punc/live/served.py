@@ -39,7 +39,7 @@ class ServedModel:
             self.fresh = open_stream(model, LiveWriter(model, casing), parse_scale(scale, model.labels))
 
     def facts(self) -> dict[str, Any]:
-        """What a client is told of it."""
+        """The description of the model for clients."""
         return {"name": self.name, "language": language_of(self.marker.directory), "live": self.fresh is not None,
                 "labels": list(self.marker.label_set.names)}
 
@@ -58,7 +58,8 @@ class Models:
         """A model by its name, or the first one; `live`: of those that read left to right. Raises InputError."""
         known = [model for model in self.all.values() if model.fresh or not live]
         if not known:
-            raise InputError("no model here reads left to right", "start punc serve with one that does, as en-live")
+            raise InputError("no model here reads left to right",
+                             "start punc serve with one that does, such as en-live")
         if not name:
             return known[0]
         if found := next((model for model in known if model.name == name), None):
@@ -69,7 +70,7 @@ class Models:
 
 
 def marked_text(model: ServedModel, raw: bytes) -> tuple[str, Words, MarkedTranscript]:
-    """A text with marks, and with its own blanks. Raises InputError for what is no text."""
+    """A text with marks, and with its own blanks. Raises InputError for input that is not text."""
     transcript = transcript_of(source_of(raw, REQUEST), "text")
     words = _few_words(transcript.texts, model.marker.script)
     marked = model.marker.mark(words)
@@ -77,7 +78,7 @@ def marked_text(model: ServedModel, raw: bytes) -> tuple[str, Words, MarkedTrans
 
 
 def punctuated_file(model: ServedModel, raw: bytes, name: str, to: str) -> tuple[bytes, str, list[str]]:
-    """A transcript with marks, its format, and what a user should know; `to` as in `WRITERS`, or empty for its own."""
+    """A transcript with marks, its format, and warnings for the user; `to` as in `WRITERS`, or empty for its own."""
     if to not in ("", *WRITERS):
         raise InputError(f"to={to}", nearest(to, WRITERS))
     transcript: Transcript = transcript_of(source_of(raw, name))

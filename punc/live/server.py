@@ -1,7 +1,7 @@
 """The processes of `punc serve`: uvicorn with the application of `live.app`, on one socket.
 
-Ctrl-C and SIGTERM end them: every live client gets all its words first, and requests that are under way are answered.
-The extra `serve` brings what is needed.
+Ctrl-C and SIGTERM end them, after every live client has received all its words and all requests have been answered.
+This needs the extra `serve`.
 """
 
 import logging
@@ -40,7 +40,7 @@ def run_server(names: Sequence[str], scale: str, live: LiveOptions, options: Ser
 
 
 def listening(options: ServerOptions) -> socket.socket:
-    """The socket that all processes listen on. Raises InputError if the address cannot be had."""
+    """The socket that all processes listen on. Raises InputError if the address cannot be used."""
     try:
         family, _, _, _, address = socket.getaddrinfo(options.host, options.port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family, backlog=BACKLOG)

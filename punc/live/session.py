@@ -1,22 +1,23 @@
-"""Live input decided, and written: words, and the ends of utterances and streams, to words with their labels.
+"""Decides and writes live input: from words and the ends of utterances and streams to words with labels.
 
-A pause is the begin of a word minus the end of the word before it that the model reads, floored at 0. It is not known
-if one of the two is not, or if the times go back: then they count from another start.
+A pause is the begin of a word minus the end of the last word before it that the model reads, floored at 0. It is
+unknown if one of these times is unknown, or if the times go back, because they then have another origin.
 
-`max_delay` is for the words that wait for others, as a model reads some words past each slot. When the speaker is
+`max_delay` is for waiting words: a model reads some words past each slot. When the speaker is
 silent for that long, they are decided as if the stream ended there, and the pause after the last one is `max_delay`.
-The stream goes on, and what is out stays. Silence shows in two ways: no word comes for that long (`silence`), or the
-times of the words say so when the next one comes. So input with times is decided the same way however fast it comes.
+The stream continues, and words that were written stay. Silence is detected in two ways: no word arrives for that long
+(`silence`), or the times of the words show it when the next word arrives. So the speed of input with times does not
+matter.
 
 Decided words are written as text, as JSON lines, or as Vosk's results:
 
     text  words with blanks between them, each stream on a line
     json  a line a word: {"word": "john", "text": "John", "label": "CAP", "probability": 0.97, "start": …, "end": …, …};
-          times where they are known, and what else the input says of the word; after a stream {"eof": 1}. A word that
-          no model reads, as [Music], has neither label nor probability
+          times if they are known, and other members of the input; after a stream {"eof": 1}. A word that no model
+          reads, such as [Music], has neither label nor probability
     vosk  a line with the words that are decided together, as Vosk's final result, {"result": [{"word": "John", …}, …],
-          "text": "Good morning, John."}, and its partial results, which begin with the words that are not decided. What
-          else a result of the input has, as a speaker's vector, stands where its last word does
+          "text": "Good morning, John."}, and its partial results, which begin with the words that are not decided.
+          Other members of an input's result, such as a speaker's vector, stay with its last word
 """
 
 import json
@@ -40,8 +41,8 @@ SHORTEST = 0.01  # s
 class LiveOptions:
     """When words are decided.
 
-    max_delay      decide the words that wait for others when the speaker is silent for that many seconds
-    utterance_end  what the end of an utterance does: nothing; decide the words that wait for others; or end the stream
+    max_delay      decide all waiting words when the speaker is silent for this many seconds
+    utterance_end  what happens at the end of an utterance: nothing; decide all waiting words; or end the stream
 
     Raises InputError if one of them is wrong.
     """
@@ -59,12 +60,12 @@ class LiveOptions:
 class ServerOptions:
     """Where a server listens, and what a client may do.
 
-    host             address to listen on; the default can be reached only from this machine
+    host             address to listen on; the default accepts only connections from this machine
     port             port to listen on; 0: any free one
     workers          processes that serve, each with all models; a client stays with one
-    upstream         URL of a Vosk server: what live clients send goes there, and its results come back with marks
-    max_connections  live connections, and requests, of a process at a time
-    max_rate         words and lines a second of a live connection, over ten seconds; what comes faster waits
+    upstream         URL of a Vosk server to pass the input of live clients on to; its results are returned with marks
+    max_connections  number of live connections, and of requests, that a process accepts at a time
+    max_rate         words and lines a second of a live connection, over ten seconds; faster input waits
 
     Raises InputError if one of them is wrong.
     """
@@ -83,14 +84,14 @@ class ServerOptions:
 
 
 class Decided(NamedTuple):
-    """A word whose label is decided, and as it came in."""
+    """A word whose label is decided, and the word as received."""
 
     word: LiveWord
     marked: Marked
 
 
 class Session:
-    """One stream after another; the words `waiting` are not decided."""
+    """Consecutive streams; the words `waiting` are not yet decided."""
 
     def __init__(self, open_stream: Callable[[], WordStream], options: LiveOptions):
         self._open, self._max_delay = open_stream, options.max_delay
@@ -100,7 +101,7 @@ class Session:
         self._decides, self._ends = (options.utterance_end == choice for choice in ("decide", "end"))
 
     def feed(self, items: Iterable[Item]) -> list[Decided | None]:
-        """The next items → the words that are decided by them, and None where a stream ends."""
+        """The next items → the words that they decide, and None for the end of a stream."""
         decided: list[Decided | None] = []
         waiting = self.waiting
         for item in items:
@@ -114,8 +115,7 @@ class Session:
                 else:
                     self._last = item
                 waiting.append(item)
-                for marked in stream.push(item.word, pause):
-                    decided.append(Decided(waiting.popleft(), marked))
+                decided.extend(Decided(waiting.popleft(), marked) for marked in stream.push(item.word, pause))
             elif item is End.STREAM or (item is End.UTTERANCE and self._ends):
                 self._end(decided)
             elif item is End.UTTERANCE and self._decides and self._stream:
@@ -123,7 +123,7 @@ class Session:
         return decided
 
     def silence(self) -> list[Decided | None]:
-        """No word has come for `max_delay` seconds → the words that waited for others."""
+        """No word has arrived for `max_delay` seconds → the words that were waiting."""
         if self._stream is None or self._max_delay is None:
             return []
         return [*self._with_words(self._stream.decide(self._max_delay))]
@@ -163,7 +163,7 @@ class Writer:
 
     def messages(self, decided: Sequence[Decided | None], items: Iterable[Item],
                  waiting: Iterable[LiveWord]) -> list[str]:
-        """What to send when some words (None: a stream ends) are decided by items of the input, and others wait."""
+        """What to send when items of the input have decided some words (None: a stream ends), and others wait."""
         if self._output == "text":
             return self._text(decided)
         if self._output == "json":

@@ -1,4 +1,4 @@
-"""WebSockets of `punc serve`: live words, or a Vosk server between the client and the words; what a client may do."""
+"""WebSockets of `punc serve`: live words, with or without a Vosk server behind them, and the limits of a client."""
 
 import asyncio
 import contextlib
@@ -31,7 +31,7 @@ SILENT.propagate = False
 
 
 class LimitedHttp(H11Protocol):
-    """HTTP whose client must say what it wants."""
+    """HTTP whose client must send its request in time."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -132,7 +132,8 @@ async def forward(client: Client, recogniser: ClientConnection) -> None:
 
 
 class LiveSockets:
-    """Serves WebSockets, each with a stream of its own; `live` is for clients that say nothing else in their query."""
+    """Serves WebSockets, each with a stream of its own; `live` is the default for clients that do not set options in
+    their query."""
 
     def __init__(self, models: Models, live: LiveOptions, options: ServerOptions):
         self._models, self._live, self._options = models, live, options
@@ -210,7 +211,7 @@ class LiveSockets:
         try:
             upstream = await connect(self._options.upstream, compression=None, open_timeout=HANDSHAKE, logger=SILENT)
         except (OSError, InvalidHandshake, InvalidURI, asyncio.TimeoutError):
-            logger.warning("%s: no Vosk server there", self._options.upstream)
+            logger.warning("%s: there is no Vosk server", self._options.upstream)
             await client.send(json.dumps({"error": "the recogniser cannot be reached"}))
             await client.close(1013)
             return

@@ -1,7 +1,7 @@
 """What a model says of a stream of words that is still arriving: labels, as soon as the model allows.
 
-A label that is out is never taken back. When the speaker falls silent, a stream can decide the words that wait for
-others. A model that reads whole streams gives all labels at the stream's end. `words` turns labels into text.
+A label that is out is never taken back. When the speaker falls silent, a stream can decide its waiting words. A model
+that reads whole streams gives all labels at the stream's end. `words` turns labels into text.
 """
 
 from collections import deque
@@ -24,7 +24,7 @@ WORDS = 4  # ways to go on after a silence, besides the end; chosen on calls of 
 
 
 class SlotStream:
-    """A stream whose tokens come one by one. Raises ValueError if the model reads whole streams."""
+    """A stream whose tokens arrive one by one. Raises ValueError if the model reads whole streams."""
 
     def __init__(self, model: AnyModel):
         if model.lookahead is None:
@@ -37,7 +37,7 @@ class SlotStream:
 
     def push(self, token: int, pause: float) -> np.ndarray | None:
         """The next token, and the pause *before* it in seconds (NaN unknown) → the logits (L,) of the slot that they
-        decide, which is `lookahead` tokens back; None while there is none."""
+        decide, which is `lookahead` tokens back; None before the first slot."""
         self._pauses.append(pause)
         decided = np.array([self._pauses[0] if self._ahead else np.nan], np.float32)
         logits, self._state = self._model.step(np.array([token]), decided, self._state)
@@ -56,7 +56,7 @@ class SlotStream:
                 yield logits
 
     def expect(self, pause: float, ways: Iterable[Iterable[int]]) -> Iterator[np.ndarray]:
-        """The slots that wait: log-posteriors (L,), the mean of the posteriors over several ways to go on.
+        """The waiting slots: log-posteriors (L,), from the mean of the posteriors over several continuations.
 
         ways    tokens that may follow the pause, at least `lookahead` each
         """
@@ -98,7 +98,7 @@ class LiveStream:
         self._held: tuple[int, float] | None = None
 
     def push(self, word: str, pause: float = np.nan) -> list[Labelled]:
-        """The next word, and the silence before it in seconds (NaN unknown) → the words that are decided by it."""
+        """The next word, and the silence before it in seconds (NaN unknown) → the words that it decides."""
         *ids, last = self._encode(word)
         decided = self._push(*self._held, True) if self._held else []
         for token in ids:
@@ -110,10 +110,11 @@ class LiveStream:
         return decided + self._push(last, pause, True)
 
     def decide(self, pause: float = np.nan) -> list[Labelled]:
-        """All words that wait for others, after a silence in seconds (NaN: not known); the stream goes on.
+        """All waiting words, after a silence in seconds (NaN: unknown); the stream continues.
 
-        What comes next is not known. A model of words that reads pauses takes the mean over an end and some frequent
-        words; others, and without a pause, read an end. A copy reads on; this stream remembers what is out.
+        The next words are unknown. A model of words that reads pauses takes the mean over an end and some frequent
+        words; other models, and all without a pause, read an end. A copy of the stream reads these; the stream itself
+        remembers which words were returned.
         """
         words = sum(self._waiting) + (self._held is not None)
         if words == self._out:
@@ -129,7 +130,7 @@ class LiveStream:
         return self._end(np.nan, self._no_end)
 
     def copy(self) -> "LiveStream":
-        """Another stream in the same state; what is pushed to one is not in the other."""
+        """Another stream in the same state; words that are pushed to one are not in the other."""
         other = copy(self)
         other._slots, other._waiting = self._slots.copy(), self._waiting.copy()
         return other
@@ -172,7 +173,7 @@ class LiveStream:
 
 
 def no_end(model: AnyModel) -> np.ndarray | None:
-    """−∞ for the labels that cannot stand at the end of a text, float64 (L,); None: a model without transitions."""
+    """−∞ for the labels that cannot end a text, float64 (L,); None: a model without transitions."""
     ends = model.labels.sentence_ends
     if not model.transitions or not ends:
         return None
@@ -180,14 +181,15 @@ def no_end(model: AnyModel) -> np.ndarray | None:
 
 
 def ways(model: AnyModel) -> list[list[int]]:
-    """What may follow a silence: an end, or words. The most frequent ones, the first of a vocabulary, stand for all."""
+    """What may follow a silence: an end, or words, represented by the most frequent ones, the first of a vocabulary."""
     ahead, count = model.lookahead or 0, len(model.tokenizer.vocabulary)
     words = [[(END + 1 + way + WORDS * step) % count for step in range(ahead)] for way in range(WORDS)]
     return [[END] * ahead, *words]
 
 
 class WholeStream:
-    """A `LiveStream` for a model that reads whole streams; it is faster without `posteriors`, and so logits."""
+    """A `LiveStream` for a model that reads whole streams; it is faster without `posteriors`, which also means without
+    logits."""
 
     def __init__(self, model: AnyModel, scale: np.ndarray | None = None, posteriors: bool = True):
         self._model, self._scale, self._posteriors = model, scale, posteriors

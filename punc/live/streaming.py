@@ -1,7 +1,8 @@
 """Standard input punctuated: bytes from a file descriptor in, text or JSON out as soon as the model allows.
 
-One bad byte or line must not end a live transcript: NUL and what is not UTF-8 become U+FFFD, a bad line of a CTM or of
-JSON is left out, and messages name and count them. Blanks, tabs and line ends separate words, as in a data directory.
+One bad byte or line must not end a live transcript: NUL and bytes that are not UTF-8 become U+FFFD, a bad line of a
+CTM or of JSON is left out, and messages name and count them. Blanks, tabs and line ends separate words, as in a data
+directory.
 """
 
 import codecs
@@ -62,12 +63,13 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
     scale    as in `decode`
     casing   writes the words with their labels; None: without a table
 
-    A model that reads whole streams writes at the end of each stream. Ctrl-C and SIGTERM are as the end of the input,
-    and raised when all is written. Raises InputError if there is no word, and for `max_delay` with such a model.
+    A model that reads whole streams writes at the end of each stream. Ctrl-C and SIGTERM act like the end of the
+    input, and are raised when everything is written. Raises InputError if there is no word, and for `max_delay` with
+    such a model.
     """
     options, form = options or LiveOptions(), form or LiveFormat()
     if options.max_delay is not None and model.lookahead is None:
-        raise InputError("--max-delay with a model that reads whole streams", "take en-live, or leave it out")
+        raise InputError("--max-delay with a model that reads whole streams", "use en-live, or leave it out")
     words = LiveWriter(model, casing or Casing(model.labels, {}))
     posteriors = form.output != "text"
     reader, writer = LiveReader(form.input), Writer(form.output)
@@ -111,7 +113,8 @@ def _run(source: int, reader: "LiveReader", session: Session, write: Callable[[l
 
 
 class LiveReader:
-    """Live input of a kind of INPUTS, or auto, in pieces of any size: bytes to items. Names what it leaves out.
+    """Converts live input of a kind of INPUTS, or auto, from pieces of bytes of any size to items. Logs what it leaves
+    out.
 
     replaced   how many bad bytes or characters became U+FFFD
     bad        how many lines were left out
@@ -131,7 +134,7 @@ class LiveReader:
         return "\ufffd", error.end
 
     def feed(self, read: bytes) -> list[Item]:
-        """The items that are whole with the next bytes: words by the blank after them, else lines."""
+        """The items that the next bytes complete: words at the blank after them, otherwise lines."""
         return self._checked(self._items.feed(self._decode(read)))
 
     def end(self) -> list[Item]:
@@ -155,9 +158,9 @@ class LiveReader:
         return items
 
     def report(self) -> None:
-        """Say how many bytes were replaced and how many lines were left out, if any."""
+        """Log how many bytes were replaced and how many lines were left out, if any."""
         if self.replaced:
-            logger.warning("%s: %d bytes or characters are not text; U+FFFD stands for each", SOURCE, self.replaced)
+            logger.warning("%s: %d bytes or characters are not text; each is replaced by U+FFFD", SOURCE, self.replaced)
         if self.bad > MOST_WARNINGS:
             logger.warning("%s: %d lines or objects were left out", SOURCE, self.bad)
 
@@ -165,8 +168,8 @@ class LiveReader:
 def punctuate_lines(model: AnyModel, source: int, sink: IO[bytes], scale: np.ndarray | None = None) -> None:
     """Punctuate lines of text without blanks between words from the file descriptor `source`; `scale` as in `decode`.
 
-    The marks of the input are removed and those of the model inserted. All else comes out as it was, including blanks,
-    line ends and bytes that are not UTF-8. Lines that have arrived are punctuated together, as soon as they are whole.
+    The marks of the input are removed and those of the model inserted. Everything else stays the same, including
+    blanks, line ends and bytes that are not UTF-8. Complete lines that have arrived are punctuated together.
     Raises InputError if there is no character.
     """
     reader, empty = CharacterReader(model.labels), True

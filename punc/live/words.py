@@ -1,6 +1,6 @@
-"""Streams of words as recognisers write them: marks, tags and numbers are as in files (`text.marked_words`).
+"""Punctuates streams of words from recognisers, with marks, tags and numbers as in files (`text.marked_words`).
 
-A model reads `hello` of `"hello,"`, and nothing of `[Music]`: such a word comes out after the words before it. Two
+A model reads `hello` of `"hello,"`, and nothing of `[Music]`, which is returned after the words before it. Two
 words wait for what follows them: one before `<unk>`, which gets its mark, and one that may begin a tag of several
 words, `[soft music]`.
 """
@@ -31,7 +31,7 @@ NO_LOGITS = np.zeros(0, np.float32)
 
 
 class Marked(NamedTuple):
-    """A word whose label is decided, as it came in, and the text that is written with its label.
+    """A word whose label is decided, as received, and the text that is written with its label.
 
     number   the number of the label that the model chose; the word may also have the mark of an unknown one after it
     """
@@ -51,7 +51,8 @@ class Marked(NamedTuple):
 
 
 class InputWord(NamedTuple):
-    """A word, taken apart; it keeps its capitals NEVER, INSIDE or ALWAYS. `lower`: it is a word, and has lower case."""
+    """A word, taken apart; it keeps its capitals NEVER, INSIDE a sentence or ALWAYS. `lower`: it is a word in lower
+    case."""
 
     text: str
     token: Token
@@ -95,7 +96,7 @@ class WordStream:
         return self._writer.read(word).token.words != ()
 
     def push(self, word: str, pause: float = math.nan) -> list[Marked]:
-        """The next word, and the silence before it in seconds (NaN unknown) → the words that are decided by it."""
+        """The next word, and the silence before it in seconds (NaN unknown) → the words that it decides."""
         opening = self._begun[0][0][0] if self._begun else word[:1]
         found = self._push_begun() if self._begun and opening in word else []
         if not (self._begun or (word_parts.opens(word) and opening not in word_parts.MUSIC)):
@@ -109,7 +110,7 @@ class WordStream:
         return found + self._push_begun() if ended or len(self._begun) == word_parts.MOST_TAGGED else found
 
     def decide(self, pause: float = math.nan) -> list[Marked]:
-        """All words that wait for others; the stream goes on. As `LiveStream.decide`."""
+        """All waiting words; the stream continues. As `LiveStream.decide`."""
         return self._push_begun() + self._new(self._labels.decide(pause), ended=True)
 
     def close(self) -> list[Marked]:
@@ -117,7 +118,7 @@ class WordStream:
         return self._push_begun() + self._new(self._labels.close(), ended=True)
 
     def copy(self) -> "WordStream":
-        """Another stream in the same state; what is pushed to one is not in the other."""
+        """Another stream in the same state; words that are pushed to one are not in the other."""
         other = copy(self)
         other._labels = self._labels.copy()
         other._waiting, other._decided = self._waiting.copy(), self._decided.copy()

@@ -7,13 +7,13 @@ Layers of LSTM in both directions (Graves & Schmidhuber 2005); e(t) is the embed
 
 The model reads whole texts. The backward direction starts with the END of each text.
 
-With `pauses`, which the paper does not have, the pause p(t) in a slot is a vector next to the word before it, and once
-more at the output, where a log-linear term weighs it against the words:
+With `pauses`, which the paper does not have, the pause p(t) in a slot is a vector next to the word before it, and also
+an input of the output layer, where a log-linear term weighs it against the words:
 
     y_0(t) = e(t) + a(p(t));  ŷ(t) = softmax(W y_n(t) + b + c(p(t)))
 
-a and c are tables over classes of durations (layers.pauses); an unknown pause is a class, so one model reads
-text with pauses and without.
+a and c are tables over classes of durations (layers.pauses); an unknown pause is a class, so one model reads text with
+and without pauses.
 """
 
 import torch
@@ -28,11 +28,12 @@ class Model(NeuralModel):
     """Bi-LSTM.
 
     embedding_dim   size of a token's vector
-    embedding_std   standard deviation of the first vectors; a small one lets a rare word say little until it is learned
+    embedding_std   standard deviation of the initial vectors; with a small one, a rare word has little effect until it
+                    is learned
     hidden_dim      units of each LSTM layer in each direction
     layers          LSTM layers
     dropout         dropout rate before, between and after the LSTM layers
-    pauses          read the pauses (the paper has none)
+    pauses          read the pauses (not in the paper)
     """
 
     def __init__(self, vocab: int, labels: int, embedding_dim: int = 15, embedding_std: float = 1.0,

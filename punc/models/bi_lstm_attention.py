@@ -32,7 +32,7 @@ class Model(NeuralModel):
     embedding_dim     size of a token's vector (the paper does not say)
     hidden_dim        units of the LSTM in each direction (the paper does not say)
     attention_window  states that are averaged: l_a
-    normalize         softmax, or sum: equation 15 as it is written
+    normalize         softmax, or sum: equation 15 as written
     dropout           dropout rate between embedding, LSTM and attention (the paper has none)
     """
 

@@ -9,7 +9,7 @@ two layers reads the words of a text. Its states score the labels for a linear-c
     s_t = W h_t + b;  P(y) = exp(b[y_1] + Σ s_t[y_t] + Σ T[y_t, y_t+1] + e[y_m]) / Z
 
 The paper has GloVe vectors of size 300, "all the embeddings will be fine-tuned", and dropout before and after the
-BLSTM. It gives no other size, and no rate, optimizer or batch size.
+BLSTM. The paper gives no other size, no learning rate, optimizer or batch size.
 
 Decoding takes the most probable sequence of labels, (3) and (4). The posterior of a slot is its marginal.
 """
@@ -38,22 +38,22 @@ class Model(NeuralModel):
     """BLSTM-CRF.
 
     vectors               file of word vectors in GloVe's or word2vec's text format; empty: random vectors
-    train_vectors         train the vectors of a file too
+    train_vectors         also train vectors from a file
     embedding_dim         size of a word vector
-    characters            read the characters of words too
+    characters            also read the characters of words
     layers                LSTM layers over words
     hidden_dim            units of each LSTM layer over words in each direction
     dropout               dropout rate before and after each LSTM layer over words
-    unknown               share of words that are read as <unk> in training, so that its vector is learned
+    unknown               share of words that are read as <unk> in training, so that the vector of <unk> is learned
     crf                   score sequences of labels with a CRF; else softmax
-    speaker_changes       read whether the speaker changes after a word, where the data has turns (the paper has none)
+    speaker_changes       read whether the speaker changes after a word, if the data has turns (not in the paper)
 
     `forward` returns the scores of labels, which include the CRF's scores of the first and the last label of a text.
 
     A word outside the vocabulary has the vector of `<unk>`. In a store of `--token-type spelled`, such words have
-    characters too: they come as tokens before `<unk>`. The network and the CRF see words alone, and characters have no
-    slot. The vocabulary can have words that the training text lacks, such as all words of a file of vectors
-    (`punc make-store --vocab`): these have a vector and characters.
+    characters too: they come as tokens before `<unk>`. The network and the CRF read only words, and characters have no
+    slot. The vocabulary can have words that are not in the training text, such as all words of a file of vectors
+    (`punc make-store --vocab`), which have a vector and characters.
     """
 
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = True, embedding_dim: int = 300,

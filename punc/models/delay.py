@@ -7,8 +7,8 @@ Layers of LSTM that decide a slot n tokens after it; e(t) is the embedding of to
 The paper pads a text with one <EOT> and n − 1 <PAD> tokens. Here all of them are END, and so is the last token of a
 text of characters. With words as tokens and a delay of 1, this is the Word Delay-RNN of section 3.3.1.
 
-With `pauses`, which the paper does not have, the pause p(t) in the slot is a vector next to the newest word, and once
-more at the output:
+With `pauses`, which the paper does not have, the pause p(t) in the slot is a vector next to the newest word, and also
+an input of the output layer:
 
     ŷ(t) = softmax(W LSTM(… LSTM(e(t + n) + a(p(t)))) + b + c(p(t)))
 
@@ -27,8 +27,9 @@ class Model(LSTMModel):
     """Delay.
 
     delay           how many tokens past a slot the model reads
-    embedding_std   standard deviation of the first vectors; a small one lets a rare word say little until it is learned
-    pauses          read the pauses (the paper has none)
+    embedding_std   standard deviation of the initial vectors; with a small one, a rare word has little effect until it
+                    is learned
+    pauses          read the pauses (not in the paper)
     """
 
     lookahead = 8

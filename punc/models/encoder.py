@@ -11,7 +11,7 @@ and a log-linear term weighs it against the words at the output.
 
 Texts longer than `window` are read in overlapping windows: one begins `size` − 2 `overlap` tokens after the one before
 it, and the last one ends with the text. A token's output is that of the window in which it is at least `overlap` tokens
-from either end, if the text goes on there.
+from either end, if the text continues there.
 """
 
 from collections.abc import Callable
@@ -37,13 +37,13 @@ class Model(NeuralModel):
     """A fine-tuned encoder.
 
     encoder            local Hugging Face directory: config.json, model.safetensors, tokenizer.json
-    window             pieces that the encoder reads at once, its special ones included; 0: as many as it can
-    overlap            pieces of a window, at either end, whose slots another window decides
+    window             pieces that the encoder reads at once, including special ones; 0: as many as it can
+    overlap            pieces at either end of a window whose slots are decided by another window
     dropout            dropout rate of hidden units
-    attention_dropout  dropout rate of the weights of attention; on a CPU this takes half as long again as 0
-    output_rate        the learning rate of what is not pre-trained, the output layer and pauses, as a factor of
+    attention_dropout  dropout rate of the attention weights; on a CPU, training with it takes 1.5 times as long
+    output_rate        the learning rate of the output layer and pauses, which are not pre-trained, as a factor of
                        --learning-rate
-    frozen_layers      do not train the embeddings and so many of the first layers; 0: train all
+    frozen_layers      number of first layers that, with the embeddings, are not trained; 0: train all
     pauses             read the pauses
     """
 
@@ -80,7 +80,7 @@ class Model(NeuralModel):
         self.pause_output = PauseVectors(labels) if pauses else None
 
     def initialize_from_vocabulary(self, vocabulary: Vocabulary) -> None:
-        """Raises InputError if the vocabulary has not the encoder's pieces."""
+        """Raises InputError if the vocabulary does not have the encoder's pieces."""
         if self.own_vocabulary and self.own_vocabulary.tokens != vocabulary.tokens:
             raise InputError("the store has other pieces than the encoder",
                              "make it with the encoder's: punc make-store --token-type=encoder --vocab=DIR")

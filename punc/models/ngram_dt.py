@@ -3,8 +3,9 @@
 scikit-learn grows a tree for each depth and leaf size. The one with the lowest loss on the development set is saved as
 plain arrays, together with the language model.
 
-On text that the language model was trained on, its posteriors are better than elsewhere, and the tree would trust them
-too much. So train the language model on other text; or, if there is none, let `folds` make posteriors that are as good
+On text that the language model was trained on, its posteriors are better than on other text, so the tree would trust
+them too much. So train the language model on other text; or, if there is none, let `folds` make posteriors that are as
+good
 as on other text: the training streams are dealt to the folds in turn, and the posteriors of each fold are those of a
 language model estimated as `lm_model` was, on the same sets without the streams of the fold.
 
@@ -35,8 +36,9 @@ class Model(NonGradientModel):
     """A decision tree on the pause and the posteriors of an n-gram model.
 
     lm_model     directory of a model `ngram` with the vocabulary of the store
-    folds        of the training streams, each with posteriors by a language model that has not read it; the sets of
-                 `lm_model` are in the store, too; 0: `lm_model` has not read the training sets
+    folds        number of folds of the training streams; the posteriors of each fold come from a language model that
+                 was trained without it, so the store needs the sets of `lm_model`, too; 0: `lm_model` was not trained
+                 on the training sets
     """
 
     def __init__(self, vocab: int, labels: int, lm_model: str | dict[str, Any] = "", folds: int = 0):
@@ -83,7 +85,7 @@ class Model(NonGradientModel):
         if not len(left) or (children <= np.concatenate([inner, inner])).any() or (children >= len(left)).any():
             raise ValueError("not a tree")
         if (feature[inner] < 0).any() or (feature[inner] > self.lm.n_labels).any():
-            raise ValueError("features that there are not")
+            raise ValueError("features that do not exist")
         if not np.isfinite(self.arrays["counts"]).all() or (self.arrays["counts"] < 0).any():
             raise ValueError("not counts")
 
@@ -116,7 +118,7 @@ class Model(NonGradientModel):
 
 
 class Folds:
-    """A store of which the sets `divided` have only the streams of a fold, or only the others."""
+    """A store whose sets `divided` have only the streams of a fold, or only the other streams."""
 
     def __init__(self, store: Store, divided: Sequence[str], folds: int, fold: int, inside: bool):
         self._store, self._divided, self._folds, self._fold, self._inside = store, divided, folds, fold, inside

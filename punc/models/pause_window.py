@@ -1,7 +1,8 @@
 """Pause-Window: a network that sees the pauses, or words and pauses, in a small window around the slot.
 
 Tilk & Alumäe 2015, section 2.2, train "a simple model using a small window of pauses only as input features" (`words`
-false): it finds periods with an F1 of 0.53 and no commas. They give neither the width nor the kind of the model. Here
+false): it finds periods with an F1 of 0.53 and no commas. They specify neither the width nor the kind of the model.
+Here
 it is a tanh layer and a softmax; p(t) is the pause of slot t in seconds, x(t) the word before it, n the width:
 
     y(t) = tanh(W [p(t − n) … p(t + n), e(x(t − n + 1)) … e(x(t + n))] + b)
@@ -48,10 +49,9 @@ class Model(NeuralModel):
             pauses = torch.full_like(tokens, torch.nan, dtype=torch.float32) if pauses is None else pauses
             pauses = pauses.masked_fill(tokens == END, torch.nan)  # padding, whatever it is
             line = nn.functional.pad(pauses, (n, n), value=torch.nan)
-            for shift in range(2 * n + 1):
-                features.append(self.pauses(line[:, shift:shift + steps], tokens).transpose(0, 1))
+            features += [self.pauses(line[:, shift:shift + steps], tokens).transpose(0, 1)
+                         for shift in range(2 * n + 1)]
         if self.embedding:
             line = nn.functional.pad(tokens, (n - 1, n), value=END)
-            for shift in range(2 * n):
-                features.append(self.embedding(line[:, shift:shift + steps]))
+            features += [self.embedding(line[:, shift:shift + steps]) for shift in range(2 * n)]
         return self.output(self.hidden(torch.cat(features, dim=2)).tanh()), ()

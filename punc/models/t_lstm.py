@@ -25,7 +25,7 @@ class Model(NeuralModel):
     pauses           read the pause of the slot
     init_range       initial weights are uniform over ± this
     biases           the LSTM has biases (the paper omits them)
-    speaker_changes  read whether the speaker changes in the slot, where the data has turns (the paper has none)
+    speaker_changes  read whether the speaker changes in the slot, if the data has turns (not in the paper)
     """
 
     lookahead = 1

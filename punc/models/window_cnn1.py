@@ -21,7 +21,7 @@ HEIGHTS = 4  # words of the highest filters
 class Model(WindowModel):
     """CNN-1. The other options are those of WindowModel.
 
-    filters      filters of each height, 1 to 4 words, or to those of a smaller window
+    filters      filters of each height from 1 to 4 words, or to the size of a smaller window
     hidden_dim   units of the second fully connected layer; the first has twice as many
     """
 

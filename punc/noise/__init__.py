@@ -1,1 +1,1 @@
-"""ASR noise: errors as a recogniser makes them, laid over text that people wrote down."""
+"""ASR noise: simulated errors of a recogniser in reference text."""

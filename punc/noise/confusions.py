@@ -1,6 +1,6 @@
-"""Confusions: what a recogniser wrote in the place of which words, counted on text aligned with its ASR output.
+"""Confusions: what a recogniser wrote instead of which words, counted on references aligned with its output.
 
-The file is text, a count a line, with tabs between the fields and blanks between words:
+The file is text, one count a line, with tabs between the fields and blanks between words:
 
     punc confusions 1
     runs        27200                           stretches of wrong words, one after another
@@ -14,8 +14,8 @@ The file is text, a count a line, with tabs between the fields and blanks betwee
     inserted    718       mark        and       words in a slot between two correct words
 
 Words are aligned by `timing.align`. Between matched words are *regions* of some reference words and some ASR words,
-which are paired in order: the first reference word has all ASR words that are too many, and reference words without a
-pair are deleted. A region without reference words is an insertion. Long regions, of different speech, are left out.
+which are paired in order: surplus ASR words go to the first reference word, and reference words without a pair are
+deleted. A region without reference words is an insertion. Long regions, of different speech, are left out.
 """
 
 from collections import Counter
@@ -52,10 +52,10 @@ class Confusions:
 
     @property
     def burst(self) -> float:
-        """How far errors come in stretches: the correlation of a word's being wrong with the next word's, at least 0.
+        """How much errors cluster: the correlation between one word being wrong and the next, at least 0.
 
-        Of a chain in which each word copies the state of the word before with probability b, and else is wrong with
-        probability m: P(wrong after wrong) = b + (1 − b) m.
+        For a chain in which each word copies the state of the word before with probability b, and otherwise is wrong
+        with probability m: P(wrong after wrong) = b + (1 − b) m.
         """
         seen, errors = self.seen.total(), self.replaced.total()
         if not errors or errors == seen:
@@ -139,7 +139,7 @@ def learn(pairs: Sequence[tuple[StrPath, StrPath]], labels: LabelSet) -> tuple[C
     """The confusions of pairs of a reference, with labels, and the ASR output of the same streams; and how many
     reference words are in regions that were left out.
 
-    Raises InputError if a reference has no labels, if only one of a pair has a stream, or if nothing is alike.
+    Raises InputError if a reference has no labels, if only one of a pair has a stream, or if no words match.
     """
     found, left_out = Confusions(), 0
     has_mark = np.array([bool(label.mark) for label in labels])
@@ -150,7 +150,7 @@ def learn(pairs: Sequence[tuple[StrPath, StrPath]], labels: LabelSet) -> tuple[C
                                    [word for u in heard for word in u.words],
                                    has_mark[label_numbers(spoken, labels, ref.path)])
     if not found.seen:
-        raise InputError("the words of the two are not of the same speech", "give each its own ASR output", pairs[0][1])
+        raise InputError("the two texts are not of the same speech", "give each its own ASR output", pairs[0][1])
     return found, left_out
 
 
@@ -181,7 +181,7 @@ def add_stream(found: Confusions, spoken: Sequence[str], heard: Sequence[str], m
 
 
 def replacements(words: int, output: Sequence[str]) -> list[tuple[str, ...]]:
-    """What stands in the place of each of some reference words, by the pairing rule."""
+    """What replaces each of some reference words, by the pairing rule."""
     more = max(len(output) - words, 0)
     first = [tuple(output[:more + 1]), *((word,) for word in output[more + 1:])] if output else []
     return [*first, *[()] * (words - len(first))]

@@ -1,9 +1,8 @@
-"""Errors drawn for a text or a data directory: words wrong, deleted and inserted, and the pauses of those that are
-left.
+"""Draws errors for a text or a data directory: words substituted, deleted and inserted, and the pauses of the result.
 
-With a `Fluency`, errors fit into their sentence, as a recogniser's language model lets others hardly pass: a wrong word
-is drawn several times, and the draw is taken that makes the most pairs with the words next to it which the text has
-elsewhere. Which words are wrong and which are deleted is left as it was drawn first.
+With a `Fluency`, errors fit into their sentence, as a recogniser's language model makes them: a wrong word is drawn
+several times, and the draw with the most word pairs that occur elsewhere in the text is used. The first draw decides
+which words are wrong and which are deleted.
 """
 
 from collections import Counter
@@ -36,12 +35,12 @@ class Drawn(NamedTuple):
 
     @property
     def deleted(self) -> int:
-        """How many reference words nothing stands for."""
+        """How many reference words are deleted."""
         return len(self.kept) - int(self.spoken.sum())
 
     @property
     def inserted(self) -> int:
-        """How many words there are besides one for each reference word that is not deleted."""
+        """How many words there are in addition to one for each reference word that is not deleted."""
         return len(self.words) - int(self.spoken.sum())
 
 
@@ -65,7 +64,7 @@ class Fluency:
 
     def draw(self, table: NoiseTable, words: np.ndarray, first: np.ndarray, wrong: np.ndarray,
              rng: np.random.Generator) -> np.ndarray:
-        """What stands in the place of words of a text (`add`), which have the indices `wrong`: sequences, int64."""
+        """What replaces the words of a text (`add`) with the indices `wrong`: sequences, int64."""
         n, deletion = len(words), len(table.errors)
         left = np.where(first[wrong], 0, words[wrong - 1])
         after = np.minimum(wrong + 1, n - 1)
@@ -139,7 +138,8 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
 def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment:
     """The text aligned with the one that has errors, by the rules of `timing.align`.
 
-    To be linear in time, it is cut at the begin of streams and between correct words, as most best alignments are.
+    To take linear time, the alignment is cut at the beginning of streams and between correct words, like most of the
+    best alignments.
     """
     ends = np.cumsum(np.bincount(drawn.source, minlength=len(words)))
     cuts = np.append(np.flatnonzero(first[1:]) + 1, len(words))
@@ -152,10 +152,10 @@ def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment
 
 
 def drawn_pauses(pauses: np.ndarray, drawn: Drawn) -> np.ndarray:
-    """The pauses after the words of a text with errors, float32 (N,); NaN unknown, as beside words inserted in a slot.
+    """The pauses after the words of a text with errors, float32 (N,); NaN unknown, as next to words inserted in a slot.
 
-    A wrong word, or the last of several, has the pause of the word that it stands for. The pause of a deleted word is
-    added to that of the word before, without the word's own duration, which nobody knows.
+    A wrong word, or the last of several, has the pause of the word that it replaces. The pause of a deleted word is
+    added to that of the word before, without the duration of the deleted word, which is unknown.
     """
     last = np.cumsum(np.bincount(drawn.source, minlength=len(pauses))) - 1  # the last word that was there by each slot
     found = np.full(len(drawn.words), np.nan, np.float32)
@@ -171,7 +171,7 @@ def corrupt(data_dir: StrPath, out_dir: StrPath, confusions: Confusions, labels:
     """Write `out_dir`: the data directory with the errors of a recogniser, and labels as of `punc project`. One stream
     is in memory. Returns sums: what became of the labels, and how many words were deleted and inserted.
 
-    Raises InputError if the directory has no labels, or others, and if the confusions cannot give so many errors.
+    Raises InputError if the directory has no labels, or others, and if the confusions cannot give as many errors.
     """
     data = DataDir(data_dir, needs=["punct"])
     words: Counter[str] = Counter()

@@ -1,7 +1,7 @@
-"""A set of a store with errors, drawn anew for each seed.
+"""A set of a store with errors, drawn for each seed.
 
-A word is a run of tokens that ends with a slot, and has the type of a table. A run that is no known word is an unknown
-word: it is kept, deleted, or replaced as rare words are. What a recogniser wrote becomes tokens by the store's
+A word is a run of tokens that ends with a slot, and has the type of a table. Any other run is an unknown word, which
+is kept, deleted, or replaced like rare words. What a recogniser wrote becomes tokens by the store's
 tokenizer, so a word outside the vocabulary is `<unk>`, or spelled. A noisy set is drawn in blocks, into temporary files
 without a name, so memory does not grow with the corpus.
 """
@@ -118,9 +118,9 @@ class StoreNoise:
     """The errors of a labelled set of a store, at a word error rate, from confusions of `punc confusions`.
 
     share   of the text that has errors, in stretches of STRETCH words drawn anew for each seed
-    draws   how often a wrong word is drawn, to take the draw that fits best into the text
+    draws   how often each wrong word is drawn; the best fitting draw is used
 
-    Raises InputError for confusions that cannot be read, or give no such rate, and for tokens of characters.
+    Raises InputError for confusions that cannot be read or cannot give this rate, and for tokens of characters.
     """
 
     def __init__(self, data: StoreSet, store: Store, confusions: StrPath, wer: float,

@@ -6,13 +6,14 @@ of a word; sequence t < types is the one word t.
 Rate: a word that was seen n times, e times wrong, is wrong with probability (e + K r) / (n + K). r is the rate of all
 words that were seen about as often (by powers of 2), so that of rare words for a word that was never seen.
 
-Replacement: the ones counted, and K more, for words with less than ENOUGH errors: some to deletion, as many as of all
-words seen about as often; the rest to words that sound alike, or, if none does, as unknown words are replaced.
+Replacement: the counted ones and, for words with fewer than ENOUGH errors, K more: some deletions, in the same
+proportion as for all words seen about as often; the rest words that sound alike or, if there are none, the
+replacements of unknown words.
 
 Sound: a noisy channel (Kernighan, Church & Gale 1990, "A Spelling Correction Program Based on a Noisy Channel Model"):
 a word w is heard as the word v with a probability in proportion to P(v) P(w → v). P(v) is how frequent v is in the ASR
 output. P(w → v) is the product of the probabilities of the fewest edits of characters that make v of w, counted on the
-pairs of words that the recogniser has confused, each once, if at least half of the characters agree.
+pairs of words that the recogniser confused, each pair once, if at least half of the characters agree.
 """
 
 import math
@@ -88,7 +89,7 @@ class NoiseTable:
         return np.diff(self.ends, prepend=0)
 
     def draw(self, words: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """What stands in the place of wrong words, each drawn by itself: sequences, int64."""
+        """What replaces wrong words, each drawn independently: sequences, int64."""
         found = self.replacements.draw(words, rng)
         unknown = found == SAME_AS_UNKNOWN
         found[unknown] = self.replacements.draw(np.zeros(int(unknown.sum()), np.int64), rng)
@@ -214,7 +215,7 @@ def _insertions(confusions: Confusions, types: Mapping[str, int], sequences: Seq
 
 
 class Sounds:
-    """Words that are heard for others; `words` are those of the ASR output, in C order."""
+    """Words that can be misheard as others; `words` are the words of the ASR output, in C order."""
 
     def __init__(self, confusions: Confusions):
         self.words = sorted(confusions.heard, key=str.encode)
@@ -228,7 +229,7 @@ class Sounds:
         self._log_probs = _log_probabilities(edits)
 
     def neighbours(self, words: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """For each word, the indices of the words that it is heard as, and their probabilities; none may be alike."""
+        """For each word, the indices of the words that it is heard as, and their probabilities; there may be none."""
         found: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         lengths = np.array([len(word) for word in words], np.int64)
         for length in np.unique(lengths).tolist():

@@ -38,7 +38,7 @@ class Score(NamedTuple):
 def collect_scores(exp: StrPath, systems: Sequence[str] = (), sets: Sequence[str] = ()) -> list[Score]:
     """All scores EXP-DIR/SYSTEM/decode_SET/score, by set, then by system: in the given order, then in C order.
 
-    Where decode_SET also has score_NAME, another score of the same output, its overall P, R and F1 are NAME's. Raises
+    If decode_SET also has score_NAME, another score of the same output, its overall P, R and F1 are NAME's. Raises
     InputError if there is no score.
     """
     scores = []
@@ -62,8 +62,8 @@ def _read_metrics(path: Path) -> dict[str, Interval]:
 
 def paired_tests(scores: Sequence[Score], pairs: Iterable[tuple[str, str]],
                  tested: Sequence[str] = (), shown: Sequence[str] = ()) -> list[PairedTest]:
-    """Test pairs of systems on every set that both were scored on. Of several seeds, the mean is tested, and the test
-    knows training noise (`compare_runs`).
+    """Test pairs of systems on every set that both were scored on. With several seeds, the mean is tested, with
+    training noise included (`compare_runs`).
 
     tested   the metrics, as `overall.F1`; none: those of the columns `shown`, or, without these, all
 
@@ -120,8 +120,8 @@ class Epoch(NamedTuple):
 def read_training(system: Path) -> list[Epoch]:
     """The epochs of the model in a directory; none if it has no log or is not trained in epochs.
 
-    An epoch that was trained again after a stop counts once; a first epoch begins a new run. Where the log does not say
-    which epoch is kept, as the run has not ended, it is the one with the lowest dev loss.
+    An epoch that was trained again after a stop counts once; a first epoch begins a new run. If the run has not ended
+    and the log does not say which epoch is kept, it is the one with the lowest dev loss.
     """
     epochs: dict[int, Epoch] = {}
     kept = 0

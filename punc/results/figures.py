@@ -1,6 +1,6 @@
 """Figures by matplotlib, an extra: those of a report as SVG inside a page, those of a recipe as PNG files.
 
-Text and axes of a report have the page's text colour, so that a plot is read on a light and on a dark page. A system
+Text and axes of a report have the page's text colour, so that plots are readable on light and dark pages. A system
 has the same colour, dash and marker in all plots. Pictures of data directories show how long pauses are, what a system
 makes of them, and how frequent marks are. Their axis of pauses is logarithmic, with pauses under 10 ms, the shortest
 frame of an ASR system, at the left end as "0".
@@ -48,7 +48,7 @@ def styles(systems: Iterable[str]) -> dict[str, dict[str, Any]]:
 
 
 def plain(text: str) -> str:
-    """A text as a figure shows it, in which matplotlib would read what stands between `$` as mathematics."""
+    """A text for a figure, escaped because matplotlib reads text between `$` as mathematics."""
     return text.replace("$", r"\$")
 
 
@@ -188,7 +188,7 @@ def posteriors(data: DataDir, decode: StrPath, label: str) -> tuple[np.ndarray, 
     column, of = labels.index(label), {}
     for id, matrix in read_posteriors(archive):
         if matrix.ndim != 2 or matrix.shape[1] != len(labels.names):
-            raise InputError(f"'{id}' is no matrix of {len(labels.names)} columns, one for each label",
+            raise InputError(f"'{id}' is not a matrix of {len(labels.names)} columns, one for each label",
                              "punctuate with --posteriors true", archive)
         of[id] = matrix[:, column]
     found = []

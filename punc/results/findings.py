@@ -1,6 +1,6 @@
 """The findings of a page: sentences whose figures are filled in from the tables of the page.
 
-A figure stands in braces, which name its cell; a name with blanks is in quotes:
+A figure is written in braces that name its cell; names with blanks are quoted:
 
     {SYSTEM SET METRIC}       51.1; of several seeds, their mean
     {± SYSTEM SET METRIC}     51.1 ± 1.1: with the standard deviation of the seeds
@@ -11,7 +11,7 @@ A figure stands in braces, which name its cell; a name with blanks is in quotes:
                               those of SER, which is Err in another unit, and of the macro average
 
 `published NAME` in place of a system is a published row. A finding names each system whose figures it quotes. Other
-numbers stand in backticks, with a word that says what they count; years and names, as F1 and 4-gram, need none.
+numbers stand in backticks, with a word that says what they count; years and names, such as F1 and 4-gram, need none.
 """
 
 import logging
@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 
 class NotBorneOutError(Exception):
-    """The page has no row that a finding is about, or its figures say something else."""
+    """The page has no row for a finding, or its figures say something else."""
 
 
 def filled(text: str, data: PageData, published: Sequence[Published], declared: Collection[str], path: str) -> str:
@@ -90,11 +90,11 @@ class Figures:
         self._names = self._known.union(metric.split(".")[0] for row in self._rows.values() for metric in row)
 
     def is_name(self, word: str) -> bool:
-        """Whether a word with a digit is a name, and no figure."""
+        """Whether a word with a digit is a name and not a figure."""
         return word in self._names or NAME.fullmatch(word) is not None
 
     def text(self, reference: str, prose: str) -> str:
-        """What stands on the page for a reference of a finding, whose words outside of references are `prose`."""
+        """The text for a reference of a finding, whose words outside of references are `prose`."""
         words = shlex.split(reference) if reference.count('"') % 2 == 0 else []
         for system in self._systems.intersection(words):
             if not re.search(rf"(?<![\w+-]){re.escape(system)}(?![\w+-])", prose):

@@ -1,4 +1,4 @@
-"""An experiment as one HTML page that needs nothing else: no network, no other file."""
+"""An experiment as one self-contained HTML page."""
 
 import json
 import logging

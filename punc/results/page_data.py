@@ -1,4 +1,4 @@
-"""What result pages are made from: RESULTS.tsv, the tables in results/, and a table of published figures.
+"""The data of result pages: RESULTS.tsv, the tables in results/, and a table of published figures.
 
     RESULTS.tsv               one line per figure: system, set, metric, value, low, high
     results/signatures.tsv    what each score depends on
@@ -7,7 +7,7 @@
     results/command.txt       the command that made the figures, if it is known
     results/*.png             pictures
 
-The pages (`pages`) are a function of these files and of the settings alone. Systems that were trained with several
+The pages (`pages`) depend only on these files and the settings. Systems that were trained with several
 seeds are SYSTEM, SYSTEM.seed2, SYSTEM.seed3, …: one row of a page. Rows of published pages can stay next to new ones.
 """
 
@@ -47,7 +47,7 @@ class PairedTest(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What training a system cost; epochs and tokens per second are NaN if it is not trained in epochs."""
+    """The cost of training a system; epochs and tokens per second are NaN if it is not trained in epochs."""
 
     system: str
     epochs: float
@@ -191,7 +191,7 @@ def first_runs(systems: Iterable[str]) -> list[str]:
 def join_seeds(metrics: Mapping[Row, Mapping[str, Interval]]) -> dict[Row, Metrics]:
     """The metrics of each system and set; those of systems with several seeds as one row, in place of the first.
 
-    A row that is only there with one seed is as it was.
+    A row with only one seed does not change.
     """
     runs: dict[Row, list[Row]] = {}
     for system, name in metrics:
@@ -213,7 +213,7 @@ def keep_rows(new: PageData, kept: PageData, directory: StrPath, systems: Sequen
               sets: Sequence[str] = ()) -> PageData:
     """The rows of `new`, and those of `kept`, read from `directory`, whose systems are not new, in order.
 
-    A system that is new replaces all its kept rows, those of other seeds too: they are of another training. A kept test
+    A new system replaces all its kept rows, including those of other seeds, which are of another training. A kept test
     of a new and a kept system goes, unless the new rows repeat the kept ones figure by figure.
 
     Raises InputError if rows of a set are of other slots or another reference, so that they cannot be compared.
@@ -237,7 +237,7 @@ def keep_rows(new: PageData, kept: PageData, directory: StrPath, systems: Sequen
 
 
 def dropped_rows(new: PageData, kept: PageData) -> list[Row]:
-    """The rows of `kept` that `keep_rows` leaves out and `new` has not: of other seeds and sets."""
+    """The rows of `kept` that `keep_rows` leaves out and that are not in `new`, for other seeds and sets."""
     fresh = {without_seed(system) for system in new.systems}
     return [key for key in kept.metrics if without_seed(key[0]) in fresh and key not in new.metrics]
 
@@ -257,5 +257,5 @@ def _check_comparable(new: Mapping[Row, str], kept: Mapping[Row, str], directory
         for part in SAME:
             if name in first and ours.get(part) != theirs.get(part):
                 raise InputError(f"{name} of {system} has {part}:{theirs.get(part)}, here it is {ours.get(part)}",
-                                 "rows of other data are no rows of one page; make the sets from the same corpus",
+                                 "rows of different data cannot be on one page; make the sets from the same corpus",
                                  directory)

@@ -30,7 +30,8 @@ class Group(NamedTuple):
 
 
 def breakdown(table: SlotTable, names: Sequence[str], group: np.ndarray) -> list[Group]:
-    """The scores of groups of slots, of int64 (slots,), −1 for none; groups without a slot are left out."""
+    """The scores of groups of slots, given the group of each slot, int64 (slots,), −1 for none; groups without a slot
+    are left out."""
     counts = [table.confusion(system, group, len(names)) for system in table.hypotheses]
     slots = counts[0].sum((1, 2)).tolist()
     marks = counts[0][:, 1:].sum((1, 2)).tolist()
@@ -128,7 +129,7 @@ def reliability(posteriors: np.ndarray, reference: np.ndarray) -> Reliability:
 
 
 def view(table: SlotTable | str, style: Mapping[str, dict], id: str, shown: Collection[str]) -> dict[str, Any]:
-    """What the page says of a set: its slots, or why there are none; `shown` are the error browser's streams."""
+    """What the page says about a set: its slots, or why there are none; `shown` are the error browser's streams."""
     if isinstance(table, str):
         return {"slots": None, "reason": table}
     return {"slots": int(table.counted.sum()), "labels": table.labels.names, "left_out": table.left_out,

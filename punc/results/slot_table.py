@@ -1,8 +1,8 @@
 """The slots of a set as columns: words, reference, pauses, and what each system wrote there.
 
 The words are those that the systems punctuated. If the score's reference has other words, as with ASR output, its
-labels are projected onto them as `scoring.counts` does. A system is left out, with the reason, if its slots cannot be
-had or do not add up to the counts of its score: then the data is not what was scored.
+labels are projected onto them as `scoring.counts` does. A system is left out, with the reason, if its slots are not
+available or do not add up to the counts of its score, because then the data is not what was scored.
 """
 
 from collections.abc import Mapping, Sequence
@@ -131,7 +131,7 @@ def _numbers(utterances: Sequence[Utterance], classes: Mapping[str, int], path: 
     try:
         return np.array([classes[name] for u in utterances for name in u.labels or ()], np.int8)
     except KeyError as error:
-        raise InputError(f"label {error} is no label of the score", "score again", path / "punct") from None
+        raise InputError(f"label {error} is not a label of the score", "score again", path / "punct") from None
 
 
 def _begin(reference: Path, decoded: Path, labels: LabelSet, classes: Mapping[str, int], last_slot: str) -> SlotTable:
@@ -168,7 +168,7 @@ def _add(table: SlotTable, score: Score, decoded: Path, classes: Mapping[str, in
             begin, end = end, end + len(utterance.words)
             if utterance.words != table.words[begin:end]:
                 raise InputError(f"other words than the first system, from utterance '{utterance.id}' on",
-                                 "only systems that punctuate the same words stand in one text", decoded)
+                                 "only systems that punctuate the same words can be shown in one text", decoded)
             places[utterance.id] = begin, end
     if end != len(table.words):
         raise InputError("fewer words than the first system has", "punctuate the same data", decoded)

@@ -1,12 +1,12 @@
-"""Counts of a reference and a hypothesis, unit by unit: slots by pairs of labels, and word errors.
+"""Counts of a reference and a hypothesis for each unit: slots by pairs of labels, and word errors.
 
 A *unit* is what intervals and tests resample: a stream, that is a recording or a text, as utterances of one recording
-are not independent. Below MIN_STREAMS streams nothing can be said of how recordings differ: then the units are blocks
-of BLOCK words of the reference, and the intervals are of other passages of the same recordings.
+are not independent. With fewer than MIN_STREAMS streams, one cannot tell how much recordings differ, so the units are
+blocks of BLOCK words of the reference, and the intervals hold for other passages of the same recordings.
 
 If the words of a stream differ, as in ASR output, the reference slots are first projected onto the words of the
 hypothesis by edit distance (`timing.align`; Tilk & Alumäe 2015, section 3). The slots of the hypothesis are scored: a
-mark that after projection shares its slot with a stronger one is gone from both sides. A word of the hypothesis is in
+mark that shares its slot with a stronger one after projection is lost on both sides. A word of the hypothesis is in
 the block of the reference word that it is paired with, or else of the nearest one before it; so systems that changed
 words differently have the same blocks.
 """
@@ -33,7 +33,7 @@ WORD_COLUMNS = tuple(f"{form}:{outcome}" for form in FORMS for outcome in "CSDI"
 
 
 class Words(NamedTuple):
-    """One side of a stream: its words as they are compared to align, and with capitals, if these are known."""
+    """One side of a stream: its words in the form that is aligned, and with capitals if these are known."""
 
     plain: Sequence[str]
     slots: np.ndarray  # (words,) int64: the number of the label after each word
@@ -71,7 +71,7 @@ def count_streams(names: Sequence[str], sides: Sequence[tuple[Words, Words]], la
     last_slot  the slot at a stream's end: "true" counts it, "false" leaves it out, "only" counts nothing else
 
     Returns the counts, and the reference label of each slot of the hypothesis, (hypothesis words,) int64. In word
-    errors with marks, labels that are written with the same mark are the same.
+    errors with marks, labels with the same mark are equal.
     """
     layout = _Layout([len(ref.plain) for ref, _ in sides], [len(hyp.plain) for _, hyp in sides], block)
     refs, hyps = [ref for ref, _ in sides], [hyp for _, hyp in sides]
@@ -113,7 +113,7 @@ def counted_slots(lengths: Sequence[int], last_slot: str) -> np.ndarray:
 
 
 def join_blocks(counts: Counts) -> Counts:
-    """Counts of blocks, at least one, as what is resampled: the streams, if there are at least MIN_STREAMS."""
+    """Counts of blocks, at least one, joined to the units of resampling: streams, if there are at least MIN_STREAMS."""
     if counts.streams < MIN_STREAMS:
         return counts
     names = [name.rpartition(":")[0] for name in counts.units]
@@ -126,7 +126,8 @@ def join_blocks(counts: Counts) -> Counts:
 def add_up(parts: Sequence[Counts], reference: StrPath) -> Counts:
     """The counts of all parts, in their order, as one. Raises InputError about `reference` if they have no slot."""
     if not any(part.confusion.any() for part in parts):
-        raise InputError("no slot to score", "the data directories have no words, or --last-slot leaves them all out",
+        raise InputError("no slot to score", "the data directories have no words, or --last-slot leaves out all of "
+                                             "them",
                          reference)
     return Counts([unit for part in parts for unit in part.units], np.concatenate([part.confusion for part in parts]),
                   sum(part.streams for part in parts), sum(part.aligned for part in parts),
@@ -185,7 +186,7 @@ class _Layout:
         self.hyp_stream = np.repeat(streams, hyp_lengths)
 
     def align_again(self, ref: np.ndarray, hyp: np.ndarray, plain: Alignment) -> Alignment:
-        """Align another form of words that are aligned as plain ones; cut each CUT words, inside of RUN equal ones."""
+        """Align another form of words whose plain form is aligned; cut every CUT words, within RUN equal ones."""
         pairs = plain.ref_to_hyp
         equal = pairs >= 0
         equal[equal] = ref[equal] == hyp[pairs[equal]]

@@ -1,6 +1,6 @@
-"""Metrics, in percent, from counts: METRICS is the table of all of them, and `_of_…` are the formulas.
+"""Metrics, in percent, from counts: METRICS is the table of all metrics, and `_of_…` are the formulas.
 
-Labels can be scored together as one class: `NAME:CLASS=LABEL+LABEL,CLASS=…`.
+Labels can be merged into classes: `NAME:CLASS=LABEL+LABEL,CLASS=…`.
 
 A value that would divide by zero is NaN: P of a label that is never predicted, R of one that is never expected, F1 if
 both are so. F1 of a label that is expected and never predicted is 0.
@@ -63,7 +63,7 @@ METRICS = (
 
 
 class Collapse(NamedTuple):
-    """Labels taken together: the score's name, the classes, the empty one first, and each label's class (labels,)."""
+    """Merged labels: the score's name, the classes, the empty one first, and each label's class (labels,)."""
 
     name: str
     classes: tuple[str, ...]
@@ -88,7 +88,7 @@ def parse_collapse(text: str, labels: LabelSet) -> Collapse:
     unknown = [label for label in class_of if label not in labels.names]
     wrong = ""
     if unknown:
-        wrong = f"'{unknown[0]}' is no label of the set"
+        wrong = f"'{unknown[0]}' is not a label of the set"
     elif len(class_of) < len(pairs):
         wrong = "a label stands twice"
     elif "" in class_of.values():

@@ -1,4 +1,4 @@
-"""Histograms of posteriors, by label and by whether the label is the reference's: what curves of precision are made of.
+"""Histograms of posteriors, by label and by whether the label is correct, for precision-recall curves.
 
 Posteriors are counted in BINS equal bins of their log-odds, from -LIMIT to LIMIT. So a histogram does not grow with the
 data, and an area under a curve is right to four digits.
@@ -40,7 +40,7 @@ class Posteriors:
         first = next((matrix for _, matrix in read_posteriors(archive) if matrix.size), None)
         same = not system.is_file() or LabelSet.read(system).names == labels.names
         if not same or first is None or first.ndim != 2 or first.shape[1] != len(labels):
-            logger.info("punc score: %s has posteriors of other labels: no areas under curves", archive)
+            logger.info("punc score: %s has posteriors of other labels, so there are no areas under curves", archive)
             return None
         return cls(archive, labels)
 

@@ -1,4 +1,4 @@
-"""A score directory: its files, its signature, and its metrics as a table to read; tables and numbers of pages."""
+"""A score directory: its files, its signature, and its metrics as a readable table; tables and numbers of pages."""
 
 import json
 import math
@@ -68,7 +68,7 @@ def write_score(directory: Path, counts: Counts, labels: LabelSet, measured: Map
 def score_json(measured: Mapping[str, Interval], signed: str,
                comparison: Mapping[str, Comparison] | None = None) -> str:
     """The metrics as JSON: {"signature", "metrics": {name: {"value", "low", "high"}}, "against": {name: {…}}}; numbers
-    are in percent, p apart; null is undefined, or an interval that cannot be had."""
+    are in percent, p apart; null is an undefined value or interval."""
     content: dict[str, object] = {"signature": signed, "metrics": _plain(measured)}
     if comparison is not None:
         content["against"] = _plain(comparison)
@@ -124,7 +124,7 @@ def system_table(measured: Mapping[str, Mapping[str, Interval]], tests: Mapping[
 
 
 def write_tsv(path: StrPath, header: Iterable[str], rows: Iterable[Sequence[str | float]]) -> None:
-    """Write rows under a header. Numbers have 4 decimals, so rounding them again for a page does no harm."""
+    """Write rows under a header. Numbers have 4 decimals, so they can be rounded again for a page."""
     with atomic_file(path) as file:
         file.write("\t".join(header) + "\n")
         for row in rows:
@@ -153,12 +153,12 @@ def markdown_table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def figure(value: float | None) -> str:
-    """A figure to read: one decimal, – if it is undefined."""
+    """A figure for readers: one decimal, – if it is undefined."""
     return "–" if value is None or math.isnan(value) else f"{value:.1f}"
 
 
 def duration(seconds: float) -> str:
-    """A time to read: `47 s`, `12 min`, `3 h 5 min`."""
+    """A duration for readers: `47 s`, `12 min`, `3 h 5 min`."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -166,5 +166,5 @@ def duration(seconds: float) -> str:
 
 
 def chance(p: float) -> str:
-    """A probability to read: `0.0312`, `<0.0001`."""
+    """A probability for readers: `0.0312`, `<0.0001`."""
     return "<0.0001" if p < 0.00005 else f"{p:.4f}"

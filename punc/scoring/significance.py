@@ -1,7 +1,7 @@
 """Bootstrap intervals of metrics, and paired tests of two systems, both from counts per unit.
 
-`compare` tests two outputs. Training a system again moves its score, too, and that test does not know it: of two
-systems that differ by their seeds alone it finds too many different. `compare_runs` tests systems that were trained
+`compare` tests two outputs. It ignores that training a system again changes its score, so it finds too many
+differences between systems that differ only by their seeds. `compare_runs` tests systems that were trained
 with several seeds: run i of system k has the metric m_ki. Seeds draw runs, and the test set draws recordings, which all
 runs share. So the runs are the readers, and the recordings the cases, of the analysis of variance of Obuchowski &
 Rockette (1995), here with readers that belong to one of the two systems (Hillis 2014). With n_k runs of system k,
@@ -17,7 +17,7 @@ t distribution with ν degrees of freedom (Satterthwaite 1946; Hillis 2007), for
 
     ν = var² / (Σ_k (s_k² / n_k)² / (n_k - 1) + max(0, c_1 + c_2 - 2 c_12)² / (units - 1))
 
-A system with one run counts as it is, without training noise.
+A system with one run counts without training noise.
 """
 
 import math
@@ -69,9 +69,10 @@ def compare(this: np.ndarray, other: np.ndarray, measure: Measure,
             replicates: int = REPLICATES) -> dict[str, Comparison]:
     """A paired test of two systems on the same units; each has counts (units, …).
 
-    p is two-sided, by approximate randomisation (Noreen 1989; Riezler & Maxwell 2005). If the systems were alike, any
-    unit's outputs could be exchanged; p is how often exchanging each unit's with probability ½ gives at least the
-    observed difference. It is never below 1 / (replicates + 1). The interval is by the paired bootstrap (Koehn 2004),
+    p is two-sided, by approximate randomisation (Noreen 1989; Riezler & Maxwell 2005). If the systems were equal,
+    their outputs for any unit could be exchanged; p is how often exchanging each unit with probability ½ gives at
+    least the observed difference. It is never below 1 / (replicates + 1). The interval is by the paired bootstrap
+    (Koehn 2004),
     which resamples the same units for both systems.
     """
     one, two = measure(this.sum(0)), measure(other.sum(0))

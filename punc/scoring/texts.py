@@ -1,6 +1,7 @@
-"""What is scored against what: plain texts, files of them, and data directories, as words and labels.
+"""The sides of a score: plain texts, files of texts, and data directories, as words and labels.
 
-A file is one text, or has a text on each line: a recording, or a post. A side's texts are *streams* as everywhere.
+A file is one text, or has a text on each line: a recording, or a post. The texts of a side are *streams*, as
+everywhere.
 """
 
 import hashlib
@@ -95,7 +96,7 @@ def count(reference: DataDir, hypothesis: DataDir, labels: LabelSet, block: int 
           match: str = "utterances", posteriors: Posteriors | None = None) -> Counts:
     """Count slots and word errors in blocks, as `count_streams`, a batch of streams at a time; and posteriors.
 
-    Both directories have labels. Raises InputError if ids differ, but with the `match` "streams" only of streams, if a
+    Both directories have labels. Raises InputError if ids differ (with the `match` "streams", ids of streams), if a
     label is not in the set, or if no slot is left.
     """
     parts = []
@@ -126,14 +127,15 @@ def _streams_of_both(reference: DataDir, hypothesis: DataDir, match: str) -> Ite
         for one, other in zip_longest(ref, hyp) if match == "utterances" else ():
             ref_id, hyp_id = ("nothing" if side is None else f"utterance '{side.id}'" for side in (one, other))
             if ref_id != hyp_id:
-                raise InputError(f"{hyp_id} where {reference.path} has {ref_id}", "score the output of the same data "
-                                 "directory, or give --match streams if only the cuts differ", hypothesis.path)
+                raise InputError(f"{hyp_id}, but {reference.path} has {ref_id} there",
+                                 "score the output for the same data directory, or give --match streams if only the "
+                                 "utterances differ", hypothesis.path)
         yield name, ref, hyp
 
 
 class Side(NamedTuple):
     """The streams of a file or data directory, with their names; of a file, numbers from 1 without empty lines at its
-    end. `named` says whether they are those of a data directory."""
+    end. `named`: they are from a data directory."""
 
     path: Path
     names: list[str]
@@ -154,7 +156,7 @@ class Side(NamedTuple):
 
     @property
     def as_whole(self) -> "Side":
-        """All streams as one."""
+        """All streams joined to one."""
         cased = None
         if all(stream.cased is not None for stream in self.streams):
             cased = [word for stream in self.streams for word in stream.cased or ()]

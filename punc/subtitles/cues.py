@@ -4,11 +4,12 @@
 - A cue ends with its sentence. Sentences that fit one line together are joined, and one of at most FEW characters is
   joined with the next if two lines hold both. A cue also ends at a silence of LONG seconds.
 - A sentence of several cues is cut after a mark if that leaves more than FEW characters on both sides, else at a
-  pause, else where the cues become about equally long. The same goes for the two lines of a cue, but for pauses. A cut
+  pause, else where the cues become about equally long. The same holds for the two lines of a cue, except for pauses. A
+  cut
   inside a name or a number (`marks.tied`) is the last choice.
 - A cue is shown from its first word to its last, and longer, up to the next cue, until LEAST seconds have passed and it
   can be read at SPEED. Gaps shorter than GAP seconds are closed. No two cues overlap.
-- Where speech leaves a cue less than LEAST seconds, the rules of `short_cues` make it longer.
+- If speech leaves a cue less than LEAST seconds, the rules of `short_cues` make it longer.
 
 The cues of many recordings are found together, in arrays, in as many steps as the longest sentence has cues.
 """

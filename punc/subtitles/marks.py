@@ -1,4 +1,4 @@
-"""What is written after words, for subtitles and paragraphs: where sentences end, which words belong together.
+"""The marks after words, for subtitles and paragraphs: where sentences end, and which words belong together.
 
 Written words tell what they are: a name's words begin with capitals, a number has digits, an initial is one capital
 with a point. So the rules hold for any language. The words of which numbers are spelled out are in number_words.txt.
@@ -25,7 +25,8 @@ PARAGRAPH = 120  # words; the first sentence that ends after so many ends the pa
 def marks_after(words: Sequence[str], labels: np.ndarray, label_set: LabelSet) -> np.ndarray:
     """NO_MARK, MARK or SENTENCE_END after each word, int8 (N,), given the written words and label numbers (N,).
 
-    An initial before a capital ends no sentence, nor does a point between two digits: `mister E. G. Wakefield` is one
+    An initial before a capital does not end a sentence, nor does a point between two digits: `mister E. G. Wakefield`
+    is one
     sentence, and so is `version 2. 5`. After `plan B.`, a new sentence is taken for a part of the same one.
     """
     ends = label_set.sentence_ends
@@ -47,8 +48,8 @@ def _goes_on(word: str, following: str) -> bool:
 def tied(words: Sequence[str], marks: np.ndarray) -> np.ndarray:
     """Whether a name or a number goes on after each word, bool (N,): a line should not end there.
 
-    A name goes on from a capital to a capital or a digit, without a mark between: Ada Lovelace, April 14. A number goes
-    on after a digit, 10 million, and between the words of which it is spelled, two hundred and one.
+    A name goes on from a capital to a capital or a digit, without a mark between: Ada Lovelace, April 14. A number
+    continues after a digit, 10 million, and between the words of a spelled number, two hundred and one.
     """
     def each(values: Iterable[bool]) -> np.ndarray:
         return np.fromiter(values, bool, len(words))
@@ -70,7 +71,7 @@ def tied(words: Sequence[str], marks: np.ndarray) -> np.ndarray:
 
 @cache
 def number_words() -> dict[str, int]:
-    """Words of which numbers are spelled: SPELLED, and those that stand BETWEEN two of them; also with a capital."""
+    """Number words: SPELLED, and those that can stand BETWEEN two of them; also with a capital."""
     found = {}
     for _, line in read_lines(Path(__file__).with_name("number_words.txt")):
         *between, word = line.split()

@@ -1,12 +1,12 @@
-"""Cues that would be too short to read are lengthened: the words of two cues are shared anew, or the times moved.
+"""Cues that would be too short to read are lengthened: words move between two cues, or the times change.
 
-Speech gives such a cue where a short sentence, or the rest of one, is followed by more speech at once. In this order:
+Such a cue arises where a short sentence, or the rest of one, is immediately followed by more speech. In this order:
 
 1. It is joined with the cue before or after it, if two lines hold both.
 2. Its words and those of a cue next to it are cut at another place, where both parts are long enough.
 3. It is shown up to SHIFT seconds before its first word, or the next cue up to SHIFT seconds late.
 
-What then is still short lies between changes of the speaker.
+Cues that are still short lie between changes of the speaker.
 """
 
 from collections.abc import Callable

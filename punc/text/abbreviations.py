@@ -1,6 +1,7 @@
-"""Dots that are no mark: of abbreviations, initials and ordinals, and of an ellipsis within a sentence.
+"""Dots that are not marks: of abbreviations, initials and ordinals, and of an ellipsis within a sentence.
 
-A file, as `abbreviations.txt` here, says of which kind a word is; the kinds are those of `KINDS`. The word after a dot
+A file, such as `abbreviations.txt` here, gives the kind of each word; the kinds are those of `KINDS`. The word after a
+dot
 decides, without quotes and brackets before it:
 
 - `never`: no sentence ends there. `starter`: one does before a word of the kind `begins` with a capital. `capital`: one
@@ -45,7 +46,7 @@ REACH = 3  # tokens behind a dot that are looked at; those before the word are q
 
 
 class Dot(NamedTuple):
-    """A dot that may be no mark: its kind, its name in messages, and its token without the dot."""
+    """A dot that may not be a mark: its kind, its name in messages, and its token without the dot."""
 
     kind: str
     name: str
@@ -72,7 +73,7 @@ class Abbreviations:
         for number, line in read_lines(path):
             kind, *given = line.split()
             if kind not in KINDS or not given:
-                raise InputError(f"no line of abbreviations: '{line[:40]}'",
+                raise InputError(f"not a line of abbreviations: '{line[:40]}'",
                                  f"write one of {', '.join(KINDS)}, and words", path, number)
             for word in given:
                 if word != word.lower() or word.endswith(".") == (kind in OF_WORDS):
@@ -83,7 +84,7 @@ class Abbreviations:
         return cls(words, path)
 
     def dot(self, token: str) -> Dot | None:
-        """The dot of a token that may be no mark; None if it has none."""
+        """The dot of a token that may not be a mark; None if there is none."""
         if "." not in token and "…" not in token:
             return None
         inner = INNER_ELLIPSIS.sub(lambda found: NOT_A_MARK if found[1].islower() else found[0], token)

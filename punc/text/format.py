@@ -63,7 +63,8 @@ class Format(ABC):
 
     @abstractmethod
     def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
-        """Write the data directory `output`, or leave it. Returns counts: streams, utterances, words, repairs."""
+        """Write the data directory `output`, or leave it unchanged. Returns counts: streams, utterances, words,
+        repairs."""
 
 
 def format_names() -> list[str]:

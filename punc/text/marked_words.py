@@ -38,7 +38,7 @@ class SplitWords(NamedTuple):
 
     @property
     def marked(self) -> np.ndarray:
-        """Whether a mark stands after each word, or alone behind it, bool (W,)."""
+        """Whether a mark follows each word, directly or separately, bool (W,)."""
         alone = self.of([token.kind == MARK for token in self.tokens])
         own = self.of([token.marks != "" or token.core[-1:] == "." for token in self.tokens])
         return own | (next_of(alone, False) & ~next_of(starts_of_runs(self.streams), True))
@@ -147,7 +147,7 @@ class MarkedWords:
                 labels[before] = self.with_mark(int(labels[before]), label)
 
     def with_mark(self, own: int, other: Label) -> int:
-        """The label of a word with the label `own` that also gets the mark of another one: the stronger mark wins."""
+        """The label of a word with the label `own` and the mark of another label: the stronger mark wins."""
         label = self.label_set[own]
         marks = (*(label.marks if label.mark else ()), *other.marks)
         return self.label_set.index(self.label_set.reading(marks, label.capital, label.opening))
@@ -183,8 +183,8 @@ class MarkedWords:
         return list(map(text, words.codes.tolist(), labels.tolist(), *flags.tolist()))
 
     def text(self, token: Token, label: Label, cased: bool, start: bool, alone: bool, keep: bool = False) -> str:
-        """A word with its label: whether it keeps its case, begins a sentence, a mark that stands alone follows, and
-        marks that are there stay."""
+        """A word with its label: whether it keeps its case, begins a sentence, is followed by a separate mark, and
+        keeps its marks."""
         lead, core, before, marks, after = token[1:6]
         if token.kind not in (WORD, NUMBER, URL):
             return lead + core + before + marks + after

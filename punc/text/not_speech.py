@@ -1,7 +1,7 @@
-"""What stands in a text but is not said: notes in brackets, names of speakers, times, headings, addresses, markup.
+"""Text that is not speech: notes in brackets, names of speakers, times, headings, addresses, markup.
 
-Each kind of it is counted, with its most frequent forms; people look at these and decide. The option `clean` names the
-kinds to take out, whose words are counted; entities are decoded.
+Each kind is counted, with its most frequent forms, so that people can decide. The option `clean` names the kinds to
+remove, whose words are counted; entities are decoded.
 """
 
 import html
@@ -28,7 +28,7 @@ MOST_NESTED = 20  # brackets in brackets that are taken out
 
 
 class Kind(NamedTuple):
-    """A kind of text that is not said.
+    """A kind of text that is not speech.
 
     patterns  match it, in a text that begins with a line end; each with a quick test whether a text may have some
     form      what is counted of a match: matches that differ in numbers only are the same
@@ -46,7 +46,7 @@ def found_by(mark: str, pattern: str, probe: str = "") -> tuple[Callable[[str], 
 
 
 def in_brackets(*pairs: tuple[str, str], condition: str = "") -> Kind:
-    """What stands in pairs of brackets; `condition`: of the first one, after it."""
+    """Text in pairs of brackets; `condition`: on the text after the first bracket."""
     return Kind(tuple(found_by(begin, rf"\{begin}{condition}[^\{begin}\{end}]{{0,200}}\{end}") for begin, end in pairs))
 
 
@@ -64,7 +64,7 @@ def is_heading(match: re.Match[str]) -> bool:
 
 
 class SpeakerLabels:
-    """Finds labels of speakers, which are those of transcripts, as a pattern finds what it matches."""
+    """Finds speaker labels as in transcripts, with the interface of a pattern."""
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """The labels at the beginnings of lines, each with the line end before it."""
@@ -106,13 +106,13 @@ KINDS: dict[str, Kind] = {
 
 
 class NotSpeech:
-    """Counts what is not said, and takes out the kinds `clean`; `words` counts the words of a text."""
+    """Counts text that is not speech, and removes the kinds `clean`; `words` counts the words of a text."""
 
     def __init__(self, clean: tuple[str, ...], words: Callable[[str], int]):
         self._clean, self._words = frozenset(clean), words
 
     def read(self, text: str, counts: Counter[str], line_start: bool = True) -> str:
-        """The text without what is taken out; line ends stay. `line_start`: whether it begins where a line does."""
+        """The cleaned text; line ends stay. `line_start`: whether it begins at the beginning of a line."""
         text = "\n" + text if line_start else text
         for name, kind in KINDS.items():
             replace = partial(self._decode if name == ENTITIES else self._leave_out, name=name, counts=counts)
@@ -145,7 +145,7 @@ class NotSpeech:
 
 
 def parse_kinds(names: str) -> tuple[str, ...]:
-    """Names of kinds with commas between. Raises InputError for a name that is none."""
+    """Names of kinds with commas between. Raises InputError for an unknown name."""
     kinds = tuple(filter(None, names.split(",")))
     for kind in kinds:
         if kind not in KINDS:

@@ -56,7 +56,8 @@ class Passage(NamedTuple):
 class Memo(dict[str, str]):
     """Remembers the analysis of items (lines or words): item → its words, empty if the item is `special`.
 
-    Those have a lead, a repair, no words, or a dot that may be no mark (by `abbreviations`, if items are tokens).
+    Special items have a lead, a repair, no words, or a dot that may not be a mark (by `abbreviations`, if items are
+    tokens).
     """
 
     def __init__(self, analyse: Callable[[str], Parts], abbreviations: Abbreviations | None = None):

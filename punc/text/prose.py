@@ -1,9 +1,9 @@
-"""Punctuated text to tokens and labels, and back.
+"""Converts punctuated text to tokens and labels, and back.
 
 `TextReader.token` reads what stands between two blanks as follows:
 
 - A word consists of letters, digits, combining marks, and symbols that are read out loud: currencies and
-  % & @ # + = ± × ÷ ° §. Inside a word, an apostrophe, hyphen, point, slash or underscore stays; so does a comma,
+  % & @ # + = ± × ÷ ° §. Inside a word, an apostrophe, hyphen, point, slash or underscore stays, and so does a comma,
   colon or en dash between two digits: it's, well-known, 3.5, and/or, 10,000, 7:30. Anything else inside splits the
   word: word--word, word…word.
 - The label set says which label the marks after a word have; the strongest label wins. Marks with no word before them
@@ -77,7 +77,7 @@ class Clitics:
         for number, line in read_lines(path):
             rule, *parts = line.lower().translate(PLAIN).split() or [""]
             if not rule:
-                raise InputError("a line of characters that are not seen", "remove it", path, number)
+                raise InputError("a line of invisible characters", "remove it", path, number)
             if parts:
                 self.words[rule] = parts
             else:

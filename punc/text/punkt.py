@@ -13,8 +13,8 @@ follows a number and its dot more often than by chance (≥ 7.88) and begins no 
 if it occurs in small letters, and with a capital only at their beginnings (the orthographic heuristic of the second
 stage).
 
-Not as in the paper: a single letter is an initial unless it has a dot RARER times more rarely than other words, as I in
-English; an abbreviation, and a word of the orthographic heuristic, occurs MIN_COUNT times; rare abbreviations and
+Unlike in the paper, a single letter is an initial unless it has a dot RARER times less often than other words, like I
+in English; an abbreviation, and a word of the orthographic heuristic, occurs MIN_COUNT times; rare abbreviations and
 collocations of initials are not looked for. Memory grows with the number of different words. NLTK's own trainer takes
 ten times as long, and takes rot, ulm and hog, which end lines, for abbreviations.
 """

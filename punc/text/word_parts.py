@@ -1,13 +1,13 @@
-"""What a word of a recogniser is: what stands before it, its core, and the marks and quotes after it.
+"""Takes a recogniser's word apart: what precedes it, its core, and the marks and quotes after it.
 
 - A mark is one of MARKS at the end of a word. Quotes and brackets stay where they are, a new mark takes the place of
   the old one: `"hello,"` → `"hello."`. A hyphen at the end (`wh-`) belongs to the word. A mark that stands alone stays.
-- A number keeps all that it has. A point at its end may be that of an ordinal: it stays, and no mark follows: `42.`
+- A number does not change. A point at its end may be that of an ordinal: it stays, and no mark follows: `42.`
 - An abbreviation keeps its point: letters with points inside (`U.S.`), a single letter (`E.`), and the words of the
   file `punc/text/abbreviations.txt`. A label's point is not written after it, other marks are (`in the U.S., we`).
 - URLs, addresses and numbers never change case.
-- A tag is `[Music]`, `<unk>`, `(laughs)`, `{noise}`, or words in square brackets (`[soft music]`). No model reads tags,
-  but that of an unknown word, which stands for a word. A tag gets no mark.
+- A tag is `[Music]`, `<unk>`, `(laughs)`, `{noise}`, or words in square brackets (`[soft music]`). No model reads
+tags, except the tag of an unknown word, which stands for a word. A tag gets no mark.
 """
 
 import re
@@ -126,7 +126,7 @@ def _ends(marks: str) -> bool:
 
 
 def is_plain(word: str) -> bool:
-    """Whether a word is letters in lower case, as most are: it is read as it is, and is written as its label says."""
+    """Whether a word is letters in lower case, like most: it is read unchanged, and written by its label."""
     return word.islower() and word.isalpha() and "ʼ" not in word and word != "sil"
 
 
@@ -136,7 +136,7 @@ def opens(word: str) -> bool:
 
 
 def closes(opening: str, words: Sequence[str]) -> bool:
-    """Whether words that begin with an opening sign end with its closing one, and are not speech."""
+    """Whether words that begin with an opening sign also end with the closing sign, and are not speech."""
     last = words[-1].rstrip(MARKS)
     if not last.endswith(CLOSING[opening]):
         return False
@@ -146,7 +146,7 @@ def closes(opening: str, words: Sequence[str]) -> bool:
 
 
 def is_hidden(token: Token) -> bool:
-    """Whether people need not see it: a silence, or a tag for programs, as `<unk>` and `<noise>`."""
+    """Whether to hide it from people: a silence, or a tag for programs, such as `<unk>` and `<noise>`."""
     return token.kind == SILENCE or (token.kind == TAG and (token.core[0] in "<{!" or token.core.lower() in UNKNOWN))
 
 

@@ -1,9 +1,10 @@
 """Timed words to one pause per slot, and pauses as Kaldi float vectors.
 
 The pause after a word is the silence in its slot: the begin of the next word minus the end of this one, but at least 0.
-If timed words that the text does not have stand between the two (fillers, insertions), their time is subtracted.
+If timed words that are not in the text (fillers, insertions) are between the two, their time is subtracted.
 
-Alignment (minimum edit distance, case ignored) gives the words of the text their times, also substituted ones. A pause
+Alignment (minimum edit distance, ignoring case) gives the words of the text their times, including substituted words.
+A pause
 is known if this word and the next one are timed; else it is NaN. The pause after the last word of a stream is known if
 the recording's end is: from a TextGrid, or from a silence that ends a CTM.
 
@@ -57,7 +58,7 @@ Sources = Mapping[str, Callable[..., Timing]]
 
 
 def read_channels(path: StrPath) -> dict[str, tuple[str, str]]:
-    """Recording → file and channel, from `reco2file_and_channel`, if it is there. Raises InputError for a bad one."""
+    """Recording → file and channel, from `reco2file_and_channel`, if it exists. Raises InputError for a bad one."""
     channels: dict[str, tuple[str, str]] = {}
     recordings: dict[tuple[str, str], str] = {}
     for row in read_table(path) if os.path.isfile(path) else ():
@@ -67,8 +68,9 @@ def read_channels(path: StrPath) -> dict[str, tuple[str, str]]:
                              path, row.line)
         channels[row.key] = parts[0], parts[1]
         if (other := recordings.setdefault(channels[row.key], row.key)) != row.key:
-            raise InputError(f"'{other}' and '{row.key}' have the same file and channel", "give each its own: times of "
-                             "words could belong to either", path, row.line)
+            raise InputError(f"'{other}' and '{row.key}' have the same file and channel",
+                             "give each its own file and channel, because times of words could belong to either",
+                             path, row.line)
     return channels
 
 
@@ -96,7 +98,7 @@ def stream_pauses(utterances: Sequence[Utterance], sources: Sources, channels: M
 
 
 def times_of_stream(stream: str, sources: Sources, channels: Mapping[str, tuple[str, str]]) -> Timing | None:
-    """The timing under a stream's id, or under its file and channel; None if there is neither."""
+    """The timing under a stream's id, or under its file and channel; None if neither exists."""
     file, channel = channels.get(stream, (stream, None))
     for id in (stream, file):
         if id in sources:
@@ -119,7 +121,7 @@ def _of_utterances(utterances: Sequence[Utterance], sources: Sources, counts: Co
         begin, end = utterance.times
         if len(times) and times[-1, 1] > end - begin + SEGMENT_SLACK:
             raise InputError(f"the times of '{id}' go up to {times[-1, 1]:.2f} s, but it is {end - begin:.2f} s long",
-                             "give times under an utterance's id from its start, or under the recording's id",
+                             "give times relative to the utterance's start, or under the recording's id",
                              timing.file, timing.line)
         all_times.append(times + begin)
         all_matched.append(np.where(matched >= 0, matched + n_timed, -1))

@@ -81,8 +81,7 @@ def empty_arrays(data: StoreSet, batch_size: int, size: int) -> Arrays:
 
 
 def with_turns(data: StoreSet) -> StoreSet:
-    """The set with its pauses (seconds, NaN unknown) and turns (1: a change of speaker), float32 (N, 2), for its
-    pauses."""
+    """The set with pauses (seconds, NaN unknown) and turns (1: a change of speaker), float32 (N, 2), as its pauses."""
     def both(tokens: slice) -> np.ndarray:
         values = np.zeros((len(data.ids[tokens]), 2), np.float32)
         values[:, 0] = np.nan if data.pauses is None else data.pauses[tokens]

@@ -1,9 +1,10 @@
 """Soft targets: the posteriors of a teacher in the slots of sets of a store, as training reads them.
 
     DIR/SET/targets.npy   uint8 (slots, L): the distribution over labels in each slot of a set, in 255ths
-    DIR/SET/conf          lines: how many slots, the CRC-32 of their labels and of the streams' names, and the labels
+    DIR/SET/conf          lines: the number of slots, the CRC-32 of their labels and of the streams' names, and the
+    labels
 
-For every model a slot is after a word, so the targets fit each store of the same data directories, whatever its tokens.
+For every model a slot is after a word, so the targets fit every store of the same data directories, with any tokens.
 """
 
 import contextlib
@@ -27,7 +28,7 @@ AGAIN = "make the soft targets again: punc soft-targets"
 
 
 def facts_of(data: StoreSet, labels: LabelSet) -> list[str]:
-    """What soft targets of a set have to fit. Raises InputError if the set has no labels."""
+    """The properties of a set that soft targets must match. Raises InputError if the set has no labels."""
     if data.labels is None:
         raise InputError("a set without labels", "make the store of a data directory with punct")
     slots = labels_crc = streams_crc = 0
@@ -77,7 +78,8 @@ class SoftTargets:
 
 
 def read_targets(directory: Path, store: Store, name: str) -> SoftTargets:
-    """The soft targets of a set, memory-mapped. Raises InputError if there are none, or of other slots or labels."""
+    """The soft targets of a set, memory-mapped. Raises InputError if there are none, or if they are for other slots or
+    labels."""
     data = store.set(name)
     assert data.labels is not None, "the set is labelled"
     members = store.members(name)

@@ -36,7 +36,7 @@ STALE = (*TOKENIZER_FILES[1:], *(f"*/{name}" for name in SET_FILES))  # files of
 
 
 class Store:
-    """A store on disk, with the names of its `sets`. Raises InputError if it is none, or an unfinished one."""
+    """A store on disk, with the names of its `sets`. Raises InputError if it is not a store, or unfinished."""
 
     def __init__(self, path: StrPath):
         self.path = Path(path)
@@ -83,7 +83,7 @@ def _read_conf(path: Path) -> tuple[dict[str, str], dict[str, list[str]]]:
             joins[joined] = members.split(",")
         conf[name] = value
     if "token-type" not in conf:
-        raise InputError("no --token-type: an early version made this store", again, path)
+        raise InputError("no --token-type, because an early version made this store", again, path)
     return conf, joins
 
 
@@ -147,7 +147,7 @@ def make_store(path: StrPath, data_dirs: Sequence[StrPath], labels: StrPath, tok
 
 
 def is_finished(path: Path, conf: str) -> bool:
-    """Whether a directory was made with this conf, which is written last; says so if it was."""
+    """Whether a directory was made with this conf, which is written last; logs this."""
     if not (path / "conf").is_file() or (path / "conf").read_bytes() != conf.encode():
         return False
     logger.info("%s: finished, and its inputs have not changed", path)
@@ -160,7 +160,7 @@ def _name_sets(data_dirs: Sequence[StrPath]) -> dict[str, DataDir]:
     for folder in data_dirs:
         name = Path(folder).resolve().name
         if name in sets or name in FILES:
-            raise InputError(f"'{name}' cannot name one more set of the store", "rename the directory", folder)
+            raise InputError(f"'{name}' cannot be the name of another set of the store", "rename the directory", folder)
         sets[name] = DataDir(folder)
     return sets
 
@@ -175,7 +175,7 @@ def _parse_joins(joins: Sequence[str], sets: Sequence[str]) -> dict[str, list[st
             if member not in sets:
                 raise InputError(f"--join {join}: no set '{member}'", f"write NAME=SET,SET with {' '.join(sets)}")
         if not name or name in sets or "/" in name:
-            raise InputError(f"--join {join}: '{name}' cannot name a joined set", "give it a name of its own")
+            raise InputError(f"--join {join}: '{name}' cannot name a joined set", "give it another name")
     return found
 
 

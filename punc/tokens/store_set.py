@@ -41,7 +41,7 @@ class StoreSet(NamedTuple):
 
 
 class Lazy:
-    """An array of a shape (N, …), of which only the items that are read are made: `make(index)`, as NumPy's index."""
+    """An array of the shape (N, …) that computes only the items that are read: `make(index)`, with a NumPy index."""
 
     def __init__(self, shape: tuple[int, ...], make: Callable[[Any], np.ndarray]):
         self.shape, self._make = shape, make
@@ -107,7 +107,7 @@ def _open_array(path: Path, kind: type) -> np.memmap:
 
 
 def check_numbers(folder: Path, vocabulary: int, labels: int) -> None:
-    """Raise InputError if a set has a token or a label that is none of so many. Reads the files by blocks."""
+    """Raise InputError if a set has a token or a label that is out of range. Reads the files by blocks."""
     for name, kind, least, most in (("ids.npy", np.int32, 0, vocabulary), ("labels.npy", np.int8, -1, labels)):
         if (folder / name).exists():
             array = _open_array(folder / name, kind)
@@ -177,14 +177,14 @@ def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> dict[
 
 
 def join_sets(store: Path, name: str, members: Sequence[str]) -> None:
-    """Write sets of a store end to end as one more set; a member may lack pauses or turns, which are unknown there.
+    """Join sets of a store to another set; pauses or turns that a member does not have are unknown there.
 
     Raises InputError if only some members have labels.
     """
     sets = [read_set(store / member) for member in members]
     labelled = [data.labels is not None for data in sets]
     if any(labelled) != all(labelled):
-        raise InputError(f"'{members[labelled.index(False)]}' has no labels, other sets of '{name}' have",
+        raise InputError(f"'{members[labelled.index(False)]}' has no labels, but other sets of '{name}' have labels",
                          "join sets that all have labels, or none")
     folder = store / name
     folder.mkdir()

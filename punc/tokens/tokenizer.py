@@ -1,4 +1,5 @@
-"""What every tokenizer is, and how one is found: one file in punc/tokens/tokenizers each; nothing is registered.
+"""The interface of tokenizers, and how they are found: each is one file in punc/tokens/tokenizers; there is no
+registry.
 
 A store or a model's directory holds one, as the files
 
@@ -45,7 +46,7 @@ class Encoding(NamedTuple):
 
 
 class Tokenizer(ABC):
-    """Makes tokens of words, and says after which token each word's slot is. No word's tokens depend on another
+    """Converts words to tokens, and says after which token each word's slot is. No word's tokens depend on another
     word."""
 
     token_type: ClassVar[str]  # the tokenizer's name: its file's name, and the value of `--token-type`
@@ -67,7 +68,7 @@ class Tokenizer(ABC):
     @classmethod
     def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "Tokenizer":
         """A new tokenizer for the words of data directories, of at most `size` tokens without the special ones; those
-        that occur less than `min_count` times are left out. `nj` processes give the same one."""
+        that occur less than `min_count` times are left out. The result does not depend on `nj`."""
         return cls.learn(cls.count(sets, size, nj), size, min_count)
 
     @classmethod
@@ -77,12 +78,12 @@ class Tokenizer(ABC):
 
     @classmethod
     def is_token(cls, word: bytes) -> bool:
-        """Whether a word can be a token of its own, if it is frequent enough."""
+        """Whether a word can be a token if it is frequent enough."""
         return True
 
     @classmethod
     def count(cls, sets: Sequence[DataDir], size: int, nj: int = 1) -> dict[bytes, int]:
-        """What `learn` needs to know of data directories."""
+        """The statistics of data directories that `learn` needs."""
         return count_words(sets, size, nj, cls.is_token)
 
     def write(self, directory: Path) -> None:
@@ -102,11 +103,12 @@ class Tokenizer(ABC):
 
     @property
     def splitter(self) -> Callable[[str], list[str]] | None:
-        """Splits a word that comes in as the training text was, to one part or more; None: words stay whole."""
+        """Splits an input word into one or more parts, by the rules of the training text; None: words stay whole."""
         return self.clitics.split if self.clitics else None
 
     def encode_input(self, words: Sequence[str]) -> Encoding:
-        """The tokens of words as they come in: each is split as the training text was; its slot is its last part's."""
+        """The tokens of input words: each is split by the rules of the training text, and its slot is that of its last
+        part."""
         if not (splitter := self.splitter):
             return self.encode(words)
         split = lru_cache(CACHED)(splitter)
@@ -116,7 +118,7 @@ class Tokenizer(ABC):
         return encoding._replace(slots=encoding.slots[lasts])
 
     def word_encoder(self) -> Callable[[str], Sequence[int]]:
-        """A fast `encode_input` for words that come one by one: the ids of a word. It remembers some words."""
+        """A fast `encode_input` for words that arrive one by one: the ids of a word. It remembers some words."""
         return lru_cache(CACHED)(lambda word: self.encode_input((word,)).ids.tolist())
 
 
@@ -154,7 +156,7 @@ def token_types() -> list[str]:
 
 
 def tokenizer_class(token_type: str, path: Path | None = None) -> type[Tokenizer]:
-    """The tokenizer of a name, which a file may have. Raises InputError if there is none."""
+    """The tokenizer with this name, which may come from a file. Raises InputError if there is none."""
     if token_type not in token_types():
         raise InputError(f"no token type '{token_type}'", f"choose from {', '.join(token_types())}", path)
     name = f"{token_type}_" if keyword.iskeyword(token_type) else token_type
@@ -190,7 +192,7 @@ def encode_streams(tokenizer: Tokenizer, words: Sequence[str], bounds: Sequence[
 class PieceTokenizer(Tokenizer):
     """Words cut into pieces by a trained model: one or more tokens a word. A word's slot is after its last piece.
 
-    Raises InputError if `content` is not that of `file`, which says how words are cut.
+    Raises InputError if `content`, of `file`, which says how words are cut, is invalid.
     """
 
     summary = "{words} words, {tokens} pieces in {streams} streams, {percent:.2f} % unknown"
@@ -221,7 +223,7 @@ class PieceTokenizer(Tokenizer):
         with open_input(path) as file:
             same = file.read() == "".join(f"{token}\n" for token in found.vocabulary.tokens).encode()
         if not same:
-            raise InputError(f"these are not the pieces of {cls.file} next to it",
+            raise InputError(f"these are not the pieces in {cls.file} next to it",
                              "make the store again: punc make-store", path)
         return found
 

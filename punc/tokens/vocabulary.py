@@ -80,7 +80,7 @@ def _is_usual(content: bytes) -> bool:
 
 def count_words(sets: Sequence[DataDir], size: int, nj: int = 1,
                 is_token: Callable[[bytes], bool] = bool) -> dict[bytes, int]:
-    """How often the `size` most frequent words of data directories that count occur, without special tokens, as UTF-8.
+    """The counts of the `size` most frequent words of data directories, without special tokens, as UTF-8.
 
     Of words that occur equally often, the first in C order are taken.
     """
@@ -92,7 +92,7 @@ def count_words(sets: Sequence[DataDir], size: int, nj: int = 1,
 
 
 def map_blocks(function: Callable[[Path, LineBlock], Count], sets: Sequence[DataDir], nj: int) -> Iterator[Count]:
-    """What a function counts in each block of the texts of data directories, in `nj` processes."""
+    """The sum of a function's counts over the blocks of the texts of data directories, in `nj` processes."""
     for data in sets:
         try:
             yield from map_ordered(partial(function, data.path), line_blocks(data, ["text"], COUNT_BYTES), nj)
@@ -109,7 +109,7 @@ def most_frequent(counts: dict[bytes, int], size: int, min_count: int) -> list[s
 class SpilledCounts:
     """How often each word, bytes without blanks and newlines, occurs, by an external merge sort (Knuth 1998, 5.4).
 
-    When more than `limit` different words are in memory, they go to a temporary file, sorted: a run.
+    When more than `limit` distinct words are in memory, they are written to a temporary file, sorted: a run.
     """
 
     def __init__(self, limit: int):

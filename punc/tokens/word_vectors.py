@@ -2,7 +2,8 @@
 
 A line is a word and its numbers, with single blanks between: `the 0.418 0.24968 …`. This is GloVe's format (Pennington
 et al. 2014). word2vec's format (Mikolov et al. 2013) also has a header line, `WORDS DIMENSIONS`, and its lines may end
-with a blank. For lines of other words, only the number of columns and their characters are checked: parsing takes time.
+with a blank. For lines of other words, only the number of columns and their characters are checked, because parsing
+takes time.
 """
 
 import contextlib

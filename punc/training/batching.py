@@ -4,7 +4,7 @@ At step t a model reads token t + lookahead of the stream, and decides slot t (`
 has the steps −lookahead … n − 1. Streams are cut in one of two ways:
 
 - *stateful*: all streams, end to end, are cut into as many equal rows as a batch has. A batch is the next steps of each
-  row, and the state goes on from batch to batch: truncated back-propagation through time over text of any length.
+  row, and the state continues from batch to batch: truncated back-propagation through time over text of any length.
 - *chunks*: each stream is cut into chunks of some slots, which are read from a fresh state with some context around
   them that is not scored. This is for models that read whole streams, and for independent short texts.
 """
@@ -31,7 +31,7 @@ BLOCK = 1 << 22  # labels that are counted at once
 
 
 class Batch(NamedTuple):
-    """The steps of B rows. Labels and targets are those of slots; a step may have none that is scored."""
+    """The steps of B rows. Labels and targets belong to slots; a step may have no slot that is scored."""
 
     tokens: Tensor  # (B, T) int64; END after a stream's end
     pauses: Tensor | None  # (B, T) float32; None if the data has none; (B, T, 2) with turns (`with_turns`)
@@ -42,7 +42,7 @@ class Batch(NamedTuple):
 
     @property
     def slots(self) -> int:
-        """How many slots the batch has, or the whole batch that this is a share of."""
+        """How many slots the batch has or, if this is a share, the whole batch."""
         return int((self.labels >= 0).sum()) if self.whole is None else self.whole
 
     @property
@@ -51,7 +51,7 @@ class Batch(NamedTuple):
         return 1.0 if self.whole is None else int((self.labels >= 0).sum()) / max(self.whole, 1)
 
     def map(self, function: Callable[[Tensor], Tensor]) -> "Batch":
-        """The batch with what a function makes of each of the tensors of B rows."""
+        """The batch with a function applied to each of the tensors of B rows."""
         return self._replace(tokens=function(self.tokens), labels=function(self.labels),
                              pauses=None if self.pauses is None else function(self.pauses),
                              targets=None if self.targets is None else function(self.targets))
@@ -80,7 +80,7 @@ def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int, part: i
 
     part, parts   only the batches of this part, from 0, of so many parts of all rows; each begins in a fresh state
 
-    Only some batches are in memory at a time. A short text has fewer rows: each has at least `bptt` steps.
+    Only some batches are in memory at a time. A short text has fewer rows, so that each has at least `bptt` steps.
     """
     batch_size, width = stateful_shape(data.offsets, lookahead, batch_size, bptt)
     firsts = data.offsets[:-1] - data.offsets[0] + lookahead * np.arange(len(data.offsets) - 1)  # steps of streams
@@ -127,7 +127,8 @@ def gather(data: StoreSet, chunks: Chunks, group: np.ndarray, lookahead: int | N
 
 
 def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> StoreSet:
-    """The set as the model reads it and the loss counts it. Raises InputError if the model reads turns and it has none.
+    """The set as the model reads it and the loss counts it. Raises InputError if the model reads turns and the set has
+    none.
 
     With --loss-on tokens, a token without a slot has the first label, as in Gale & Parthasarathy 2017, section 2.1.
     """
@@ -136,8 +137,8 @@ def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> Stor
             raise InputError(f"--speaker-changes true, but set '{options.train_set}' has no turns",
                              "add them to the data directory (docs/prepare-data.md), or leave the option out")
         if options.asr_noise:
-            raise InputError("--asr-noise with --speaker-changes true", "leave one of them out: the errors move words, "
-                             "and turns do not move with them")
+            raise InputError("--asr-noise with --speaker-changes true",
+                             "leave one of them out, because the errors move words, but not turns")
         data = with_turns(data)
     labels = data.labels
     if options.loss_on == "slots" or labels is None:
@@ -148,7 +149,8 @@ def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> Stor
 def cut_streams(model: Model, data: StoreSet, options: TrainingOptions, ranks: Ranks = ALONE) -> Chunks | None:
     """The chunks that the training set is cut into; None if training is stateful, which cuts nothing.
 
-    Raises InputError if the model cannot train so, if there are more parts than batches, or fewer rows than ranks.
+    Raises InputError if the model cannot be trained in this way, if there are more parts than batches, or fewer rows
+    than ranks.
     """
     if options.batching == "stateful" and model.lookahead is None:
         raise InputError("a model that reads whole streams cannot train statefully", "leave --batching out")
@@ -170,7 +172,7 @@ def _check_sizes(rows: int, what: str, batches: int, options: TrainingOptions, r
         raise InputError(f"{ranks.size} ranks, but a batch has {rows} {what}",
                          f"start at most {rows}, or raise --batch-size if the training set is large enough")
     if options.parts > batches:
-        raise InputError(f"--parts {options.parts}, but set '{options.train_set}' is {batches} batches",
+        raise InputError(f"--parts {options.parts}, but set '{options.train_set}' has only {batches} batches",
                          f"give at most {batches} parts")
 
 
@@ -178,7 +180,7 @@ def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: 
                   ranks: Ranks = ALONE, finish: Callable[[Batch], Batch] | None = None) -> Iterator[Batch]:
     """This rank's share of the batches of epoch `epoch`, from 0: every `ranks.size`-th row of each; it may be empty.
 
-    Chunks come in an order that is drawn anew for each reading of the set. `finish` completes a batch before that.
+    Each time the set is read, the order of its chunks is drawn again. `finish` completes a batch before that.
     """
     reading, part = divmod(epoch, options.parts)
     if chunks is None:
@@ -195,7 +197,7 @@ def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: 
 
 
 def epoch_seed(options: TrainingOptions, epoch: int) -> int:
-    """The seed of an epoch: the same in a run that was stopped before it."""
+    """The seed of an epoch, which is the same in a run that was stopped before."""
     return options.seed + 1000003 * (epoch + 1)
 
 
@@ -209,7 +211,7 @@ def count_slots(data: StoreSet) -> int:
 def at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: float, slots: float, epoch: int = 0,
              warmup: float = 0.0) -> Iterator[Batch]:
     """The batches of an epoch of `slots` slots, during which the learning rate falls from `rate` by `fall`. During the
-    first `warmup` epochs, of which `epoch` are done, all rates are multiplied by what rises from 0 to 1."""
+    first `warmup` epochs, of which `epoch` are done, all rates are multiplied by a factor that rises from 0 to 1."""
     done = 0
     for batch in batches:
         own = batch.slots

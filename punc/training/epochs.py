@@ -45,7 +45,7 @@ logger = logging.getLogger(__name__)
 class Epochs:
     """The epochs of a training: its sets, its optimiser, and where its files are.
 
-    Raises InputError for options that do not fit the model or the store, and if the ranks have not the same.
+    Raises InputError for options that do not fit the model or the store, and if the ranks have different ones.
     """
 
     def __init__(self, net: Model, store: Store, directory: Path, options: TrainingOptions, conf: dict[str, Any],
@@ -74,7 +74,7 @@ class Epochs:
                          "start all ranks with the same options, on the same store")
         self._bfloat16 = options.bfloat16 and has_bfloat16(str(net.device))
         if self._bfloat16 != options.bfloat16:
-            logger.warning("punc train: this processor has no bfloat16; float32 takes longer")
+            logger.warning("punc train: this processor has no bfloat16, so float32 is used, which takes longer")
         self._fall = options.learning_rate / options.epochs if options.schedule == "linear" else 0.0
         self._run = Run(directory, net, self._updates, conf, sums, ranks)
 
@@ -141,7 +141,7 @@ def _counted(batches: Iterator[batching.Batch], bar: Any, ranks: Ranks) -> Itera
 
 def train_epoch(model: Model, updates: Optimizer, batches: Iterator[batching.Batch], teacher: Teacher | None = None,
                 bfloat16: bool = False, ranks: Ranks = ALONE, run: Run | None = None) -> float:
-    """Train on batches, on the device of the model. The state goes on from a batch to the one that follows it.
+    """Train on batches, on the device of the model. The state continues from each batch to the next.
 
     teacher   has made the batches, and has the loss; None: the loss is that of the labels
     run       where the epoch was stopped; `batches` are those after it, and its state is written from time to time

@@ -1,6 +1,7 @@
-"""The loss of a batch, by its labels or by a teacher, and the losses of an epoch.
+"""The loss of a batch, from its labels or a teacher, and the losses of an epoch.
 
-Distillation: a student learns the distributions of a teacher next to the labels, or instead of them (Hinton, Vinyals &
+Distillation: a student learns the distributions of a teacher in addition to the labels, or instead of them (Hinton,
+Vinyals &
 Dean 2015, "Distilling the Knowledge in a Neural Network", section 2, at temperature 1). With the posteriors t of the
 teacher and q of the student, the loss of a slot with the label y, at the weight w, is
 
@@ -24,9 +25,9 @@ INTERVAL = 100  # steps between two looks at the losses: to see a loss on a GPU,
 
 
 class Teacher:
-    """The soft targets of a training set, and the loss of a student, in which they have this weight.
+    """The soft targets of a training set, and the loss of a student with this weight for them.
 
-    Labels of the set `indexed` are the indices of the slots' tokens: so batches say which targets they need.
+    The labels of the set `indexed` are the indices of the slots' tokens, so that batches know which targets they need.
     """
 
     def __init__(self, data: StoreSet, targets: SoftTargets, weight: float):
@@ -68,7 +69,7 @@ class EpochLoss:
         self.recent: list[Tensor | None] = []  # of the steps since the last look
 
     def add(self, loss: Tensor | None) -> None:
-        """Add the loss () of the next step; None if this rank has no share in it.
+        """Add the loss () of the next step; None if this rank has no share of it.
 
         Raises InputError, at every INTERVAL-th step, if a loss since the last time was NaN or infinite.
         """
@@ -94,7 +95,7 @@ class EpochLoss:
 
 
 def diverged(epoch: int, what: str) -> InputError:
-    """The error of a training that came to nothing in epoch `epoch`, from 1."""
+    """The error of a training that diverged in epoch `epoch`, from 1."""
     kept = f"; epoch {epoch - 1} is kept" if epoch > 1 else ""
     return InputError(f"epoch {epoch}: {what}",
                       f"lower --learning-rate, or set --max-grad-norm, and name another directory{kept}")

@@ -62,7 +62,7 @@ class Optimizer:
         return [_on_cpu(part.state_dict()) for part in self._parts]
 
     def load_state_dict(self, states: list[dict[str, Any]]) -> None:
-        """Restore a state, of this device or of another one."""
+        """Restore a state, from this device or another one."""
         for part, state in zip(self._parts, states):
             # Whether an optimizer is fused depends on the device, so it is not restored.
             groups = [{name: own[name] if name == "fused" else value for name, value in group.items()}

@@ -26,12 +26,12 @@ GROUPS = {
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """How a model is trained; `batching` has the two ways of it. Raises InputError for a value that is not allowed.
-    train_set        set of the store to train on; several, with commas between, for models not trained by gradient
-    dev_set          set of the store that decides on the learning rate and the epoch that is kept
+    """How a model is trained; `batching` describes both ways. Raises InputError for a value that is not allowed.
+    train_set        set of the store to train on; models not trained by gradient accept several, separated by commas
+    dev_set          set of the store that decides the learning rate and which epoch is kept
     batching         stateful, chunks, or auto: chunks for models that read whole streams, stateful for others
     batch_size       stateful: rows of a batch; chunks: chunks of a batch
-    bptt             stateful: steps of a batch, which back-propagation goes through
+    bptt             stateful: steps of a batch, and of back-propagation through time
     chunk_size       chunks: slots of a chunk
     context          chunks: slots next to a chunk that are read but not scored
     optimizer        adagrad, adam, adamw or sgd
@@ -40,24 +40,24 @@ class TrainingOptions:
     weight_decay     of dense weights
     max_grad_norm    largest norm of the gradient; 0: no limit
     loss_on          slots, or tokens: a token without a slot, such as a character inside a word, has the first label
-    teacher          directory of soft targets (punc soft-targets) that the student learns next to the labels
-    teacher_weight   of the soft targets in the loss, from 0 to 1; 1: the labels do not count
+    teacher          directory of soft targets (punc soft-targets) that the student learns in addition to the labels
+    teacher_weight   weight of the soft targets in the loss, from 0 to 1; 1: the labels do not count
     bfloat16         compute matrix products in bfloat16, if the processor has it
     epochs           maximum number of epochs; a linear schedule uses all of them
-    parts            epochs that one reading of the training set takes: an epoch reads one part of its chunks, at
-                     random, or, statefully, of each row, in order and from a fresh state
-    asr_noise        word error rate of errors that are drawn anew for each reading of the training set; 0: none
-    asr_noise_share  of the text that has these errors, in stretches drawn anew for each reading; the rest has none
-    asr_noise_draws  of a wrong word; the one that makes the most pairs of words which the text has is taken
-    confusions       what the errors are drawn from: a file of `punc confusions`
-    initial_model    model whose weights are the initial ones, if it has the same sizes: the name of a bundled one, or
-                     the directory of another one
-    lstm_weights     initial ones of LSTM layers: uniform, PyTorch's; orthogonal: those of Keras (layers.lstm_stack)
-    schedule         of the learning rate; halving: by the dev loss; linear: to 0 over all epochs
-    warmup           epochs, such as 0.1, during which the learning rate rises from 0
+    parts            number of epochs in which the training set is read once: each epoch reads one part, of the chunks
+                     at random, or (stateful) of each row in order, from a fresh state
+    asr_noise        word error rate of the errors that are drawn each time the training set is read; 0: none
+    asr_noise_share  share of the text that has these errors, in other stretches each time; the rest has none
+    asr_noise_draws  how often each wrong word is drawn; the draw with the most word pairs of the text is used
+    confusions       a file of `punc confusions` to draw the errors from
+    initial_model    model to take the initial weights from, which has the same sizes: the name of a bundled model, or
+                     a directory
+    lstm_weights     initial weights of LSTM layers: uniform, as in PyTorch; orthogonal, as in Keras (layers.lstm_stack)
+    schedule         schedule of the learning rate; halving: by the dev loss; linear: to 0 over all epochs
+    warmup           number of epochs, such as 0.1, during which the learning rate rises from 0
     min_improvement  halving: relative fall of the dev loss below which the rate is halved
-    seed             of the initial weights and the order of batches
-    threads          of PyTorch; another number gives slightly other weights; 0: one for each core
+    seed             seed of the initial weights and of the order of batches
+    threads          threads of PyTorch; another number gives slightly different weights; 0: one for each core
     device           auto, cpu, cuda or cuda:N; auto: a GPU if PyTorch sees one
     """
 
@@ -112,9 +112,10 @@ class TrainingOptions:
                              "give both: a word error rate, and a file of punc confusions")
         if not 0 < self.asr_noise_share <= 1 or (self.asr_noise_share < 1 and not self.asr_noise):
             raise InputError(f"--asr-noise-share={self.asr_noise_share:g} with --asr-noise={self.asr_noise:g}",
-                             "the share is above 0 and at most 1; give --asr-noise, too")
+                             "the share must be above 0 and at most 1, with --asr-noise")
         if self.asr_noise and self.teacher:
-            raise InputError("--asr-noise with --teacher", "leave one out: a teacher has read the words without errors")
+            raise InputError("--asr-noise with --teacher",
+                             "leave one out, because a teacher reads the words without errors")
         check_device(self.device)
 
 

@@ -3,7 +3,7 @@
 Each process is a *rank*: it has all weights, and a share of each batch. The first rank, 0, writes files and log.
 
 Each rank's loss is its share of the mean loss of the whole batch, so the sum of the gradients is the gradient of that
-mean. PyTorch's DistributedDataParallel waits for ever if a rank's share has no loss.
+mean. PyTorch's DistributedDataParallel waits forever if a rank's share has no loss.
 """
 
 import contextlib
@@ -42,8 +42,9 @@ class Ranks:
     def join(self) -> Iterator[None]:
         """Connect to the other ranks while the block runs. Only the first rank logs in it.
 
-        At its end gloo's threads end: one that lived on could abort the interpreter at its end. They live as long as
-        anything has the group, as torch.distributed.nn has that of the time of its import; hence the import above.
+        When the block ends, gloo's threads end, because a remaining one could abort the interpreter at exit. They live
+        as long as anything holds the group; torch.distributed.nn holds the group of the time of its import, hence the
+        import above.
         """
         if self.size == 1:
             yield
@@ -109,7 +110,7 @@ class Ranks:
                                          remedy)
 
     def gather(self, value: Value) -> list[Value]:
-        """A small value of each rank, by rank."""
+        """A small value from each rank, by rank."""
         values: list[Any] = [value] * self.size
         if self.size > 1:
             with self.others():
@@ -146,7 +147,7 @@ class Ranks:
 
     @contextlib.contextmanager
     def others(self) -> Iterator[None]:
-        """What PyTorch raises if another rank has ended, as an InputError."""
+        """Converts what PyTorch raises if another rank has ended to an InputError."""
         try:
             yield
         except RuntimeError as error:
@@ -233,5 +234,5 @@ def find_ranks() -> Ranks:
     except KeyError as error:
         raise InputError(f"WORLD_SIZE={os.environ['WORLD_SIZE']} is set, but no {error.args[0]}", LAUNCH) from None
     except ValueError as error:
-        raise InputError(f"the environment has ranks that cannot be ({error})", LAUNCH) from None
+        raise InputError(f"the environment describes impossible ranks ({error})", LAUNCH) from None
     return Ranks(rank, size, local_rank, local_size)

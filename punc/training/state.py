@@ -1,4 +1,4 @@
-"""The state of a training run on disk: a run goes on where it was stopped; a finished run is not repeated.
+"""The state of a training run on disk: a run continues where it was stopped; a finished run is not repeated.
 
 While a model trains, its directory has
 
@@ -45,7 +45,7 @@ NOT_COMPARED = ("threads", "device")
 
 
 class Progress(NamedTuple):
-    """What decides how training continues after an epoch."""
+    """The facts that decide how training continues after an epoch."""
 
     learning_rate: float
     epoch: int = 0  # complete epochs
@@ -57,7 +57,7 @@ class Progress(NamedTuple):
 
 
 class Place(NamedTuple):
-    """How far an epoch is, in one rank."""
+    """The progress within an epoch, in one rank."""
 
     batches: int = 0  # that are done
     seconds: float = 0.0  # of training for them
@@ -87,8 +87,8 @@ def advance(progress: Progress, dev_loss: float, min_improvement: float, fall: f
 class Run:
     """A training in a directory, which depends on `conf` (`options.run_conf`) and on files with the checksums `store`.
 
-    `place` is how far this rank is in the epoch under way. All ranks call the methods, which wait for each other. They
-    raise InputError, in the first rank, if what is on disk is of another conf or store, or is broken.
+    `place` is the progress of this rank in the current epoch. All ranks call the methods, which wait for each other.
+    They raise InputError, in the first rank, if the files on disk are of another conf or store, or broken.
     """
 
     def __init__(self, directory: Path, net: Model, updates: Optimizer, conf: dict[str, Any], store: Mapping[str, int],
@@ -111,7 +111,7 @@ class Run:
         return progress
 
     def begin_epoch(self, progress: Progress) -> None:
-        """Begin the epoch after `progress`; if some of it is on disk, by as many ranks, restore that state."""
+        """Begin the epoch after `progress`; if a part of it was saved by as many ranks, restore that state."""
         self.progress, self.place, places = progress, Place(), None
         with self.ranks.agree():
             content = self._read(EPOCH) if self.ranks.first else None
@@ -132,7 +132,7 @@ class Run:
         self._begin = self._written - self.place.seconds
 
     def seconds(self) -> float:
-        """Of training for this epoch so far, before and after a stop."""
+        """The seconds of training in this epoch so far, before and after a stop."""
         return time.perf_counter() - self._begin
 
     def after_batch(self, batches: int, steps: int, loss: Tensor, state: State) -> None:
@@ -146,7 +146,7 @@ class Run:
 
     @contextlib.contextmanager
     def written_if_stopped(self) -> Iterator[None]:
-        """If the block raises Stopped, which it does only between two batches, a single rank writes its state."""
+        """If the block raises Stopped, which happens only between two batches, a single rank writes its state."""
         try:
             yield
         except Stopped:
@@ -158,7 +158,7 @@ class Run:
     def end_epoch(self, progress: Progress) -> None:
         """Write the state after an epoch, and the model if it is the best so far; if not, restore the best model.
 
-        The model is written first: a run that is killed in between repeats its last epoch.
+        The model is written first, so a run that is killed in between repeats its last epoch.
         """
         if progress.last_loss == progress.best_loss:
             save(self._net, self.directory / BEST, conf=self.conf, store=self._store, epoch=progress.epoch,
@@ -195,7 +195,7 @@ class Run:
             raise InputError("not the state of a training", "remove it to train from the beginning", path)
         if changed_file := changed(content["store"], self._store):
             raise InputError(f"changed since the training in {self.directory} began",
-                             "remove that directory to begin anew, or make the store as it was",
+                             "remove that directory to start again, or restore the store",
                              Path(self.conf["store"]) / changed_file)
         return content
 

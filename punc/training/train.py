@@ -1,4 +1,5 @@
-"""Trains a model on a store, once, whatever stops the run: by gradient, or one process fits it, from the beginning."""
+"""Trains a model on a store, once even if the run is interrupted: by gradient, or fitted in one process from the
+beginning."""
 
 import contextlib
 import logging
@@ -39,7 +40,7 @@ def train(store_dir: StrPath, directory: StrPath, model: str, model_options: Map
     A finished run started again does nothing. If torchrun has started several processes, they train together.
 
     Raises InputError if the store or the options do not fit, if the directory has a model that was trained with other
-    options, or if another process trains there. Where another rank has such an error, raises SystemExit.
+    options, or if another process trains there. If another rank has such an error, raises SystemExit.
     """
     directory = Path(directory)
     conf = run_conf(model, model_options, options, store_dir)
@@ -100,7 +101,7 @@ def _warn_of_text_read_twice(net: Model, store: Store, model_options: Mapping[st
         first = Store(store_dir)
         theirs = {member for name in part.conf["train_set"].split(",") for member in first.members(name)}
         if both := sorted(own & theirs):
-            logger.warning("%s was trained on '%s', too: it is better there than on other text, and this model learns "
+            logger.warning("%s was trained on '%s', too, where it is better than on other text, so this model learns "
                            "to trust it too much; train it on other text", kebab(option), "', '".join(both))
 
 
@@ -145,7 +146,7 @@ def _fit(net: Model, store: Store, directory: Path, options: TrainingOptions, co
 
 
 def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
-    """Make the best model the final one, with the transitions of the one it began from, and a conf that trains it."""
+    """Make the best model the final one, with the transitions of its initial model, and a conf that trains it."""
     model.tokenizer.write(directory)
     model.labels.write(directory / "labels.txt")
     transitions = find_model(conf["initial_model"]) / TRANSITIONS if conf.get("initial_model") else None
@@ -163,8 +164,8 @@ def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
 def finished(directory: Path, conf: dict[str, Any], options: TrainingOptions) -> bool:
     """Whether the directory has a finished model of this conf; says so.
 
-    Raises InputError if its model has another conf, other labels than the store, or is of other data. Data that is no
-    longer there is not compared; a model of an older version has no checksums, but its labels.
+    Raises InputError if its model has another conf, other labels than the store, or is of other data. Data that no
+    longer exists is not compared; a model of an older version has labels but no checksums.
     """
     path = directory / FINAL
     if not path.exists():
@@ -180,14 +181,14 @@ def finished(directory: Path, conf: dict[str, Any], options: TrainingOptions) ->
 
 def _check_store(directory: Path, store: Store, saved: Any, options: TrainingOptions) -> None:
     """Raise InputError unless the labels are those of the store, and the saved checksums those of the data."""
-    remedy = "remove the directory to train anew, name another one, or make the store as it was"
+    remedy = "remove the directory to train again, name another one, or restore the store"
     own = LabelSet.read(directory / "labels.txt")
     if own != store.labels:
         raise InputError(f"here is a model with another label set than {store.path}: {difference(own, store.labels)}",
                          remedy, directory)
     there = all(os.path.exists(path) for path in (options.teacher, options.confusions) if path)
     if there and isinstance(saved, dict) and (name := changed(saved, checksums(store, options))):
-        raise InputError(f"here is a model of another {store.path / name}: it has changed since", remedy, directory)
+        raise InputError(f"here is a model of another {store.path / name}, which has changed since", remedy, directory)
 
 
 def _remove_states(directory: Path) -> None:

@@ -1,1 +1,2 @@
-"""Transcripts as recognisers, aligners and people who caption write them: one reader and one writer a format."""
+"""Reads and writes the transcripts of recognisers, aligners and captioners: one reader and one writer for each
+format."""

@@ -1,4 +1,4 @@
-"""Times as files write them: `01:02:03,500`, `62.5`, `3000` milliseconds, `00:00:01:12` with frames."""
+"""Times as written in files: `01:02:03,500`, `62.5`, `3000` milliseconds, `00:00:01:12` with frames."""
 
 import math
 import re
@@ -25,7 +25,7 @@ def seconds(clock: str) -> float:
 
 
 def number(text: str, unit: float = 1) -> float:
-    """A number of units in seconds; NaN if it is none that a time can be."""
+    """A number of units in seconds; NaN if it cannot be a time."""
     try:
         time = float(text.replace("_", "x").replace(",", ".")) / unit
     except ValueError:
@@ -34,7 +34,7 @@ def number(text: str, unit: float = 1) -> float:
 
 
 def checked_number(text: str, what: str, error: Callable[[str, str], InputError]) -> float:
-    """A number as written in a file. Raises the error, of what and how to fix it, for one that is none."""
+    """A number as written in a file. Raises the error, with a remedy, for another text."""
     try:
         number = math.nan if "_" in text else float(text)  # only Python reads 1_000 as a number
     except ValueError:
@@ -48,7 +48,7 @@ def checked_seconds(text: str, what: str, error: Callable[[str, str], InputError
     """A time as written in a file. Raises the error for one that is not a number, negative, or later than LATEST."""
     time = checked_number(text, what, error)
     if time >= LATEST:
-        raise error(f"the {what} {text[:20]} is no time of a recording", "write seconds")
+        raise error(f"the {what} {text[:20]} is not a time of a recording", "write seconds")
     if time < 0:
         raise error(f"the {what} {text[:20]} is negative", "count from the start of the recording")
     return time

@@ -64,7 +64,7 @@ def read_ctm_file(source: Source) -> Transcript:
 
 
 def read_stm(source: Source) -> Transcript:
-    """Read an STM. Raises InputError for lines with other columns, and for times that are none."""
+    """Read an STM. Raises InputError for lines with other columns, and for invalid times."""
     reader = TextReader(source)
     streams = dict[tuple[str, str], int]()
     for number, line in enumerate(LINE.finditer(source.text)):
@@ -89,7 +89,7 @@ def read_stm(source: Source) -> Transcript:
 
 
 def read_kaldi_text(source: Source) -> Transcript:
-    """Read `text` of a Kaldi data directory; utterances whose ids are the same up to the last part are a stream."""
+    """Read `text` of a Kaldi data directory; utterances whose ids differ only in the last part are a stream."""
     reader = TextReader(source)
     streams = dict[str, int]()
     for number, line in enumerate(LINE.finditer(source.text)):
@@ -104,7 +104,7 @@ def read_kaldi_text(source: Source) -> Transcript:
 
 
 def read_mlf(source: Source) -> Transcript:
-    """Read a master label file of HTK. Raises InputError for lines that are none of it."""
+    """Read a master label file of HTK. Raises InputError for other lines."""
     reader, number, recording = TextReader(source), -1, ""
     for line in islice(LINE.finditer(source.text), 1, None):
         text = line[0].strip()

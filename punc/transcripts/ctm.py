@@ -1,6 +1,6 @@
 """Reads and writes CTM: timed words, `id channel begin duration word [confidence [type [speaker]]]`, in seconds.
 
-The id is an utterance, and the times count from its start, or a recording. NIST's CTMs also have `;;` comments, `NA`
+The id is a recording, or an utterance whose times are relative to its start. NIST's CTMs also have `;;` comments, `NA`
 for no confidence, and alternatives; others leave out the channel.
 
 Repairs, each counted: lines of an id that are not in time order are sorted. Of alternatives the first is used. Words
@@ -103,7 +103,7 @@ def ctm_rows(lines: Iterable[CtmLine], repairs: Counter[str] | None = None) -> I
 
 
 def has_no_channel(columns: Sequence[str]) -> bool:
-    """Whether a line leaves out the channel: its second and third columns are numbers, and the fourth is none."""
+    """Whether a line leaves out the channel: its second and third columns are numbers, and the fourth is not."""
     numbers = [column.replace(".", "", 1).isdecimal() for column in columns[1:]]
     return numbers in ([True, True, False], [True, True, False, True])
 
@@ -119,7 +119,8 @@ def check_line(line: bytes, path: StrPath, number: int) -> str:
 class CtmIndex(Mapping[str, Callable[..., Timing]]):
     """Every id of a CTM, or of the `*.ctm` of a directory, with a function that reads its timing; counts `repairs`.
 
-    The function takes the channel of an id that has several. Memory: 56 bytes for each stretch of lines with one id.
+    The function takes the channel of an id that has several. Memory: 56 bytes for each stretch of
+    lines with one id.
     Raises InputError for a missing file, and if there are no words. The function does for too few or too many columns,
     a time or confidence that is not a number, negative times and durations, an overlap longer than MAX_OVERLAP seconds,
     bytes that are not UTF-8, CR and NUL, and several channels, but not the one given.
@@ -131,7 +132,7 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
             raise InputError("no *.ctm in this directory", "name a CTM, or a directory with some", path)
         for file in self._files:
             if file.exists() and not file.is_file():
-                raise InputError("not a file", "write the CTM to a file: it is read twice", file)
+                raise InputError("not a file", "write the CTM to a file, because it is read twice", file)
         self.repairs: Counter[str] = Counter() if repairs is None else repairs
         self._stretches = IdTable(4)
         for id, *stretch in _stretches(self._files):
@@ -181,7 +182,7 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
         if len(by_channel) < 2 and len(known) < 2:
             return lines
         if known and (others := by_channel.keys() - known):
-            raise lines[0].error(f"'{id}' has a channel {min(others)} that is no recording",
+            raise lines[0].error(f"'{id}' has a channel {min(others)} that is not a recording",
                                  "name its recording in reco2file_and_channel")
         if channel not in by_channel and not known:
             raise lines[0].error(f"'{id}' has channels {' '.join(sorted(by_channel))} under one id",

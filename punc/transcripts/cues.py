@@ -1,10 +1,10 @@
 """Cues of subtitles: SRT, WebVTT and SBV, as loosely as players read them.
 
-A cue begins at a line of times. Its text goes to the next cue: to the line of that one's times, or the number or name
-before it. In WebVTT, blocks of NOTE, STYLE and REGION are no texts.
+A cue begins at a line of times. Its text extends to the next cue: to the line of its times, or to the number or name
+before it. In WebVTT, blocks of NOTE, STYLE and REGION are not text.
 
 Rolling captions (YouTube's automatic ones, roll-up captions of television) show the last lines of the cue before again,
-above what is said next. A line is said where it first stands. The lines that repeat it repeat its words.
+above what is said next. A line counts where it first occurs. Lines that repeat it repeat its words.
 
 Source: www.w3.org/TR/webvtt1, sections 4.1 to 4.2.2; SRT has no standard, and www.matroska.org/technical/subtitles.html
 describes it.
@@ -60,14 +60,14 @@ def form_of(text: str) -> str:
 
 
 def find_cues(source: Source, times: re.Pattern[str] = TIMES, named: bool = False) -> list[Stretch]:
-    """The cues of a file, a segment each. Raises InputError for a line with an arrow between what are no times."""
+    """The cues of a file, a segment each. Raises InputError for a line with an arrow but without times."""
     lines = list(WHOLE_LINE.finditer(source.text))  # the last one is empty, at the end of the file
     heads = []
     for number, line in enumerate(lines):
         if times.fullmatch(line[1]):
             heads.append(number)
         elif ">" in line[1] and BROKEN.match(line[1]):
-            raise source.error("no times of a cue", "write: 00:00:01,500 --> 00:00:02,750", line.start())
+            raise source.error("not the times of a cue", "write: 00:00:01,500 --> 00:00:02,750", line.start())
     cues = list[Stretch]()
     for number, after in pairwise([*heads, len(lines) - 1]):
         found, head = times.fullmatch(lines[number][1]), lines[number]
@@ -100,7 +100,7 @@ def read_cues(source: Source, name: str) -> Transcript:
     rolls = _rolls(source.text, cues, markup)
     if rolls:
         repeats = _read_rolling(source, reader, cues, rolls)
-        message = f"rolling captions: {len(repeats)} lines that are shown again are read once"
+        message = f"rolling captions: {len(repeats)} repeated lines are read once"
         return reader.transcript(name, repeats=repeats, notes=[message])
     voices = named and "<v" in source.text
     for cue in cues:

@@ -1,4 +1,5 @@
-"""What stands for other characters in texts: entities of HTML, as `&#39;`, and tags like `<|en|>`, which are blanks."""
+"""Replacements for other characters in texts: entities of HTML, such as `&#39;`, and tags like `<|en|>`, which are
+blanks."""
 
 import re
 from html import unescape

@@ -1,4 +1,4 @@
-"""Files of JSON: an object, a list, or several objects one after another, as a line each."""
+"""Files of JSON: an object, a list, or several objects one after another, for example one a line."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""The JSON that recognisers, aligners and services write, a row each. The most particular come first."""
+"""The JSON formats of recognisers, aligners and services, one row each. The most specific come first."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -109,7 +109,7 @@ FORMATS = [
                timed="word_segments[] words[]", stays="prompt",
                repeats="text transcription ori_dict.text "
                "ori_dict.segments[].text ori_dict.segments[].words[].word|text"),
-    JsonFormat("Whisper, segments", "faster-whisper, a segment a line or in a list",
+    JsonFormat("Whisper, segments", "faster-whisper, one segment a line or in a list",
                "text start end ; words[].word ; word_segments[].word", text="text transcript",
                words="words[] word_segments[]", word="punctuated_word|word", confidence="probability|score|confidence"),
     JsonFormat("captions", "youtube-transcript-api and others: `text`, `start` or `offset`, `duration`",
@@ -141,9 +141,9 @@ def read_json(source: Source, timed: bool = False) -> Transcript:
     partial = any(reader.skipped for reader, _ in found)
     if found and not stay and not partial:
         return Transcript(found[0][0].shape.row.name, [], document, encoding=source.encoding)
-    what = "only results that are not final" if partial else "no text where a format of JSON that punc knows has it"
-    raise source.error(what + (f"; texts stand in {_named(stay)}" if stay else ""),
-                       "give a format that docs/after-asr.md names")
+    what = "only results that are not final" if partial else "no text where the known JSON formats have it"
+    raise source.error(what + (f"; there are texts in {_named(stay)}" if stay else ""),
+                       "give a format that docs/formats.md lists")
 
 
 def _reader(row: JsonFormat, document: JsonDocument, own: list[Any], timed: bool) -> JsonReader:
@@ -183,7 +183,7 @@ def _transcript(source: Source, reader: JsonReader, document: JsonDocument) -> T
     if stay := unread(document.values, document.spots, row.stays, known):
         messages.append(f"{sum(stay.values())} texts of several words stay as they are: {_named(stay)}")
     if reader.shape.odd_times:
-        messages.append(f"times that are no numbers were not read: {reader.shape.odd_times}")
+        messages.append(f"times that are not numbers were not read: {reader.shape.odd_times}")
     elif not reader.has_times and (name := has_times(document.values)):
         messages.append(f"no times were read: {row.name} does not have them in `{name}`")
     return Transcript(row.name, reader.texts, document, reader.repeats, reader.language, messages=messages,

@@ -1,4 +1,4 @@
-"""Reads the JSON of recognisers, by the row of the table that says where a format has what."""
+"""Reads the JSON of recognisers, by the row of the table that describes the format."""
 
 import math
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from punc.transcripts.transcript import BEGINS_WITH_BLANK, Repeat, Text, folded,
 
 
 class JsonReader:
-    """Reads the documents of a file by a row of the table to texts, repeats and a language of a `Transcript`."""
+    """Reads the documents of a file, by a row of the table, as texts, repeats and language of a `Transcript`."""
 
     def __init__(self, row: JsonFormat, document: JsonDocument, timed: bool = False):
         self.texts: list[Text] = []

@@ -1,6 +1,7 @@
 """A format of JSON: a row that says where words, times and speakers are, and what it finds in a segment.
 
-A path is names of members with dots between. `[]` is every element of a list, a number one element, `a|b` the first of
+A path is a sequence of member names, separated by dots. `[]` is every element of a list, a number one element, `a|b`
+the first of
 two members that is there, `*words` every member whose name ends so, and `.` alone the value itself:
 `results.channels[].alternatives.0`.
 """
@@ -82,7 +83,8 @@ def getter(path: str) -> Callable[[Any], Any]:
 
 
 def seconds(value: Any, unit: float = 1) -> float:
-    """A time in seconds; NaN if it is none: a number, with `unit` a second, `1.3s`, `00:01:02.5`, `PT1.5S`, nanos."""
+    """A time in seconds; NaN if it is not a time: a number, with `unit` a second, `1.3s`, `00:01:02.5`, `PT1.5S`,
+    nanos."""
     if type(value) in (int, float):  # not bool
         return value / unit if -LATEST * unit < value < LATEST * unit else math.nan
     if isinstance(value, dict) and ("seconds" in value or "nanos" in value):
@@ -113,7 +115,7 @@ def _speaker_name(value: str | int | float) -> str:
 
 
 class JsonFormat(NamedTuple):
-    """Where a format has what, by paths; several have blanks between.
+    """The paths of a format; alternatives are separated by blanks.
 
     Paths of words and texts begin at a segment, paths of segments at a stream, others at a document.
 
@@ -206,7 +208,7 @@ class Shape:
         return found
 
     def spot_of(self, word: Any) -> Spot | None:
-        """Where the text of a word stands."""
+        """Where the text of a word is."""
         holder = self._holder(word) if self._holder else word
         if isinstance(holder, dict):  # most of the time: `keys` takes longer
             for name in self._names:

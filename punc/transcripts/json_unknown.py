@@ -1,4 +1,4 @@
-"""JSON that no row of the table knows, read by common names of members; and texts that stay as they were."""
+"""Reads JSON of an unknown format by common names of members, and counts texts that do not change."""
 
 import re
 from collections import Counter, defaultdict
@@ -42,7 +42,7 @@ class Kind(NamedTuple):
 
 
 def guessed_format(documents: list[Any]) -> JsonFormat | None:
-    """A row that reads documents by common names of members; None if no objects have a text and a time."""
+    """A row that reads documents by common names of members; None if no object has a text and a time."""
     counts, texts = Counter[Kind](), defaultdict[str, list[str]](list)
     for path, value in _objects(documents):
         if name := _name_of(value, TEXTS, str):
@@ -76,7 +76,7 @@ def said_of(row: JsonFormat) -> str:
     text = f"{row.words}.{row.word}" if row.words else row.text
     path = f"{row.segments}.{text}".strip(".")
     speaker = f", speakers from {row.speaker}" if row.speaker else ""
-    return f"not a format that punc knows: words were read from {path}, times from {row.begin}" + \
+    return f"not a known format: words were read from {path}, times from {row.begin}" + \
         (f" and {row.end.lstrip('+')}" if row.end else "") + speaker
 
 

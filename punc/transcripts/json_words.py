@@ -1,4 +1,4 @@
-"""Words of JSON that stand in several places, with times in one and marks in another, or with speakers in a list."""
+"""Words that occur several times in JSON, with times in one place and marks in another, or with speakers in a list."""
 
 import math
 from bisect import bisect_right
@@ -19,7 +19,8 @@ FROM, WHO = getter("from|start_time|time"), getter("speaker|speaker_label|name")
 
 
 def joined(texts: list[Text]) -> list[Text]:
-    """Of texts of which those begin with a blank that begin a word, all but the first: others go on the word before."""
+    """Whether texts begin a word with a blank, so that texts without one, except the first, continue the word
+    before."""
     found = texts[:1]
     for before, text in pairwise(texts):
         blank = BEGINS_WITH_BLANK.match(text.text) or BEGINS_WITH_BLANK.match(before.text[-1:])
@@ -48,7 +49,7 @@ def in_seconds(texts: list[Text]) -> list[Text]:
 
 
 def with_said(texts: list[Text], said: list[Text]) -> list[Text]:
-    """Texts with the times and speakers of others that repeat their words, where they have none."""
+    """Texts without times and speakers, with those of other texts that repeat their words."""
     timed, theirs = (sum(text.begin == text.begin for text in some) for some in (texts, said))
     named = not any(text.speaker for text in said) or all(text.speaker for text in texts)
     if timed >= theirs and named and sum(len(split(text.text)) for text in said) <= len(texts):
@@ -102,7 +103,7 @@ def _same_words(old: list[str], new: list[str]) -> list[int]:
 
 
 def in_order_of(texts: list[Text], said: list[Text]) -> list[Text] | None:
-    """Texts that repeat others, as a recording its channels, in the order of those; None if these are other texts."""
+    """Texts that repeat other texts, such as a recording and its channels, in their order; None if the texts differ."""
     if len(said) != len(texts) or len({text.stream for text in texts}) < 2:
         return None
     index: dict[tuple[float, str], Text] = {}

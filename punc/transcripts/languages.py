@@ -1,4 +1,4 @@
-"""Names of languages, as files have them: `en`, `eng`, `en-US`, `English`. The names are in languages.txt."""
+"""Names of languages in files: `en`, `eng`, `en-US`, `English`. The names are in languages.txt."""
 
 from functools import cache
 from pathlib import Path
@@ -13,6 +13,6 @@ def _codes() -> dict[str, str]:
 
 
 def language_code(name: str) -> str:
-    """The two letters of a language; empty if the name is of none that is known."""
+    """The two-letter code of a language; empty if the name is unknown."""
     first = name.strip().strip("<|>").lower().replace("_", "-")
     return _codes().get(first, _codes().get(first.partition("-")[0], ""))

@@ -1,4 +1,4 @@
-"""Formats of a segment a line: a row each, with a regular expression whose groups say what stands where.
+"""Formats with one segment a line: one row each, with a regular expression whose groups name the parts.
 
 The groups are `text`, `begin`, `end` and `speaker`.
 """
@@ -83,12 +83,12 @@ def _lines(source: Source, row: LineFormat) -> Iterator[tuple[int, re.Match[str]
             continue
         found = row.line.fullmatch(line[0])
         if (at == 0 and row.head) or not (found or (row.other and row.other.fullmatch(line[0]))):
-            raise source.error(f"not a line of {row.name}", "write it as the lines before", line.start())
+            raise source.error(f"not a line of {row.name}", "write it like the lines before", line.start())
         yield at, line, found
 
 
 def find_format(source: Source) -> LineFormat | None:
-    """The format of a file, if its first lines are of one."""
+    """The format of a file, if its first lines match one."""
     for row in FORMATS:
         with suppress(InputError):
             if sum(found is not None for _, _, found in islice(_lines(source, row), HEAD)):

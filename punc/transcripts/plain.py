@@ -25,7 +25,7 @@ NO_SPEECH = re.compile(rf"^[ \t]*(?:(?:{HEADING}|{RULE}|{FACT}|{TIMES})$|{STAMP}
 SHARE = 0.3  # of the lines that look like something else
 HEAD = 1000  # lines that are looked at
 RTTM = re.compile(r"\s*SPEAKER\s+\S+\s+\S+\s+[\d.]+\s+[\d.]+\s+<NA>")
-INSIST = "or --format text, if it is one"
+INSIST = "or give --format text, if it is text"
 TABLE = "write TSV as Whisper does, `start end text`, or CTM"
 LOOKS = [  # what it looks like; a line of it; how many lines at least; the nearest format
     ("a log or a table of times", re.compile(r"[^\n]{0,40}?\d{1,2}:\d{2}:\d{2}[^\n]{0,20}?(?:->|→|\|).*"), 1,
@@ -54,7 +54,7 @@ def check_plain(source: Source) -> None:
         ending = source.path[source.path.rindex("."):]
         raise source.error(f"called {ending}, but not of that format", f"rename it to .txt; {INSIST}")
     if found := JSON.search(source.text[:1 << 20]):
-        raise source.error("JSON after other text", f"remove what is before it; {INSIST}", found.start())
+        raise source.error("JSON after other text", f"remove the text before it; {INSIST}", found.start())
     for what, pattern, least, remedy in LOOKS:
         like = [line for line in lines if pattern.fullmatch(line)]
         if len(like) >= max(least, SHARE * len(lines)):

@@ -33,7 +33,7 @@ def transcript_of(source: Source, form: str = "", tier: str = "", timed: bool = 
     tier   the tier of a TextGrid with the words
     timed  of JSON, words with times, also where a text has more, as their marks
 
-    Raises InputError for a broken file, one of no known format, and one with a text of which no word can be read.
+    Raises InputError for a broken file, a file of unknown format, and a file with text in which no word can be read.
     """
     if form not in ("", "text"):
         raise InputError(f"--format {form}", nearest(form, ["text"]))
@@ -55,7 +55,7 @@ def transcript_of(source: Source, form: str = "", tier: str = "", timed: bool = 
     if row := lines.find_format(source):
         return lines.read_lines(source, row)
     if plain.RTTM.match(text):  # which looks like an STM
-        raise source.error("an RTTM: it says who speaks, and has no words", "give it to punc turns")
+        raise source.error("an RTTM, which says who speaks and has no words", "give it to punc turns")
     if read := columns.reader_of(text):
         return read(source)
     plain.check_plain(source)
@@ -81,7 +81,7 @@ def word_times(path: StrPath, tier: str = "",
 
 
 def read_timing(path: StrPath, tier: str = "", channel: str | None = None) -> Timing:
-    """The timed words of a file, in time order, of a speaker (`channel`) if it has him; others are left out.
+    """The timed words of a file in time order, only of a speaker (`channel`) if the file has this speaker.
 
     Raises InputError as `read_transcript` does, for times that are wrong, and for a file without times.
     """

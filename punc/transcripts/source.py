@@ -1,4 +1,4 @@
-"""A file of text: its characters, and its parts, which are texts with words and what stands between them."""
+"""A file of text: its characters, and its parts, which are texts with words and the characters between them."""
 
 import codecs
 import math
@@ -52,7 +52,7 @@ def source_of(raw: bytes, path: StrPath) -> Source:
     try:
         text = raw.decode(encoding, "strict" if encoding == "utf-16" else "surrogateescape")
     except UnicodeDecodeError as error:
-        raise InputError("not UTF-16, though it begins so", "save it as UTF-8", path,
+        raise InputError("not UTF-16, although it begins with its mark", "save it as UTF-8", path,
                          raw.count(b"\n", 0, error.start) + 1) from None
     if raw.startswith(codecs.BOM_UTF16_BE):
         encoding = "utf-16-be"
@@ -72,7 +72,7 @@ def encoded(text: str, encoding: str) -> bytes:
 
 
 class PartsDocument:
-    """A file whose texts come in the order in which they stand; `escapes` as of `TextReader`."""
+    """A file whose texts are in the order of its characters; `escapes` as in `TextReader`."""
 
     rated = False
 
@@ -107,7 +107,7 @@ class PartsDocument:
 
 
 class Stretch(NamedTuple):
-    """Characters [start, stop) of a file that people say between two times, and what the file says of them."""
+    """Characters [start, stop) of a file that are spoken between two times, and their properties in the file."""
 
     start: int
     stop: int
@@ -121,7 +121,7 @@ class Stretch(NamedTuple):
 
 
 class TextReader:
-    """Cuts stretches of a file to texts: at markup, and where a label says that another one speaks.
+    """Cuts stretches of a file into texts, at markup and at labels of speakers.
 
     markup   what stands in a text and is no words; a group `time` says when the next word begins, in the file's way,
              a group `voice` who speaks, and a group `blank` ends a word, as a line break does
@@ -170,7 +170,7 @@ class TextReader:
             self.texts[-1] = self.texts[-1]._replace(end=stretch.end)
 
     def read_label(self, line: str) -> None:
-        """A line that has only the label of who speaks next, or something else."""
+        """A line that has only the label of the next speaker, or other text."""
         label = find_label(line, self._dashes)
         if label and label.name and not line[label.size:].strip():
             self._speaker = label.name

@@ -1,6 +1,6 @@
 """Labels of speakers at the beginning of lines: `John Smith:`, `[SPEAKER_00]:`, `(speaker 0)`, `Anna  1:02:10`, `>>`.
 
-What a label names is a speaker, and no words. The rules are those of the captions of television, of meetings and of
+A label names a speaker and has no words. The rules are those of the captions of television, of meetings and of
 diarization: a name is up to five words that begin with capitals, with titles, initials, numbers and pronouns.
 """
 
@@ -30,7 +30,7 @@ class Label(NamedTuple):
 
 
 def find_label(line: str, dashes: bool = False) -> Label | None:
-    """The label at the beginning of a line; `dashes`: a dash before words is one, as in the lines of a cue."""
+    """The label at the beginning of a line; `dashes`: a dash before words is a label, as in the lines of a cue."""
     turn = CHEVRONS.match(line) or (DASH.match(line) if dashes else None)
     begin = turn.end() if turn else len(line) - len(line.lstrip(" \t"))
     rest = line[begin:begin + LONGEST]

@@ -1,8 +1,8 @@
 """TextGrids of Praat and of aligners, in the long and the short form.
 
 Source: www.fon.hum.uva.nl/praat/manual/TextGrid_file_formats.html. Read are the tiers of words: `words`, or others of
-WORD_TIERS, as `speaker - words` of the Montreal Forced Aligner; else every tier of intervals that is none of phones is
-a speaker, whose intervals may have many words. Other tiers stay as they are.
+WORD_TIERS, as `speaker - words` of the Montreal Forced Aligner; else every tier of intervals except phones is a
+speaker, whose intervals may have many words. Other tiers stay as they are.
 """
 
 import re
@@ -65,7 +65,7 @@ def choose_tiers(source: Source, tiers: list[Tier], name: str = "") -> list[Tier
 
 
 def intervals(source: Source, tier: Tier) -> list[Stretch]:
-    """The intervals of a tier. Raises InputError if their number is not its size, or one has no times."""
+    """The intervals of a tier. Raises InputError if their number is not its size, or if one has no times."""
     found, at = list[Stretch](), tier.start
     for match in [*INTERVAL.finditer(source.text, tier.start, tier.stop), None]:
         quote = source.text.find('"', at, match.start() if match else tier.stop)
@@ -90,7 +90,7 @@ def _seconds(source: Source, found: re.Match[str], group: int, what: str = "time
 
 
 def read_textgrid(source: Source, tier: str = "") -> Transcript:
-    """Read the words of a TextGrid. Raises InputError for a tier that is cut short, and for times that are none."""
+    """Read the words of a TextGrid. Raises InputError for a truncated tier, and for invalid times."""
     reader = TextReader(source, escapes=(('"', '""'),))
     tiers = find_tiers(source)
     chosen = choose_tiers(source, tiers, tier)

@@ -1,4 +1,4 @@
-"""A transcript: the texts of a file that have words, with what the file says of each, and the words in them.
+"""A transcript: the texts of a file that have words, with their properties in the file, and their words.
 
 A reader takes a file apart into texts (a word of JSON, a line of a cue, a column of a CTM), each at a place of a
 document. The words of the texts get marks, and the document is written again with the new texts at their places.
@@ -26,7 +26,7 @@ MARKS = ".,?!:;…\"'()[]<>«»“”-–—¿¡"  # how words and their repetit
 
 
 class Text(NamedTuple):
-    """A text of a file, without escapes, with one word or several; begin and end in seconds, NaN where not known."""
+    """A text of a file, without escapes, with one or more words; begin and end in seconds, NaN if unknown."""
 
     place: int  # where it stands in the document
     text: str
@@ -51,7 +51,7 @@ class Repeat(NamedTuple):
 
 
 class Document(Protocol):
-    """What a file has besides words."""
+    """The parts of a file other than words."""
 
     rated: bool  # whether words can have the probability of their labels
 
@@ -78,7 +78,7 @@ class Transcript:
 
 
 class Words(NamedTuple):
-    """W words of a transcript, which are N pieces: most words are one piece, others go over several texts.
+    """W words of a transcript, in N pieces: most words are one piece, others extend over several texts.
 
     begins, ends float64 (W,), seconds; NaN where the file has none
     speakers     the name of each speaker, and `speaker`, int64 (W,), the one of each word, -1 if it is not known
@@ -188,7 +188,7 @@ def _numbered(names: Sequence[str], empty: int = -1) -> tuple[list[str], np.ndar
 
 
 def write(transcript: Transcript, words: Words, new: Sequence[str], probabilities: np.ndarray | None = None) -> str:
-    """The file with W new words and, but where they are NaN, the probabilities of their labels, float64 (W,)."""
+    """The file with W new words and, unless they are NaN, the probabilities of their labels, float64 (W,)."""
     pieces = _new_pieces(words, new)
     bounds = np.searchsorted(words.of, np.arange(len(transcript.texts) + 1)).tolist()
     chances = np.full(len(pieces), np.nan)

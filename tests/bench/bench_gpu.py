@@ -89,7 +89,7 @@ def print_speed(device: torch.device, rates: dict[torch.dtype, float], size: flo
     print("| model | type | tokens/s | of the matrix rate | waits a step |\n|---|---|--:|--:|--:|")
     for title in MODELS:
         begin_batches, tokens = batches_of(title, int(TOKENS * size))
-        for kind in rates:
+        for kind, rate in rates.items():
             torch.manual_seed(1)
             model = model_of(title).to(device).train()
             epoch = partial(train_epoch, model, optimizer_of(model, title), bfloat16=kind == torch.bfloat16)
@@ -100,7 +100,7 @@ def print_speed(device: torch.device, rates: dict[torch.dtype, float], size: flo
                 begin = time.perf_counter()
                 epoch(batches=begin_batches())
                 speed = tokens / (time.perf_counter() - begin)
-                row = f"{speed:,.0f} | {speed * operations(model) / rates[kind]:.2%} | {count:.1f}"
+                row = f"{speed:,.0f} | {speed * operations(model) / rate:.2%} | {count:.1f}"
             except Exception as error:
                 traceback.print_exc()
                 row = f"failed: {type(error).__name__} | |"

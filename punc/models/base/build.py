@@ -26,7 +26,7 @@ FORMER: dict[str, tuple[Any, ...]] = {
 
 
 def names() -> list[str]:
-    """The names of all models: the files and packages of punc/models but for this one."""
+    """The names of all models: the files and packages of punc/models except this one."""
     return sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parents[1])]) if m.name != "base")
 
 
@@ -68,8 +68,8 @@ def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[st
            tokenizer: Tokenizer | None = None) -> Model:
     """A new model: weights drawn by PyTorch's random number generator, word vectors read from their file.
 
-    Without a tokenizer, each word is a token. Raises InputError if the model cannot read such tokens, if a submodel has
-    another vocabulary, or if an option has a value that it cannot have.
+    Without a tokenizer, each word is a token. Raises InputError if the model cannot read such tokens, if a submodel
+    has another vocabulary, or if an option has an invalid value.
     """
     tokenizer = tokenizer or WordTokenizer(vocabulary)
     token_type, token_types = tokenizer.token_type, model_class(name).token_types

@@ -1,8 +1,8 @@
-"""Models with layers of LSTM, among them those that see the tokens around each step; models that see these alone.
+"""Models with LSTM layers, some of which read the tokens around each step, and models that read only these tokens.
 
 At step t a `ContextModel` needs the tokens t − before … t + ahead. Its look-ahead is `ahead`, and its state is the last
-before + ahead tokens and the LSTMs' state. Outside the text there is END, the <NULL> of Gale & Parthasarathy 2017. The
-first `ahead` steps only read tokens, and the LSTMs stand still: they start with the first token, as on a whole text.
+before + ahead tokens and the LSTMs' state. Outside the text there is END, the <NULL> of Gale & Parthasarathy 2017. In
+the first `ahead` steps the LSTMs do not move: they start with the first token, as on a whole text.
 """
 
 import torch
@@ -33,7 +33,7 @@ class LSTMModel(NeuralModel):
 
 
 class ContextModel(LSTMModel):
-    """An LSTMModel whose input are features of the tokens around each step. A subclass calls `set_context`, creates
+    """An LSTMModel whose inputs are features of the tokens around each step. A subclass calls `set_context`, creates
     `lstms` and `output`, and has `features`."""
 
     def set_context(self, before: int, ahead: int) -> None:
@@ -61,7 +61,7 @@ class ContextModel(LSTMModel):
         return self.output(hidden), (line[:, max(0, line.shape[1] - around):], *lstm_state)
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """The state: the last before + ahead tokens, less END; how many were read; h and c of the LSTMs."""
+        """The state: the last before + ahead tokens minus END, the number of tokens read, and h and c of the LSTMs."""
         kept, count, *lstm_state = state
         line = torch.cat([kept + END, tokens], dim=1)
         hidden, after = self.lstms(self.features(line), (lstm_state[0], lstm_state[1]))
@@ -79,12 +79,12 @@ class WindowModel(NeuralModel):
     """A model of Che et al. 2016. A subclass has `logits`, which ends with layers of `fully_connected`.
 
     vectors         file of word vectors in GloVe's or word2vec's text format; empty: random vectors, which are trained
-    train_vectors   train the vectors of a file too
+    train_vectors   also train vectors from a file
     embedding_dim   size of a word vector
     window          words in the window
     slot_word       the slot follows this word of the window, counted from 1; 0: the middle word
     dropout         dropout rate of the hidden units, the same ones for a whole batch (the paper gives no rate)
-    centred         hidden layers pass on σ − ½: the same function, but it learns differently
+    centred         hidden layers pass on σ − ½: the same function, but trained differently
     squared_error   minimize the paper's equation (1) instead of cross-entropy
     """
 
@@ -119,7 +119,7 @@ class WindowModel(NeuralModel):
         return self.logits(vectors), state
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """The state: the last m − 1 tokens, less END."""
+        """The state: the last m − 1 tokens minus END."""
         line = torch.cat([state[0] + END, tokens], dim=1)  # (B, m)
         return self.logits(self.input.vectors_of(line).unsqueeze(1)), (line[:, 1:] - END,)
 

@@ -26,7 +26,7 @@ def save(model: Model, path: Path, **facts: Any) -> None:
 
 
 def cpu_weights(model: Model) -> dict[str, Any]:
-    """The weights of a model, copied to the CPU if they are not there: a file must not need a GPU to be read."""
+    """The weights of a model, on the CPU, so that reading the file needs no GPU."""
     weights = model.state_dict()
     for name in weights:
         weights[name] = weights[name].cpu()
@@ -34,7 +34,7 @@ def cpu_weights(model: Model) -> dict[str, Any]:
 
 
 def read_checkpoint(path: Path, file_format: str = FORMAT) -> dict[str, Any]:
-    """The content of a file of ours. Raises InputError if it is missing, truncated, or something else."""
+    """The content of a model file. Raises InputError if it is missing, truncated, or another file."""
     with open_input(path, "train the model, or name another directory"):  # one that cannot be read is not broken
         pass
     try:
@@ -63,7 +63,7 @@ def load(directory: str | Path) -> Model:
     for file, found, size in (("vocab", len(tokenizer.vocabulary), model.spec["vocabulary"]),
                               ("labels.txt", len(labels), model.spec["labels"])):
         if found != size:
-            raise InputError(f"{found} lines, but the model has {size}", "copy the one it was trained with",
+            raise InputError(f"{found} lines, but the model has {size}", "copy the file that it was trained with",
                              directory / file)
     if model.token_type != tokenizer.token_type:
         raise InputError(f"its tokens are {tokenizer.token_type}, the model's are {model.token_type}",
@@ -74,9 +74,9 @@ def load(directory: str | Path) -> Model:
 
 
 def rebuild(content: Mapping[str, Any], words: int, path: Path, remedy: str) -> Model:
-    """The model of the spec and the weights in `content`, for a vocabulary of so many words.
+    """The model with the spec and the weights in `content`, for a vocabulary of this size.
 
-    Raises InputError with the path and the remedy if they do not fit together, or would take all memory.
+    Raises InputError with the path and the remedy if they do not match, or would take all memory.
     """
     try:
         if _largest(content["spec"]) > max(MOST, 2 * words):
@@ -86,7 +86,7 @@ def rebuild(content: Mapping[str, Any], words: int, path: Path, remedy: str) -> 
     except InputError as error:
         raise InputError(error.what, error.remedy, error.file or path, error.line) from None
     except Exception:  # other content, options, sizes or types; each layer and model fails in its own way
-        raise InputError("its weights are not those of its model", remedy, path) from None
+        raise InputError("its weights do not fit its model", remedy, path) from None
     return model
 
 

@@ -1,4 +1,4 @@
-"""What callers can ask of every model.
+"""The interface of every model.
 
 A neural model reads tokens step by step. At step t it gets the token `lookahead` positions past slot t, and the pause
 in slot t, and returns the logits of slot t. A stream of n slots takes n + lookahead steps: the first `lookahead` steps
@@ -29,7 +29,7 @@ STEPS = 32  # steps with a carried state that are computed together: what they h
 
 
 class Model(nn.Module):
-    """The tokens of a stream and the pause in each slot to a distribution over labels in each slot."""
+    """Maps the tokens of a stream and the pause in each slot to a distribution over labels in each slot."""
 
     trained_by_gradient: bool  # it has the first group of methods, by default those of a softmax, or the second
     token_type: str = "word"  # what a token is; the store that the model is trained on decides
@@ -53,16 +53,16 @@ class Model(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are, and where `forward` wants its inputs; the CPU for a model without weights."""
+        """The device of the weights and of the inputs of `forward`; the CPU for a model without weights."""
         return next((weight.device for weight in self.parameters()), torch.device("cpu"))
 
     def initialize_from_vocabulary(self, vocabulary: Vocabulary) -> None:
-        """Set what a new model takes from its vocabulary, such as word vectors. A loaded model has that already."""
+        """Set what a new model takes from its vocabulary, such as word vectors, which a loaded model already has."""
 
     # Models that are trained by gradient.
 
     def rate_of(self, name: str) -> float:
-        """The learning rate of the weight of a name, as a factor of `--learning-rate`."""
+        """The learning rate of the weight with this name, as a factor of `--learning-rate`."""
         return 1.0
 
     def initial_state(self, batch: int) -> State:
@@ -83,7 +83,7 @@ class Model(nn.Module):
         raise NotImplementedError
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """Mean loss of the slots, here cross-entropy: logits (B, T, L), labels (B, T), −1 where no slot is."""
+        """Mean loss of the slots, here cross-entropy: logits (B, T, L), labels (B, T), −1 without a slot."""
         return nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=-1)
 
     def soft_loss(self, logits: Tensor, targets: Tensor, labels: Tensor) -> Tensor:
@@ -141,7 +141,8 @@ class NeuralModel(Model):
     trained_by_gradient = True
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """As `forward`, in operations that an exporter can follow: none depends on values or on the numbers B and T. A
+        """The same as `forward`, in operations that an exporter can trace: none depends on values or on the numbers B
+        and T. A
         model with a look-ahead gets one step, T = 1, and a state as that of `traceable_state`."""
         return self.forward(tokens, pauses, state)
 
@@ -162,7 +163,7 @@ def initialize(model: nn.Module, scale: float) -> None:
 
 
 class NonGradientModel(Model):
-    """A model that is not trained by gradient. `arrays` is all that it knows, and what is saved.
+    """A model that is not trained by gradient. `arrays` is its whole knowledge, and is saved.
 
     A subclass has `fit` and `log_posteriors_of`. The arrays of a submodel are saved too, as `<option>.<name>`.
     """

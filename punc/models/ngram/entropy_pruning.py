@@ -1,5 +1,5 @@
 """Pruning of a back-off n-gram model by relative entropy (Stolcke 1998, "Entropy-based Pruning of Backoff Language
-Models"), as `ngram -prune` of SRILM does it.
+Models"), like SRILM's `ngram -prune`.
 
 Without its n-gram h w, a model p becomes p', where w after h is backed off to, and α(h) is α'(h) (section 3):
 
@@ -8,7 +8,8 @@ Without its n-gram h w, a model p becomes p', where w after h is backed off to, 
 
 h' is h without its first word. An n-gram is left out if the perplexity rises by a smaller share than a threshold:
 exp(D) − 1 < θ. From the highest order down, each n-gram is judged by the original model; one that begins a longer
-n-gram is kept. At the end, all back-off weights are computed anew. P(h) is the model's, that of `<s>` is P(</s>).
+n-gram is kept. At the end, all back-off weights are computed again. P(h) is the model's probability of h; for `<s>` it
+is P(</s>).
 """
 
 import numpy as np

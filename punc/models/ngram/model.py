@@ -46,8 +46,10 @@ class Model(NonGradientModel):
     """Interpolated n-gram models over words and punctuation.
 
     order           length of the longest n-grams, in tokens
-    prune           leave out n-grams with at most this count: for each order, the last for all above, as in lmplz
-    entropy_prune   then leave out n-grams that raise the perplexity by a smaller share than this, as 1e-7; 0: none
+    prune           leave out n-grams with at most this count, given for each order; the last count holds for all
+                    higher orders, as in lmplz
+    entropy_prune   then leave out n-grams whose removal raises the perplexity by less than this share, such as 1e-7;
+                    0: none
     arpa            ARPA files, separated by commas, instead of models estimated on the training sets
     """
 

@@ -1,7 +1,7 @@
 """Features of the slots of a text for a word-level CRF (Gale & Parthasarathy 2017, section 2.2).
 
-A *template* is a kind of feature and the words that it reads, `word[0..1]`. Its value in a slot is a *key*, a whole
-number. A slot has at most one key of a template, except for triggers: a window can have any number of them.
+A *template* is a kind of feature and the words that it reads, `word[0..1]`. Its value in a slot is a *key*, an
+integer. A slot has at most one key of a template, except for triggers: a window can have any number of them.
 
     word[i..j]     the n-gram of the words i to j around the slot: 0 is the word before it, 1 the word after it
     shape[i]       the shape of word i: runs of letters as a or A, runs of digits as 0, other characters unchanged
@@ -10,7 +10,8 @@ number. A slot has at most one key of a template, except for triggers: a window 
     lm[l]          the posterior of label l by another model, as log-odds in steps of LM_STEP
     trigger[n]     a trigger of n words in the window
 
-The unknown word and END have no shape, suffix or cluster. The form of a new word has shape and suffix, and no cluster
+The unknown word and END have no shape, suffix or cluster. The form of a new word has a shape and a suffix, but no
+cluster
 (`tokens.tokenizers.form`).
 
 Triggers are n-grams that occur near a mark: in its slot's window, the `before` words up to the slot and the `after`

@@ -55,11 +55,11 @@ class Model(NonGradientModel):
     window            words on each side of a slot whose n-grams are features
     ngram             length of the longest n-grams; 0: no n-grams
     clusters          file of Brown clusters, BITS<TAB>WORD<TAB>COUNT; empty: no clusters
-    text_model        directory of an ngram model of the same vocabulary, whose posteriors are features; empty: none
-    triggers          maximal number of trigger n-grams of each mark; 0: no triggers
+    text_model        directory of an ngram model with the same vocabulary, whose posteriors are features; empty: none
+    triggers          maximum number of trigger n-grams of each mark; 0: no triggers
     c1                factor of the weights' absolute values in the loss
     c2                factor of the weights' squares in the loss
-    iterations        maximal number of iterations of training
+    iterations        maximum number of training iterations
     """
 
     def __init__(self, vocab: int, labels: int, window: int = 3, ngram: int = 3, clusters: str = "",

@@ -1,4 +1,4 @@
-"""ASR output with times, as a CTM has it, or a directory of CTMs: words and pauses, without labels.
+"""ASR output with times, in a CTM or a directory of CTMs: words and pauses, without labels.
 
 The ids of the CTM are the streams. Each is cut into utterances of some words; where it is cut means nothing. The data
 directory gets a copy of the CTM, so that its words can later be written with marks and times.

@@ -63,7 +63,7 @@ class Format(TextFormat):
                     yield passage._replace(end=i < len(lines))
 
     def said(self, text: str, repairs: Counter[str], line_start: bool = True) -> str:
-        """The text that was said, as the options `remove` and `clean` say it; what else is not speech is counted."""
+        """The spoken text, by the options `remove` and `clean`; other text that is not speech is counted."""
         text = re.sub(self.options.remove, " ", text) if self.options.remove else text  # Python remembers expressions
         text = self._not_speech.read(text, repairs, line_start)
         return WITH_BLANKS.sub("...", text) if self.options.abbreviations else text

@@ -3,7 +3,7 @@
 A word is its characters and then a blank, which is the token `<space>`. The word's slot is after that blank. The last
 token of a stream is `</s>` instead of the blank.
 
-Only the tokens are normalised; words are written as they came. Each character is normalised by itself:
+Only the tokens are normalised; words are written unchanged. Each character is normalised separately:
 
 1. It is put in lower case. Every decimal digit of any script becomes 0. Control, format and surrogate characters are
    left out.

@@ -15,7 +15,7 @@ from punc.tokens.vocabulary import UNK
 
 @lru_cache(CACHED)
 def characters_of(word: str) -> list[str]:
-    """A word of several characters is these."""
+    """A word of several characters becomes these characters."""
     return tokens(word) or [word]
 
 

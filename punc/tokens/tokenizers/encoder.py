@@ -1,8 +1,8 @@
 """Pieces of words as tokens, cut as a pre-trained encoder cuts them: WordPiece, byte-level BPE, Unigram and others.
 
-A word is encoded as if it stood inside a sentence, with a blank before it; its slot is after its last piece. A word of
-which the tokenizer's normalisation leaves nothing is the encoder's unknown piece, and so is a word that is written like
-one of the encoder's special pieces, such as `[SEP]`.
+A word is encoded as if it stood inside a sentence, with a blank before it; its slot is after its last piece. A word
+that the tokenizer's normalisation removes becomes the encoder's unknown piece, and so does a word that looks like one
+of the encoder's special pieces, such as `[SEP]`.
 
 The vocabulary is `<unk>`, `</s>`, and then the pieces of the encoder in their order; next to it is `tokenizer.json`.
 
@@ -27,14 +27,15 @@ BLANK = re.compile(r"[\s\0]")
 
 
 class EncoderTokenizer(PieceTokenizer):
-    """One or more tokens a word; `start` and `end` are the encoder's ids of what stands around a text, as [CLS], [SEP].
+    """One or more tokens a word; `start` and `end` are the encoder's ids of the special pieces around a text, such as
+    [CLS] and [SEP].
 
     Raises InputError if that is not a tokenizer, or if the package `tokenizers` is missing.
     """
 
     token_type = "encoder"
     context = 32  # the encoder's windows overlap besides
-    meaning = "a piece of a word, as a pre-trained encoder has it; --vocab names the encoder's directory"
+    meaning = "a piece of a word, cut by a pre-trained encoder's tokenizer; --vocab names the encoder's directory"
 
     file = FILE
 
@@ -59,7 +60,7 @@ class EncoderTokenizer(PieceTokenizer):
         whole = self._tokenizer.encode(" a").ids
         before = next((i for i in range(len(whole) + 1) if whole[i:i + len(bare)] == bare), None)
         if before is None:
-            raise InputError("a sentence's pieces are not those of its text, with others around them",
+            raise InputError("a sentence does not become the pieces of its text with special pieces around them",
                              "name the directory of an encoder, or make the store again", path)
         return whole[:before], whole[before + len(bare):]
 

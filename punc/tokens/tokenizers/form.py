@@ -1,8 +1,8 @@
 """Words as tokens, and the form of a word that the vocabulary does not have.
 
 The form of a word is its shape, runs of letters as a or A and runs of digits as 0, and its last letters with their
-number: `blogging` has the form `<form:3:a:ing>`. The forms of all words that a vocabulary is made of are in it. A new
-word becomes its form, or the one with fewer last letters, `<form:2:a:ng>`, `<form:1:a:g>`, `<form:0:a:>`. So a model
+number: `blogging` has the form `<form:3:a:ing>`. A vocabulary contains the forms of all words that it is made from. A
+new word becomes its form, or a form with fewer last letters, `<form:2:a:ng>`, `<form:1:a:g>`, `<form:0:a:>`. So a model
 that reads shapes and suffixes knows those of new words (`models.word_crf`).
 """
 

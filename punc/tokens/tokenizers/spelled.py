@@ -2,7 +2,7 @@
 
 So a model can read the characters of words that it has never seen (`layers.spelling`). Of a long word, only the first
 and the last characters are tokens. The characters are at the end of the vocabulary, as `<char>a`; `<char>` is any
-character that is not there. A text's word that looks like one of them is unknown.
+character that is not there. A word of the text that looks like one of these is unknown.
 
 Hybrids of words and characters go back to Luong & Manning 2016, "Achieving Open Vocabulary Neural Machine Translation
 with Hybrid Word-Character Models".
@@ -58,7 +58,7 @@ class SpelledTokenizer(LookupTokenizer):
         return not word.startswith(CHARACTER.encode())
 
     def complete(self, ids: np.ndarray, words: Sequence[str]) -> Encoding:
-        """The characters of unknown words stand before them."""
+        """Unknown words are preceded by their characters."""
         unknown = np.flatnonzero((ids == UNK) | (ids >= self.first_character))
         other = self._characters[""]
         spellings = [[self._characters.get(character, other) for character in spelling_of(words[index])]
@@ -74,7 +74,7 @@ class SpelledTokenizer(LookupTokenizer):
 
 
 def spelling_of(word: str) -> str:
-    """The characters that are read of a word. Combining accents are composed with their letter (NFC)."""
+    """The characters of a word that are read. Combining accents are composed with their letter (NFC)."""
     word = unicodedata.normalize("NFC", word)
     half = MAX_LENGTH // 2
     return word if len(word) <= MAX_LENGTH else word[:half] + word[-half:]
