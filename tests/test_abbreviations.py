@@ -132,8 +132,8 @@ def cut(lines, abbreviations):
 
 
 @pytest.mark.parametrize(("content", "message"), [
-    ("never mr.\noften dr.\n", ":2: no line of abbreviations: 'often dr.'; write one of never, "),
-    ("never\n", ":1: no line of abbreviations"),
+    ("never mr.\noften dr.\n", ":2: not a line of abbreviations: 'often dr.'; write one of never, "),
+    ("never\n", ":1: not a line of abbreviations"),
     ("never mr\n", ":1: 'mr' of the kind never; write it in lower case, with its dot"),
     ("never Mr.\n", ":1: 'Mr.' of the kind never; "),
     ("begins he.\n", ":1: 'he.' of the kind begins; write it in lower case, without its dot"),

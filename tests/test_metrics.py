@@ -259,7 +259,7 @@ def test_merge_sums_counts_of_classes():
 
 
 def test_merge_unknown_label_raises(labels):
-    with pytest.raises(InputError, match="'NONE' is no label"):
+    with pytest.raises(InputError, match="'NONE' is not a label"):
         merged_labels(labels, "O=NONE")
 
 

@@ -166,8 +166,8 @@ def append(path, line):
 @pytest.mark.parametrize("model", ["words"], indirect=True)
 @pytest.mark.parametrize("data", ["plain"], indirect=True)
 @pytest.mark.parametrize(("break_it", "said"), [
-    (lambda parts, data: change(parts[1] / "text", " w", " v"), "parts/2/text:1: not the words of {data}/text; run "
-     "punc punctuate with --job=2 again"),
+    (lambda parts, data: change(parts[1] / "text", " w", " v"), "parts/2/text:1: these are not the words of {data}/text; "
+     "run punc punctuate with --job=2 again"),
     (lambda parts, data: change(parts[0] / "punct", "b-00 ", "b-00 O "), "parts/1/punct:5: not a label for each word "
      "of 'b-00'; run punc punctuate with --job=1 again"),
     (lambda parts, data: [(parts[2] / name).write_text("".join((parts[2] / name).read_text().splitlines(True)[:-1]))
@@ -176,7 +176,7 @@ def append(path, line):
      "since the parts were made; run all jobs again"),
     (lambda parts, data: (parts[0] / "text").write_text(""), "parts/1/text: the file is empty; "),
     (lambda parts, data: (parts[2] / "post.ark").unlink(), "parts/3/post.ark: no such file; "),
-    (lambda parts, data: parts.pop(), "parts/1: the part of --job=1 --jobs=3, not of 1 of 2 jobs; name the parts"),
+    (lambda parts, data: parts.pop(), "parts/1: the part of --job=1 --jobs=3, not of job 1 of 2; name the parts"),
 ])
 def test_join_mistake_is_one_line_and_leaves_the_output(model, data, tmp_path, capsys, break_it, said):
     run("punctuate", *OPTIONS, "--scale=O=9", model, data, tmp_path / "out")
@@ -212,10 +212,10 @@ def test_join_out_dir_that_would_be_lost(model, data, tmp_path, capsys):
 @pytest.mark.parametrize("model", ["words"], indirect=True)
 @pytest.mark.parametrize("data", ["plain"], indirect=True)
 @pytest.mark.parametrize(("options", "said"), [
-    (["--jobs=3", "--job=4"], "--job=4 is not one of --jobs=3 jobs; count from 1 to --jobs"),
-    (["--jobs=3", "--job=0"], "--job=0 is not one of --jobs=3 jobs; count from 1 to --jobs"),
-    (["--job=2"], "--job=2 is not one of --jobs=0 jobs; count from 1 to --jobs"),
-    (["--jobs=-1"], "--job=1 is not one of --jobs=-1 jobs; count from 1 to --jobs"),
+    (["--jobs=3", "--job=4"], "--job=4 is not one of the --jobs=3 jobs; count from 1 to --jobs"),
+    (["--jobs=3", "--job=0"], "--job=0 is not one of the --jobs=3 jobs; count from 1 to --jobs"),
+    (["--job=2"], "--job=2 is not one of the --jobs=0 jobs; count from 1 to --jobs"),
+    (["--jobs=-1"], "--job=1 is not one of the --jobs=-1 jobs; count from 1 to --jobs"),
     (["--jobs=2", "--ctm=none"], "none: no such file; name a CTM, or leave --ctm out"),
 ])
 def test_punctuate_job_mistake_is_one_line(model, data, tmp_path, capsys, options, said):

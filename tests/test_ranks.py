@@ -308,7 +308,7 @@ def test_ranks_are_those_of_the_environment(monkeypatch):
     for name, value in (("RANK", "4"), ("LOCAL_RANK", "1"), ("LOCAL_WORLD_SIZE", "2"), ("MASTER_ADDR", "localhost"),
                         ("MASTER_PORT", "1")):
         monkeypatch.setenv(name, value)
-    with pytest.raises(InputError, match=r"ranks that cannot be \(RANK=4 WORLD_SIZE=4\); "):
+    with pytest.raises(InputError, match=r"impossible ranks \(RANK=4 WORLD_SIZE=4\); "):
         find_ranks()
     monkeypatch.setenv("RANK", "3")
     ranks = find_ranks()
