@@ -166,8 +166,8 @@ def append(path, line):
 @pytest.mark.parametrize("model", ["words"], indirect=True)
 @pytest.mark.parametrize("data", ["plain"], indirect=True)
 @pytest.mark.parametrize(("break_it", "said"), [
-    (lambda parts, data: change(parts[1] / "text", " w", " v"), "parts/2/text:1: these are not the words of {data}/text; "
-     "run punc punctuate with --job=2 again"),
+    (lambda parts, data: change(parts[1] / "text", " w", " v"), "parts/2/text:1: these are not the words of "
+     "{data}/text; run punc punctuate with --job=2 again"),
     (lambda parts, data: change(parts[0] / "punct", "b-00 ", "b-00 O "), "parts/1/punct:5: not a label for each word "
      "of 'b-00'; run punc punctuate with --job=1 again"),
     (lambda parts, data: [(parts[2] / name).write_text("".join((parts[2] / name).read_text().splitlines(True)[:-1]))

@@ -139,9 +139,8 @@ def check_again(path: Path, transcript: Transcript, marked: MarkedTranscript) ->
         return
     if any(":" in text for text in written):
         return  # with a capital, a word with a colon is a speaker's name; `0:` before a time is a part of it
-    other = letters("".join(written).encode()) != letters("".join(texts).encode())
-    if other and documents(path.read_bytes()) is not None:
-        return  # JSON with another version of its words, which has more marks now
+    if documents(path.read_bytes()) is not None:
+        return  # of JSON that has its words twice, the other ones are read once their marks differ
     raise AssertionError("other words than were written")
 
 
