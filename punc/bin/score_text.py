@@ -14,7 +14,7 @@ from punc.data.labels import LabelSet
 from punc.scoring.counts import Counts, join_blocks
 from punc.scoring.metrics import compute_flat, parse_collapse
 from punc.scoring.report import new_score, score_table, signature, system_table, systems_json, write_score
-from punc.scoring.significance import all_flat, compare, intervals
+from punc.scoring.significance import Comparison, Interval, all_flat, compare, intervals
 from punc.scoring.texts import ENGLISH, Side, count_sides, read_side, text_reader
 
 logger = logging.getLogger(__name__)
@@ -56,12 +56,19 @@ def main(arguments: Sequence[str]) -> None:
     if options.out:
         with new_score(options.out) as tmp:
             write_score(tmp, counted[first], labels, measured[first], signed[first])
-    if options.output == "json":
+    show(options.output, measured, signed, tests)
+
+
+def show(output: str, measured: dict[str, dict[str, Interval]], signed: dict[str, str],
+         tests: dict[str, dict[str, Comparison]]) -> None:
+    """Print the metrics of each system, its signature, and its test against the first one."""
+    if output == "json":
         print(systems_json(measured, signed, tests))
-    elif others:
+    elif tests:
         print(system_table(measured, tests), "", *(f"{name}: {text}" for name, text in signed.items()), sep="\n")
     else:
-        print(score_table(measured[first]), signed[first], sep="\n\n")
+        for name, of_system in measured.items():  # one
+            print(score_table(of_system), signed[name], sep="\n\n")
 
 
 def count_all(options: Namespace, labels: LabelSet) -> tuple[Side, dict[str, Counts]]:

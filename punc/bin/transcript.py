@@ -45,11 +45,7 @@ def main(arguments: Sequence[str]) -> None:
     args.data = str(paths[0])
     directory, data, out, share = Path(args.directory), paths[0], Path(args.out), Share.parsed(args)
     is_file = data.is_file() or (not data.is_dir() and not args.ctm and not share)
-    if len(paths) > 1 and (unlike := [path for path in paths if path.is_dir()]):
-        raise InputError("a directory among several inputs", "give it alone", unlike[0])
-    for name in DIRECTORY_ONLY if is_file else FILE_ONLY:
-        if getattr(args, name) != parser.get_default(name):
-            raise InputError(f"{kebab(name)} with a {'file' if is_file else 'data directory'}", "leave it out")
+    check_fit(parser, args, paths, is_file)
     decoding = DecodingOptions(args.scale, device=args.device)
     if is_file:
         punctuate_files(directory, paths, out, decoding, to=args.to, marks=args.marks, format=args.format,
@@ -61,6 +57,15 @@ def main(arguments: Sequence[str]) -> None:
         return
     with new_part(out, "transcript", share, args, files(args)) as (part, _):
         run(part, share=share)
+
+
+def check_fit(parser: OptionParser, args: Namespace, paths: Sequence[Path], is_file: bool) -> None:
+    """Raise InputError for a directory among several inputs, and for an option that is for the other kind of input."""
+    if len(paths) > 1 and (unlike := [path for path in paths if path.is_dir()]):
+        raise InputError("a directory among several inputs", "give it alone", unlike[0])
+    for name in DIRECTORY_ONLY if is_file else FILE_ONLY:
+        if getattr(args, name) != parser.get_default(name):
+            raise InputError(f"{kebab(name)} with a {'file' if is_file else 'data directory'}", "leave it out")
 
 
 def files(args: Namespace) -> list[Path]:
