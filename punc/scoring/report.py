@@ -1,5 +1,6 @@
 """A score directory: its files, its signature, and its metrics as a readable table; tables and numbers of pages."""
 
+import hashlib
 import json
 import math
 import platform
@@ -37,11 +38,19 @@ def signature(counts: Counts, labels: LabelSet, checksum: str, last_slot: str) -
         "bootstrap": REPLICATES,
         "seed": SEED,
         "reference": checksum,
-        "punc": punc.__version__,
+        "punc": f"{punc.__version__}+{code_digest()}",
         "python": ".".join(platform.python_version_tuple()[:2]),
         "numpy": np.__version__,
     } | ({"rapidfuzz": version("rapidfuzz")} if counts.aligned else {})
     return "|".join(f"{name}:{value}" for name, value in parts.items())
+
+
+def code_digest() -> str:
+    """8 hex digits of a hash of the modules of the package: the version does not tell which code made a figure."""
+    package, digest = Path(punc.__file__).parent, hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        digest.update(f"{path.relative_to(package).as_posix()}\n".encode() + path.read_bytes())
+    return digest.hexdigest()[:8]
 
 
 def signature_parts(signed: str) -> dict[str, str]:
