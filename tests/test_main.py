@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from punc.base.errors import InputError
 from punc.bin import _subcommands
 from punc.bin import main as punc
 from punc.bin.script import bind
+from punc.data.datadir import Utterance, write_data_dir
 
 COMMANDS = _subcommands.commands()
 
@@ -150,6 +152,14 @@ def test_closed_or_full_streams(line, status, message):
     done = shell(line)
     assert done.stderr.startswith(message)
     assert (done.returncode, done.stderr.count("\n")) == (status, 1 if message else 0)
+
+
+@pytest.mark.parametrize("limit", [110_000, 136_000, 200_000])  # KB: what NumPy, ONNX Runtime and a session need
+def test_too_little_memory_is_one_line(tmp_path, limit):
+    write_data_dir(tmp_path / "data", [Utterance("a-1", "a", ["how", "are", "you"])])
+    done = shell(f"ulimit -v {limit}; {PUNC} punctuate en {tmp_path}/data {tmp_path}/out")
+    assert done.returncode == 1
+    assert re.fullmatch(r"(.*bad_alloc.*\n)?punc punctuate: not enough memory; .*\n", done.stderr), done.stderr
 
 
 def test_closed_input_is_no_error_where_none_is_read():

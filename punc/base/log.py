@@ -39,5 +39,7 @@ def configure(quiet: bool = False, verbose: bool = False) -> None:
 def progress_bar(what: str, unit: str, total: int | None = None) -> "tqdm":
     """A progress bar, in a terminal, for work over two seconds, unless messages are quiet."""
     from tqdm import tqdm
-    disable = None if LOGGER.level < logging.WARNING else True  # None: shown only if stderr is a terminal
-    return tqdm(desc=what, total=total, unit=unit, unit_scale=True, leave=False, delay=2, disable=disable)
+    hidden = LOGGER.level >= logging.WARNING or not sys.stderr.isatty()
+    if hidden:
+        tqdm.monitor_interval = 0  # no thread that watches a bar which nobody sees
+    return tqdm(desc=what, total=total, unit=unit, unit_scale=True, leave=False, delay=2, disable=hidden)

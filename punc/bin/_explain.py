@@ -5,7 +5,6 @@ import errno
 import os
 import platform
 import shlex
-import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
@@ -50,12 +49,6 @@ def explain(error: Exception, command: Sequence[str], closed: Sequence[str] = ()
     place = f" in {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
     what = one_line(f"{type(error).__name__}: {error}", 300).rstrip(": ")
     return one_line(f"an internal error, {what}{place}; report it with {_write_log(error, command)}")
-
-
-def say(line: str) -> None:
-    """Print a line to standard error, if possible."""
-    with contextlib.suppress(OSError):
-        print(line, file=sys.stderr, flush=True)
 
 
 def _explain_os(error: OSError, closed: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 Everything else is imported where KeyboardInterrupt is caught, so an early Ctrl-C also gives one line.
 """
 
+import contextlib
 import gc
 import os
 import sys
@@ -51,9 +52,14 @@ def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is
     except Exception as error:
         if stopped := stop.received():  # a library has made another error of it
             return _stopped(name, stopped)
-        from punc.bin._explain import explain, say
         _drop_output(sys.stdout)
-        say(f"{name}: {explain(error, [name, *arguments], closed)}")
+        try:
+            from punc.bin._explain import explain
+            line = explain(error, [name, *arguments], closed)
+        except MemoryError:  # not even enough to import what explains it
+            line = "not enough memory; raise the limit, or use another machine"
+        with contextlib.suppress(OSError):
+            print(f"{name}: {line}", file=sys.stderr, flush=True)
         return 1
     finally:
         if is_process:
