@@ -162,6 +162,13 @@ def test_too_little_memory_is_one_line(tmp_path, limit):
     assert re.fullmatch(r"(.*bad_alloc.*\n)?punc punctuate: not enough memory; .*\n", done.stderr), done.stderr
 
 
+def test_deleted_working_directory_is_named(tmp_path):
+    (tmp_path / "cue.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nhow are you\n")
+    done = shell(f"cd {tmp_path}; mkdir gone; cd gone; rmdir ../gone; {PUNC} transcript en {tmp_path}/cue.srt out.srt")
+    assert (done.returncode, done.stderr) == (
+        1, "punc transcript: the working directory was deleted; change to another one\n")
+
+
 def test_closed_input_is_no_error_where_none_is_read():
     assert shell(f"{PUNC} --version <&-").stdout == f"punc {__version__}\n"
 

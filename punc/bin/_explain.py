@@ -55,6 +55,8 @@ def _explain_os(error: OSError, closed: Sequence[str]) -> str:
     if error.errno == errno.EBADF and set(closed) & STREAMS.keys():
         which = " and ".join(f"standard {STREAMS[stream]}" for stream in closed if stream in STREAMS)
         return f"{which} is closed; leave it open, or redirect it to a file"
+    if error.errno == errno.ENOENT and error.filename is None:  # of os.getcwd
+        return "the working directory was deleted; change to another one"
     place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, (str, bytes, os.PathLike)) else ""
     known = ERRNO.get(error.errno or 0)
     what, remedy = known or (error.strerror or str(error), "check the path, its permissions and the free space")
