@@ -2,8 +2,7 @@
 
 The lock is flock(2) on the file `.lock` in the directory. The system releases it when the process that holds it ends,
 however it ends. The file's content, `HOST PID COMMAND`, only tells others who holds the lock. Over NFS, machines see
-each
-other's locks, unless the file system is mounted with `nolock` or `local_lock`.
+each other's locks, unless the file system is mounted with `nolock` or `local_lock`.
 """
 
 import contextlib
