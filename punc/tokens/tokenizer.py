@@ -246,4 +246,5 @@ class PieceTokenizer(Tokenizer):
         parts = list(map(self._pieces.__getitem__, words))
         ids = np.frombuffer(bytearray(b"".join(parts)), np.int32)
         lengths = np.fromiter(map(len, parts), np.int64, len(parts)) // ids.itemsize
-        return Encoding(ids, np.cumsum(lengths) - 1, int(np.isin(ids, self.unknown).sum()))
+        unknown = sum(int((ids == token).sum()) for token in self.unknown)  # of few numbers faster than np.isin
+        return Encoding(ids, np.cumsum(lengths) - 1, unknown)
