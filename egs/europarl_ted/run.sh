@@ -48,6 +48,7 @@ if runs 3; then
   for kind in 1m all; do spelled store_$kind train_$kind dev; done
   spelled store_spelled train dev
   spelled store_quotes train_quotes dev_quotes
+  spelled store_all_quotes_sentences {train_all,dev}_quotes_sentences
   texts=(data/train_all)
   [ ! -d data/train_extra ] || texts+=(data/train_extra)
   [ -n "$own_vectors" ] || [ -s "$vectors" ] || one_job data/log/vectors.log \
@@ -67,6 +68,7 @@ decode_sets() {
   local set out=exp/$1$2/decode sets="test_mix test_ref test_asr test2011 test2011asr test_europarl test_conll"
   case $1$2 in
     BLSTM-CRF) sets="test_mix_sentences $sets" ;;
+    *-quotes-sentences) sets=test_mix_quotes_sentences ;;
     *-sentences) sets=test_mix_sentences ;;
     *-quotes) sets="test_mix_quotes test_conll_quotes" ;;
     *+*) sets=${sets% test_europarl test_conll} ;;

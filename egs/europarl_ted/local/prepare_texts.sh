@@ -24,7 +24,7 @@ if [ ! -f data/raw/test_conll_quotes.txt ]; then # the last file that is made he
   last 2000000 europarl | cat - data/raw/train_{ted,conll}.txt >data/raw/train.txt
   { last 500000 europarl; last 500000 ted; last 50000 conll; } >data/raw/train_1m.txt
   # Texts in which each quotation mark is a word too: the letter U+02BA.
-  for part in train dev test test_conll; do
+  for part in train train_all dev test test_conll; do
     LC_ALL=C sed -E '/^#doc/! s/(“|”|„|")/" ʺ /g' "data/raw/$part.txt" >"data/raw/${part}_quotes.new"
     mv "data/raw/${part}_quotes.new" "data/raw/${part}_quotes.txt"
   done
@@ -35,7 +35,7 @@ prepare data/raw/train.txt train
 prepare data/raw/train_1m.txt train_1m
 prepare data/raw/dev.txt dev
 prepare data/raw/test.txt test_mix
-for set in train dev test_conll; do prepare data/raw/${set}_quotes.txt ${set}_quotes; done
+for set in train train_all dev test_conll; do prepare data/raw/${set}_quotes.txt ${set}_quotes; done
 prepare data/raw/test_quotes.txt test_mix_quotes
 prepare data/raw/train_ted.txt train_ted
 prepare data/raw/dev_ted.txt dev_ted
@@ -60,11 +60,11 @@ more=()
 for set in train_extra train_asr; do [ ! -d data/$set ] || more+=("data/$set"); done
 [ -f data/train_more/text ] || [ ${#more[@]} = 0 ] ||
   "$here"/guess_case.py conf/labels.txt data/train_ted data/train_more "${more[@]}"
-for set in train dev test_mix; do
+for set in train dev test_mix {train_all,dev,test_mix}_quotes; do
   [ -f data/${set}_sentences/text ] || "$here"/sentences.py conf/labels.txt data/$set data/${set}_sentences
 done
 sets=(train_all train train_1m dev train_ted dev_ted {train,dev}_quotes test_mix test_europarl test_conll)
 sets+=(test_mix_quotes test_conll_quotes test_ref test2011 test2011asr)
-validate "${sets[@]}" test_mix_sentences
+validate "${sets[@]}" test_mix_sentences test_mix_quotes_sentences
 punc validate data/test_asr
 "$here"/count_labels.sh conf/labels.txt "${sets[@]/#/data/}" ${more[@]+"${more[@]}"}
