@@ -12,12 +12,12 @@ LETTERS = [*"abcdefgh"]
 TEXT = ["a bad cabbage", "head face edge", "babe fad gag", *LETTERS, *(x + y for x in LETTERS for y in LETTERS)]
 
 
-def make_encoder(kind: str, directory: Path) -> Path:
-    """Write a random encoder of a kind, which cuts words of the letters a to h."""
+def make_encoder(kind: str, directory: Path, **sizes: int) -> Path:
+    """Write a random encoder of a kind, which cuts words of the letters a to h; `sizes` replace those of SIZES."""
     import torch
     from transformers import AutoConfig, AutoModel
     size, specials = write_tokenizer(kind, directory)
-    config = AutoConfig.for_model(kind, vocab_size=size + 3, **specials, **SIZES, **KINDS[kind])
+    config = AutoConfig.for_model(kind, vocab_size=size + 3, **specials, **{**SIZES, **sizes}, **KINDS[kind])
     torch.manual_seed(7)
     AutoModel.from_config(config).save_pretrained(directory)
     return directory
