@@ -78,7 +78,7 @@ def test_devices_and_pipes_are_written_to(tmp_path):
     assert read == ["How are you?\n"]
 
 
-def test_links_stay_and_directories_are_refused(tmp_path):
+def test_links_stay_and_no_output_is_an_input(tmp_path):
     (tmp_path / "file").write_text("old")
     (tmp_path / "link").symlink_to("file")
     with atomic_file(tmp_path / "link") as file:
@@ -89,4 +89,4 @@ def test_links_stay_and_directories_are_refused(tmp_path):
     found = subprocess.run([*PUNC, "transcript", "en", str(tmp_path / "in"), str(tmp_path)], capture_output=True,
                            text=True, check=False)
     assert found.returncode == 1
-    assert "this is a directory; name a file" in found.stderr
+    assert "in: the output is an input; name another output" in found.stderr

@@ -239,3 +239,12 @@ def test_prepare_sil_from_a_pipe_keeps_the_pauses(labels, tmp_path):
     assert status == 0
     [utterance] = DataDir(tmp_path / "out").utterances()
     np.testing.assert_array_equal(utterance.pauses, np.array([0.5, 0.25], np.float32))
+
+
+def test_text_without_marks_is_reported(tmp_path, capfd):
+    (tmp_path / "labels.txt").write_text("O w\nPERIOD w. .\n")
+    for last, warned in (("so", True), ("so.", False)):
+        (tmp_path / "text").write_text("how are you " * 40 + last)
+        assert main(["prepare", "--format=prose", f"--labels={tmp_path}/labels.txt", str(tmp_path / "text"),
+                     str(tmp_path / "data")]) == 0
+        assert ("is the input punctuated text?" in capfd.readouterr().err) == warned

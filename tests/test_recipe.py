@@ -103,7 +103,7 @@ def test_data_of_another_label_set_are_refused(tmp_path, body):
     (tmp_path / "data/dev/punct.labels").write_text("O w\nPERIOD w. . !\n")
     assert script(tmp_path, body) == ([], (
         f"{tmp_path.name}/run.sh: data/dev was made with another label set than conf/labels.txt; remove the data, and "
-        "what was made of them: rm -r data exp\n"), 1)
+        f"what was made of them: cd {tmp_path} && rm -r data exp\n"), 1)
 
 
 def test_absolute_is_relative_to_the_users_directory(tmp_path):

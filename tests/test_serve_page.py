@@ -168,7 +168,7 @@ def test_error_is_shown_with_its_remedy(page):
     page.see("document.querySelector('[data-to=srt]').click()")
     assert page.wait("!$('error').hidden && $('error').textContent").startswith("no times for --to srt; use --to text")
     drop(page, "talk.pdf", "%PDF-1.4 and more")
-    page.wait("$('error').textContent === 'not text: it is a document or a recording; save it as plain text'")
+    page.wait("$('error').textContent === 'not text: a document or an archive; save it as plain text'")
 
 
 def test_words_appear_while_they_are_typed(page):

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import UTILS
 
 from punc.base.errors import InputError
 from punc.bin.main import main
@@ -393,6 +394,9 @@ def test_texts_and_transcripts_by_http():
     ("/v1/punctuate", '{"words": [{"start": 1}]}', JSON, 400, "words[0]: a word is not an object with 'word'"),
     ("/v1/punctuate", '{"words": [{"word": "a", "x": 1e999, "y": "\\ud800"}, 1]}', JSON, 400, "words[1]: "),
     ("/v1/punctuate", "[" * 50_000, JSON, 400, "not JSON; "),
+    ("/v1/punctuate", '{"text": "a b"}', {}, 400, "JSON, sent as text; send it with content-type: application/json"),
+    ("/v1/transcript?modl=en", TEXT, {}, 400, "no parameter 'modl' here; did you mean model?"),
+    ("/v1/transcript", TEXT, {"content-type": "multipart/form-data; boundary=x"}, 415, "a form with files; send "),
     ("/v1/punctuate", "a " * 100_001, {}, 400, "100,001 words, but a request has 100,000 at most; cut it"),
     ("/v1/punctuate", "a" * 4_200_000, {}, 413, "more than 4,194,304 bytes; cut it"),
     ("/v1/transcript?to=srt", TEXT, {}, 400, "no times for --to srt; use --to text or"),
@@ -501,4 +505,4 @@ def test_signal_ends_the_server_with_all_words_out(workers):
 def test_server_without_its_packages(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert main(["serve", "en-live"]) == 1
-    assert "the package uvicorn is not installed; pip install 'punc-toolkit[serve]'" in capsys.readouterr().err
+    assert capsys.readouterr().err.endswith(f"constraints.txt -e '{UTILS.parent}[serve]'\n")

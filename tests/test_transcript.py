@@ -411,6 +411,20 @@ def test_standard_input_is_a_file_too():
     assert done.stdout == cue + "How are you?\n"
 
 
+def test_one_file_into_a_directory(tmp_path, capsys):
+    """OUT is a directory if it is one, or ends with a slash; several files cannot be one file."""
+    (tmp_path / "talk.txt").write_text("how are you\n")
+    (tmp_path / "more.txt").write_text("how are you\n")
+    for _ in range(2):
+        assert main(["transcript", "en", str(tmp_path / "talk.txt"), f"{tmp_path}/new/"]) == 0
+        assert (tmp_path / "new/talk.txt").read_text() == "How are you?\n"
+    assert main(["transcript", "en", str(tmp_path / "talk.txt"), str(tmp_path / "new")]) == 0
+    capsys.readouterr()
+    both = [str(tmp_path / name) for name in ("talk.txt", "more.txt")]
+    assert main(["transcript", "en", *both, str(tmp_path / "two.srt")]) == 1
+    assert capsys.readouterr().err.endswith("two.srt: not a directory; name a directory for 2 files\n")
+
+
 def together(place, texts, *options, model="en"):
     """What one command writes for several files, {name: text}."""
     (place / "in").mkdir(parents=True)

@@ -129,7 +129,8 @@ def test_cues(read, text, expected):
     ("1 00:00:01.0 00:00:02.0 a\n2 00:00:02.0 00:00:03.0 b\n", "it looks like a table of times"),
     ("SPEAKER f 1 0.5 1.2 <NA> <NA> A <NA> <NA>\n", "file:1: an RTTM, which says who speaks and has no words"),
     ("12:00:01 -> a\n12:00:05 -> b\n", "it looks like a log or a table of times"),
-    ("%PDF-1.4 a", "not text: it is a document"), ("{\\rtf1 a}", "it looks like RTF"),
+    ("%PDF-1.4 a", "not text: a document or an archive"),
+    ("ID3\x04\0 a", "not text: a recording; give what"), ("{\\rtf1 a}", "it looks like RTF"),
     ("a-1 b c\na-1 d\n", "it looks like lines with ids"),
 ])
 def test_files_that_are_refused(read, text, said):

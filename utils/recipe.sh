@@ -162,7 +162,7 @@ text_job() { if $cluster; then one_job "$@"; else "${@:2}"; fi; }
 check_labels() {
   local one_form='/^#/d; s/[[:space:]]+/ /g; s/^ | $//g; /^$/d'  # of a label set, without comments, one blank between columns
   [ ! -f "$1/punct.labels" ] || cmp -s <(sed -E "$one_form" "$1/punct.labels") <(sed -E "$one_form" "$label_file") ||
-    fail "$1 was made with another label set than $label_file; remove the data, and what was made of them: rm -r $data $exp"
+    fail "$1 was made with another label set than $label_file; remove the data, and what was made of them: cd $(printf %q "$PWD") && rm -r $data $exp"
 }
 
 # prepare_set SET [OPTION …] FILE …: punc prepare, the data directory of a set, if it is not there yet.

@@ -5,9 +5,11 @@ import errno
 import os
 import platform
 import shlex
+import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 
 from punc import __version__
 from punc.base.errors import InputError, one_line
@@ -28,6 +30,7 @@ EXTRAS = {  # packages that some commands need → the extra of pyproject.toml t
     "starlette": "serve", "uvicorn": "serve", "websockets": "serve", "sklearn": "tree", "pycrfsuite": "crf",
     "matplotlib": "plot", "jinja2": "report", "scipy": "report", "gensim": "vectors", "pocketsphinx": "speech",
 }
+IN_SETUP = ("train", "onnx", "tree", "plot", "report")  # extras that utils/setup.sh --train installs
 OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "cannot allocate memory")
 STREAMS = {"stdin": "input", "stdout": "output"}
 
@@ -42,13 +45,21 @@ def explain(error: Exception, command: Sequence[str], closed: Sequence[str] = ()
     if isinstance(error, OSError):
         return one_line(_explain_os(error, closed))
     if isinstance(error, ModuleNotFoundError) and error.name in EXTRAS:
-        extra = EXTRAS[error.name]
-        checkout = ", or in a checkout bash utils/setup.sh --train" if extra == "train" else ""
-        return f"the package {error.name} is not installed; pip install 'punc-toolkit[{extra}]'{checkout}"
+        return f"the package {error.name} is not installed; {_install(EXTRAS[error.name])}"
     frames = traceback.extract_tb(error.__traceback__)
     place = f" in {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
     what = one_line(f"{type(error).__name__}: {error}", 300).rstrip(": ")
     return one_line(f"an internal error, {what}{place}; report it with {_write_log(error, command)}")
+
+
+def _install(extra: str) -> str:
+    """The command that installs an extra, in the checkout if punc runs from one."""
+    root = Path(__file__).parents[2]
+    if not (root / "constraints.txt").is_file():
+        return f"pip install 'punc-toolkit[{extra}]'"
+    if extra in IN_SETUP:
+        return f"bash {root}/utils/setup.sh --train"
+    return f"{sys.executable} -m pip install -c {root}/constraints.txt -e '{root}[{extra}]'"
 
 
 def _explain_os(error: OSError, closed: Sequence[str]) -> str:

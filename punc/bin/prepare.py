@@ -12,13 +12,14 @@ from punc.base.errors import InputError, check_at_least
 from punc.base.options import OptionParser, boolean, kebab
 from punc.data.labels import LabelSet
 from punc.text.abbreviations import Abbreviations
-from punc.text.format import Format, PrepareOptions, format_help, format_names, load_format
+from punc.text.format import MARKED, Format, PrepareOptions, format_help, format_names, load_format
 from punc.text.not_speech import KINDS, messages, parse_kinds
 from punc.text.passages import CHANGES
 from punc.text.prose import Clitics
 
 logger = logging.getLogger(__name__)
 SIZES = ("streams", "utterances", "words")
+FEW = 100  # words that may have no marks
 OPTIONS = tuple(field.name for field in fields(PrepareOptions))
 
 
@@ -87,7 +88,9 @@ def log_counts(output: str, counts: Counter[str], turns: bool) -> None:
     logger.info("punc prepare: %s: %s", output, ", ".join(sizes))
     if turns:
         logger.info("punc prepare: %s: %s %s", output, f"{counts[CHANGES]:,}", CHANGES)
-    for line in messages(Counter({what: counts[what] for what in counts.keys() - {*SIZES, CHANGES}})):
+    if MARKED in counts and not counts[MARKED] and counts["words"] >= FEW:
+        logger.warning("punc prepare: %s: no word has a mark or a capital; is the input punctuated text?", output)
+    for line in messages(Counter({what: counts[what] for what in counts.keys() - {*SIZES, CHANGES, MARKED}})):
         logger.info("punc prepare: %s", line)
 
 

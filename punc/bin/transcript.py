@@ -50,7 +50,7 @@ def main(arguments: Sequence[str]) -> None:
     decoding = DecodingOptions(args.scale, device=args.device)
     if is_file:
         gc.set_threshold(1_000_000)  # words make no cycles, and to look for them takes a sixth of the time
-        punctuate_files(directory, paths, out, decoding, to=args.to, marks=args.marks, format=args.format,
+        punctuate_files(directory, paths, args.out, decoding, to=args.to, marks=args.marks, format=args.format,
                         tier=args.tier, probabilities=args.probabilities, nj=args.nj)
         return
     run = partial(transcript, directory, data, decoding=decoding, ctm=args.ctm, marks=args.marks)

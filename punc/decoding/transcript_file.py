@@ -1,6 +1,7 @@
 """`punc transcript` for files: writes the same files with marks, or another format."""
 
 import logging
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_file, check_outputs
 from punc.base.options import nearest
 from punc.base.processor import give_back_freed_memory
@@ -29,14 +30,15 @@ ENDINGS = {".srt": "srt", ".vtt": "vtt", ".ctm": "ctm", ".json": "json", ".txt":
 SAME = {"SRT": "srt", "WebVTT": "vtt", "CTM": "ctm", "text": "text"}  # formats; all others with a row are JSON
 # Endings of files that are read, and written only from files of the same kind.
 READ_ONLY = frozenset((".ass", ".ssa", ".lrc", ".sbv", ".tsv", ".csv", ".ttml", ".dfxp", ".xml", ".smi", ".sami",
-                       ".sub", ".textgrid", ".stm", ".eaf", ".mlf", ".rttm", ".docx", ".pdf", ".html"))
+                       ".sub", ".textgrid", ".stm", ".eaf", ".mlf", ".rttm", ".doc", ".docx", ".odt", ".rtf", ".pdf",
+                       ".htm", ".html"))
 
 
-def punctuate_files(directory: Path, paths: Sequence[Path], out: Path, decoding: DecodingOptions, *, to: str = "",
+def punctuate_files(directory: Path, paths: Sequence[Path], out: StrPath, decoding: DecodingOptions, *, to: str = "",
                     marks: str = AUTO, format: str = "", tier: str = "", probabilities: bool = True,
                     nj: int = 2) -> None:
-    """Punctuate files with the model of a directory. `out` is a file, or, for several files, a directory of files with
-    the same names.
+    """Punctuate files with the model of a directory. `out` is a file, or a directory of files with the same names: for
+    several files, if there is such a directory, or if it ends with a slash.
 
     to             srt, vtt, ctm, json, text or paragraphs; default: IN's format if OUT has the same ending as IN, else
                    that of OUT's ending
@@ -56,7 +58,9 @@ def punctuate_files(directory: Path, paths: Sequence[Path], out: Path, decoding:
         raise InputError(f"--nj={nj} is too small", "give 1 or more")
     marker_of = cache(partial(Marker, directory, decoding, marks, nj))
     broken = 0
-    for path, target in zip(paths, [out] if len(paths) == 1 else _targets(paths, out, to)):
+    in_directory = len(paths) > 1 or os.path.isdir(out) or os.fspath(out).endswith(os.sep)
+    out = Path(out)
+    for path, target in zip(paths, _targets(paths, out, to) if in_directory else [out]):
         try:
             transcript = read_transcript(path, format, tier)
             give_back_freed_memory()  # of JSON's values
@@ -90,7 +94,7 @@ def _targets(paths: Sequence[Path], out: Path, to: str) -> list[Path]:
         raise InputError("two input files have this name", "give them one after another, to other directories",
                          twice[0])
     check_outputs(map(str, targets), map(str, paths))
-    if out.exists() and not out.is_dir():
+    if not out.is_dir() and (out.exists() or out.suffix.lower() in ENDINGS):
         raise InputError("not a directory", f"name a directory for {len(paths)} files", out)
     out.mkdir(parents=True, exist_ok=True)
     return targets

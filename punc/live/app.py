@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import anyio
 from starlette.applications import Starlette
+from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
@@ -23,7 +24,8 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 
 from punc.base.errors import InputError
-from punc.live.served import Models, marked_text, punctuated_file, punctuated_json
+from punc.base.options import nearest
+from punc.live.served import Models, punctuated_file, punctuated_json, punctuated_text
 from punc.live.session import LiveOptions, ServerOptions
 from punc.live.sockets import ENDING, LiveSockets
 
@@ -52,14 +54,14 @@ class App:
         self._begin, self._jobs = time.monotonic(), 0
 
     async def punctuate(self, request: Request) -> Response:
-        name = request.query_params.get("model", "")
+        name = _query(request, "model").get("model", "")
         if "json" in request.headers.get("content-type", ""):
             return Json(await self._work(request, lambda raw: punctuated_json(self._models, raw, name)))
         model = self._models.find(name)
-        return PlainTextResponse(await self._work(request, lambda raw: marked_text(model, raw)[0]))
+        return PlainTextResponse(await self._work(request, lambda raw: punctuated_text(model, raw)))
 
     async def transcript(self, request: Request) -> Response:
-        query = request.query_params
+        query = _query(request, "model", "name", "to")
         model = self._models.find(query.get("model", ""))
         name, to = Path(query.get("name") or "request").name, query.get("to", "")
         content, form, messages = await self._work(request, lambda raw: punctuated_file(model, raw, name, to))
@@ -116,6 +118,16 @@ class App:
             Route("/v1/punctuate", self.punctuate, methods=["POST"]),
             Route("/v1/transcript", self.transcript, methods=["POST"]),
             WebSocketRoute("/v1/live", self._sockets.serve), WebSocketRoute("/", self._sockets.serve)]
+
+
+def _query(request: Request, *known: str) -> QueryParams:
+    """The query of a request. Raises InputError for one with another name, HTTPException for a form with files."""
+    for name in request.query_params:
+        if name not in known:
+            raise InputError(f"no parameter '{name}' here", nearest(name, known))
+    if request.headers.get("content-type", "").startswith("multipart/"):
+        raise HTTPException(415, "a form with files; send the file alone: curl --data-binary @FILE")
+    return request.query_params
 
 
 async def input_error(request: Any, error: Any) -> Response:

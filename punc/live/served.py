@@ -77,6 +77,13 @@ def marked_text(model: ServedModel, raw: bytes) -> tuple[str, Words, MarkedTrans
     return write(transcript, words, marked.texts), words, marked
 
 
+def punctuated_text(model: ServedModel, raw: bytes) -> str:
+    """As `marked_text`; also raises InputError for JSON."""
+    if raw.lstrip()[:1] == b"{" and raw.rstrip()[-1:] == b"}":
+        raise InputError("JSON, sent as text", "send it with content-type: application/json", REQUEST)
+    return marked_text(model, raw)[0]
+
+
 def punctuated_file(model: ServedModel, raw: bytes, name: str, to: str) -> tuple[bytes, str, list[str]]:
     """A transcript with marks, its format, and warnings for the user; `to` as in `WRITERS`, or empty for its own."""
     if to not in ("", *WRITERS):

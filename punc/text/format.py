@@ -80,6 +80,7 @@ def format_help(name: str) -> str:
     return (importlib.import_module(f"{formats.__name__}.{name}").__doc__ or "").partition("\n")[0]
 
 
+MARKED = "utterances with different labels"
 DROPPED = "marks before a first word, dropped"
 STREAM_OPTIONS = ("labels", "document_prefix", "skip_prefix", "utt_words", "keep_names", "prefix", "nj")
 
@@ -180,6 +181,7 @@ def counted(utterances: Iterable[Utterance], counts: Counter[str], repairs: Coun
     """The utterances as they come, with streams, utterances and words counted, and words without a pause."""
     stream = None
     for utterance in utterances:
+        counts[MARKED] += utterance.labels is None or len(set(utterance.labels)) > 1
         counts["streams"] += utterance.stream != stream
         counts["utterances"] += 1
         counts["words"] += len(utterance.words)

@@ -47,9 +47,6 @@ LOOKS = [  # what it looks like; a line of it; how many lines at least; the near
 def check_plain(source: Source) -> None:
     """Raise InputError for a file whose lines do not look like speech."""
     lines = [line[0] for line in LINE.finditer(source.text[:1 << 20]) if line[0].strip()][:HEAD]
-    head = source.text.lstrip()[:200]
-    if head.startswith(("%PDF", "PK\x03", "\x1f", "ID3", "RIFF")):
-        raise source.error("not text: it is a document or a recording", "save it as plain text")
     if source.path.lower().endswith(STRUCTURED):
         ending = source.path[source.path.rindex("."):]
         raise source.error(f"called {ending}, but not of that format", f"rename it to .txt; {INSIST}")

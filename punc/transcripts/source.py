@@ -17,6 +17,11 @@ from punc.transcripts.transcript import BEGINS_WITH_BLANK, BLANKS, Text, Transcr
 
 RAW = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8
 BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+BINARY = (  # how files begin that are no text: what they are, and the remedy
+    (rb"\x1f\x8b", "compressed", "gunzip it"),
+    (rb"PK\x03\x04|\xd0\xcf\x11\xe0|%PDF", "a document or an archive", "save it as plain text"),
+    (rb"ID3[\x02-\x04]|\xff[\xe2-\xfb]|RIFF....WAVE|OggS|fLaC|FORM....AIF|\x1aE\xdf\xa3|....ftyp", "a recording",
+     "give what a recogniser wrote"))
 ENDS_WITH_BLANK = re.compile(rf"[\s{BLANKS}]$")
 LINE = re.compile(r"[^\n\r]+")
 
@@ -47,7 +52,10 @@ def read_source(path: StrPath) -> Source:
 
 
 def source_of(raw: bytes, path: StrPath) -> Source:
-    """Bytes in UTF-8 or, after a byte-order mark, UTF-16, as text. Raises InputError for NUL and broken UTF-16."""
+    """Bytes in UTF-8 or, after a byte-order mark, UTF-16, as text. Raises InputError for bytes that are no text."""
+    for beginning, what, remedy in BINARY:
+        if re.match(beginning, raw, re.DOTALL):
+            raise InputError(f"not text: {what}", remedy, path)
     encoding = next((name for bom, name in BOMS if raw.startswith(bom)), "utf-8")
     try:
         text = raw.decode(encoding, "strict" if encoding == "utf-16" else "surrogateescape")
