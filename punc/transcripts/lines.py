@@ -1,4 +1,4 @@
-"""Formats with one segment a line: one row each, with a regular expression whose groups name the parts.
+"""Formats with one segment per line: one row each, with a regular expression whose groups name the parts.
 
 The groups are `text`, `begin`, `end` and `speaker`.
 """
@@ -19,20 +19,20 @@ from punc.transcripts.transcript import Transcript
 CLOCK = r"(?:\d{1,3}:)?\d{1,3}:\d{1,2}(?:[.,:]\d{1,3})?"
 PLAIN_NUMBER = r"-?\d{1,12}(?:\.\d{1,12})?"
 LRC_STAMP = r"\[\d{1,4}:\d{1,2}(?:[.:]\d{1,3})?\]"
-HEAD = 2000  # lines that show the format
+HEAD = 2000  # lines that are read to find the format
 ASS_MARKUP = re.compile(r"\{[^{}\n]{0,200}\}|(?P<blank>\\[Nnh])")
 
 
 class LineFormat(NamedTuple):
-    """A format of lines."""
+    """A format with one segment per line."""
 
     name: str
     writers: str  # what writes it
     line: re.Pattern[str]  # a line with words
-    other: re.Pattern[str] | None = None  # a line without; None: empty lines only
-    head: re.Pattern[str] | None = None  # what the first line is, if the format has one
+    other: re.Pattern[str] | None = None  # a line without words; None: empty lines only
+    head: re.Pattern[str] | None = None  # the header line, if the format has one
     time: Callable[[str], float] = seconds
-    markup: re.Pattern[str] | None = None  # what stands in a text and is no words
+    markup: re.Pattern[str] | None = None  # what is not words in a text
     dashes: bool = False  # a dash at the beginning of a line begins a turn
 
 
@@ -62,7 +62,7 @@ FORMATS = [
 
 
 def read_lines(source: Source, row: LineFormat) -> Transcript:
-    """Read a file of a format. Raises InputError for a line that is not of it."""
+    """Read a file in this format. Raises InputError for a line of another form."""
     reader = TextReader(source, row.markup, row.dashes)
     for at, line, found in _lines(source, row):
         if not found:
