@@ -35,7 +35,7 @@ WORD = re.compile(r"[^ \t\n\r\v\f]+")
 NUMBER = r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+"
 CTM_LINE = re.compile(rf"[ \t]*\S+[ \t]+\S[ \t]+(?:{NUMBER})[ \t]+(?:{NUMBER})[ \t]+\S+"
                       rf"(?:[ \t]+(?:NA|{NUMBER})(?:[ \t].*)?)?[ \t\r]*")
-# What a CTM's first line can begin with, as long as it is not whole.
+# What an incomplete first line of a CTM can look like.
 CTM_BEGIN = re.compile(r"[ \t]*\S*(?:[ \t]+\S?(?:[ \t]+[0-9.]*(?:[ \t]+[0-9.]*(?:[ \t].*)?)?)?)?")
 LONGEST_LINE = 1000  # characters of a CTM's line
 
@@ -46,8 +46,8 @@ class LiveWord(NamedTuple):
     word: str
     begin: float = math.nan
     end: float = math.nan
-    fields: Mapping[str, Any] = {}  # what else the input says of it
-    result: Mapping[str, Any] = {}  # what else the result of Vosk says that ends with it
+    fields: Mapping[str, Any] = {}  # other members of its object in the input
+    result: Mapping[str, Any] = {}  # other members of the Vosk result that ends with this word
 
 
 class Partial(NamedTuple):
@@ -57,7 +57,7 @@ class Partial(NamedTuple):
 
 
 class End(Enum):
-    """What ends."""
+    """The end of an utterance or a stream."""
 
     UTTERANCE = "utterance"
     STREAM = "stream"
@@ -117,7 +117,7 @@ class ItemReader:
         return items + (self._checked(self._json.end) if self.kind == "json" else [])
 
     def _cut(self, text: str, ends: str) -> str:
-        """All up to the last of some characters; the rest is kept, and comes first the next time."""
+        """Everything up to the last of some characters; the rest is kept for the next call."""
         cut = max(map(text.rfind, ends)) + 1
         if not cut:
             self._rest.append(text)
@@ -159,7 +159,7 @@ class CtmReader:
     def __init__(self, source: str) -> None:
         self._source = source
         self._stream: tuple[str, str] | None = None
-        self._later = False  # whether these are later alternatives
+        self._later = False  # whether this alternative is not the first
 
     def read(self, line: str, number: int) -> list[Item]:
         """The items of a line, which may be empty. Raises InputError for a line that is not one of a CTM."""
@@ -210,7 +210,7 @@ class JsonReader:
 
 
 def read_json(line: str, number: int, source: str) -> list[Item]:
-    """The items of an object, or of an empty line. Raises InputError for another object."""
+    """The items of an object, or of an empty line. Raises InputError for any other object."""
     if not line.strip(BLANKS):
         return [End.STREAM]
     try:
@@ -276,5 +276,5 @@ def _seconds(value: Any) -> float:
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text, with U+FFFD for NUL and half surrogates, which JSON can have and no output."""
+    """The words of a text, with U+FFFD for NUL and lone surrogates, which no output may contain."""
     return WORD.findall(text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace"))

@@ -33,7 +33,7 @@ class ServedModel:
         self.name = directory.resolve().name
         self.marker = Marker(directory, DecodingOptions(scale, device="cpu"))
         model = self.marker.model
-        self.fresh: WordStream | None = None  # its copies are those of clients
+        self.fresh: WordStream | None = None  # clients get copies of it
         if model.lookahead is not None:
             casing = Casing.read(model.labels, directory / CASING, is_packed(directory))
             self.fresh = open_stream(model, LiveWriter(model, casing), parse_scale(scale, model.labels))
@@ -45,7 +45,7 @@ class ServedModel:
 
 
 class Models:
-    """The models of a server, of different names. Raises InputError if there is none of a name."""
+    """The models of a server, each with its own name. Raises InputError if two names are equal."""
 
     def __init__(self, names: Sequence[str], scale: str):
         directories = [find_model(name) for name in names]

@@ -25,7 +25,7 @@ CONTROLS = 100  # pings, pongs and empty fragments a second
 GRACE = 1.0  # s for a client to read why it is closed
 ENDING = "ending"  # in the state of the application: an event that is set when the server ends
 logger = logging.getLogger(__name__)
-SILENT = logging.getLogger("punc-websockets")  # a Vosk server that breaks the protocol is no news
+SILENT = logging.getLogger("punc-websockets")  # a Vosk server that breaks the protocol is not worth a message
 SILENT.addHandler(logging.NullHandler())
 SILENT.propagate = False
 
@@ -66,7 +66,7 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
 
     def keepalive_timeout(self) -> None:
         super().keepalive_timeout()
-        self.loop.call_later(GRACE, self.transport.abort)  # it may not read, either
+        self.loop.call_later(GRACE, self.transport.abort)  # the client may not read this, either
 
     def shutdown(self) -> None:
         """The server ends: the application sends what it has, and closes."""
