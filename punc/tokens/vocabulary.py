@@ -45,7 +45,7 @@ class Vocabulary:
         tokens = []
         with open_input(path) as file:
             content = file.read()
-            if _is_usual(content):  # then no line needs a look, which would take most of the time to load a model
+            if _is_usual(content):  # then lines are not checked, which would take most of the time to load a model
                 with contextlib.suppress(UnicodeDecodeError):
                     return cls(content.decode().split("\n")[:-1], path)
             for number, line in enumerate(io.BytesIO(content), 1):

@@ -26,7 +26,7 @@ def read_word_vectors(path: StrPath, words: Sequence[str], dimensions: int) -> n
     """The vectors of some words, float32 (words, dimensions). Of the file's other words, only names are in memory.
 
     A word with an apostrophe that is not in the file, such as `don't`, has the mean vector of two parts that are, `do`
-    and `n't`: of several ways to split it, those whose rarer part comes earliest in the file. All other words without a
+    and `n't`; of several splits, the one whose rarer part comes earliest in the file. All other words without a
     vector share one: the file's vector of `<unk>`, or else the mean of the vectors that were found.
 
     Raises InputError if a line is not a word and `dimensions` finite numbers, or if the file has none of the words.
@@ -103,7 +103,7 @@ def _read(path: StrPath, wanted: Set[bytes], dimensions: int) -> tuple[dict[byte
 
 
 def _misfit(line: bytes, dimensions: int, path: StrPath, number: int, first: bool) -> InputError:
-    """What is wrong with a line, maybe the first one, that is not a word and `dimensions` finite numbers."""
+    """The error for a line, maybe the first one, that is not a word and `dimensions` finite numbers."""
     numbers = line.split(b" ")[1:]
     with contextlib.suppress(ValueError):
         if first and len(numbers) not in (1, dimensions) and list(map(float, numbers)):

@@ -1,7 +1,7 @@
 """Characters as tokens.
 
-A word is its characters and then a blank, which is the token `<space>`. The word's slot is after that blank. The last
-token of a stream is `</s>` instead of the blank.
+The tokens of a word are its characters and then a blank, the token `<space>`. The word's slot is after that blank. The
+last token of a stream is `</s>` instead of the blank.
 
 Only the tokens are normalised; words are written unchanged. Each character is normalised separately:
 
