@@ -38,7 +38,7 @@ def fields(value: str) -> list[str]:
 def read_table(path: StrPath, sort: bool = True) -> Iterator[Row]:
     """Read a table line by line; if `sort`, its keys must be sorted and unique under LC_ALL=C, as in Kaldi.
 
-    Raises InputError for a missing or empty file, a line without a key, bad bytes and a wrong order.
+    Raises InputError for a missing or empty file, a line without a key, invalid bytes and a wrong order.
     """
     last, number = b"", 0
     for number, line in decoded_lines(path):
@@ -97,7 +97,7 @@ def turns_line(id: str, turns: np.ndarray) -> bytes:
 
 
 def ends_of_turns(speakers: Sequence[Any]) -> np.ndarray:
-    """Whether another speaker says the next word, bool (words,); speakers of a stream's words, None if not known."""
+    """Whether another speaker says the next word, bool (words,); given the speaker of each word, None if not known."""
     known = np.array([i for i, speaker in enumerate(speakers) if speaker is not None], np.int64)
     ends = np.zeros(len(speakers), bool)
     ends[[after - 1 for before, after in pairwise(known.tolist()) if speakers[before] != speakers[after]]] = True
