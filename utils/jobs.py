@@ -89,7 +89,7 @@ def _job_range(text: str) -> tuple[str, range]:
 
 def quote(argument: str) -> str:
     """An argument for bash: in quotes if it has blanks, otherwise as it is, so that an escaped | or > works."""
-    if re.fullmatch(r"\S+", argument, re.ASCII):  # other blanks of Unicode are letters to bash
+    if re.fullmatch(r"\S+", argument, re.ASCII):  # to bash, other Unicode blanks are letters
         return argument
     return f"'{argument}'" if '"' in argument else f'"{argument}"'
 

@@ -59,7 +59,7 @@ CHARACTERS = Characters()
 
 
 def clean(line: str, counts: Counter | None = None) -> str:
-    """A line without characters that are not written text, by the rules of this module."""
+    """A line with only the characters of written text, by the rules of this module."""
     if not ODD.search(line):
         return line
     cleaned = unicodedata.normalize("NFC", line).translate(CHARACTERS)
@@ -152,7 +152,7 @@ def is_question(text: str) -> bool:
 
 
 def key(text: str) -> bytes:
-    """8 bytes of a digest of the words with every digit 0: equal for texts that are the same to a model."""
+    """8 bytes of a digest of the words with every digit 0: equal for texts that a model cannot tell apart."""
     return blake2b(re.sub(r"\d", "0", " ".join(words_of(text))).encode(), digest_size=8).digest()
 
 
