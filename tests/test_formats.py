@@ -1,4 +1,4 @@
-"""Formats of punc prepare: found by name; parts of files and the passages they give, repairs, and what is refused."""
+"""Formats of punc prepare: found by name; parts of files and their passages, repairs, and refused inputs."""
 
 from collections import Counter
 from dataclasses import fields
@@ -81,7 +81,7 @@ def test_format_has_help_and_known_options(name):
 def test_options_not_given_are_those_of_the_command():
     options, parser = PrepareOptions(), prepare.options()
     for field in fields(PrepareOptions):
-        if field.name not in ("clean", "nj"):  # of the command, a text, and all processors
+        if field.name not in ("clean", "nj"):  # options with other kinds of defaults
             assert getattr(options, field.name) == parser.get_default(field.name)
     assert (options.clean, options.nj) == ((), 1)
 
@@ -139,7 +139,7 @@ LINES = st.lists(st.sampled_from(["#doc A b", "#doc", "#note x", "#note", "so it
 
 @given(LINES, st.booleans(), st.sampled_from(["#doc", ""]), st.sampled_from(["#note", ""]))
 def test_streams_line_by_line(lines, line_start, document_prefix, skip_prefix):
-    """A stream begins at a line that begins with the prefix; the first line may not begin at a beginning."""
+    """A stream begins at a line with the prefix; a part's first line may begin in the middle of a line."""
     expected, text = [(None, [])], "\n".join(lines)
     for i, line in enumerate(lines):
         if (i or line_start) and skip_prefix and line.startswith(skip_prefix):
@@ -380,7 +380,7 @@ def test_options_that_apply_to_each_format(name, options):
 
 
 def test_sil_words_that_look_like_marks():
-    """Only the names of marks are marks; so is what the label set names."""
+    """Only the names of marks, and those in the label set, are marks."""
     (passage,), repairs = reader("sil").read(b"so 'CAUSE $MILLION .COMPANY ,COMMA x ;SEMICOLON ?QUESTION")
     assert (passage.words, passage.labels) == ("so 'cause $million .company x", "O O O COMMA QUESTION")
     assert repairs == {"marks that the label set does not read, dropped": 1}

@@ -1,4 +1,4 @@
-"""JSON of recognisers: an example of each format, what changes when words do, unknown JSON, errors, linear time."""
+"""JSON of recognisers: an example of each format, what changes with the words, unknown JSON, errors, linear time."""
 
 import json
 import time
@@ -38,7 +38,7 @@ CHANNELS = [[item("hi", 0.1, 0.3), item("you", 0.4, 0.6)], [item("yes", 0.2, 0.4
 SEGMENT = {"id": 0, "start": 0, "end": 1.5, "text": " hi you", "words": timed("word", " hi", " you")}
 HI_YOU = "hi 0 .5, you 1 1.5"
 
-# Of each row: a file, and its words as `word begin end speaker`, with blanks in place of what is not known.
+# For each row: a file, and its words as `word begin end speaker`, with blanks for unknown values.
 EXAMPLES = [
     ("whisper.cpp", {"systeminfo": "AVX = 1", "result": {"language": "en"}, "transcription": [
         {"timestamps": {"from": "00:00:00,000"}, "offsets": {"from": 0, "to": 500}, "text": " Jen", "tokens": [
@@ -301,7 +301,7 @@ def test_messages(value, said):
 
 
 def test_bytes_that_are_not_utf8_stay_where_no_word_is_read(tmp_path):
-    """As in `tokens` of whisper.cpp, which cuts characters in two."""
+    """As in the `tokens` of whisper.cpp, which split characters."""
     raw = (b'{"transcription": [{"offsets": {"from": 0, "to": 1000}, "text": " caf\xc3\xa9 so", "tokens": ['
            b'{"text": "\xc3"}, {"text": "\xa9 \\udcc3\\ud83d\\ude00"}]}]}\n')
     (tmp_path / "a.json").write_bytes(raw)
@@ -361,7 +361,7 @@ def test_a_mark_that_goes_leaves_an_empty_item():
 
 
 def test_a_text_with_marks_is_read_before_words_without():
-    """Azure's figures have the times of the words that they stand for; the words get the marks, too."""
+    """Azure's numerals have the times of the words that they stand for; the words get the marks, too."""
     words = timed("word", "at", "ten", "yes", unit=1e7, begin="offsetInTicks", end="durationInTicks", length=True)
     value = {"recognizedPhrases": [{"nBest": [{"lexical": "at ten yes", "display": "At 10, yes.", "words": words}]}]}
     assert described(read(value)[1]) == "At 0 .5, 10, 1 1.5, yes. 2 2.5"
@@ -371,7 +371,7 @@ def test_a_text_with_marks_is_read_before_words_without():
 
 
 def test_recordings():
-    """A document each, parts of one by their names, or channels."""
+    """One recording per document, parts of a recording by name, or channels."""
     chunks = [{"text": "a b", "chunks": []}, {"text": "c", "chunks": []}]
     words = read(chunks)[1]
     assert (words.recordings, words.recording.tolist(), words.streams.tolist()) == (["1", "2"], [0, 0, 1], [0, 0, 1])
@@ -423,7 +423,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_time_is_linear(name):
-    """What takes quadratic time would take minutes."""
+    """In quadratic time this would take minutes."""
     begin = time.process_time()
     try:
         found, words = read(HOSTILE[name])

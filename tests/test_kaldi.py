@@ -69,7 +69,7 @@ def test_kaldi_validate_data_dir(recipe):
     write_data_dir("data/again", data.utterances(), like=data)
     kaldi_validates("data/again")
     we_validate("data/again")
-    # It can fail.
+    # The check can fail.
     with open("data/again/text", "a") as text:
         text.write("zzz word\n")
     with pytest.raises(AssertionError):

@@ -189,7 +189,7 @@ def test_reader_offset_that_is_none(tmp_path, offset):
 
 
 def test_archive_of_a_larger_array_than_is_read(tmp_path, monkeypatch):
-    """It is read as a whole, so it could fill the memory."""
+    """A matrix is read as a whole, so it could fill the memory."""
     kaldiio.save_ark(str(tmp_path / "a.ark"), {"utt": np.zeros((40, 5), np.float32)})
     assert len(list(read_archive(tmp_path / "a.ark"))) == 1
     monkeypatch.setattr("punc.data.kaldi_io.LARGEST", 300)

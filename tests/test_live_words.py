@@ -1,4 +1,4 @@
-"""Live input and output: items of each kind, sessions that decide by silence, and decided words in each form."""
+"""Live input and output: items of each kind, decisions at silences, and decided words in each format."""
 
 import json
 import math
@@ -98,7 +98,7 @@ def test_ctm_reader_error(line):
         CtmReader("x").read(line, 3)
 
 
-# Pieces of text as items: what is whole comes out at once, and the rest when it is whole.
+# Pieces of text as items: complete items come out at once, the others when they are complete.
 
 def names(items):
     return [item.word if isinstance(item, LiveWord) else item for item in items]

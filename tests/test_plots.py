@@ -1,4 +1,4 @@
-"""Figures: what is drawn; a picture is written whole, or one line says why there is none; SVG stands in a page."""
+"""Figures: what is drawn; pictures are written whole, or one line says why not; SVG inside a page."""
 
 import re
 import subprocess

@@ -143,5 +143,5 @@ def test_shipped_model_is_whole_small_and_punctuates(name):
                             input=text, stdout=subprocess.PIPE, text=True, check=True)
     assert re.sub("[,.?¿、。？]", "", result.stdout.lower()).split() == text.split()
     assert capitals in result.stdout
-    assert len(re.findall("[?？]|か。", result.stdout)) == 1  # in Japanese か is a question, with a mark or without
+    assert len(re.findall("[?？]|か。", result.stdout)) == 1  # in Japanese か makes a question, with or without a mark
     assert len(re.findall("[.。]", result.stdout)) >= 2

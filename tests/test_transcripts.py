@@ -1,4 +1,4 @@
-"""Transcripts in the formats of subtitles, columns, markup and text: what is read comes back, with marks in its words.
+"""Transcripts in the formats of subtitles, columns, markup and text: files come back with marks in their words.
 """
 
 import time
@@ -179,7 +179,7 @@ def test_labels_of_speakers_are_no_words(read, text, speakers):
     words = read(text)[1]
     assert words.texts == ["a", "b", "c"]
     assert [words.speakers[i] if i >= 0 else "" for i in words.speaker] == speakers
-    if "\n\n" not in text:  # which begins another text
+    if "\n\n" not in text:  # an empty line begins another text
         assert words.turns.tolist() == [False, *(a != b or not a for a, b in pairwise(speakers))]
 
 
@@ -326,7 +326,7 @@ HEADS = {"text": "", "WebVTT": "WEBVTT\n\n00:01.000 --> 00:02.000\n", "SRT": "1\
 
 @pytest.mark.parametrize("head", HEADS)
 def test_hostile_files_take_no_format_long(read, head):
-    """Of 20,000 signs in a row, a reader that is quadratic in them takes seconds."""
+    """On 20,000 signs in a row, a reader with quadratic time would take seconds."""
     for unit in HOSTILE.values():
         begin = time.process_time()
         for end in ("", "\n"):

@@ -28,7 +28,7 @@ def test_fields():
     assert fields(" a \t b  ") == ["a", "b"]
     assert fields("") == []
     assert fields(" ") == []
-    # Kaldi takes them as letters.
+    # To Kaldi they are letters.
     assert fields("a\u00a0b\u3000c d\u2028e") == ["a\u00a0b\u3000c", "d\u2028e"]
 
 

@@ -67,7 +67,7 @@ def test_read_clitics_joined_and_split(tmp_path):
     """don't is the mean of do and n't, which are more frequent than don and 't."""
     found = read(tmp_path, GLOVE, ["do", "n't", "don't", "the'lo", "'", "won't", "the"])
     np.testing.assert_array_equal(found[:4], [[4, 0, 0], [0, 4, 0], [2, 2, 0], [1, 1.5, 2]])
-    np.testing.assert_array_equal(found[4], found[5])  # no parts of these in the file
+    np.testing.assert_array_equal(found[4], found[5])  # the file has no parts of these
     own = read(tmp_path, GLOVE + "don't 5 6 7\n", ["don't"])
     np.testing.assert_array_equal(own, [[5, 6, 7]])
 
@@ -122,7 +122,7 @@ def test_read_bad_file_is_an_error(tmp_path, text, message):
 
 
 def test_read_truncated_file_is_an_error(tmp_path):
-    """With a header, missing lines are noticed; without one, only a last line that is not whole."""
+    """With a header, missing lines are noticed; without one, only an incomplete last line is."""
     for header in ("", "7 3\n"):
         text = header + GLOVE
         for end in range(len(header) + 1, len(text)):
