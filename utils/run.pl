@@ -41,7 +41,7 @@ def jobs_at_once(options, jobs):
             return max(1, sum(line.startswith("GPU") for line in run.stdout.splitlines()))
         return 1
     processors = os.cpu_count() or 1
-    return max(1, jobs) if jobs < 1.4 * processors else processors  # as in Kaldi: no small rest at the end
+    return max(1, jobs) if jobs < 1.4 * processors else processors  # as in Kaldi, to avoid a small rest at the end
 
 
 def ended(log):

@@ -38,7 +38,7 @@ choose_systems
 decode_options=(--posteriors false)
 mapfile -t sentences < <(compgen -G "$corpus/ta[tn]*.txt" | sort -r)  # of Tatoeba and Tanaka
 
-# each COMMAND: runs it with SYSTEM TEXTS ROW for each row, conf/TEXTS/SYSTEM.conf, that is asked for.
+# each COMMAND: runs it with SYSTEM TEXTS ROW for each requested row, conf/TEXTS/SYSTEM.conf.
 each() {
   local kind system
   for kind in $texts; do
@@ -49,7 +49,7 @@ each() {
 # Stage 0: check that there is some text.
 if runs 0; then [ -n "$books$posts${sentences[*]}" ] || fail "no text; give --corpus DIR, or --books or --posts FILE"; fi
 
-# Stage 1: make sentences and texts, no sentence in two sets. In the data, a character is a word, and a text a stream.
+# Stage 1: make sentences and texts, with no sentence in two sets. Each character is a word, and each text a stream.
 if runs 1; then
   local/prepare_texts.sh "$books" "$works" "$posts" "$line_breaks" "$test" "$dev" "$split_seed" \
     "${sentences[@]}"
