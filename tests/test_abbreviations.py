@@ -69,9 +69,10 @@ def test_abbreviations_in_prose(labels, text, expected):
 
 def test_abbreviations_count_what_is_kept_and_dropped(labels):
     _, counts = passage(labels, "Mr. A. Brown met Mr. Green etc. We saw it ... in 1999. He left.")
-    assert counts == {"dots that are no mark\tmr.": 2, "dots that are no mark\ta.": 1, "dots that are no mark\t...": 1,
-                      "dots of abbreviations, numbers and ellipses that are a mark\tetc.": 1,
-                      "dots of abbreviations, numbers and ellipses that are a mark\tnumbers": 1}
+    assert counts == {"dots that are not marks\tmr.": 2, "dots that are not marks\ta.": 1,
+                      "dots that are not marks\t...": 1,
+                      "dots of abbreviations, numbers and ellipses that are marks\tetc.": 1,
+                      "dots of abbreviations, numbers and ellipses that are marks\tnumbers": 1}
 
 
 def test_abbreviations_do_not_count_a_dot_that_no_label_reads(tmp_path):
@@ -96,7 +97,7 @@ def test_abbreviations_at_line_ends(labels, tmp_path, capsys):
     lines = prepared(labels, tmp_path, text, "--utt-words=0")
     assert lines == ["O", "O O O O PERIOD", "O", "O O", "O"]
     assert prepared(labels, tmp_path, text, "--independent=true") == ["O", "O O O O PERIOD", "O", "O PERIOD", "O"]
-    assert "punc prepare: 2 dots that are no mark: mr. 1, u.s. 1\n" in capsys.readouterr().err
+    assert "punc prepare: 2 dots that are not marks: mr. 1, u.s. 1\n" in capsys.readouterr().err
 
 
 TOKENS = ["Mr.", "U.S.", "etc.", "J.", "No.", "5.", "...", "He", "he", "Brown", "(", "”", "—", "x,", "end.",

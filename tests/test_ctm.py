@@ -186,7 +186,7 @@ def test_ctm_index_nothing_there(ctm, tmp_path):
         CtmIndex(ctm(";; only a comment\n\n"))
 
 
-# Times in microseconds are read back exactly; words and ids have any characters except blanks and controls.
+# Times in microseconds are read back exactly; words and ids have any characters except spaces and controls.
 names = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters=" "), min_size=1).filter(
     lambda name: not name.startswith(";;") and name not in ("<eps>", "<sil>", "<SIL>", "!SIL")
     and not name.startswith("<ALT"))
@@ -263,7 +263,7 @@ def test_ctm_time_that_is_none(tmp_path, value):
 
 
 @pytest.mark.parametrize("text", [
-    "a 1 0 0.5 one \na 1 0.5 0.5 two \n",                    # get_train_ctm.sh: a blank at the end, no confidence
+    "a 1 0 0.5 one \na 1 0.5 0.5 two \n",                    # get_train_ctm.sh: a space at the end, no confidence
     "a\t1  0 0.5 one\na 1 0.5 0.5 two",                      # no newline at the end
     ";; made by hand\na 1 0 0.5 one\n\n;; more\na 1 0.5 0.5 two\n",
     "a 1 0 0.5 one\na 1 0.5 0.5 two 0.7\n",                  # one more column

@@ -88,7 +88,7 @@ def test_utterances_with_segments_in_time_order(data, tmp_path):
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 5), WORDS, st.sampled_from([" ", "\t", "  ", " \t"])),
                 min_size=1, max_size=8))
 def test_utterances_with_segments_of_any_order(tmp_path_factory, rows):
-    """By recording, then by begin, then by line, whatever blanks the tables have."""
+    """By recording, then by begin, then by line, whatever spaces the tables have."""
     data = tmp_path_factory.mktemp("data")
     tables = {"text": [], "punct": [], "utt2spk": [], "segments": [], "turns": []}
     for i, (recording, begin, words, blank) in enumerate(rows):

@@ -38,7 +38,7 @@ CHANNELS = [[item("hi", 0.1, 0.3), item("you", 0.4, 0.6)], [item("yes", 0.2, 0.4
 SEGMENT = {"id": 0, "start": 0, "end": 1.5, "text": " hi you", "words": timed("word", " hi", " you")}
 HI_YOU = "hi 0 .5, you 1 1.5"
 
-# For each row: a file, and its words as `word begin end speaker`, with blanks for unknown values.
+# For each row: a file, and its words as `word begin end speaker`, with - for unknown values.
 EXAMPLES = [
     ("whisper.cpp", {"systeminfo": "AVX = 1", "result": {"language": "en"}, "transcription": [
         {"timestamps": {"from": "00:00:00,000"}, "offsets": {"from": 0, "to": 500}, "text": " Jen", "tokens": [
@@ -266,7 +266,7 @@ def error(text):
 @pytest.mark.parametrize(("text", "said"), [
     ('{"text": "a", "segments": [', "file:1: the JSON is cut short: "), ('{"a": "b', "file:1: the JSON is cut short: "),
     ('{"a":\n 1 "b": 2}', "file:2: not JSON: "), ('{"text": "\\u00e+1 a"}', "file:1: not JSON: "),
-    ('{"a": ' + "[" * 100_000, "file:1: values too deep inside of others; "),
+    ('{"a": ' + "[" * 100_000, "file:1: values nested too deep; "),
     ("3", "file:1: text before the JSON: '3'; "), ('> run\n{"text": "a"}', "file:1: text before the JSON: '> run"),
     ('{"text": "a"}\nbye', "file:2: text after the JSON: 'bye'; "),
     ('{"text": "a", "text": "b"}', "file:1: an object has the member 'text' twice; keep one"),

@@ -85,7 +85,7 @@ def test_label_write(written, word, result):
     ("", "labels.txt: fewer than two labels"),
     ("O w\nC w, ,\nC w. .\n", "labels.txt: a label name occurs twice"),
     ("O w\nC w, , .\nP w. .\n", "labels.txt: mark '.' is read as two labels"),
-    ("C w, ,\nO w\n", "labels.txt: the first label, C, writes something; "),
+    ("C w, ,\nO w\n", "labels.txt: the first label, C, is not empty; "),
     ("O w\r\nC w, ,\r\n", "labels.txt:1: a carriage return"),
 ])
 def test_read_wrong_label_set(read, text, message):

@@ -11,7 +11,7 @@ from punc.live.input import CtmReader, End, ItemReader, LiveWord, Partial, kind_
 from punc.live.session import OUTPUTS, Decided, LiveOptions, Session, Writer
 from punc.live.words import Marked
 
-# What vosk 0.3.45 writes, with SetWords, SetPartialWords and SetMaxAlternatives (its output has these blanks).
+# What vosk 0.3.45 writes, with SetWords, SetPartialWords and SetMaxAlternatives (its output has these spaces).
 VOSK_RESULT = """{
   "result" : [{
       "conf" : 1.000000,

@@ -72,7 +72,7 @@ def test_subcommand_help(command, capsys):
     assert lines[-1].startswith("example: ")
     section = lines[lines.index("options:"):-1]
     options = [line for line in section if line.startswith("  -")]
-    # Each option has its text in its own line (two blanks part them), and no line continues another.
+    # Each option has its text in its own line (two spaces separate them), and no line continues another.
     assert all(len(line.strip().split("  ", 1)) == 2 for line in options)
     assert not [line for line in section if line.startswith(" " * 20)]
 

@@ -15,22 +15,22 @@ from punc.data.datadir import DataDir
 ROOT = Path(__file__).parents[1]
 # A sentence, its words with their labels, and the traps in it as punc prepare counts them.
 SENTENCES = [
-    ("Dr. Olsen came by train, as always.", "dr olsen came by train/C as always/P", ["dots that are no mark"]),
+    ("Dr. Olsen came by train, as always.", "dr olsen came by train/C as always/P", ["dots that are not marks"]),
     ("The boat leaves at 3.30 p.m. from pier 2.", "the boat leaves at 3.30 p.m from pier 2/P",
-     ["dots that are no mark", "dots of abbreviations"]),
+     ["dots that are not marks", "dots of abbreviations"]),
     ("Nobody [inaudible 00:00:43] knew the way.", "nobody knew the way/P", ["left out: square-brackets"]),
     ("Was the fish &amp; the bread sold out?", "was the fish & the bread sold out/Q", ["decoded: entities"]),
     ("It was <i>very</i> late; we went home.", "it was very late/P we went home/P", 2 * ["left out: tags"]),
-    ("Then (laughs) he ran.", "then laughs he ran/P", ["perhaps no speech: round-brackets"]),
-    ("Mrs. E. Wakefield paid 2.50 for it!", "mrs e wakefield paid 2.50 for it/P", 2 * ["dots that are no mark"]),
+    ("Then (laughs) he ran.", "then laughs he ran/P", ["perhaps not speech: round-brackets"]),
+    ("Mrs. E. Wakefield paid 2.50 for it!", "mrs e wakefield paid 2.50 for it/P", 2 * ["dots that are not marks"]),
     ("Well... the river rose, and the bridge was closed.", "well the river rose/C and the bridge was closed/P",
-     ["dots that are no mark"]),
+     ["dots that are not marks"]),
     ("We saw the old house by the river.", "we saw the old house by the river/P", []),
     ("Who has the key to the mill?", "who has the key to the mill/Q", [])]
 MARKS = {"C": "COMMA", "P": "PERIOD", "Q": "QUESTION", "": "O"}
 SETS = ("test_ref", "dev", "train")
 PREPARED = re.compile(r"punc prepare: data/(\w+): (\d+) streams, .* ([\d,]+) words")
-COUNTED = re.compile(r"punc prepare: (left out: |decoded: |perhaps no speech: |)([\d,]+) ([a-z][a-z -]*)[,:]")
+COUNTED = re.compile(r"punc prepare: (left out: |decoded: |perhaps not speech: |)([\d,]+) ([a-z][a-z -]*)[,:]")
 
 
 class Corpus:
@@ -147,7 +147,7 @@ def test_text_alone(make):
     assert [word for text in sorted(whole) for word in whole[text][0]] == corpus.words["t00"]
     assert [label for text in sorted(whole) for label in whole[text][1]] == corpus.labels["t00"]
     assert sum((printed[name] for name in SETS), Counter()) == corpus.traps["t00"]
-    assert "sentences of test_ref stand in train, too" in stderr  # there are only ten
+    assert "sentences of test_ref are also in train" in stderr  # there are only ten
 
 
 def test_asr_pairs(make):

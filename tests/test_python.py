@@ -61,7 +61,7 @@ def test_no_words(model):
 
 
 @pytest.mark.parametrize(("words", "pauses", "message"), [
-    (["a b"], None, "word 'a b' is empty or has a blank"), ([""], None, "word '' is empty"),
+    (["a b"], None, "word 'a b' is empty or contains a space"), ([""], None, "word '' is empty"),
     (["a", "b"], [1.0], r"2 words, but pauses of shape \(1,\)")])
 def test_errors(model, words, pauses, message):
     with pytest.raises(InputError, match=message):

@@ -92,7 +92,7 @@ def test_leave_out_names_asked_systems(tmp_path):
 
 @pytest.mark.parametrize("body", ["prepare_set dev text.txt", "project test_ref test_asr_words dev"])
 def test_data_of_another_label_set_are_refused(tmp_path, body):
-    """Comments and blanks do not count; a directory made by other programs has no label set and is accepted."""
+    """Comments and spaces do not count; a directory made by other programs has no label set and is accepted."""
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf/labels.txt").write_text("# label  written\nO   w\nPERIOD  w.  .\n")
     (tmp_path / "data/dev").mkdir(parents=True)

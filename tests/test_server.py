@@ -389,7 +389,7 @@ def test_texts_and_transcripts_by_http():
     ("/v1/punctuate", "", {}, 400, "the file is empty; "),
     ("/v1/punctuate?model=fr", "hello", {}, 404, "no model 'fr' here; choose from en-live"),
     ("/v1/punctuate", "{", JSON, 400, 'not JSON; send {"text": '),
-    ("/v1/punctuate", '{"words": ["a", "b c"]}', JSON, 400, "words[1]: 'b c' has a blank; give one word"),
+    ("/v1/punctuate", '{"words": ["a", "b c"]}', JSON, 400, "words[1]: 'b c' contains a space; give one word"),
     ("/v1/punctuate", '{"words": [{"start": 1}]}', JSON, 400, "words[0]: a word is not an object with 'word'"),
     ("/v1/punctuate", '{"words": [{"word": "a", "x": 1e999, "y": "\\ud800"}, 1]}', JSON, 400, "words[1]: "),
     ("/v1/punctuate", "[" * 50_000, JSON, 400, "not JSON; "),

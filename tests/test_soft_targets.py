@@ -126,7 +126,7 @@ def test_a_set_without_labels_is_an_error(taught, tmp_path):
 def test_targets_do_not_replace_something_else(taught, tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a/notes").write_text("mine")
-    with pytest.raises(InputError, match="this directory exists and contains something else than soft targets"):
+    with pytest.raises(InputError, match="this directory exists and contains something other than soft targets"):
         make_targets(taught / "teacher", Store(taught / "store_teacher"), tmp_path, ["a"])
 
 

@@ -157,7 +157,7 @@ def test_remove_sentences_keeps_the_others(tmp_path_factory, held_out, training)
 
 
 def test_remove_sentences_next_one_stays_apart(tmp_path):
-    """A full stop ends a sentence only before a blank, so the blank before a removed sentence is kept."""
+    """A full stop ends a sentence only before a space, so the space before a removed sentence is kept."""
     train, = write(tmp_path / "train", ["Yes. We go on 今日は。行く。"])
     known = digests(write(tmp_path / "test", ["We go on 今日は。"]), 1)
     remove_sentences(train, tmp_path / "out", known, 2)
@@ -191,9 +191,9 @@ def test_split_texts_prints_and_writes_the_counts(corpus, capsys):
         "test_ref         2          200   10.0%", "dev              2          200   10.0%",
         "train           16        1,600   80.0%", "tree             3          300   15.0%",
         "rest            13        1,300   65.0%",
-        "2 of 40 sentences of test_ref stand in train, too (10 of 200 words), 2 of them of 5 words or more:",
+        "2 of 40 sentences of test_ref are also in train (10 of 200 words), 2 of them of 5 words or more:",
         "      16 × this is in all texts",
-        "2 of 40 sentences of dev stand in train, too (10 of 200 words), 2 of them of 5 words or more:",
+        "2 of 40 sentences of dev are also in train (10 of 200 words), 2 of them of 5 words or more:",
         "      16 × this is in all texts"]
     assert lists()["test_ref"] == ["t00.txt", "t10.txt"]
     before = {path: path.stat().st_mtime_ns for path in Path("split").iterdir()}
@@ -207,7 +207,7 @@ def test_split_texts_leave_out(corpus, capsys):
     err = capsys.readouterr().err
     assert err.startswith("left out of train: 16 sentences of 5 words or more that test_ref or dev have, 80 words\n")
     assert "train           16        1,520   79.2%\n" in err
-    assert "\n0 of 40 sentences of test_ref stand in train, too (0 of 200 words), 0 of them of 5 words or more\n" in err
+    assert "\n0 of 40 sentences of test_ref are also in train (0 of 200 words), 0 of them of 5 words or more\n" in err
     for line in Path("split/train").read_text().splitlines():
         assert line.startswith(str(corpus / "split/train_text"))
         assert Path(line).read_text().split("\n")[18:] == [Path(line).read_text().split("\n")[18], "", ""]

@@ -131,7 +131,7 @@ def test_make_store_char_by_hand(place, capsys):
     assert (list(train.streams), train.offsets.tolist()) == (["a", "b"], [0, 11, 16])
     assert [tokens[i] for i in test.ids] == ["ä", "<space>", "<space>", "x", "</s>"]  # `new` has no character left
     assert test.labels is None
-    assert "train: 6 words, 16 characters with the blanks in 2 streams, 1 left out\n" in capsys.readouterr().err
+    assert "train: 6 words, 16 characters with spaces in 2 streams, 1 left out\n" in capsys.readouterr().err
 
 
 def test_make_store_subword_by_hand(place):
@@ -177,7 +177,7 @@ words = st.lists(st.text(st.sampled_from("abäあ\u00a0\u3000\x1c<"), min_size=1
 @given(st.lists(st.tuples(st.sampled_from("abcd"), words, st.sampled_from([" ", "  ", "\t", " \t "])), min_size=1),
        st.integers(1, 200))
 def test_make_store_equals_the_data_directory(tmp_path_factory, utterances, block):
-    """A store equals DataDir.utterances, for all kinds of blanks, writing systems and block sizes."""
+    """A store equals DataDir.utterances, for all kinds of spaces, writing systems and block sizes."""
     place = tmp_path_factory.mktemp("p")
     utterances = sorted((stream, text, blank) for stream, text, blank in utterances)
     rows = [(f"{stream}-{i:03d}", stream, text, blank) for i, (stream, text, blank) in enumerate(utterances)]
@@ -504,7 +504,7 @@ def test_write_set_segments_may_be_in_any_order_of_ids(tmp_path, labels, line_by
 
 
 def test_write_set_ends_each_stream_of_characters(tmp_path, labels):
-    """z is left out, and the blank after it stays: the only token of stream b. Stream c has no words."""
+    """z is left out, and the space after it stays: the only token of stream b. Stream c has no words."""
     data = written(tmp_path / "data", [
         UTTERANCES[0], Utterance("a-2", "a", ["z"]), Utterance("b-1", "b", ["z"]), Utterance("c-1", "c", []),
         Utterance("d-1", "d", ["x"])])

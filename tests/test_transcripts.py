@@ -86,7 +86,7 @@ def test_random_files_words_and_times_come_back(read, name, rows):
     ("Some line by a tool\n\n1\n00:00:01,000 --> 00:00:03,000\na b\n\n2\n00:00:03,000 --> 00:00:05,000\nc\n", None),
     ("1\r00:00:01,000 --> 00:00:03,000\ra b\r\r2\r00:00:03,000 --> 00:00:05,000\rc\r", None),  # CR alone
     ("1\r\n00:00:01,000 --> 00:00:03,000\r\na b\r\n\r\n2\r\n00:00:03,000 --> 00:00:05,000\r\nc\r\n", None),
-    ("1\n-00:00:01,000 --> 00:00:03,000\na b\n2\n00:00:03, 000 --> 00:00:05 ,000\nc", None),  # negative, blanks
+    ("1\n-00:00:01,000 --> 00:00:03,000\na b\n2\n00:00:03, 000 --> 00:00:05 ,000\nc", None),  # negative, spaces
     ("1\n0:0:1,0 --> 0:0:3,0\na b\n \n\t\n2\n\n0:0:3,0 --> 0:0:5,0\nc\n", None),
     ("WEBVTT\n\n1\n00:01.000 --> 00:03.000 line:91%\n\na b\n\nNOTE x\nhere\n\nid x\n00:03.000 --> 00:05.000\nc\n",
      "WEBVTT\n\n1\n00:01.000 --> 00:03.000 line:91%\n\nA B\n\nNOTE x\nhere\n\nid x\n00:03.000 --> 00:05.000\nC\n"),

@@ -239,7 +239,7 @@ def test_trs_abbreviations_and_what_is_not_said(tmp_path, capsys):
     assert [row[2:] for row in content(out)] == [("mr x of the u.s", "O O O O PERIOD"),
                                                  ("army left the u.s he came", "O O O PERIOD O PERIOD")]
     assert [line.removeprefix("punc prepare: ") for line in capsys.readouterr().err.splitlines()[1:]] == [
-        "2 dots of abbreviations, numbers and ellipses that are a mark: u.s. 2", "1 dots that are no mark: mr. 1",
+        "2 dots of abbreviations, numbers and ellipses that are marks: u.s. 2", "1 dots that are not marks: mr. 1",
         "left out: 1 square-brackets, 1 words: [noise] 1"]
 
 

@@ -156,7 +156,7 @@ def test_training_set_without_turns_is_refused(corpus, tmp_path, capsys):
 
 
 def test_store_tokens_of_words_and_joined_sets_have_turns(corpus, tmp_path):
-    """The flag of a word is at the blank after its characters; a set without turns joins as a set without changes."""
+    """The flag of a word is at the space after its characters; a set without turns joins as a set without changes."""
     make(tmp_path / "char", corpus, "dev", token_type="char")
     chars, words = Store(tmp_path / "char").set("dev"), Store(corpus / "store").set("dev")
     assert chars.turns[chars.labels >= 0].tolist() == words.turns.tolist()

@@ -34,7 +34,7 @@ def error_of(tmp_path, text, words=("the",), dimensions=3):
 @pytest.mark.parametrize("text", [GLOVE, "7 3\n" + GLOVE, "7 3\n" + GLOVE.replace("\n", " \n"),
                                   GLOVE.replace("\n", "\r\n")])
 def test_read_glove_and_word2vec_formats(tmp_path, text):
-    """word2vec's own program writes a header and ends lines with a blank; gensim writes the header only."""
+    """word2vec's own program writes a header and ends lines with a space; gensim writes the header only."""
     found = read(tmp_path, text, ["do", "the", ","])
     np.testing.assert_array_equal(found, np.array([[4, 0, 0], [1, 2, 3], [.5, -1e-3, 2.25]], np.float32))
     assert found.dtype == np.float32
@@ -80,8 +80,8 @@ def test_read_parts_are_words_of_the_file(tmp_path):
         np.testing.assert_array_equal(found[words.index("don't've")], found[3])
 
 
-MISFIT = ("not a word and 3 finite numbers, with single blanks between; "
-          "fix or remove the line; a blank inside a word can be _")
+MISFIT = ("not a word and 3 finite numbers, with single spaces between; "
+          "fix or remove the line; a space inside a word can be _")
 
 
 @pytest.mark.parametrize(("text", "message"), [

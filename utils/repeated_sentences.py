@@ -1,6 +1,6 @@
 """Finds the sentences that are in two sets of texts: how many there are, and the most frequent ones.
 
-A sentence ends at a mark in END before a blank (a full-width mark needs none), at an empty line, and at a line that
+A sentence ends at a mark in END before a space (a full-width mark needs none), at an empty line, and at a line that
 begins with `#`, which is not a sentence itself. Two sentences are the same if their letters and digits are the same,
 ignoring case and marks. 16 bytes are kept for each sentence of the smaller set, and nothing of the other set. A
 sentence across two parts of a large file (`file_parts`, megabytes) counts as two, and so does one with a dot inside,

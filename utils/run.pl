@@ -15,7 +15,7 @@ why it has this name, although it is Python. Its options are
 
 All other options (--mem 4G, --num-threads 4, -l ...) ask a scheduler for resources; they are ignored with their value.
 
-Each argument goes to bash: as it is if it has no blanks (so an escaped | or > works), otherwise in double quotes, or in
+Each argument goes to bash: as it is if it has no spaces (so an escaped | or > works), otherwise in double quotes, or in
 single quotes if it has double quotes in it. JOB, or another name before the =, is replaced in the command and in LOG.
 The exit status is 0 if all jobs succeeded, otherwise 1.
 """

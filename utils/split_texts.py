@@ -204,7 +204,7 @@ def report(sets: Sets, found: Survey, nj: int) -> list[str]:
         if both := speakers[name] & speakers["train"]:
             lines.append(f"{len(both):,} speakers of {name} speak in train, too: {some(both)}")
         shared = overlap(sets[name], sets["train"], LONG, nj)
-        lines.append(f"{shared.repeated[0]:,} of {shared.sentences:,} sentences of {name} stand in train, too "
+        lines.append(f"{shared.repeated[0]:,} of {shared.sentences:,} sentences of {name} are also in train "
                      f"({shared.repeated[1]:,} of {shared.words:,} words), {shared.long[0]:,} of them of {LONG} words "
                      "or more" + (":" if shared.frequent else ""))
         lines += [f"{number:>8,} × {text if len(text) <= WIDTH else text[:WIDTH - 2] + ' …'}"

@@ -80,7 +80,7 @@ def _skip_bytes(file: IO[bytes], size: int) -> int:
 
 
 def read_span(path: Path, span: tuple[int, int]) -> str:
-    """The lines at (offset, size) of a table, with single blanks between fields. Raises Irregular for invalid bytes."""
+    """The lines at (offset, size) of a table, with single spaces between fields. Raises Irregular for invalid bytes."""
     with open_input(path) as file:
         file.seek(span[0])
         text = file.read(span[1])
@@ -105,7 +105,7 @@ class Rows(NamedTuple):
 
 
 def split_rows(text: str) -> Rows:
-    """The rows of whole lines with single blanks between fields."""
+    """The rows of whole lines with single spaces between fields."""
     keys, rests, lengths = [], [], []
     for line in text.split("\n")[:-1]:
         key, _, rest = line.partition(" ")

@@ -61,7 +61,7 @@ def read_posteriors(path: StrPath) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def _read_key(ark: IO[bytes]) -> bytes:
-    """The key that follows, without its blank; empty at the end of the file."""
+    """The key that follows, without its space; empty at the end of the file."""
     key = b""
     while (byte := ark.read(1)) not in (b"", b" ") and len(key) < LONGEST_KEY:
         key += byte
@@ -144,7 +144,7 @@ class VectorReader(AbstractContextManager):
         self.close()
 
 
-# A line end would end the line, and a `|` make the path a pipe, which no reader here runs. Kaldi skips a first blank.
+# A line end would end the line, and a `|` make the path a pipe, which no reader here runs. Kaldi skips a first space.
 NEVER = re.compile(r"[\n\r|\0]|^[ \t]")
 
 

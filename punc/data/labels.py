@@ -77,7 +77,7 @@ class LabelSet:
         object.__setattr__(self, "_index", {label.name: i for i, label in enumerate(self.labels)})
         object.__setattr__(self, "_reading", {})
         if self.labels and self.labels[0].written != "w":
-            raise InputError(f"the first label, {self.labels[0].name}, writes something", "begin with one written w")
+            raise InputError(f"the first label, {self.labels[0].name}, is not empty", "begin with one written w")
         if len(self.labels) > MOST:
             raise InputError(f"more than {MOST} labels", "use fewer: a store keeps a label in one byte")
         if len(self._index) < len(self.labels):

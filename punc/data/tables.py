@@ -30,7 +30,7 @@ class Row(NamedTuple):
 
 
 def fields(value: str) -> list[str]:
-    """The fields of a line, split at blanks and tabs alone: to Kaldi, no-break and ideographic spaces are letters."""
+    """The fields of a line, split at spaces and tabs alone: to Kaldi, no-break and ideographic spaces are letters."""
     parts = value.replace("\t", " ").split(" ") if "\t" in value else value.split(" ")
     return [part for part in parts if part] if "" in parts else parts
 
@@ -44,7 +44,7 @@ def read_table(path: StrPath, sort: bool = True) -> Iterator[Row]:
     for number, line in decoded_lines(path):
         key, _, value = line.replace("\t", " ", 1).partition(" ")
         if not key:
-            raise InputError("a line without a key", "begin the line with an id, not with a blank", path, number)
+            raise InputError("a line without a key", "begin the line with an id, not with a space", path, number)
         if sort:
             this = key.encode()
             if this == last:
@@ -58,7 +58,7 @@ def read_table(path: StrPath, sort: bool = True) -> Iterator[Row]:
 
 
 def count_blanks(path: StrPath) -> int:
-    """The number of words in a `text`, counted fast by its blanks, one before each word."""
+    """The number of words in a `text`, counted fast by its spaces, one before each word."""
     return sum(block.count(b" ") + block.count(b"\t") for block in read_blocks(path))
 
 

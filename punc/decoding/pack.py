@@ -9,7 +9,7 @@ decides, and `state_0`, `state_1`, …, which are zeros at the start of a stream
 `log_probs` (B, L) of the slot `lookahead` tokens back, and `next_0`, `next_1`, …, the states of the next step.
 
 The file's metadata has punc (its version), model, token_type, lookahead (empty for whole texts), words (how many tokens
-the model knows), and labels, their names with blanks between. Weights have their PyTorch names, after `model.`. A large
+the model knows), and labels, their names with spaces between. Weights have their PyTorch names, after `model.`. A large
 matrix is stored as int8 with a scale for each row: w = q s with s = max |w| / 127, so the error is at most s / 2.
 
 This uses the older of PyTorch's two exporters, which takes a second; the newer one takes half a minute.

@@ -42,7 +42,7 @@ def make_targets(teacher: Path, store: Store, out: Path, sets: Sequence[str], co
         if is_finished(folder, conf):
             continue
         if folder.exists() and not (folder / TARGETS).is_file() and any(f.name[0] != "." for f in folder.iterdir()):
-            raise InputError("this directory exists and contains something else than soft targets",
+            raise InputError("this directory exists and contains something other than soft targets",
                              "name another OUT-DIR", folder)
         with atomic_dir(folder, "conf", [TARGETS]) as tmp:
             size = _write(tmp / TARGETS, model, data, context, device)

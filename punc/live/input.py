@@ -2,7 +2,7 @@
 
 Kinds of input:
 
-    words  words between blanks; a line end is the end of an utterance, an empty line that of a stream
+    words  words separated by spaces; a line end is the end of an utterance, an empty line that of a stream
     ctm    lines of a CTM; another id or channel is another stream (`timing.ctm`)
     json   an object a line, or over several lines as Vosk writes it:
              {"word": "hello", "start": 0.31, "end": 0.52, …}      a word; times in seconds
@@ -82,7 +82,7 @@ def kind_of(text: str, whole: bool) -> str | None:
 
 
 class ItemReader:
-    """Reads text in pieces of any size: a word is complete at the blank after it, everything else at the line end.
+    """Reads text in pieces of any size: a word is complete at the space after it, everything else at the line end.
 
     Bad lines are left out. The `kind` is one of INPUTS, or None: found from the beginning of the input.
     """
@@ -232,7 +232,7 @@ def _message(message: Any) -> list[Item]:
     if "alternatives" in message:
         several = message["alternatives"]
         if not isinstance(several, list) or not all(isinstance(one, dict) for one in several):
-            raise ValueError("'alternatives' are not a list of objects")
+            raise ValueError("'alternatives' is not a list of objects")
         message = several[0] if several else {"text": ""}
         message.pop("confidence", None)
     if message.get("is_final") is False:  # of sherpa-onnx: these words may change yet

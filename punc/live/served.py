@@ -70,7 +70,7 @@ class Models:
 
 
 def marked_text(model: ServedModel, raw: bytes) -> tuple[str, Words, MarkedTranscript]:
-    """A text with marks, and with its own blanks. Raises InputError for input that is not text."""
+    """A text with marks, and with its own spaces. Raises InputError for input that is not text."""
     transcript = transcript_of(source_of(raw, REQUEST), "text")
     words = _few_words(transcript.texts, model.marker.script)
     marked = model.marker.mark(words)
@@ -124,7 +124,7 @@ def _word(word: Any, number: int) -> LiveWord:
     except ValueError as error:
         raise InputError(f"words[{number}]: {error}", EXAMPLE, REQUEST) from None
     if split(found.word) != [found.word]:
-        raise InputError(f"words[{number}]: '{found.word}' has a blank", "give one word in each place", REQUEST)
+        raise InputError(f"words[{number}]: '{found.word}' contains a space", "give one word per item", REQUEST)
     return found
 
 

@@ -10,7 +10,7 @@ times of the words show it when the next word arrives. So the speed of input wit
 
 Decided words are written as text, as JSON lines, or as Vosk's results:
 
-    text  words with blanks between them, each stream on a line
+    text  words with spaces between them, each stream on a line
     json  a line a word: {"word": "john", "text": "John", "label": "CAP", "probability": 0.97, "start": …, "end": …, …};
           times if they are known, and other members of the input; after a stream {"eof": 1}. A word that no model
           reads, such as [Music], has neither label nor probability

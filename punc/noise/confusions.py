@@ -1,6 +1,6 @@
 """Confusions: which words a recogniser wrote instead of which, counted on references aligned with its output.
 
-The file is text, one count a line, with tabs between the fields and blanks between words:
+The file is text, one count a line, with tabs between the fields and spaces between words:
 
     punc confusions 1
     runs        27200                           stretches of consecutive wrong words

@@ -115,7 +115,7 @@ class NoiseTable:
         while self._times(high).expected_wer(counts, marks) < wer:
             low, high = high, 2 * high
             if high > 1 << 20:
-                raise InputError(f"these confusions give no word error rate of {wer:g}", "ask for a lower one")
+                raise InputError(f"these confusions cannot give a word error rate of {wer:g}", "ask for a lower one")
         for _ in range(50):
             middle = (low + high) / 2
             if self._times(middle).expected_wer(counts, marks) < wer:

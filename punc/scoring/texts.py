@@ -36,7 +36,7 @@ Stream = tuple[str, list[Utterance], list[Utterance]]  # its name, and its utter
 
 
 def text_reader(labels: LabelSet, characters: bool = False) -> Read:
-    """A function from a text to its words; `characters`: the text has no blanks, and characters are words."""
+    """A function from a text to its words; `characters`: the text has no spaces, and characters are words."""
     if characters:
         return _character_reader(labels)
     reader = TextReader(labels, lowercase=False)

@@ -70,7 +70,7 @@ def make_cues(words: Sequence[str], marks: np.ndarray, begins: np.ndarray, ends:
 
 
 class _Text:
-    """The words as one line, separated by blanks: where each begins and ends, and how far a line reaches."""
+    """The words as one line, separated by spaces: where each begins and ends, and how far a line reaches."""
 
     def __init__(self, words: Sequence[str]):
         sizes = np.fromiter(map(len, words), np.int64, len(words))

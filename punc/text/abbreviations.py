@@ -7,7 +7,7 @@ decides; quotes and brackets before it are ignored:
   `capital`: before any word with a capital; `number`: unless a number follows.
 - A single letter, and letters with dots inside, are of the kind `starter` if the file does not say otherwise.
 - A number: a sentence ends there unless a small letter or a word of the kind `ordinal` follows (24. veebruar, 3. Mai).
-- An ellipsis, also one with blanks (`. . .`): no sentence ends there if a small letter follows.
+- An ellipsis, also one with spaces (`. . .`): no sentence ends there if a small letter follows.
 - If a mark follows (`Inc., the`), the dot is not a mark. At the end of a line that is an utterance, `starter` counts
   as `capital`. At the end of a stream the sentence ends, except after `never`.
 """
@@ -28,8 +28,8 @@ NEVER, STARTER, CAPITAL, NUMBER, WORD, BEGINS, ORDINAL = KINDS = (
     "never", "starter", "capital", "number", "word", "begins", "ordinal")
 DIGITS, ELLIPSIS = "digits", "ellipsis"  # kinds that follow from the token's form
 OF_WORDS = frozenset((BEGINS, ORDINAL))  # kinds of words without a dot
-NO_MARK = "dots that are no mark"
-MARK = "dots of abbreviations, numbers and ellipses that are a mark"
+NO_MARK = "dots that are not marks"
+MARK = "dots of abbreviations, numbers and ellipses that are marks"
 LETTERS = re.compile(r"[^\W\d_]{1,3}(?:\.[^\W\d_]{1,3})+|[^\W\d_]")  # U.S, e.g, Ph.D, E
 # What precedes the core, the core, dots, what follows. Each part can begin and end in one place only, so that the time
 # grows with the length of a token, not with its square.
@@ -37,7 +37,7 @@ DOTTED = re.compile(r"(\W*)(\w(?:.*\w)?)([.…]+)(?![.…])(\W*)", re.DOTALL)
 ALONE = re.compile(r"\.{2,}|…+")
 WITH_BLANKS = re.compile(r"\.(?: \.){2,}")
 INNER_ELLIPSIS = re.compile(r"(?<=\w)(?:\.{2,}(?!\.)|…)(?=\W*([^\W_]))")
-NOT_A_MARK = "\x1f"  # replaces an ellipsis inside a token; labels.txt takes it as a blank, so no label reads it
+NOT_A_MARK = "\x1f"  # replaces an ellipsis inside a token; labels.txt takes it as a space, so no label reads it
 MARKS = frozenset(",:;?!.…-–—")
 INITIAL = re.compile(r"\W*[^\W\d_]\.")
 FIRST_WORD = re.compile(r"[^\W_]+")

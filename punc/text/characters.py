@@ -1,4 +1,4 @@
-"""Text without blanks between words, as in Japanese: every character is a token with a slot after it.
+"""Text without spaces between words, as in Japanese: every character is a token with a slot after it.
 
 `CharacterReader.split` reads a text as follows:
 
@@ -8,7 +8,7 @@
 - Any other character is a token, with all that belongs to it: combining marks, variation selectors, the half-width
   marks of voiced kana, an emoji's skin tone, what a zero-width joiner adds. Two regional indicators form a flag.
 - Marks are the characters that the label set reads as marks. They belong to the token before, and the strongest wins.
-- Blanks of any kind and control characters stand between tokens; no model sees them, and they are written again.
+- Spaces of any kind and control characters stand between tokens; no model sees them, and they are written again.
 
 In a transcript, a token is a word with the brackets and marks around it (`split`, `with_words`), which are read as in
 other languages.
@@ -34,7 +34,7 @@ JOINER = "\u200d"
 # m mark, P point and C comma that are marks, . and , those that are not, ' what can stand in a word, b blank, o other.
 TOKEN = re.compile(r"(?P<token>(?:lx*(?:[.P']?lx*)*|dx*(?:[.,PC]?dx*)*|ff?|[o.,'])(?:x|j[of]?)*)|(?P<mark>[mPC])")
 CLASSES = ("<alpha>", "<num>")  # Latin words, and numbers
-NO_BLANK = re.compile("(?<![!-~]) | (?![!-~])")  # a blank that does not stand between two ASCII characters
+NO_BLANK = re.compile("(?<![!-~]) | (?![!-~])")  # a space that does not stand between two ASCII characters
 
 
 class Split(NamedTuple):

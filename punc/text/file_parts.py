@@ -28,7 +28,7 @@ class FilePart(NamedTuple):
 
 
 def file_parts(paths: Iterable[StrPath], delimiter: bytes, size: int = PART) -> Iterator[FilePart]:
-    """The files in parts of about `size` bytes, each of which ends with `delimiter`, or a blank. Raises InputError."""
+    """The files in parts of about `size` bytes, each of which ends with `delimiter`, or a space. Raises InputError."""
     for path in paths:
         with open_input(path) as file:
             rest, offset, line_start, first = b"", 0, True, True

@@ -15,7 +15,7 @@ from punc.base.errors import InputError
 from punc.text.file_parts import found, note
 from punc.transcripts.speakers import LONGEST, find_label
 
-KEPT, LEFT_OUT, DECODED = "perhaps no speech: ", "left out: ", "decoded: "  # then the kind
+KEPT, LEFT_OUT, DECODED = "perhaps not speech: ", "left out: ", "decoded: "  # then the kind
 WORDS = "words left out: "
 ENTITIES = "entities"
 STAMP = r"\d{1,3}:\d{2}(?::\d{2}(?:[.,]\d{1,3})?|\.\d{1,3})"  # 00:00:43, 00:00:43.120, 03:54.1

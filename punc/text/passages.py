@@ -35,7 +35,7 @@ class OpenDot(NamedTuple):
 class Passage(NamedTuple):
     """Words that follow one another in a stream.
 
-    words, labels  separated by blanks; as many labels as words
+    words, labels  separated by spaces; as many labels as words
     lead, lead_pause  the label (empty for none) and the pause (None for none) of the word before the passage
     stream         name of the stream that begins with this passage, possibly empty; None if no stream begins
     dot            the undecided dot of the last word, which has the label of a sentence end; None if there is none

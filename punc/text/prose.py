@@ -1,6 +1,6 @@
 """Converts punctuated text to tokens and labels, and back.
 
-`TextReader.token` reads what stands between two blanks as follows:
+`TextReader.token` reads what stands between two spaces as follows:
 
 - A word consists of letters, digits, combining marks, and symbols that are read out loud: currencies and
   % & @ # + = ± × ÷ ° §. Inside a word, an apostrophe, hyphen, point, slash or underscore stays, and so does a comma,
@@ -33,7 +33,7 @@ MOST_GAPS = 10_000  # gaps between words, as marks, whose labels are remembered
 
 
 class Parts(NamedTuple):
-    """What a token or line says: the label of the word before it, its words and labels with blanks, the repair."""
+    """What a token or line says: the label of the word before it, its words and labels with spaces, the repair."""
 
     lead: str
     words: str

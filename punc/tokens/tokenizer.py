@@ -53,7 +53,7 @@ class Tokenizer(ABC):
     meaning: ClassVar[str]  # what a token is, for `--help`
     vocab_size: ClassVar[int] = 100000  # default of `--vocab-size`
     ends_with_end: ClassVar[bool] = False  # the last token of a stream is END; if not, readers append END
-    by_character: ClassVar[bool] = False  # the words of a text are its characters, without blanks between them
+    by_character: ClassVar[bool] = False  # the words of a text are its characters, without spaces between them
     context: ClassVar[int] = 256  # tokens that decoding reads around a part of a long stream
     # How `punc make-store` reports a set.
     summary: ClassVar[str] = "{words} words in {streams} streams, {percent:.2f} % unknown"

@@ -41,7 +41,7 @@ class Vocabulary:
 
     @classmethod
     def read(cls, path: StrPath) -> "Vocabulary":
-        """Read a vocabulary file. Raises InputError also for empty lines and for blanks in a token."""
+        """Read a vocabulary file. Raises InputError also for empty lines and for spaces in a token."""
         tokens = []
         with open_input(path) as file:
             content = file.read()
@@ -51,7 +51,7 @@ class Vocabulary:
             for number, line in enumerate(io.BytesIO(content), 1):
                 token = decode_line(line, path, number)
                 if not token or " " in token or "\t" in token:
-                    raise InputError("not one token", "write one token a line, without blanks", path, number)
+                    raise InputError("not one token", "write one token a line, without spaces", path, number)
                 tokens.append(token)
         return cls(tokens, path)
 
@@ -72,7 +72,7 @@ class Vocabulary:
 
 
 def _is_usual(content: bytes) -> bool:
-    """Whether a vocabulary file has no empty line and no blank, and a line end at its end."""
+    """Whether a vocabulary file has no empty line and no space, and a line end at its end."""
     if content.startswith(b"\n") or b"\n\n" in content or not content.endswith(b"\n"):
         return False
     return len(content.translate(None, b" \t\r\0")) == len(content)
@@ -107,7 +107,7 @@ def most_frequent(counts: dict[bytes, int], size: int, min_count: int) -> list[s
 
 
 class SpilledCounts:
-    """How often each word, bytes without blanks and newlines, occurs, by an external merge sort (Knuth 1998, 5.4).
+    """How often each word, bytes without spaces and newlines, occurs, by an external merge sort (Knuth 1998, 5.4).
 
     When more than `limit` distinct words are in memory, they are written to a temporary file, sorted: a run.
     """

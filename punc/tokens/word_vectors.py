@@ -1,8 +1,8 @@
 """Word vectors for the words of a vocabulary, from a text file.
 
-A line is a word and its numbers, with single blanks between: `the 0.418 0.24968 …`. This is GloVe's format (Pennington
+A line is a word and its numbers, with single spaces between: `the 0.418 0.24968 …`. This is GloVe's format (Pennington
 et al. 2014). word2vec's format (Mikolov et al. 2013) also has a header line, `WORDS DIMENSIONS`, and its lines may end
-with a blank. For lines of other words, only the number of columns and their characters are checked, because parsing
+with a space. For lines of other words, only the number of columns and their characters are checked, because parsing
 takes time.
 """
 
@@ -19,7 +19,7 @@ from punc.base.files import open_input
 
 logger = logging.getLogger(__name__)
 BLANKS = b" \r\n"
-NUMERIC = b"0123456789+-.eE "  # the characters of finite numbers, and the blank between them
+NUMERIC = b"0123456789+-.eE "  # the characters of finite numbers, and the space between them
 
 
 def read_word_vectors(path: StrPath, words: Sequence[str], dimensions: int) -> np.ndarray:
@@ -108,8 +108,8 @@ def _misfit(line: bytes, dimensions: int, path: StrPath, number: int, first: boo
     with contextlib.suppress(ValueError):
         if first and len(numbers) not in (1, dimensions) and list(map(float, numbers)):
             return _other_dimensions(len(numbers), dimensions, path, number)
-    return InputError(f"not a word and {dimensions} finite numbers, with single blanks between",
-                      "fix or remove the line; a blank inside a word can be _", path, number)
+    return InputError(f"not a word and {dimensions} finite numbers, with single spaces between",
+                      "fix or remove the line; a space inside a word can be _", path, number)
 
 
 def _other_dimensions(found: int, expected: int, path: StrPath, line: int) -> InputError:

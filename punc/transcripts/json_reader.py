@@ -23,7 +23,7 @@ class JsonReader:
         self._segment, self._stream, self._recording = 0, -1, ""
         self._begun = self._counted = 0  # the first text of the stream, and the first one that is not yet in `_before`
         self._before: list[str] = []  # words of the stream, in the form that is compared
-        self._spaced = False  # whether words include the blank before them, as Whisper's do
+        self._spaced = False  # whether words include the space before them, as Whisper's do
         self._open = False  # whether the end of the last word is that of its segment
 
     def read(self, documents: list[Any]) -> None:

@@ -113,7 +113,7 @@ def _speaker_name(value: str | int | float) -> str:
 
 
 class JsonFormat(NamedTuple):
-    """The paths of a format; alternatives are separated by blanks.
+    """The paths of a format; alternatives are separated by spaces.
 
     Paths of words and texts begin at a segment, paths of segments at a stream, all others at a document.
 
@@ -145,7 +145,7 @@ class JsonFormat(NamedTuple):
     mark: str = ""  # the member of a word that says that it is a mark: its kind, or the mark itself
     skip: str = ""  # what is not final: `member=value`, or a member, of a document or a segment
     start: str = ""  # the time in a segment from which the times of its words count
-    lists: str = ""  # lists in a segment of its words' begins (or begins and ends) and, after a blank, lengths
+    lists: str = ""  # lists in a segment of its words' begins (or begins and ends) and, after a space, lengths
     stays: str = ""  # members whose texts are not words of the transcript
     pieces: bool = False  # segments are words or pieces of words: one may continue the word before
     again: bool = False  # a segment that has no text, but words with speakers, repeats all words before it

@@ -19,7 +19,7 @@ FROM, WHO = getter("from|start_time|time"), getter("speaker|speaker_label|name")
 
 
 def joined(texts: list[Text]) -> list[Text]:
-    """Joins a text to the one before, except the first, unless a blank or a bracket separates them."""
+    """Joins a text to the one before, except the first, unless a space or a bracket separates them."""
     found = texts[:1]
     for before, text in pairwise(texts):
         blank = BEGINS_WITH_BLANK.match(text.text) or BEGINS_WITH_BLANK.match(before.text[-1:])

@@ -37,7 +37,7 @@ class LineFormat(NamedTuple):
 
 
 FORMATS = [
-    LineFormat("ASS", "Aegisub and others, SSA too",
+    LineFormat("ASS", "Aegisub and others; also SSA",
                re.compile(rf"Dialogue:\s*[^,\n]*,\s*(?P<begin>{CLOCK}),\s*(?P<end>{CLOCK}),"
                                  r"[^,\n]*,(?P<speaker>[^,\n]*),(?:[^,\n]*,){4}(?P<text>.*)"),
                re.compile(r".*"), re.compile(r"\[Script Info\]", re.I), markup=ASS_MARKUP, dashes=True),
@@ -51,7 +51,7 @@ FORMATS = [
                re.compile(r"\{(?P<begin>\d{1,9})\}\{(?P<end>\d{0,9})\}(?P<text>.*)"),
                time=partial(number, unit=23.976),  # frames a second of films
                markup=re.compile(r"\{[A-Za-z]:[^{}\n]{0,100}\}|(?P<blank>\|)"), dashes=True),
-    LineFormat("LRC", "lyrics, with times of words too",
+    LineFormat("LRC", "lyrics, also with word times",
                re.compile(rf"(?P<begin>{LRC_STAMP})(?:{LRC_STAMP}){{0,20}}(?P<text>.*)"),
                re.compile(r"\[[A-Za-z#]\w{0,20}:.*\]\s*"), time=lambda text: seconds(text.strip("[]")),
                markup=re.compile(rf"<(?P<time>{CLOCK})>")),

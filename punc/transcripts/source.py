@@ -145,7 +145,7 @@ class TextReader:
         """Read a stretch; `keep_speaker`: a label's speaker also speaks in the stretches after it."""
         first, text, turn = len(self.texts), self._source.text, False
         speaker = stretch.speaker or (self._speaker if keep_speaker else "")
-        begin, goes_on = stretch.begin, False  # whether the text before ends with a word and no blank
+        begin, goes_on = stretch.begin, False  # whether the text before ends with a word and no space
         for start, stop, cut in self.cuts(stretch):
             if words := text[start:stop]:
                 if split(words):

@@ -37,7 +37,7 @@ class Text(NamedTuple):
     segment: int = 0  # the segment of the file (a line, a cue) that the text is in
     stream: int = 0  # texts of a stream are one text for a model
     recording: str = ""  # the name of the recording; times of a recording count from one start
-    joined: bool = False  # its first word continues the word before, with no blank between them
+    joined: bool = False  # its first word continues the word before, with no space between them
     times: tuple[tuple[float, float], ...] = ()  # begin and end of each of its words; empty if they are not known
     turn: bool = False  # the speaker changes here, whoever speaks next
 
@@ -108,7 +108,7 @@ class Script(NamedTuple):
 
     split: Callable[[str], list[str]]  # the words of a text
     with_words: Callable[[str, Sequence[str]], str]  # a text with its words replaced by as many others
-    close: Callable[[str], str]  # words with blanks between them, as the language writes them
+    close: Callable[[str], str]  # words with spaces between them, as the language writes them
 
 
 def split(text: str) -> list[str]:
@@ -124,7 +124,7 @@ def in_order(texts: list[Text]) -> list[Text]:
 
 
 def with_words(text: str, words: Sequence[str]) -> str:
-    """A text with its words replaced by as many others; its blanks stay."""
+    """A text with its words replaced by as many others; its spaces stay."""
     return "".join(chain.from_iterable(zip_longest(WORD.split(text), words, fillvalue="")))
 
 

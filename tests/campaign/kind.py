@@ -57,7 +57,7 @@ def words(rng: random.Random, number: int) -> list[str]:
 
 
 def counted(text: bytes) -> Counter[bytes]:
-    """The words that count; of several with no blank between them, only the first."""
+    """The words that count; of several with no space between them, only the first."""
     return Counter(match[1] for match in map(WORD.search, text.split()) if match)
 
 

@@ -42,7 +42,7 @@ class Said(NamedTuple):
 
 
 def read_token(token: str) -> tuple[str, str]:
-    """The word and the mark of a blank-separated token. Raises ValueError for anything else."""
+    """The word and the mark of a space-separated token. Raises ValueError for anything else."""
     match = TOKEN.fullmatch(token)
     if not match:
         raise ValueError(token)

@@ -4,7 +4,7 @@
 Writes the short messages that could have been dictated: OUT has a line `id<TAB>text` for each, in the order of the
 corpus. texts.py cleans the characters first. Then the first rule that applies decides:
 
-- Emoticons between blanks or after a mark are dropped: :) ;-) (: =D :p ^^ <3 xD. Marks before one at the end are the
+- Emoticons between spaces or after a mark are dropped: :) ;-) (: =D :p ^^ <3 xD. Marks before one at the end are the
   end.
 - Several marks at the end are one: QUESTION if there is a `?`, else PERIOD (`!`, `..`, `!!!`).
 - Messages are left out that have no mark at the end; `..` inside; the end of another sentence inside; characters that

@@ -11,7 +11,7 @@ OUT-DIR/words.txt, the words of news, europarl and ted with their counts.
   train_extra, more talks in LREC format, whose boundaries are not marked: every 1,000 sentences are a document. Clitics
   are joined (do n't).
 - podcasts: without speakers. A change of speaker is a gap, as in europarl.
-- messages: each is a document. Every `.`, `?` or `!` before a blank ends a sentence, whatever follows. In the corpus,
+- messages: each is a document. Every `.`, `?` or `!` before a space ends a sentence, whatever follows. In the corpus,
   some messages lack their beginning, up to an apostrophe (`m walking`); their first sentence is left out.
 """
 

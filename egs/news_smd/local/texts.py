@@ -39,7 +39,7 @@ MARKS = {"COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
 
 
 class Characters(dict):
-    """Translation table of characters: themselves, a blank, or None to drop them; filled when they are first met."""
+    """Translation table of characters: themselves, a space, or None to drop them; filled when they are first met."""
 
     def __missing__(self, code: int) -> str | None:
         char = chr(code)
@@ -96,7 +96,7 @@ class SentenceReader:
             yield self.read(tokens)
 
     def split(self, tokens: list[str]) -> Iterator[list[str]]:
-        """Blank-separated tokens, split into sentences."""
+        """Space-separated tokens, split into sentences."""
         start = 0
         for i, token in enumerate(tokens[:-1], 1):
             if token[-1] in ".?!\"'”’)]»" and self._ends(token) and OPENING.match(tokens[i]):

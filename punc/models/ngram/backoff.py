@@ -115,7 +115,7 @@ def _read_lines(file: IO[bytes], count: int, path: StrPath) -> Iterator[bytes]:
         if not lines:
             raise InputError("it ends too early", "estimate it again", path)
         count -= len(lines)
-        # Tabs separate fields, blanks separate words; some programs end each line with a blank.
+        # Tabs separate fields, spaces separate words; some programs end each line with a space.
         block = b"".join(lines).replace(b"\t", b" ").replace(b"\r\n", b"\n").replace(b" \n", b"\n")
         yield block if block.endswith(b"\n") else block + b"\n"
 

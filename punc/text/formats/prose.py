@@ -1,4 +1,4 @@
-"""Punctuated text, with blanks between words."""
+"""Punctuated text, with spaces between words."""
 
 import re
 from collections import Counter

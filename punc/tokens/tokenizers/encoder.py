@@ -1,6 +1,6 @@
 """Pieces of words as tokens, cut as a pre-trained encoder cuts them: WordPiece, byte-level BPE, Unigram and others.
 
-A word is encoded as if it stood inside a sentence, with a blank before it; its slot is after its last piece. A word
+A word is encoded as if it stood inside a sentence, with a space before it; its slot is after its last piece. A word
 that the tokenizer's normalisation removes becomes the encoder's unknown piece, and so does a word that looks like one
 of the encoder's special pieces, such as `[SEP]`.
 
@@ -121,6 +121,6 @@ def _content_of(directory: Path) -> bytes:
 
 
 def _written(piece: str) -> str:
-    """A piece as it is written in a vocabulary: one token without blanks, never one of SPECIALS."""
+    """A piece as it is written in a vocabulary: one token without spaces, never one of SPECIALS."""
     piece = BLANK.sub(lambda found: f"<U+{ord(found[0]):04X}>", piece) or "<empty>"
     return f"<piece>{piece}" if piece in SPECIALS else piece

@@ -3,7 +3,7 @@
 #
 #   ./run.sh                    # everything; finished work is not repeated
 #   ./run.sh --stage 6          # from stage 6 on
-#   ./run.sh --systems T-LSTM   # one row of the results; several separated by blanks
+#   ./run.sh --systems T-LSTM   # one row of the results; several separated by spaces
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -21,7 +21,7 @@ speakers=@SPEAKERS@
 # EDIT: the kinds of text to remove because nobody said them; prepare counts and shows what looks like these. Other
 # kinds are urls, round-brackets, stars and headings: punc prepare --help.
 clean=entities,tags,square-brackets,curly-brackets,timestamps,speaker-labels
-systems=              # names with blanks between; all if empty
+systems=              # names separated by spaces; all if empty
 min_count=2           # EDIT: how often a word of the vocabulary occurs at least
 threads=1             # of PyTorch
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
