@@ -2,7 +2,7 @@
 
 The files are `text`, `punct`, `pauses.scp`, `turns`, `utt2spk`, `spk2utt` and `segments`. Only this module checks the
 invariant #words = #labels = dim(pauses) = #turns. Utterances come stream by stream: by recording in time order if there
-is a `segments` file, else by speaker in id order. One utterance or stream is in memory.
+is a `segments` file, else by speaker in id order. One utterance or stream is in memory at a time.
 """
 
 import hashlib

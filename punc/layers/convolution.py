@@ -25,7 +25,7 @@ GATE_BIAS = -2.0
 
 
 def concatenate_neighbours(vectors: Tensor, size: int) -> Tensor:
-    """Vectors (B, T + size − 1, D) → for each step the vectors of `size` steps, from it on, (B, T, size · D)."""
+    """Vectors (B, T + size − 1, D) → for each step the vectors of `size` steps, itself first, (B, T, size · D)."""
     return vectors.unfold(1, size, 1).transpose(2, 3).flatten(2)
 
 

@@ -43,7 +43,7 @@ class LimitedHttp(H11Protocol):
 
 
 class LimitedWebSocket(WebSocketsSansIOProtocol):
-    """A WebSocket that answers some pings, holds the loop for a short time, and lets the application end it."""
+    """A WebSocket that answers only some pings, never holds the loop for long, and lets the application end it."""
 
     close_sent: bool
 

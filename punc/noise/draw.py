@@ -40,7 +40,7 @@ class Drawn(NamedTuple):
 
     @property
     def inserted(self) -> int:
-        """How many words there are beyond one for each reference word that is not deleted."""
+        """How many words are inserted, that is, beyond one for each reference word that is not deleted."""
         return len(self.words) - int(self.spoken.sum())
 
 
@@ -169,7 +169,7 @@ def drawn_pauses(pauses: np.ndarray, drawn: Drawn) -> np.ndarray:
 def corrupt(data_dir: StrPath, out_dir: StrPath, confusions: Confusions, labels: LabelSet,
             wer: float, seed: int = 1, draws: int = 1) -> tuple[Projection, int, int]:
     """Write `out_dir`: the data directory with the errors of a recogniser, and labels as from `punc project`. One
-    stream is in memory. Returns sums: what became of the labels, and how many words were deleted and inserted.
+    stream is in memory at a time. Returns what became of the labels, and how many words were deleted and inserted.
 
     Raises InputError if the directory has no labels or other labels, or if the confusions cannot give so many errors.
     """

@@ -189,7 +189,7 @@ def _posteriors(table: SlotTable, decoded: Path, classes: Mapping[str, int],
     if unknown := set(names) - set(classes):
         raise InputError(f"label '{min(unknown)}' is not one of the score's", "punctuate and score again", model)
     columns = [classes[name] for name in names]
-    merged = np.eye(len(table.labels), dtype=np.float32)[columns]  # a matrix of labels times this is one of classes
+    merged = np.eye(len(table.labels), dtype=np.float32)[columns]  # a matrix of labels times this gives one of classes
     found, slots = np.zeros((len(table.words), len(table.labels)), np.float32), 0
     for id, matrix in read_posteriors(archive):
         begin, end = places.get(id, (0, 0))

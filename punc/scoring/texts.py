@@ -186,7 +186,7 @@ def read_side(path: Path, labels: LabelSet, read: Read) -> Side:
 
 
 def count_sides(ref: Side, hyp: Side, labels: LabelSet, block: int = BLOCK) -> Counts:
-    """The counts of two sides with as many streams each, in blocks. Raises InputError for other names of streams."""
+    """The counts of two sides with as many streams each, in blocks. Raises InputError if the names differ."""
     if ref.named and hyp.named and ref.names != hyp.names:
         raise InputError(f"other streams than {ref.path}", "punctuate that directory", hyp.path)
     names = ref.names if ref.named else hyp.names

@@ -45,7 +45,7 @@ class TimedWord(NamedTuple):
 
 
 class Timing(NamedTuple):
-    """The words of one id in time order, without silences; its end in seconds, None unknown; where it was read."""
+    """The words of one id in time order, without silences; its end in seconds, None if unknown; where it was read."""
 
     words: list[TimedWord]
     end: float | None = None

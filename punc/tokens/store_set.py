@@ -54,7 +54,7 @@ class Lazy:
 
 
 class StreamNames:
-    """The names of the streams of a set, read from its index when asked for: they can be millions."""
+    """The names of the streams of a set, read from its index when asked for: there can be millions."""
 
     def __init__(self, index: Path):
         self._index = index

@@ -116,7 +116,7 @@ def read_mlf(source: Source) -> Transcript:
             continue
         found = MLF_LINE.fullmatch(line[0])
         if not found or number < 0:
-            raise source.error("not a line of an MLF", 'write "*/id.lab", lines `begin end word`, and a period',
+            raise source.error("not a line of an MLF", 'write "*/id.lab", lines `begin end word`, and a full stop',
                                line.start())
         begin, end = (int(found[name]) / MLF_UNIT if found[name] else math.nan for name in ("begin", "end"))
         if found["text"] not in ("sil", "sp"):

@@ -229,7 +229,7 @@ class Shape:
         return first, first + last if is_length else last
 
     def spans(self, segment: Any, words: list[Word]) -> list[Span]:
-        """The times of the words, from lists if the segment has them; without words, those of the words of its text."""
+        """The times of `words`, or without them those of the words of its text; from lists if the segment has them."""
         start = seconds(self._start(segment), self._unit)
         if self.row.lists:
             spans = self._listed_spans(segment)

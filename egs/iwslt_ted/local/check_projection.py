@@ -9,7 +9,7 @@ agreement on all labels; agreement without commas; and in how many of the differ
 the ASR source, so that a person and not an alignment decided. Only the first two say how close a projection comes; the
 third shows where the differences come from.
 
-Other rules than those of timing.align agree less. Of 12,822 slots, 137 differ with these rules; 217 if left-over words
+Rules other than those of timing.align agree less. Of 12,822 slots, 137 differ with these rules; 217 if left-over words
 are always at the end of a stretch, 141 if always at its beginning; 189 if inserted words are before the mark.
 """
 

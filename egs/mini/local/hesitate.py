@@ -16,7 +16,7 @@ from typing import NamedTuple
 from punc.base.errors import InputError
 
 TOKEN = re.compile(r"([A-Za-z0-9](?:['.,:-]?[A-Za-z0-9])*'?)([.,?!;:]?)")
-SILENT = {",": 1 / 4, ".": 1 / 20}  # fraction of a mark that the synthesiser does not get
+SILENT = {",": 1 / 4, ".": 1 / 20}  # fraction of these marks that the synthesiser does not get
 HESITATIONS = 1 / 40  # fraction of the slots without a mark
 FILLERS = ("um", "uh")
 FILLED = 1 / 3  # fraction of the hesitations

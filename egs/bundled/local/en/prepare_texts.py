@@ -35,7 +35,7 @@ BRACKETS = re.compile(r"\([^()]*\)")
 
 
 def clean(line: str, brackets: bool) -> str:
-    """A line whose dashes and unfinished ellipses are commas, without text in parentheses if `brackets`."""
+    """A line with its dashes and unfinished ellipses as commas, without text in parentheses if `brackets`."""
     if brackets and "(" in line:
         line = BRACKETS.sub(" ", line)
     return ELLIPSIS.sub(",", DASH.sub(", ", line)).strip(" ,")
