@@ -146,7 +146,7 @@ def test_podcasts_of_markdown(local):
     assert found == ["#speaker Ann Lee", "So we met at the bar.", "#speaker Bob", "Yes, now."]
 
 
-def test_podcasts_leave_out_what_is_no_speech(local, tmp_path, capsys):
+def test_podcasts_leave_out_what_is_not_speech(local, tmp_path, capsys):
     talk = "\n\n".join(["We say this here, and that."] * 70)
     for name, text in {"a/talk.md": talk, "a/talk.zh.md": talk, "short.md": "We say this, and that.", "README.md": talk,
                        "list.md": "word " * 400, "made.md": f"---\nneeds-review: true\n---\n{talk}"}.items():

@@ -256,7 +256,7 @@ def test_ctm_index_of_a_pipe(tmp_path):
 
 
 @pytest.mark.parametrize("value", ["1e9", "1e308", "9" * 5000])
-def test_ctm_time_that_is_none(tmp_path, value):
+def test_ctm_invalid_time(tmp_path, value):
     (tmp_path / "ctm").write_text(f"a 1 {value} 1 x\n")
     with pytest.raises(InputError, match=r"ctm:1: the begin .* is no"):
         CtmIndex(tmp_path / "ctm")["a"]()

@@ -62,7 +62,7 @@ def listing(path):
 
 
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="this system has no /dev/shm")
-def test_atomic_file_in_shared_memory_is_no_device():
+def test_atomic_file_in_shared_memory_is_not_a_device():
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         path = Path(folder, "a")
         path.write_text("old")

@@ -305,7 +305,7 @@ def test_prose_speaker_at_the_beginning_of_a_line(text, line_start, speakers):
     assert [(p.words, p.stream, p.speaker) for p in passages if p.words] == speakers
 
 
-def test_prose_ellipses_with_blanks_are_one_token():
+def test_prose_ellipses_with_spaces_are_one_token():
     text = "So . . . it is . . . He"
     words = Abbreviations({"begins": ["he"]})
     assert one("prose", text, abbreviations=words)[:2] == ("so it is he", "O O PERIOD O")
@@ -397,7 +397,7 @@ def test_sil_has_pauses_if_a_file_has_or_cannot_be_searched(tmp_path, texts, pau
 
 
 @pytest.mark.parametrize("value", ["1e308", "1e9", "9" * 5000])
-def test_sil_pause_that_is_none(value):
+def test_sil_invalid_pause(value):
     with pytest.raises(InputError, match="is not a pause"):
         read("sil", f"so <sil={value}>")
 

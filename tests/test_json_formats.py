@@ -343,7 +343,7 @@ def test_probabilities_stand_next_to_the_words():
     assert made == [{"word": " Hi", "start": 0, "end": 0.5, "label_probability": 0.25}, SEGMENT["words"][1]]
 
 
-def test_whisper_words_that_go_on_the_word_before():
+def test_whisper_words_that_continue_the_word_before():
     """As ` state`, `-of`, `-the`, `-art.` of large-v3; a text with other words keeps them."""
     made = {"text": " Well, a state-of-the-art.", "segments": [{
         "text": " a state-of-the-art.", "words": timed("word", " a", " state", "-of", "-the", "-art.")}]}
@@ -353,7 +353,7 @@ def test_whisper_words_that_go_on_the_word_before():
     assert [word["word"] for word in again["segments"][0]["words"]] == [" A", " State", "-of", "-the", "-art,"]
 
 
-def test_a_mark_that_goes_leaves_an_empty_item():
+def test_removed_mark_leaves_an_empty_item():
     value = next(value for name, value, _ in EXAMPLES if name == "Amazon Transcribe")
     again = rewritten(value, "Good", "day!")["results"]
     assert [one["alternatives"][0]["content"] for one in again["items"]] == ["Good", "", "day", "!"]
@@ -386,7 +386,7 @@ def test_recordings():
     assert (words.recordings, words.begins.tolist()) == ([""], [0.5, 2.5])
 
 
-def test_speakers_that_are_no_names():
+def test_speakers_that_are_not_names():
     names = [{"id": 1}, 2, "", None, {"name": "Ann\nB\ud800"}]
     words = read({"segments": [{"speaker": "S", "words": [{"word": "a", "speaker": name} for name in names]}]})[1]
     found = [words.speakers[i] if i >= 0 else None for i in words.speaker.tolist()]

@@ -104,7 +104,7 @@ def names(items):
     return [item.word if isinstance(item, LiveWord) else item for item in items]
 
 
-def test_words_come_out_with_the_blank_after_them():
+def test_words_come_out_with_the_space_after_them():
     reader = ItemReader("x", "words")
     assert names(reader.feed("a b")) == ["a"]
     assert names(reader.feed("c")) == []

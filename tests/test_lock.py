@@ -225,7 +225,7 @@ def test_lock_sh_stays_while_a_command_of_a_killed_script_runs(tmp_path):
     assert outcome(tmp_path)[0] == "held\n"
 
 
-def test_lock_sh_file_removed_in_between_is_no_lock(tmp_path):
+def test_lock_sh_file_removed_in_between_is_not_a_lock(tmp_path):
     """The last holder removes the file after this script has opened it: it takes the lock on a new file."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/flock").write_text(

@@ -169,7 +169,7 @@ def test_deleted_working_directory_is_named(tmp_path):
         1, "punc transcript: the working directory was deleted; change to another one\n")
 
 
-def test_closed_input_is_no_error_where_none_is_read():
+def test_closed_input_is_no_error_if_none_is_read():
     assert shell(f"{PUNC} --version <&-").stdout == f"punc {__version__}\n"
 
 

@@ -109,7 +109,7 @@ def test_load_weights_that_do_not_fit(directory, change):
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
-def test_load_weights_that_are_no_numbers(directory, number):
+def test_load_weights_that_are_not_numbers(directory, number):
     content = torch.load(directory / "final.pt", weights_only=True)
     content["weights"]["output.weight"][1, 2] = number
     torch.save(content, directory / "final.pt")

@@ -272,7 +272,7 @@ TREE = {"left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, -2, -2], "thre
     {"left": [0, -1, -1]}, {"right": [0, -1, -1]}, {"left": [3, -1, -1]}, {"left": [1, 0, -1], "right": [2, 0, -1]},
     {"feature": [4, -2, -2]}, {"feature": [-1, -2, -2]}, {"counts": [[-2, 2, 0], [2, 0, 0], [0, 2, 0]]},
     {name: values[:0] for name, values in TREE.items()}])
-def test_tree_that_is_none_is_refused(change, exp):
+def test_tree_that_is_invalid_is_refused(change, exp):
     """A node that is its own child would be an endless loop; a feature or a node out of range, a traceback."""
     lm = {f"lm_model.{name}": array for name, array in base.load(exp).state_dict().items()}
 

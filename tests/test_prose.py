@@ -417,7 +417,7 @@ def test_split_tokens_and_labels(text, tokens, labels):
 @pytest.mark.parametrize(("text", "expected"), [
     ("今日は「雨」、です。", "今 日 は 「雨」、 で す。"), ("(a b)。『", "(a b)。 『"),
     ("、は 。", "、 は 。"), ("", "")])
-def test_words_of_a_text_without_blanks(text, expected):
+def test_words_of_a_text_without_spaces(text, expected):
     words = split(text)
     assert " ".join(words) == expected
     assert with_words(text, words) == text
@@ -425,7 +425,7 @@ def test_words_of_a_text_without_blanks(text, expected):
 
 
 @given(st.text("はA1。、「」 　\n(ﾞ😀é"))
-def test_words_of_any_text_are_all_but_blanks(text):
+def test_words_of_any_text_are_all_but_spaces(text):
     words = split(text)
     assert with_words(text, words) == text
     assert all(word in text for word in words)

@@ -267,14 +267,14 @@ def test_ranks_leave_no_thread_that_could_abort_the_process_as_it_ends(pair, nam
     assert [(pair / f"threads-{name}.{rank}").read_text() for rank in range(2)] == ["", ""]
 
 
-def test_run_goes_on_with_more_and_with_fewer_ranks(pair):
+def test_run_continues_with_more_and_with_fewer_ranks(pair):
     whole = weights(pair / "two/stateful")
     assert_close(weights(pair / "one-two"), whole)
     assert len(run(pair, "two-one", "stateful")) == len(torch.load(pair / "losses-stateful.0")) / 2  # one epoch
     assert_close(weights(pair / "two-one"), whole)
 
 
-def test_run_goes_on_within_an_epoch_with_as_many_ranks(pair):
+def test_run_continues_within_an_epoch_with_as_many_ranks(pair):
     """It continues where it stopped: later losses are those of an uninterrupted run, bit for bit."""
     for rank in range(2):
         whole, rest = (torch.load(pair / f"losses-{name}.{rank}") for name in ("linear", "two-two"))
@@ -289,7 +289,7 @@ def test_run_with_another_number_of_ranks_begins_the_epoch_again(pair):
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_rank_error_is_said_once_and_nothing_is_written(pair, name):
+def test_rank_error_is_reported_once_and_nothing_is_written(pair, name):
     *_, first, second = REFUSED[name]
     for rank, message in enumerate((first, second)):
         assert re.fullmatch(message, (pair / f"said-{name}.{rank}").read_text())

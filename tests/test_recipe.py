@@ -296,7 +296,7 @@ def test_seeds_of_a_fitted_model_are_one(tmp_path):
     ("--train-nodes 0", "--train-nodes 0; it is 1 or more"),
     ("--seeds 1,2", "--seeds '1,2'; write whole numbers, as --seeds '1 2 3'"),
     ("--seeds 0", "--seeds '0'; write whole numbers, as --seeds '1 2 3'")])
-def test_option_that_is_no_number(tmp_path, option, said):
+def test_option_that_is_not_a_number(tmp_path, option, said):
     assert script(tmp_path, "", *option.split()) == ([], f"{tmp_path.name}/run.sh: {said}\n", 1)
 
 

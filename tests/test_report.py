@@ -148,7 +148,7 @@ def test_page_without_data_has_the_figures(experiment, tmp_path):
     assert 'id="data"' not in found.text
 
 
-def test_report_of_a_recording_that_is_not_there(experiment, tmp_path):
+def test_report_of_a_missing_recording(experiment, tmp_path):
     with pytest.raises(InputError, match=r"no set has a recording 'nobody'; name a recording, or a speaker, of a set"):
         report(experiment, tmp_path, "--recordings", "rec01 nobody")
     assert not (tmp_path / "report.html").exists()
@@ -345,7 +345,7 @@ def test_read_slot_table_last_slot(copied):
     assert table.confusion("B").sum() == 237
 
 
-def test_read_slot_table_leaves_out_posteriors_that_are_none(copied):
+def test_read_slot_table_leaves_out_invalid_posteriors(copied):
     archive = copied / "B/decode_test_ref/post.ark"
     found = dict(read_archive(archive))
     next(iter(found.values()))[0, 0] = np.nan

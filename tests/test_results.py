@@ -110,7 +110,7 @@ def epoch(number, seconds):
     ({"train.1.log": "dev loss 0.4, dev F1 42.30, 95.3 s\n", "train.log": "dev loss 0.4, dev F1 42.30, 9.0 s\n"},
      Cost("X", np.nan, 9, np.nan)),
 ])
-def test_read_cost_of_a_run_that_went_on(tmp_path, logs, cost):
+def test_read_cost_of_a_run_that_continued(tmp_path, logs, cost):
     (tmp_path / "log").mkdir()
     for name, text in logs.items():
         (tmp_path / "log" / name).write_text(text)

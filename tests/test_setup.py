@@ -195,13 +195,13 @@ def test_torch_build(torch_checkout, build, offered, asked, installed):
     assert (result.stderr, found, torch) == ("", [], [installed])
 
 
-def test_torch_build_that_nobody_offers(torch_checkout):
+def test_torch_build_that_no_index_has(torch_checkout):
     result, asked, torch = set_up_torch(torch_checkout, ["index:TORCH", "cpu:TORCH+cpu"], "cu999")
     assert (result.returncode, asked, torch) == (1, ["index TORCH+cu999", "cu999 TORCH+cu999"], [])
     assert result.stderr.splitlines()[-1].startswith(f"utils/setup.sh: no torch=={TORCH}+cu999; https://")
 
 
-def test_torch_that_nobody_offers(torch_checkout):
+def test_torch_that_no_index_has(torch_checkout):
     result, asked, torch = set_up_torch(torch_checkout, [])
     assert (result.returncode, asked[-1], torch) == (1, "index TORCH", [])
     assert "utils/setup.sh: pip could not install torch; " in result.stderr

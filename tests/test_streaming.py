@@ -331,7 +331,7 @@ def test_lines_without_characters_are_an_error(text):
 
 
 @given(st.lists(st.one_of(st.text(), st.text("はす、。x3.4 \n\u3000\ud83d".replace("\ud83d", "😀")))).map("".join))
-def test_lines_all_but_marks_stays(text):
+def test_lines_all_but_marks_stay(text):
     text = f"は{text}"
     output = marked(text.encode()).decode()
     assert [c for c in output if c not in MARKS] == [c for c in text if c not in MARKS]

@@ -216,7 +216,7 @@ def test_short_cue_takes_words_where_no_line_has_room():
         f"{FULL[:36]} / {FULL[37:]}"]
 
 
-def test_short_cue_stays_whole_where_it_is_long_enough():
+def test_short_cue_stays_whole_if_it_is_long_enough():
     assert texts(f"{FULL} because. {FULL}", pauses={len(FULL.split()): 0.7})[1] == "because."
 
 

@@ -176,7 +176,7 @@ def test_train_parts_are_one_reading_of_the_set(name, toy_store, tmp_path, monke
     assert rates == pytest.approx(np.linspace(0.2, 0, len(rates), endpoint=False), abs=0.4 / len(rates))
 
 
-def test_train_initial_model_goes_on_from_its_weights(toy_store, tmp_path):
+def test_train_initial_model_continues_from_its_weights(toy_store, tmp_path):
     first = run(toy_store, tmp_path / "1", "stateful", epochs=1)
     same_weights = run(toy_store, tmp_path / "2", "stateful", epochs=1, learning_rate=0.0,
                        initial_model=str(tmp_path / "1"))

@@ -201,7 +201,7 @@ def test_transcript_recording_with_a_slash_stays_in_its_directory(model, tmp_pat
 
 
 @pytest.mark.parametrize("options", [{}, {"marks": "keep"}, {"marks": "replace"}])
-def test_transcript_marks_that_are_there_are_not_doubled(tmp_path, options):
+def test_transcript_existing_marks_are_not_doubled(tmp_path, options):
     """In a CTM of punctuated words, tags stay the same, and they are not in subtitles."""
     (tmp_path / "data").mkdir()
     (tmp_path / "data/utt2spk").write_text("r r\n")
@@ -528,7 +528,7 @@ def test_ends_of_turns_and_texts_have_marks_that_end_sentences(tmp_path):
     assert re.search(r"now[.?]\n- I do not\.\n", found)
 
 
-def test_marks_that_are_there(tmp_path, caplog):
+def test_existing_marks(tmp_path, caplog):
     said = "Hello,", "how", "are", "you?", "I'm", "fine,", "thanks."
     text = "".join(f"r 1 {0.4 * n:.1f} 0.3 {word}\n" for n, word in enumerate(said))
     for marks in ("auto", "keep"):

@@ -143,7 +143,7 @@ def test_files_that_are_refused(read, text, said):
     "# Meeting\n\n**Ann:** A B\n---\n**Bob Lee:** C\n", "0:00\nA B\n0:05 - 0:09\nC\n",
     "[12/01/2024, 10:00:15] Ann: A B\nC\n", "00:01 Ann: A B\n[00:05] C\n",
     "Title: my talk\nDate: 2024-01-01\n\nA B\nC\n", "utt1 A B\nutt2 C\n", "x_1 A B\nx_2 C\n"])
-def test_what_is_no_speech_in_a_text_stays(read, text):
+def test_what_is_not_speech_in_a_text_stays(read, text):
     low = text.replace("A B", "a b").replace(" C\n", " c\n").replace("\nC", "\nc")
     assert read(low)[1].texts == ["a", "b", "c"]
     assert loud(read, low) == text
@@ -175,7 +175,7 @@ def test_encodings_come_back(read, encoding):
     ("**Ann**: a\n**Bob:** b\n[Ann Lee]: c", ["Ann", "Bob", "Ann Lee"]),
     (">> a\n>> b\n>>> c", ["", "", ""]),
 ])
-def test_labels_of_speakers_are_no_words(read, text, speakers):
+def test_labels_of_speakers_are_not_words(read, text, speakers):
     words = read(text)[1]
     assert words.texts == ["a", "b", "c"]
     assert [words.speakers[i] if i >= 0 else "" for i in words.speaker] == speakers
@@ -199,7 +199,7 @@ def test_dashes_of_cues_are_turns(read, text, turns):
     assert loud(read, cue) == cue.replace(text, text.upper())
 
 
-def test_a_single_word_of_another_speaker_is_no_turn(read):
+def test_a_single_word_of_another_speaker_is_not_a_turn(read):
     lines = "".join(f"r 1 {n} 1 w 1 lex {who}\n" for n, who in enumerate("aaabaaabb"))
     words = read(lines)[1]
     assert words.turns.tolist() == [n == 7 for n in range(9)]
@@ -216,7 +216,7 @@ def test_entities_are_characters_and_come_back(read):
 @pytest.mark.parametrize(("text", "words"), [
     ("a b\u200bc\ufeffd", ["a", "b", "c", "d"]), ("x \ufeffa\u2028b\u3000c", ["x", "a", "b", "c"]),
     ("x\u2060y z\u00a0é", ["x", "y", "z", "é"]), ("e\u0301 na\u200dme", ["e\u0301", "na\u200dme"])])
-def test_blanks_of_any_kind_separate_words(read, text, words):
+def test_spaces_of_any_kind_separate_words(read, text, words):
     assert read(text)[1].texts == words
     assert loud(read, text) == text.upper()
 
@@ -338,7 +338,7 @@ def test_hostile_files_take_no_format_long(read, head):
         assert time.process_time() - begin < 1.5, unit
 
 
-def test_a_name_that_says_another_format_is_refused(tmp_path):
+def test_name_of_another_format_is_refused(tmp_path):
     (tmp_path / "talk.srt").write_text("how are you\n")
     with pytest.raises(InputError, match=r"talk.srt:1: called .srt, but not of that format; rename it to .txt; or"):
         read_transcript(tmp_path / "talk.srt")

@@ -207,7 +207,7 @@ def test_trs_long_text_and_names_of_characters(tmp_path):
 
 
 @pytest.mark.parametrize("value", ["1e9", "1000000000", "1e308", "1e999", "nan", "9" * 5000])
-def test_trs_time_that_is_none(tmp_path, capsys, value):
+def test_trs_invalid_time(tmp_path, capsys, value):
     assert run(tmp_path, trs(TURN.replace('endTime="4"', f'endTime="{value}"')))[0] == 1
     assert "is not a time; write <Turn endTime=" in capsys.readouterr().err
 

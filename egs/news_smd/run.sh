@@ -20,7 +20,7 @@ held_out=20000        # matched sentences of dev, and of test, as in the paper
 rates="0.001 0.002"   # learning rates to try first, on dev, for each neural system; while an end is the best, further ones
 trial=4               # a trial reads one part of this many of what the system reads
 penalties="c1=0.5,c2=0.01 c1=0,c2=0.3 c1=0,c2=1"  # penalties of weights that Word-CRF tries on dev
-min_count=2           # how often a word of the neural word models occurs at least; not tuned
+min_count=2           # least count of a word in the neural word models; not tuned
 threads=1             # of PyTorch
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
 help_message="usage: $0 --corpus DIR [--experiments '1 2 3 4'] [--systems NAMES] [--seeds '1 2 3'] [--stage N]"

@@ -163,7 +163,7 @@ def config_lines(path: StrPath, including: Sequence[Path] = ()) -> Iterator[Conf
     """The lines of a conf file, without comments and empty lines, after those of the files that it includes.
 
     Its first lines may be `--config=FILE` or `--config FILE`, which include a file; a relative path starts at the
-    folder of the including file. Later lines win over earlier ones, so over what they include.
+    folder of the including file. Later lines override earlier ones, and so the files that these include.
 
     Raises InputError for a line that is not an option, a missing file, and files that include each other.
     """

@@ -104,7 +104,7 @@ def averages(weights: Tensor, states: Tensor) -> Tensor:
     rows, seen, missing = batch * blocks, block + window - 1, blocks * block - steps
     around = nn.functional.pad(states, (0, 0, window // 2, missing + window // 2))
     around = around.unfold(1, seen, block).transpose(2, 3).reshape(rows, seen, dim)
-    # Rows are padded to one more than a matrix row. Read with a matrix row's length, each starts one further right.
+    # Rows have one number more than those of the matrix. Cut into its rows, each starts one further to the right.
     band = nn.functional.pad(weights, (0, seen + 1 - window, 0, missing)).reshape(rows, -1)
     band = band[:, :block * seen].reshape(rows, block, seen)
     return (band @ around).view(batch, -1, dim)[:, :steps]

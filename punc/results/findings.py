@@ -1,6 +1,6 @@
 """The findings of a page: sentences whose figures are filled in from the tables of the page.
 
-A figure is written in braces that name its cell; names with blanks are quoted:
+A figure is written in braces that name its cell; names with spaces are quoted:
 
     {SYSTEM SET METRIC}       51.1; of several seeds, their mean
     {± SYSTEM SET METRIC}     51.1 ± 1.1: with the standard deviation of the seeds

@@ -46,7 +46,7 @@ def found_by(mark: str, pattern: str, probe: str = "") -> tuple[Callable[[str], 
 
 
 def in_brackets(*pairs: tuple[str, str], condition: str = "") -> Kind:
-    """Text in pairs of brackets; `condition`: on the text after the first bracket."""
+    """Text in pairs of brackets; `condition`: a pattern that begins the text after the first bracket."""
     return Kind(tuple(found_by(begin, rf"\{begin}{condition}[^\{begin}\{end}]{{0,200}}\{end}") for begin, end in pairs))
 
 

@@ -29,7 +29,7 @@ PLAIN = str.maketrans(dict.fromkeys("’ʼ＇", "'") | dict.fromkeys("‐‑", "
 WORD = re.compile(r"(?:(?<![wd])\.(?=d))?[wd]+(?:(?:-'|['\-/_.]|(?<=d)[,:–](?=d))[wd]+)*")
 GLUED_HYPHEN = re.compile(r"(?<!-)-(?!-)")
 END_MARKS = frozenset(".,:;?!")  # usual ends of tokens, besides letters
-MOST_GAPS = 10_000  # gaps between words, as marks, whose labels are remembered
+MOST_GAPS = 10_000  # gaps (the marks between two words) whose labels are remembered
 
 
 class Parts(NamedTuple):

@@ -22,7 +22,7 @@ speakers=@SPEAKERS@
 # kinds are urls, round-brackets, stars and headings: punc prepare --help.
 clean=entities,tags,square-brackets,curly-brackets,timestamps,speaker-labels
 systems=              # names separated by spaces; all if empty
-min_count=2           # EDIT: how often a word of the vocabulary occurs at least
+min_count=2           # EDIT: least count of a word in the vocabulary
 threads=1             # of PyTorch
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
 help_message="usage: $0 [--text DIR] [--times TIMES | --audio DIR] [--asr CTM-OR-DIR] [--systems NAMES] [--stage N]"
