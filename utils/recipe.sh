@@ -161,7 +161,7 @@ text_job() { if $cluster; then one_job "$@"; else "${@:2}"; fi; }
 
 # check_labels DATA-DIR: fails if the data directory was made with another label set, which is in its punct.labels.
 check_labels() {
-  local one_form='/^#/d; s/[[:space:]]+/ /g; s/^ | $//g; /^$/d'  # a label set without comments, one space between columns
+  local one_form='/^#/d; s/[[:space:]]+/ /g; s/^ | $//g; /^$/d'  # no comments, one space between columns
   [ ! -f "$1/punct.labels" ] || cmp -s <(sed -E "$one_form" "$1/punct.labels") <(sed -E "$one_form" "$label_file") ||
     fail "$1 was made with another label set than $label_file; remove the data, and what was made of them: rm -r $data $exp"
 }

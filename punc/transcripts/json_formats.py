@@ -12,7 +12,7 @@ from punc.transcripts.source import Source
 from punc.transcripts.transcript import Transcript
 
 NAMED = 3  # a message names at most so many members whose texts stay
-WRAPPERS = 3  # levels of objects around an answer that are searched
+WRAPPERS = 3  # how many objects around an answer are searched, one inside the other
 AMAZON = "results.transcripts[].transcript results.audio_segments[].transcript"
 ITEMS = JsonFormat("", "", "", word="alternatives.0.content", begin="start_time", end="end_time",
                    confidence="alternatives.0.confidence", mark="type")

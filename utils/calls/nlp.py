@@ -108,7 +108,7 @@ def percents(tokens: Iterable[Token]) -> list[Token]:
 
 
 def without_fillers(tokens: Iterable[Token]) -> list[Token]:
-    """Tokens without `FILLERS`, as engines write. A filler's mark goes to the token before; its time becomes pause."""
+    """Tokens without `FILLERS`. A filler's mark goes to the token before; its time becomes part of the pause."""
     kept: list[Token] = []
     for token in tokens:
         if token.token.lower().rstrip("-") not in FILLERS:

@@ -45,8 +45,8 @@ if runs 0; then
   split_texts.py --nj "$nj" ${speakers:+--speakers "$speakers"} "$text" data/split
 fi
 
-# Stage 1: make the data directories. EDIT: conf/abbreviations.txt has English words with dots that are not periods; punc
-# abbreviations learns those of other texts. The tree of 4-gram+DT-p is trained on the set tree, its 4-gram on the set rest;
+# Stage 1: make the data directories. EDIT: conf/abbreviations.txt has English words with dots that are not marks; punc
+# abbreviations learns those of other texts. The tree of 4-gram+DT-p is trained on the set tree, its 4-gram on rest;
 # together they are the set train.
 if runs 1; then
   for set in $sets; do
