@@ -110,7 +110,7 @@ def recorded(steps):
 
 @contextlib.contextmanager
 def killed_within_an_epoch():
-    """The process is killed when its first epoch is on disk up to the second batch."""
+    """The process is killed when its progress up to the second batch of the first epoch is on disk."""
     with pytest.MonkeyPatch.context() as patch, contextlib.suppress(Killed):
         patch.setattr(state, "SECONDS", 0.0)
         patch.setattr(state, "BATCHES", 2)

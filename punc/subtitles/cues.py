@@ -24,7 +24,7 @@ from punc.subtitles.marks import LONG, MARK, NO_MARK, SENTENCE_END, tied
 from punc.subtitles.short_cues import LEAST, ShortCues, moved
 
 LINE = 42  # characters
-FEW = 14  # characters; no part is cut off at a mark or a pause with fewer
+FEW = 14  # characters; no cut at a mark or a pause leaves a part with fewer
 SPEED = 17  # characters a second
 PAUSE = 0.2  # s; a silence at which a sentence may be cut
 GAP = 0.25  # s; a shorter time without a cue flickers
