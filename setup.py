@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: a wheel has the scripts for Kaldi recipes."""
+"""Adds what pyproject.toml cannot express: a wheel contains the scripts for Kaldi recipes."""
 
 import re
 import shutil
@@ -14,7 +14,7 @@ class Build(build_py):
     def run(self) -> None:
         super().run()
         if not self.editable_mode:
-            # Not imported: its modules are not there yet where this runs.
+            # Not imported, because its modules do not exist yet when this runs.
             names = re.search(r"^SCRIPTS = \((.+?)\)", Path("punc/bin/kaldi_scripts.py").read_text(), re.S | re.M)[1]
             target = Path(self.build_lib) / "punc/kaldi"
             target.mkdir(parents=True, exist_ok=True)

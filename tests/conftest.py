@@ -17,16 +17,16 @@ from punc.data.labels import LabelSet
 from punc.tokens.store import make_store
 from punc.tokens.vocabulary import Vocabulary
 
-# A shell starts a job in the background with Ctrl-C ignored, and all programs of a test would inherit that.
+# A shell starts background jobs with Ctrl-C ignored, and all programs of a test would inherit this.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 log.configure()  # tests see messages on standard error, as users do
-# How fast examples come says something of the machine's load, and nothing of the program.
+# The speed of examples depends on the machine's load, not on the program.
 settings.register_profile("random", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-# A change is judged by the same examples each time; new ones are drawn with --hypothesis-profile random.
+# Every run uses the same examples; --hypothesis-profile random draws new ones.
 settings.register_profile("punc", settings.get_profile("random"), derandomize=True)
 settings.load_profile("punc")
 
-# Files that take long begin first, so that two processes end at about the same time. --no-loadscope-reorder keeps this.
+# Long test files begin first, so that two processes end at about the same time; --no-loadscope-reorder keeps the order.
 LONG = ("recipe", "new_corpora", "docs", "slurm", "campaign", "ranks", "train", "asr_formats", "punctuated_parts",
         "punctuate")
 
@@ -42,7 +42,7 @@ PUNC = [sys.executable, "-c", "import sys; from punc.bin.main import main; sys.e
 
 
 def run(*command, cwd=None, env=None):
-    """What a program, started in a directory, returns and prints."""
+    """What a program that is started in a directory returns and prints."""
     return subprocess.run([str(c) for c in command], cwd=cwd, env={**os.environ, **(env or {})}, text=True,
                           capture_output=True, timeout=200)
 
@@ -80,7 +80,7 @@ def random_model(directory, labels, words, name="t_lstm", options=None, std=None
 
 
 def piped(punctuate, model, data, *options):
-    """What a function writes for these bytes from a pipe, which holds 64 KiB."""
+    """What a function writes when it reads these bytes from a pipe, which holds 64 KiB."""
     sink, (source, into) = io.BytesIO(), os.pipe()
     os.write(into, data)
     os.close(into)
@@ -105,7 +105,7 @@ def toy_labels(task, words, pauses):
 
 
 def toy_utterances(task, lengths, rng):
-    """One utterance of random words for each length, every one a stream."""
+    """An utterance of random words for each length, each a stream."""
     for number, length in enumerate(lengths):
         words = rng.choice(WORDS, length).tolist()
         pauses = rng.choice(np.array([0, 0.1, 0.5, 0.6, 0.9, 1.0], np.float32), length)

@@ -1,4 +1,4 @@
-"""The equations of LSTMs in NumPy, which tests compare layers and models with."""
+"""The equations of LSTMs in NumPy, with which tests compare layers and models."""
 
 import numpy as np
 

@@ -11,7 +11,7 @@ LOG = """# punc train --config conf/B.conf data/store exp/B
 epoch 1: rate 0.1, loss 0.5, dev loss 0.6, dev F1 50.00, 3,645 words/s, 3.6 s
 epoch 2: rate 0.05, loss 0.4, dev loss 0.55, dev F1 52.50, 2,973 words/s, 4.5 s
 """
-HOSTILE = "<script>document.title='broken'</script>"  # a word, and what it does if the page does not quote it
+HOSTILE = "<script>document.title='broken'</script>"  # changes the title if the page does not escape it
 
 
 def posteriors(labels, rng):
@@ -23,7 +23,7 @@ def posteriors(labels, rng):
 
 
 def worsened(labels, rng, share):
-    """Labels of which a share is drawn anew."""
+    """Labels with a share drawn again."""
     return [str(rng.choice(NAMES)) if rng.random() < share else name for name in labels]
 
 

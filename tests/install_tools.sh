@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs what some tests need and set-up does not install: Slurm, sclite, flite, sox and Chromium (as root on Debian or
-# Ubuntu), the extras of pyproject.toml, and KenLM's lmplz. If something cannot be installed, it says so, and those tests are
-# skipped.
+# Installs tools that some tests need and the set-up does not install: Slurm, sclite, flite, sox and Chromium (as root
+# on Debian or Ubuntu), the extras of pyproject.toml, and KenLM's lmplz. If something cannot be installed, it says so,
+# and those tests are skipped.
 set -u
 cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)" || exit 1
 
@@ -9,7 +9,7 @@ lacking() {
   echo "tests/install_tools.sh: $*; the tests that need it are skipped" >&2
 }
 
-# install PACKAGE …: install Debian packages that are not there.
+# install PACKAGE …: install missing Debian packages.
 install() {
   if dpkg --status "$@" >/dev/null 2>&1; then return; fi
   if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
@@ -22,7 +22,7 @@ install() {
   } >/dev/null 2>&1 || lacking "apt-get could not install $*"
 }
 
-# What does not need .venv, in the background: lmplz compiles while apt-get and pip download.
+# Steps that do not need .venv run in the background: lmplz compiles while apt-get and pip download.
 tools() {
   local for_lmplz
   read -ra for_lmplz <<<"$(bash utils/install_lmplz.sh --packages)"

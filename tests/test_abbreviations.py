@@ -1,4 +1,4 @@
-"""Dots that are no mark: what the kinds of words say, files of them, and lists learned from text."""
+"""Dots that are not marks: the kinds of words, files of words, and lists learned from text."""
 
 import random
 import time
@@ -69,9 +69,10 @@ def test_abbreviations_in_prose(labels, text, expected):
 
 def test_abbreviations_count_what_is_kept_and_dropped(labels):
     _, counts = passage(labels, "Mr. A. Brown met Mr. Green etc. We saw it ... in 1999. He left.")
-    assert counts == {"dots that are no mark\tmr.": 2, "dots that are no mark\ta.": 1, "dots that are no mark\t...": 1,
-                      "dots of abbreviations, numbers and ellipses that are a mark\tetc.": 1,
-                      "dots of abbreviations, numbers and ellipses that are a mark\tnumbers": 1}
+    assert counts == {"dots that are not marks\tmr.": 2, "dots that are not marks\ta.": 1,
+                      "dots that are not marks\t...": 1,
+                      "dots of abbreviations, numbers and ellipses that are marks\tetc.": 1,
+                      "dots of abbreviations, numbers and ellipses that are marks\tnumbers": 1}
 
 
 def test_abbreviations_do_not_count_a_dot_that_no_label_reads(tmp_path):
@@ -96,7 +97,7 @@ def test_abbreviations_at_line_ends(labels, tmp_path, capsys):
     lines = prepared(labels, tmp_path, text, "--utt-words=0")
     assert lines == ["O", "O O O O PERIOD", "O", "O O", "O"]
     assert prepared(labels, tmp_path, text, "--independent=true") == ["O", "O O O O PERIOD", "O", "O PERIOD", "O"]
-    assert "punc prepare: 2 dots that are no mark: mr. 1, u.s. 1\n" in capsys.readouterr().err
+    assert "punc prepare: 2 dots that are not marks: mr. 1, u.s. 1\n" in capsys.readouterr().err
 
 
 TOKENS = ["Mr.", "U.S.", "etc.", "J.", "No.", "5.", "...", "He", "he", "Brown", "(", "”", "—", "x,", "end.",
@@ -107,7 +108,7 @@ SET = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",",)), Label("PERIOD", "
 
 @given(st.lists(st.lists(st.sampled_from(TOKENS), max_size=6), max_size=4))
 def test_abbreviations_change_no_word_and_count_each_dot(lines):
-    """Without the option, each dropped dot is a mark, unless another mark stands in its slot."""
+    """Without the option, each dropped dot is a mark, unless another mark is in its slot."""
     plain, ours = (list(cut(lines, abbreviations)) for abbreviations in (None, shipped()))
     (words, labels, _), (same, changed, counts) = plain[0], ours[0]
     assert words == same
@@ -181,7 +182,7 @@ def test_letters_are_initials_unless_their_dots_are_rare():
     tokens = Counter({"I": 1000, "I.": 1, "J.": 9, "B": 100, "B.": 3, "word": 1000, "end.": 100})
     found = words_by_kind(Types(tokens), Counter())
     assert found["word"] == ["i."]
-    assert "b." not in found["starter"]  # by its form it is an initial
+    assert "b." not in found["starter"]  # its form makes it an initial
 
 
 def test_abbreviations_command(tmp_path, capsys):
@@ -199,7 +200,7 @@ def test_abbreviations_command(tmp_path, capsys):
 
 
 def seconds(labels, text):
-    """The time that reading a text takes, with abbreviations, and that counting its tokens takes to learn them."""
+    """The time to read a text with abbreviations, and the time to count its tokens in order to learn them."""
     begin = time.process_time()
     passage(labels, text, clean=("square-brackets", "round-brackets"))
     Types(Counter(["end.", *text.split()]))

@@ -62,8 +62,8 @@ def test_align_words_distance_is_minimum(ref, hyp):
 PAIRED = [  # reference, hypothesis, ref_to_hyp
     ("a b c", "a b c", [0, 1, 2]),
     ("a x c", "a y c", [0, 1, 2]),
-    ("a x y c", "a z c", [0, 1, -1, 2]),  # left over in the reference: the last
-    ("a x c", "a y z c", [0, 2, 3]),  # left over in the hypothesis: the first
+    ("a x y c", "a z c", [0, 1, -1, 2]),  # the last reference word is left over
+    ("a x c", "a y z c", [0, 2, 3]),  # the first hypothesis word is left over
     ("x y", "p q r", [1, 2]),
     ("x y z", "p q", [0, 1, -1]),
     ("a b", "a b p q", [0, 1]),
@@ -105,7 +105,7 @@ PROJECTED = [
     ("a x y. b", "a p b", "a p. b"),  # and y's mark goes to the word before
     ("a, b", "a p q b", "a, p q b"),  # inserted words follow the mark
     ("a, x. b", "a p q b", "a, p q. b"),  # a mark before a matched word stays before it
-    ("a, x. b", "a b", "a. b"),  # several on one slot: the strongest
+    ("a, x. b", "a b", "a. b"),  # several marks in one slot: the strongest
     ("a? x. y, b", "a b", "a? b"),
     ("x, a.", "a", "a."),  # no word before: lost
     ("x, y? a.", "b", "b?"),  # b is paired with the first, the others are deleted
@@ -144,7 +144,7 @@ def test_align_words_ties_depend_on_words_alone():
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    """Cut texts of thousands of words as texts of millions are cut: all limits are about a hundredth."""
+    """Cut texts of thousands of words as texts of millions are cut: all limits are divided by about a hundred."""
     for name, value in {"EXACT": 1000**2, "STRIDE": 80, "SUPPORT": 4, "WINDOW": 400}.items():
         monkeypatch.setattr(align, name, value)
 
@@ -185,7 +185,7 @@ def slow_candidates(a, b, n, stride, support):
                 stretches[-1].append((i, j))
             else:
                 stretches.append([(i, j)])
-        best = max(stretches, key=len)  # the first of several
+        best = max(stretches, key=len)  # the first of equally long ones
         i, j = best[0]
         if sum(abs((q - p) - (j - i)) <= stride // 8 for p, q in own) > support:
             middle = (len(best) + n - 1) // 2
@@ -209,7 +209,7 @@ def test_anchors_are_in_the_longest_stretches_with_support(seed, n, monkeypatch)
 
 @pytest.mark.parametrize(("moved", "found"), [(5, [(13, 113)]), (6, [])])
 def test_support_is_at_nearly_the_same_offset(moved, found, monkeypatch):
-    """An eighth of a stride apart is near."""
+    """Within an eighth of a stride counts as near."""
     monkeypatch.setattr(align, "STRIDE", 40)
     monkeypatch.setattr(align, "SUPPORT", 10)
     a, b = np.arange(40), np.arange(1000, 1200)
@@ -222,7 +222,7 @@ def test_anchors_of_texts_without_common_ngrams():
 
 
 def test_parts_between_anchors_are_cut_again(monkeypatch):
-    """First at n-grams of the first length, then of the second, then by windows."""
+    """Texts are cut first at n-grams of the first length, then of the second, then by windows."""
     asked = []
 
     def cut(a, b, n=0):

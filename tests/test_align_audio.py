@@ -108,7 +108,7 @@ words = Path(args[args.index("-F", 2) + 1].partition("=@")[2]).read_text().split
 Path(args[args.index("-o") + 1]).write_text(json.dumps({"words": [
     {"word": word, "case": "success", "start": i, "end": i + 0.75} for i, word in enumerate(words)]}))
 """)
-    for _ in range(2):  # the second time there is nothing to do
+    for _ in range(2):  # the second run has nothing to do
         assert align(place, "--aligner", "gentle", "--gentle", "http://host:1").returncode == 0
     lines = (place / "bin/curl.args").read_text().splitlines()
     assert lines == [f"-fsS -F audio=@{place}/out/corpus/{name}.wav -F transcript=@{place}/out/corpus/{name}.txt "
@@ -148,7 +148,7 @@ with open(Path(args[2]) / "ctm", "w") as file:
 
 @needs_speech
 def test_align_pocketsphinx(place, capsys):
-    """One recording says its text; the other one says something else, and is recognised."""
+    """One recording matches its text; the other says something else, and is recognised."""
     long = ["the", "boat", "leaves", "at", "noon", "from", "the", "pier", "behind", "the", "old", "mill", "and",
             "never", "comes", "back", "before", "night"]
     write_data_dir(place / "data", [Utterance("a-1", "a", TEXTS["a"].split(), ["O"] * 6),

@@ -69,7 +69,7 @@ def by_definition(model, history, word):
 def test_log_probs_match_definition(order, unknown, size, tmp_path, monkeypatch):
     monkeypatch.setattr(backoff, "AT_ONCE", size)
     rng = np.random.default_rng(order)
-    # N-grams with words that are not among the tokens are left out.
+    # N-grams with words outside the tokens are left out.
     model = random_model(rng, order, ["other"] + ["<unk>"] * unknown)
     write(tmp_path / "arpa", model, order)
     found = read_arpa(tmp_path / "arpa", TOKENS)
@@ -165,7 +165,7 @@ def context_prob(probs, weights, context):
 
 
 def pruned_by_hand(probs, weights, order, threshold):
-    """The n-grams that stay: D is a sum over all words, with and without each n-gram."""
+    """The n-grams that are kept, with D as a sum over all words, with and without each n-gram."""
     kept = dict(probs)
     for n in range(order, 1, -1):
         for gram in [gram for gram in probs if len(gram) == n]:

@@ -1,4 +1,4 @@
-"""ASR noise: confusions that are counted, errors drawn for texts, and training with them."""
+"""ASR noise: counting confusions, drawing errors for texts, and training with them."""
 
 import contextlib
 from collections import Counter
@@ -65,7 +65,7 @@ def test_replacements_follow_the_pairing_rule(words, output, expected):
 
 
 def test_burst_is_that_of_a_chain():
-    """Of a chain that copies with probability b, and is wrong with probability m else."""
+    """The burst of a chain that copies with probability b, and otherwise is wrong with probability m."""
     rng, n, b, m = np.random.default_rng(1), 200_000, 0.3, 0.1
     wrong = rng.random(n) < m
     copied = rng.random(n) < b
@@ -111,7 +111,7 @@ def test_read_confusions_broken_file_raises(tmp_path, text, message):
 
 
 def test_read_confusions_counts_of_nothing_are_left_out(tmp_path):
-    """A file that was edited; a row whose weights add up to 0 would have no probabilities."""
+    """An edited file: a row whose weights add up to 0 would have no probabilities."""
     (tmp_path / "c").write_text(f"{HEADER}\nslots\t9\tmark\nseen\t9\ta\nseen\t0\tb\n"
                                 "replaced\t0\ta\tb\ninserted\t0\tmark\tand\n")
     found = read_confusions(tmp_path / "c")
@@ -202,7 +202,7 @@ def test_draw_has_the_word_error_rate_that_was_asked_for(wer):
     words, marks, first = text(rng, 100_000)
     found = table().at_wer(wer, np.bincount(words, minlength=5), marks.mean())
     drawn = draw(found, words, marks, first, rng)
-    # Of the edits that were drawn; the edit distance is lower, as some of them can be had with fewer.
+    # By the drawn edits; the edit distance is lower, because fewer edits can explain some of them.
     lengths = np.bincount(drawn.source, minlength=len(words))
     edits = np.where(drawn.kept, lengths - 1, np.maximum(lengths, 1)).sum()
     assert edits / len(words) == pytest.approx(wer, rel=0.05)
@@ -230,7 +230,7 @@ def test_draw_gives_a_text_with_known_sources(seed, n):
     assert np.isin(np.flatnonzero(first), drawn.source).all()  # no stream loses its first word
     kept = drawn.kept[drawn.source] & drawn.spoken
     assert (drawn.words[kept] == words[drawn.source[kept]]).all()
-    # Aligned in parts, the streams have the distance that they have aligned whole.
+    # Aligning in parts gives the same distance as aligning whole streams.
     alignment = align_drawn(words, first, drawn)
     assert alignment.n_hyp == len(drawn.words)
     bounds = np.append(np.flatnonzero(first), n)
@@ -256,7 +256,7 @@ A, B, C, D, E, F = LETTERS.values()
 
 
 def table_of_b(**outputs):
-    """Of a word that is always wrong, by its outputs and how often each was counted."""
+    """The table of a word that is always wrong, given how often each output was counted."""
     count = sum(outputs.values())
     replaced = Counter({("b", tuple(words.replace("_", ""))): number for words, number in outputs.items()})
     return make_table(Confusions(runs=count, seen=Counter(b=count), replaced=replaced), LETTERS, "")
@@ -270,7 +270,7 @@ def fluency(draws, *texts):
 
 
 def drawn(found, noise, text, first=(0,), count=500):
-    """What stands in the place of each `b` of a text, drawn many times."""
+    """What replaces each `b` of a text, drawn many times."""
     words = np.array([LETTERS.get(letter, 0) for letter in text], np.int64)
     starts = np.isin(np.arange(len(words)), first)
     wrong = np.flatnonzero(words == B)
@@ -334,7 +334,7 @@ def same(a, b):
 
 
 def test_errors_are_drawn_anew_for_each_reading(toy_store, tmp_path, noise, monkeypatch):
-    """Two parts are one reading: they have the same errors."""
+    """Two parts belong to one reading, so they have the same errors."""
     draw, drawn = StoreNoise.draw, []
 
     def recorded(self, seed):

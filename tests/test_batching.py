@@ -23,7 +23,7 @@ from punc.training.options import TrainingOptions
 
 @pytest.mark.parametrize("lookahead", [None, 1])
 def test_cut_depends_only_on_the_length_of_a_stream(lookahead):
-    """So decoding a recording alone gives the same labels as decoding it with others."""
+    """Decoding a recording alone therefore gives the same labels as decoding it with others."""
     alone = [a.tolist() for a in cut(bounds_of([23]), lookahead, 5, 2)][1:]
     among = cut(bounds_of([9, 23, 1]), lookahead, 5, 2)
     assert [a[among.stream == 1].tolist() for a in among][1:] == alone
@@ -32,7 +32,7 @@ def test_cut_depends_only_on_the_length_of_a_stream(lookahead):
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(1, 200), min_size=1, max_size=40), st.integers(1, 9), st.none() | st.integers(0, 99))
 def test_by_length_groups_have_similar_lengths(lengths, batch_size, seed):
-    """All chunks once. They are sorted by length, so the differences of all lengths bound the padding."""
+    """All chunks occur once. They are sorted by length, so the differences between lengths bound the padding."""
     chunks = cut(bounds_of(lengths), 0, 1000, 0)
     groups = by_length(chunks, batch_size, None if seed is None else np.random.default_rng(seed))
     assert sorted(k for group in groups for k in group.tolist()) == list(range(len(lengths)))
@@ -103,7 +103,7 @@ def same(batch, expected):
        st.integers(0, 3))
 def test_stateful_step_by_step(lengths, lookahead, batch_size, bptt, block, pauses, skipped):
     data = make([skipped, *lengths], pauses=pauses)
-    data = data._replace(offsets=data.offsets[1:])  # streams of a set but the first
+    data = data._replace(offsets=data.offsets[1:])  # all streams of a set except the first
     line = [step for stream in range(len(lengths)) for step in steps_of(data, stream, lookahead)]
     with mock.patch.object(punc.training.batching, "GATHERED", block):
         batches = list(stateful(data, lookahead, batch_size, bptt))

@@ -46,7 +46,7 @@ def test_line_blocks_cover_tables_with_equal_lines(tmp_path_factory, lines, size
 
 
 def test_line_blocks_lines_longer_than_what_is_read_at_once(tmp_path):
-    """Lines of a second table of 0.4 to 1.2 MiB, of which 1 MiB is read at once."""
+    """Lines of a second table, 0.4 to 1.2 MiB long; 1 MiB is read at a time."""
     lengths = [400_000, 1_048_570, 1_200_000, 5, 900_000, 700_000, 3]
     data = write(tmp_path / "d", text="".join(f"u{i} x\n" for i in range(7)), utt2spk="",
                  punct="".join(f"u{i} " + "O" * n + "\n" for i, n in enumerate(lengths)))
@@ -84,7 +84,7 @@ def write_rows(path, rows, tables, blank=" "):
 
 
 def encoded_by_hand(data, tokenizer):
-    """What `Encoded` has of all utterances of a data directory, one by one."""
+    """The fields of `Encoded` for a data directory, utterance by utterance."""
     ids, labels, pauses, turns, streams, lost, number = [], [], [], [], [], 0, 0
     utterances = list(data.utterances())
     for utterance in utterances:
@@ -143,7 +143,7 @@ def test_encode_block_pause_that_cannot_be_read_names_its_line(tmp_path, size):
     assert (error.value.file.name, error.value.line) == ("pauses.scp", 3)
 
 
-EDITS = {  # what becomes of a line of a table
+EDITS = {  # changes of a line of a table
     "remove": lambda line: b"", "twice": lambda line: line * 2, "more": lambda line: line[:-1] + b" 1\n",
     "less": lambda line: line.rpartition(b" ")[0] + b"\n", "key": lambda line: b" " + line,
     "other": lambda line: line.replace(b" ", b"~ ", 1), "bytes": lambda line: b"\xff" + line,
@@ -156,7 +156,7 @@ EDITS = {  # what becomes of a line of a table
 @given(rows, st.sets(st.sampled_from(TABLES[2:])), st.sampled_from(TABLES),
        st.sampled_from([*EDITS]), st.integers(0, 9))
 def test_encode_block_refuses_what_datadir_refuses(tmp_path_factory, rows, more, name, edit, i):
-    """A table with one change is refused by both, or read by both; `explain` has the error of the data directory."""
+    """A table with one change is refused by both readers, or read by both; `explain` gives DataDir's error."""
     data = write_rows(tmp_path_factory.mktemp("d"), rows, {"text", "utt2spk", *more})
     if name not in data.tables:
         return

@@ -1,4 +1,4 @@
-"""egs/bundled: the preparation of its texts, on small ones made for it."""
+"""egs/bundled: the preparation of its texts, on small made-up ones."""
 
 import os
 import subprocess
@@ -84,7 +84,7 @@ def test_texts_of_every_document_are_in_one_set(local, tmp_path, capsys):
     counts = {name: text.count("#doc") for name, text in texts.items()}
     assert 0.4 < counts.pop("written") / 294 < 0.6
     assert counts == {"text": 60, "text_more": 234, "dev_podcasts": 2, "podcasts": 2, "dev_europarl": 1, "europarl": 1}
-    assert "Number 99 of bitcoin." in texts["podcasts"]  # the test is as it was written
+    assert "Number 99 of bitcoin." in texts["podcasts"]  # test texts stay as written
     assert "#speaker" not in "".join(texts.values())
     (tmp_path / "plain").write_text("a\n" * 51)
     assert list(local["documents"].lines([tmp_path / "plain"]))[50:] == [(1, "a"), (2, "#doc"), (2, "a")]
@@ -146,7 +146,7 @@ def test_podcasts_of_markdown(local):
     assert found == ["#speaker Ann Lee", "So we met at the bar.", "#speaker Bob", "Yes, now."]
 
 
-def test_podcasts_leave_out_what_is_no_speech(local, tmp_path, capsys):
+def test_podcasts_leave_out_what_is_not_speech(local, tmp_path, capsys):
     talk = "\n\n".join(["We say this here, and that."] * 70)
     for name, text in {"a/talk.md": talk, "a/talk.zh.md": talk, "short.md": "We say this, and that.", "README.md": talk,
                        "list.md": "word " * 400, "made.md": f"---\nneeds-review: true\n---\n{talk}"}.items():
@@ -187,7 +187,7 @@ def test_take_pretrained_copies_models_that_ship_once(tmp_path):
     (tmp_path / "exp/en/scale").write_text("")
     assert take_pretrained(tmp_path, "true") == (["en", "en-live"], "")
     assert (tmp_path / "exp/en/scale").exists()
-    (tmp_path / "exp/en/model.json").write_text("{}")  # that of another version
+    (tmp_path / "exp/en/model.json").write_text("{}")  # written by another version
     (tmp_path / "exp/en/weights.npz").write_bytes(b"")
     assert take_pretrained(tmp_path, "true") == (["en", "en-live"], "")
     assert {name: (tmp_path / "exp/en" / name).read_bytes() for name in copied} == copied
@@ -205,7 +205,7 @@ def test_take_pretrained_keeps_a_model_that_was_trained(tmp_path):
 
 
 def test_documents_are_divided_and_cleaned(tmp_path):
-    """Every fourth document is a test, those between are dev; what nobody said is dropped."""
+    """Every fourth document is a test, those halfway between are dev; text that nobody said is dropped."""
     (tmp_path / "a.txt").write_text("".join(
         f"#doc {n}\n#speaker x\nGut (Beifall) so. – Ja, {n} – nun –, gut.\n" for n in range(1, 6)))
     script = [sys.executable, RECIPE / "local/prepare_texts.py"]

@@ -1,4 +1,4 @@
-"""The campaign of docs/campaign.md: kinds of inputs, a small part of kills and races, what benches import."""
+"""The campaign of docs/campaign.md: kinds of inputs, some kills and races, and the imports of benchmarks."""
 
 import ast
 import contextlib
@@ -62,7 +62,7 @@ def lost(kind, data, read):
 
 
 def test_kinds_are_those_of_the_program():
-    """A format, a tokenizer or a model that is new is part of the campaign by itself."""
+    """A new format, tokenizer or model automatically becomes part of the campaign."""
     every = (*format_names(), *(f"transcript {name}" for name in MAKERS),
              *(f"store {kind}" for kind in token_types()), *(f"model {m}" for m in model_names()))
     missing = {"store encoder"} if not find_spec("tokenizers") else set()
@@ -72,7 +72,7 @@ def test_kinds_are_those_of_the_program():
 
 @pytest.mark.parametrize("name", QUICK)
 def test_valid_inputs_are_read(name, place):
-    """What is not mutated is read, and has all its words."""
+    """Inputs that are not mutated are read with all their words."""
     kind = KINDS[name]
     for seed in (1, 2):
         folder = make(kind, place, seed)
@@ -124,13 +124,13 @@ def test_pickle_that_is_planted_would_run(place):
     (place / "ran").rmdir()
 
 
-# What runs code of a file, or may do so, depending on its arguments.
+# Functions that run code from a file, or may do so, depending on their arguments.
 DANGEROUS = re.compile(r"(?<![\w.])(eval|exec|compile)$|\b(load_ark|load_mat|load_scp|loads?|safe_load|Unpickler|"
                        r"ReadHelper|loadtxt|genfromtxt|run_path|run_module)$")
 
 
 def test_every_loader_is_safe():
-    """Whatever in the program loads a file says that it takes no code from it, or is listed here."""
+    """Every loading function in the program refuses code in the file by its arguments, or is listed here."""
     # punc.models.base.load, which reads by read_checkpoint; protobuf's, of a packed model
     safe = {"json.loads", "load", "onnx.load"}
     for path in PUNC.rglob("*.py"):

@@ -71,7 +71,7 @@ def test_corrupt_pauses_stay_with_their_words(place):
         paired = pairs >= 0
         same = old_pauses[paired] == new_pauses[pairs[paired]]
         assert same.mean() > 0.85
-        # A pause is that of a word, of several that are one now, or it is not known.
+        # A pause is that of a word or of several words joined to one, or it is unknown.
         assert np.isnan(new_pauses).any()
         assert np.nansum(new_pauses) <= old_pauses.sum() + 1e-3
 
@@ -100,7 +100,7 @@ def test_corrupt_keeps_segments(place):
 
 
 @pytest.mark.parametrize(("options", "message"), [
-    (["--wer=1"], "it is at least 0 and less than 1"), (["--wer=0.99"], "give no word error rate of 0.99")])
+    (["--wer=1"], "it is at least 0 and less than 1"), (["--wer=0.99"], "cannot give a word error rate of 0.99")])
 def test_corrupt_impossible_rate_is_an_error(place, capsys, options, message):
     assert run(place, *options) == 1
     printed = capsys.readouterr().err
@@ -117,7 +117,7 @@ def test_corrupt_needs_labels(place, capsys):
 
 @pytest.mark.parametrize(("draws", "share"), [(1, 0.5), (8, 1)])
 def test_corrupt_draws_wrong_words_that_fit(tmp_path, draws, share):
-    """`red` is heard as `read` or `rat`; only `the read book` is in the text; `rat` is a stream by itself."""
+    """`red` is heard as `read` or `rat`; the text has only `the read book`; `rat` is a stream of its own."""
     (tmp_path / "labels.txt").write_text(LABELS)
     confusions = Confusions(runs=100, seen=Counter(red=1000, the=100000, book=100000), heard=Counter(read=1, rat=1),
                             replaced=Counter({("red", ("read",)): 200, ("red", ("rat",)): 200}))
@@ -196,7 +196,7 @@ def test_store_noise_streams_keep_their_place(stores, kind, capsys):
 @pytest.mark.parametrize(("kind", "won", "tree"), [
     ("word", "<unk>", "<unk>"), ("spelled", "<char>w<char>o<char>n<unk>", "<char>t<char>r<char>e<char>e<unk>")])
 def test_store_noise_words_outside_the_vocabulary(stores, kind, won, tree):
-    """`one` becomes `won`, which the store has as what its tokenizer makes of it: unknown, or spelled."""
+    """`one` becomes `won`, which the store's tokenizer makes unknown, or spells."""
     store, data, drawn = noisy(stores, kind)
     before, after = (Counter(word for stream in streams(store, d) for word, *_ in stream) for d in (data, drawn))
     if "<char>w" not in store.vocabulary.tokens:
@@ -248,7 +248,7 @@ def test_store_noise_refuses_characters(stores):
 
 
 def test_share_of_the_text_has_errors(stores, monkeypatch):
-    """Streams within stretches without errors come back as they were, and most others do not."""
+    """Streams inside error-free stretches do not change, and most others do."""
     monkeypatch.setattr(punc.noise.store_noise, "STRETCH", 50)
     store = Store(stores / "word")
     data = store.set("train")

@@ -1,4 +1,4 @@
-"""Counts: what is counted in which unit, against counts word by word; wrong directories, tables read back."""
+"""Counts per unit, compared with counts word by word; wrong directories, tables read back."""
 
 import itertools
 import random
@@ -27,7 +27,7 @@ def labels():
 
 
 def make_dir(path, *texts):
-    """A data directory of texts like `s-1 i am . are you ?`: the stream's id, the rest of the utterance's, words."""
+    """A data directory of texts like `s-1 i am . are you ?`: the utterance's id, its stream's before the `-`; words."""
     utterances = []
     for text in texts:
         key, *tokens = text.split()
@@ -50,16 +50,16 @@ COUNTED = [
     (["s-1 a . b ,", "t-1 c ?"], ["s-1 a . b", "t-1 c ?"], {"last_slot": "only"}, ["s:000000", "t:000000"], 1, 2, 0),
     # The last slot is the stream's, not the utterance's.
     (["s-1 a . b ,", "s-2 c ?"], ["s-1 a . b ,", "s-2 c ?"], {"last_slot": "false"}, ["s:000000"], 2, 2, 0),
-    # Blocks go over utterances, not over streams.
+    # Blocks cross utterances, not streams.
     (["s-1 a . b ,", "s-2 c ?", "t-1 d ."], ["s-1 a . b ,", "s-2 c ?", "t-1 d ."], {"block": 2},
      ["s:000000", "s:000001", "t:000000"], 4, 4, 0),
-    # Other words in one stream: the reference is projected there. Its slots are the hypothesis's.
+    # One stream has other words, so the reference is projected onto the hypothesis's slots there.
     (["s-1 a b . c", "t-1 d ?"], ["s-1 a x b . c", "t-1 d ?"], {}, ["s:000000", "t:000000"], 2, 5, 1),
     (["s-1 a b . c", "t-1 d ?"], ["s-1 a . c", "t-1 d ?"], {}, ["s:000000", "t:000000"], 2, 3, 1),
-    # Other cuts.
+    # Cut into other utterances.
     (["s-1 a . b ,", "s-2 c ?"], ["s-1 a .", "s-2 b ,", "s-3 c ?"], {"match": "streams"},
      ["s:000000"], 3, 3, 0),
-    # Blocks are of the reference's words: an inserted word is in the block of the word before it.
+    # Blocks consist of reference words: an inserted word is in the block of the word before it.
     (["s-1 a b . c d ?"], ["s-1 a b . x y c d ?"], {"block": 2}, ["s:000000", "s:000001"], 2, 6, 1),
 ]
 
@@ -74,7 +74,7 @@ def test_count_examples(tmp_path, labels, ref, hyp, options, units, right, numbe
 
 
 def test_count_aligns_streams_in_blocks(tmp_path, labels):
-    """A word lost at the border of two blocks moves no mark of other blocks."""
+    """A word deleted at the border of two blocks does not move marks of other blocks."""
     ref = make_dir(tmp_path / "ref", "s-1 a b c . d", "s-2 e f , g .")
     hyp = make_dir(tmp_path / "hyp", "s-1 a b c .", "s-2 e f , g .")
     counts = count(ref, hyp, labels, block=4)
@@ -168,7 +168,7 @@ def test_read_counts_reads_what_was_written(tmp_path, labels, words):
     np.testing.assert_array_equal(again.confusion, counts.confusion)
     np.testing.assert_array_equal(again.flat, counts.flat)
     assert (again.words is None) == (words is None)
-    assert (again.streams, again.aligned, again.block) == (0, 0, 0)  # nobody knows
+    assert (again.streams, again.aligned, again.block) == (0, 0, 0)  # unknown
     header = (tmp_path / "counts.tsv").read_text().splitlines()[0].split("\t")
     assert header[:3] == ["unit", "O>O", "O>COMMA"]
     assert header[17:] == ([f"{form}:{outcome}" for form in ("WER", "WER_C", "WER_PC") for outcome in "CSDI"]

@@ -72,7 +72,7 @@ def test_partition_marginals_and_viterbi_match_enumeration(lengths):
 
 
 def test_loss_ignores_context():
-    """With slots 2 and 3 of a text of six, the scores of the other steps do not count, nor do begin and end."""
+    """If only steps 2 and 3 of six have slots, the scores of the other steps do not count, nor do begin and end."""
     crf, emissions, sizes = chain(), drawn(1, 6), torch.tensor([6])
     labels = torch.tensor([[-1, -1, 1, 2, -1, -1]])
     paths = {(i, j): emissions[0, 2, i] + emissions[0, 3, j] + crf.transitions[i, j]
@@ -339,7 +339,7 @@ def test_hidden_word_of_a_spelled_store_keeps_its_characters():
 
 
 def test_spelled_words_from_store_to_text(tmp_path):
-    """Words that end with y have a capital. No word of dev is in training; the characters tell what to do."""
+    """Words that end with y have a capital. No dev word is in training, so only the characters show it."""
     rng = np.random.default_rng(3)
     (tmp_path / "labels.txt").write_text("O w\nPERIOD w. .\nCAP W\nCAP_PERIOD W. .\n")
     for name, count, letters in (("train", 30, "abcd"), ("dev", 5, "bca")):

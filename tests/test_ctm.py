@@ -94,7 +94,7 @@ def test_ctm_index_finds_every_id(ctm):
 
 
 def test_ctm_index_is_a_mapping(ctm):
-    """Its ids are those of the file, each once, whatever stands between their lines."""
+    """Its ids are those of the file, each once, whatever is between their lines."""
     lines = ["c 1 0 1 v\n", "b 1 0 1 x\n", "a 1 0 1 z\n", "b 1 1 1 w\n"]
     sources = CtmIndex(ctm("".join(lines)))
     assert list(sources) == ["c", "b", "a"]
@@ -133,7 +133,7 @@ def test_ctm_index_short_and_long_overlaps(ctm):
 
 
 def test_ctm_index_overlap_of_a_second(ctm):
-    """So much is allowed, and one word more names the line of the word that overlaps more."""
+    """An overlap up to the limit is allowed; beyond it, the error names the line of the word."""
     lines = ["u 1 0 2 a\n", "u 1 1 1 b\n", "u 1 2 2 c\n", "u 1 2.9 1 d\n"]
     assert words_of(CtmIndex(ctm("".join(lines[:3])))["u"]()) == ["a", "b", "c"]
     with pytest.raises(InputError, match=r"ctm:4: at 2.90 s a word of 'u' overlaps the one before by more than 1 s"):
@@ -186,7 +186,7 @@ def test_ctm_index_nothing_there(ctm, tmp_path):
         CtmIndex(ctm(";; only a comment\n\n"))
 
 
-# Times in microseconds are read as they were written; words and ids have any characters but blanks and controls.
+# Times in microseconds are read back exactly; words and ids have any characters except spaces and controls.
 names = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters=" "), min_size=1).filter(
     lambda name: not name.startswith(";;") and name not in ("<eps>", "<sil>", "<SIL>", "!SIL")
     and not name.startswith("<ALT"))
@@ -256,17 +256,17 @@ def test_ctm_index_of_a_pipe(tmp_path):
 
 
 @pytest.mark.parametrize("value", ["1e9", "1e308", "9" * 5000])
-def test_ctm_time_that_is_none(tmp_path, value):
+def test_ctm_invalid_time(tmp_path, value):
     (tmp_path / "ctm").write_text(f"a 1 {value} 1 x\n")
     with pytest.raises(InputError, match=r"ctm:1: the begin .* is no"):
         CtmIndex(tmp_path / "ctm")["a"]()
 
 
 @pytest.mark.parametrize("text", [
-    "a 1 0 0.5 one \na 1 0.5 0.5 two \n",                    # get_train_ctm.sh: a blank at the end, no confidence
+    "a 1 0 0.5 one \na 1 0.5 0.5 two \n",                    # get_train_ctm.sh: a space at the end, no confidence
     "a\t1  0 0.5 one\na 1 0.5 0.5 two",                      # no newline at the end
     ";; made by hand\na 1 0 0.5 one\n\n;; more\na 1 0.5 0.5 two\n",
-    "a 1 0 0.5 one\na 1 0.5 0.5 two 0.7\n",                  # a column more
+    "a 1 0 0.5 one\na 1 0.5 0.5 two 0.7\n",                  # one more column
     "a 0 0.5 one 0.9\na 0.5 0.5 two 0.7\n",                  # no channels
     "a 1 0.5 0.5 two\na 1 0 0.5 one\n",                      # not in time order
     "a 1 * * <ALT_BEGIN>\na 1 0 0.5 one\na 1 * * <ALT>\na 1 0 0.5 won\na 1 * * <ALT_END>\na 1 0.5 0.5 two\n",

@@ -1,4 +1,4 @@
-"""Passages cut into utterances: ids, leads, dots that what follows decides on, and turns of speakers."""
+"""Passages cut into utterances: ids, leads, dots decided by the following words, and turns of speakers."""
 
 from itertools import pairwise
 
@@ -134,7 +134,7 @@ def test_cut_open_dot_is_decided_by_what_follows(passages, ends, independent):
 
 
 def test_cut_turns():
-    """A word is flagged if another speaker says the next one of its stream; one who is not known is no other."""
+    """A word is flagged if another speaker says the next one of its stream; an unknown speaker does not count."""
     passages = [Passage("a b", "O O", stream="", speaker="A"), Passage("c", "O", speaker="B"),
                 Passage("d", "O", stream=""), Passage("e", "O", speaker="A"), Passage("f g h", "O O O", speaker="B"),
                 Passage("", "", speaker="C"), Passage("i", "O"), Passage("j", "O", speaker="C")]
@@ -153,12 +153,12 @@ LINES = "#doc one\nBefore anyone.\n#speaker Ann\nSo it begins,\nas it must.\n#sp
     ("", "#speaker A\nso", True, [(None, "#speaker A\nso", True)]),
     ("#speaker (.*)", "so\n#speaker A\nit\n#speaker B\nis\n", True,
      [(None, "so\n", True), ("A", "it\n", True), ("B", "is\n", True)]),
-    # It goes on with a line of the part before.
+    # It continues a line of the part before.
     ("#speaker (.*)", "#speaker A\nso", False, [(None, "#speaker A\nso", False)]),
     ("([A-Z]+):", "ANN: so. he said: NO: no\nBOB: yes", True,
      [("ANN", " so. he said: NO: no\n", False), ("BOB", " yes", False)]),
     ("[A-Z]+:", "ANN: so", True, [("ANN:", " so", False)]),  # without a group, all that matches is the name
-    ("([A-Z]+)?", "so\nit", True, [(None, "so\nit", True)]),  # what matches nothing is no label
+    ("([A-Z]+)?", "so\nit", True, [(None, "so\nit", True)]),  # an empty match is not a label
 ])
 def test_speaker_turns(expression, text, line_start, parts):
     assert list(speaker_turns(expression, text, line_start)) == parts
@@ -166,7 +166,7 @@ def test_speaker_turns(expression, text, line_start, parts):
 
 @given(st.lists(st.tuples(st.sampled_from("ABC"), st.integers(0, 4)), max_size=12), st.integers(1, 5))
 def test_turn_flags_are_where_the_speakers_of_words_differ(turns, size):
-    """By brute force, with turns without words, and however the words are cut: the last word waits for the next one."""
+    """Compared with brute force, including turns without words; the last word waits for the next one."""
     passages = [Passage(" ".join("w" * words), " ".join("O" * words), speaker=speaker) for speaker, words in turns]
     passages.insert(0, Passage("", "", stream=""))
     found = [turn for utterance in Cutter(size, attach, turns=True).cut(passages) for turn in utterance.turns.tolist()]

@@ -1,4 +1,4 @@
-"""Posteriors of streams against known logits; spans; the best allowed labels; labels of words that are split."""
+"""Posteriors of streams compared with known logits; spans; the best allowed labels; labels of split words."""
 
 from itertools import pairwise, product
 
@@ -130,7 +130,7 @@ def test_log_posteriors_chunks_with_enough_context_equal_whole_streams(lookahead
     model, data = model_of(lookahead), make([1, 30, 101], True)
     whole = log_posteriors(model, data, chunk_size=0)
     np.testing.assert_array_equal(log_posteriors(model, data, chunk_size, context=2), whole)
-    if chunk_size == 1 and lookahead in (0, None):  # with less context they differ, so the context is really read
+    if chunk_size == 1 and lookahead in (0, None):  # with less context they differ, so the context is used
         assert not np.array_equal(log_posteriors(model, data, chunk_size, 0), whole)
 
 
@@ -192,7 +192,7 @@ def test_span_groups_are_filled_and_keep_the_order(tmp_path, monkeypatch):
     found = list(spans.span_groups(DataDir(tmp_path), WordTokenizer(Vocabulary(["<unk>", "</s>"])), 0, 0))
     assert [len(group) for group in found] == [10] * 10
     assert [span.utterances[0].stream for group in found for span in group] == [f"{i:03}" for i in range(100)]
-    # Each stream is a little longer than a chunk, so it has two; a group has the streams that fill the batches.
+    # Each stream is a little longer than a chunk, so it has two chunks; a group has enough streams to fill the batches.
     found = list(spans.span_groups(DataDir(tmp_path), WordTokenizer(Vocabulary(["<unk>", "</s>"])), 5, 2))
     assert {len(group) for group in found} == {7, 100 % 7}
 
@@ -240,7 +240,7 @@ def test_best_sequences_are_the_best_of_all(transitions, seed):
 
 
 def test_last_slot_after_a_settled_one():
-    """A label that is sure says what follows it, also where only one slot does."""
+    """A certain label decides the one after it, even if only one slot follows."""
     transitions = Transitions(np.array([[0.0, 1.0], [0.0, 0.0]]), np.zeros(2))
     log_probs = np.log([[0.999, 0.001], [0.6, 0.4]])
     assert best_sequences(log_probs, np.array([0, 2]), transitions).tolist() == [0, 1]
@@ -277,7 +277,7 @@ def test_case_rules_keep_allowed_labels_and_change_the_least_probable():
     assert best_sequences(sure, np.array([0, 4]), rules).tolist() == [1, 4, 1, 0]
     sure[2] = np.log([0.5, 0.3, 0.05, 0.05, 0.05, 0.05])  # a word after a period, probably without a capital
     assert best_sequences(sure, np.array([0, 4]), rules).tolist() == [1, 4, 1, 0]
-    sure[1] = np.log([0.4, 0.05, 0.02, 0.02, 0.49, 0.02])  # and now the period is not sure either
+    sure[1] = np.log([0.4, 0.05, 0.02, 0.02, 0.49, 0.02])  # now the period is not certain, either
     assert best_sequences(sure, np.array([0, 4]), rules).tolist() == [1, 0, 0, 0]
     assert best_sequences(sure, np.array([0, 4]), rules, np.array([0, 0, 1, 0], bool)).tolist() == [1, 4, 0, 0]
 
@@ -388,7 +388,7 @@ def test_words_have_the_labels_of_their_parts(parts_make, tmp_path, labels, name
     stream = open_stream(model, LiveWriter(model, Casing(model.labels, {})))
     found = [marked for word in WHOLE for marked in stream.push(word)] + stream.close()
     assert [(marked.word, marked.label) for marked in found] == list(zip(WHOLE, names[words]))
-    # If the speaker falls silent, words that wait have the labels of a text that ends there; the others are the same.
+    # If the speaker falls silent, waiting words get the labels of a text that ends there; other labels stay the same.
     for at in range(1, len(WHOLE)) if model.lookahead is not None else ():
         stream = open_stream(model, LiveWriter(model, Casing(model.labels, {})))
         found = [marked for word in WHOLE[:at] for marked in stream.push(word)]

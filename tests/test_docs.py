@@ -1,4 +1,4 @@
-"""README.md and docs/: commands run and print what is shown, figures are of RESULTS.tsv, links lead somewhere."""
+"""README.md and docs/: commands run and print what is shown, figures agree with RESULTS.tsv, links have targets."""
 
 import os
 import re
@@ -46,7 +46,7 @@ def test_after_asr_commands_show_what_the_page_shows(number, tmp_path):
 
 @pytest.mark.parametrize("page", ["prepare-data", "clean-text", "tokens"])
 def test_commands_print_what_the_page_shows(page, tmp_path):
-    """All commands of a page, one after the other; what stands below some is all that these print."""
+    """All commands of a page, one after the other; text below a command is everything that it prints."""
     text = (ROOT / f"docs/{page}.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```sh\n(.*?)^```$(?:\n\n^```\n(.*?)^```$)?", text, re.DOTALL | re.MULTILINE)
     parts = [f"{commands}echo %%" for commands, _ in blocks]
@@ -68,7 +68,7 @@ def test_adapt_commands_train_and_score(tmp_path):
     done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False,
                           env=os.environ | {"OMP_NUM_THREADS": "1"})
     assert done.returncode == 0, done.stderr
-    # The model starts from what `en` knows: a thousand words alone teach none of this.
+    # The model starts from `en`: a thousand words alone would not teach it any of this.
     first, last = (float(loss) for loss in re.findall(r"epoch [13]: .* dev loss (\S+),", done.stderr))
     assert last < first < 0.6
     sentence, *scores = done.stdout.splitlines()
@@ -81,12 +81,12 @@ def test_adapt_commands_train_and_score(tmp_path):
 
 
 TEXTS = [f"{kind}-{number:02d}" for kind in ("news", "talk") for number in range(1, 4)]
-LINES = 1  # of each text
+LINES = 1  # lines of each text
 
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory):
-    """A checkout with some short texts, where all commands of the tutorial were run; and what they printed."""
+    """A checkout with some short texts in which all commands of the tutorial were run, and their output."""
     if not (find_spec("pocketsphinx") and shutil.which("flite")):
         pytest.skip("pocketsphinx and flite are extras")
     root = tmp_path_factory.mktemp("checkout")
@@ -120,7 +120,7 @@ def test_tutorial_commands_make_results(book):
 
 
 def test_tutorial_shows_what_is_printed(book):
-    """Each line of output on the page has the form of a line that was printed: the same words, other numbers."""
+    """Each line of output on the page matches a printed line except for its numbers."""
     root, done = book
     shape = re.compile(r"[\d.,]+")
     printed = {shape.sub("0", line) for line in done.stderr.splitlines()}

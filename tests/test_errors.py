@@ -1,4 +1,4 @@
-"""Errors are one line, also after they crossed processes; messages and progress bars on standard error."""
+"""Errors are one line, even from other processes; messages and progress bars go to standard error."""
 
 import io
 import logging
@@ -73,7 +73,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def become_terminal(monkeypatch):
-    """A function that makes standard error a terminal, where each look at the clock is 3 seconds after the last."""
+    """A function that makes standard error a terminal, and each reading of the clock 3 seconds later than the last."""
     def become() -> Terminal:
         seconds, terminal = iter(range(0, 1_000_000, 3)), Terminal()
         monkeypatch.setattr(sys, "stderr", terminal)
@@ -84,7 +84,7 @@ def become_terminal(monkeypatch):
 
 @pytest.fixture
 def configured():
-    """The function that configures messages; afterwards they are as they were."""
+    """The function that configures messages; afterwards the old settings are restored."""
     yield log.configure
     log.configure()
 

@@ -101,7 +101,7 @@ def test_prepare_ten_labels(text, expected, tmp_path):
 
 
 def test_quotes_that_are_words(tmp_path):
-    """As the recipe writes them, the word before a quotation mark has its label, and the mark can have another one."""
+    """As in the recipe's texts, a quotation mark's label is on the word before it, and the mark can have another."""
     sed = re.search(r"sed -E '([^']+)'", (RECIPE / "local/prepare_texts.sh").read_text(encoding="utf-8"))[1]
     text = subprocess.run(["sed", "-E", sed], input='#doc "a"\nThe “why” guy said, "No" , he.\n', check=True, text=True,
                           capture_output=True, env={"LC_ALL": "C", "PATH": os.environ["PATH"]}).stdout

@@ -22,7 +22,7 @@ class Stop(Exception):
 
 
 def interrupted(write):
-    """Call `write` in a block, then leave that by an error."""
+    """Call `write` in a block that then ends with an error."""
     write("half")
     raise Stop
 
@@ -62,7 +62,7 @@ def listing(path):
 
 
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="this system has no /dev/shm")
-def test_atomic_file_in_shared_memory_is_no_device():
+def test_atomic_file_in_shared_memory_is_not_a_device():
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         path = Path(folder, "a")
         path.write_text("old")
@@ -154,7 +154,7 @@ def test_atomic_dir_directory_in_the_place_of_a_file(tmp_path):
 
 
 def test_atomic_dir_error_while_files_move_leaves_an_unfinished_directory(tmp_path, monkeypatch):
-    """As after a kill: no key, and what is left is known to be ours."""
+    """As after a kill: there is no key, and the rest is known to be ours."""
     (tmp_path / "key").write_text("1")
     (tmp_path / "mine").write_text("kept")
     writing = atomic_dir(tmp_path, "key")
@@ -179,7 +179,7 @@ NAMES = ("key", "a", "b", "sub/c", "old")
 
 
 class Killed(BaseException):
-    """Ends a process at a call that changes a directory: no code of the program runs after it."""
+    """Ends a process at a call that changes a directory, so that no code of the program runs afterwards."""
 
 
 def test_atomic_dir_killed_at_any_change_is_old_or_new_or_has_no_key(tmp_path, monkeypatch):
@@ -195,7 +195,7 @@ def test_atomic_dir_killed_at_any_change_is_old_or_new_or_has_no_key(tmp_path, m
         def change(*arguments, call, **options):
             nonlocal left
             left -= 1
-            if left < 0:  # also every change that a handler would make: it does not run after a kill
+            if left < 0:  # also changes by handlers, which do not run after a kill
                 raise Killed
             return call(*arguments, **options)
 
@@ -275,17 +275,17 @@ with atomic_file(sys.argv[1] + "/f") as file, atomic_dir(sys.argv[1] + "/d", "a"
 
 
 def test_atomic_removes_leftovers_of_killed_processes_only(tmp_path):
-    """A leftover is known by its lock, so it makes no difference on which machine its process runs."""
+    """A leftover is recognised by its lock, whatever machine its process runs on."""
     with subprocess.Popen([sys.executable, "-c", WRITE, tmp_path], stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"half\n"
         names = {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if file.is_file()}
         assert {"d/.lock", "d/.new/b"} < names
-        with atomic_file(tmp_path / "f") as file:  # the other is at work: its file stays
+        with atomic_file(tmp_path / "f") as file:  # the other process is at work, so its file stays
             file.write("whole")
         assert len(list(tmp_path.glob(".f.*.tmp"))) == 1
         process.kill()
         process.wait()
-    (tmp_path / ".other.12345678.tmp").touch()  # of another file
+    (tmp_path / ".other.12345678.tmp").touch()  # belongs to another file
     (tmp_path / ".f.12345678.tmp").touch()
     with atomic_file(tmp_path / "f") as file:
         file.write("again")
@@ -325,7 +325,7 @@ def test_atomic_file_removed_before_it_is_locked(tmp_path, monkeypatch):
 
 
 def fails(error):
-    """As torch.save, which writes on when a write has failed, and then makes another error."""
+    """As torch.save, which continues to write after a failed write, and then raises another error."""
     try:
         raise OSError(errno.ENOSPC, "No space left on device")
     except OSError:

@@ -1,4 +1,4 @@
-"""Formats of punc prepare: found by name; parts of files and the passages they give, repairs, and what is refused."""
+"""Formats of punc prepare: found by name; parts of files and their passages, repairs, and refused inputs."""
 
 from collections import Counter
 from dataclasses import fields
@@ -81,7 +81,7 @@ def test_format_has_help_and_known_options(name):
 def test_options_not_given_are_those_of_the_command():
     options, parser = PrepareOptions(), prepare.options()
     for field in fields(PrepareOptions):
-        if field.name not in ("clean", "nj"):  # of the command, a text, and all processors
+        if field.name not in ("clean", "nj"):  # options with other kinds of defaults
             assert getattr(options, field.name) == parser.get_default(field.name)
     assert (options.clean, options.nj) == ((), 1)
 
@@ -139,7 +139,7 @@ LINES = st.lists(st.sampled_from(["#doc A b", "#doc", "#note x", "#note", "so it
 
 @given(LINES, st.booleans(), st.sampled_from(["#doc", ""]), st.sampled_from(["#note", ""]))
 def test_streams_line_by_line(lines, line_start, document_prefix, skip_prefix):
-    """A stream begins at a line that begins with the prefix; the first line may not begin at a beginning."""
+    """A stream begins at a line with the prefix; a part's first line may begin in the middle of a line."""
     expected, text = [(None, [])], "\n".join(lines)
     for i, line in enumerate(lines):
         if (i or line_start) and skip_prefix and line.startswith(skip_prefix):
@@ -305,7 +305,7 @@ def test_prose_speaker_at_the_beginning_of_a_line(text, line_start, speakers):
     assert [(p.words, p.stream, p.speaker) for p in passages if p.words] == speakers
 
 
-def test_prose_ellipses_with_blanks_are_one_token():
+def test_prose_ellipses_with_spaces_are_one_token():
     text = "So . . . it is . . . He"
     words = Abbreviations({"begins": ["he"]})
     assert one("prose", text, abbreviations=words)[:2] == ("so it is he", "O O PERIOD O")
@@ -380,7 +380,7 @@ def test_options_that_apply_to_each_format(name, options):
 
 
 def test_sil_words_that_look_like_marks():
-    """Only the names of marks are marks; so is what the label set names."""
+    """Only the names of marks, and those in the label set, are marks."""
     (passage,), repairs = reader("sil").read(b"so 'CAUSE $MILLION .COMPANY ,COMMA x ;SEMICOLON ?QUESTION")
     assert (passage.words, passage.labels) == ("so 'cause $million .company x", "O O O COMMA QUESTION")
     assert repairs == {"marks that the label set does not read, dropped": 1}
@@ -397,7 +397,7 @@ def test_sil_has_pauses_if_a_file_has_or_cannot_be_searched(tmp_path, texts, pau
 
 
 @pytest.mark.parametrize("value", ["1e308", "1e9", "9" * 5000])
-def test_sil_pause_that_is_none(value):
+def test_sil_invalid_pause(value):
     with pytest.raises(InputError, match="is not a pause"):
         read("sil", f"so <sil={value}>")
 

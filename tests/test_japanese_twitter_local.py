@@ -81,7 +81,7 @@ def test_divide_no_sentence_in_two_sets():
 
 
 def books(path, works):
-    """A file of works, each with one sentence a paragraph, but for the second paragraph, which has no end."""
+    """A file of works with one sentence per paragraph, except that the second paragraph has no sentence end."""
     path.write_text("".join(f"#doc {name}\n{name}あ{n}。\nおわらない\n" if n == 0 else f"{name}あ{'い' * n}。\n"
                             for name, size in works.items() for n in range(size)))
     return TEXTS.read_books(str(path), TEXTS.SentenceReader(LabelSet.read(LABELS), "stop"))

@@ -139,7 +139,7 @@ def make_parts(folder):
 
 
 def killed_at(at, paths):
-    """Join the parts in a process that is killed before change number `at` once they are joined; whether it was."""
+    """Join the parts in a process killed before change number `at` after joining. Returns whether it was killed."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
@@ -168,7 +168,7 @@ def test_finish_joining_after_a_kill_at_any_change(tmp_path):
         paths = [tmp_path / str(kills) / name for name in "12"]
         done = not any(file.name != ".lock" for path in paths for file in path.glob("*"))
         if not done and not finish_joining(paths):
-            with joining(paths) as parts:  # none was removed
+            with joining(paths) as parts:  # no part was removed
                 assert [part.files() for part in parts] == [["data", "text"]] * 2
         finished += not done
         assert done or not any(path.exists() for path in paths)
@@ -319,7 +319,7 @@ def fail_first(folder, task):
 
 
 def begin(folder):
-    """Write the length of a result, and no more."""
+    """Write only the length of a result."""
     frame = sys._getframe()
     while "result_queue" not in frame.f_locals:
         frame = frame.f_back
@@ -347,7 +347,7 @@ def two_tasks_until_begun(folder):
 
 TASKS = {
     "report_and_wait": lambda folder: range(2),
-    "fail_first": lambda folder: ["", *(["x" * 10**6] * 5)],  # the tasks that wait are more than a pipe holds
+    "fail_first": lambda folder: ["", *(["x" * 10**6] * 5)],  # the waiting tasks are more than a pipe holds
     "begin_a_result": two_tasks_until_begun,
     "die_in_a_result": lambda folder: range(8),
 }

@@ -1,4 +1,4 @@
-"""JSON of recognisers: an example of each format, what changes when words do, unknown JSON, errors, linear time."""
+"""JSON of recognisers: an example of each format, what changes with the words, unknown JSON, errors, linear time."""
 
 import json
 import time
@@ -38,7 +38,7 @@ CHANNELS = [[item("hi", 0.1, 0.3), item("you", 0.4, 0.6)], [item("yes", 0.2, 0.4
 SEGMENT = {"id": 0, "start": 0, "end": 1.5, "text": " hi you", "words": timed("word", " hi", " you")}
 HI_YOU = "hi 0 .5, you 1 1.5"
 
-# Of each row: a file, and its words as `word begin end speaker`, with blanks in place of what is not known.
+# For each row: a file, and its words as `word begin end speaker`, with - for unknown values.
 EXAMPLES = [
     ("whisper.cpp", {"systeminfo": "AVX = 1", "result": {"language": "en"}, "transcription": [
         {"timestamps": {"from": "00:00:00,000"}, "offsets": {"from": 0, "to": 500}, "text": " Jen", "tokens": [
@@ -266,7 +266,7 @@ def error(text):
 @pytest.mark.parametrize(("text", "said"), [
     ('{"text": "a", "segments": [', "file:1: the JSON is cut short: "), ('{"a": "b', "file:1: the JSON is cut short: "),
     ('{"a":\n 1 "b": 2}', "file:2: not JSON: "), ('{"text": "\\u00e+1 a"}', "file:1: not JSON: "),
-    ('{"a": ' + "[" * 100_000, "file:1: values too deep inside of others; "),
+    ('{"a": ' + "[" * 100_000, "file:1: values nested too deep; "),
     ("3", "file:1: text before the JSON: '3'; "), ('> run\n{"text": "a"}', "file:1: text before the JSON: '> run"),
     ('{"text": "a"}\nbye', "file:2: text after the JSON: 'bye'; "),
     ('{"text": "a", "text": "b"}', "file:1: an object has the member 'text' twice; keep one"),
@@ -301,7 +301,7 @@ def test_messages(value, said):
 
 
 def test_bytes_that_are_not_utf8_stay_where_no_word_is_read(tmp_path):
-    """As in `tokens` of whisper.cpp, which cuts characters in two."""
+    """As in the `tokens` of whisper.cpp, which split characters."""
     raw = (b'{"transcription": [{"offsets": {"from": 0, "to": 1000}, "text": " caf\xc3\xa9 so", "tokens": ['
            b'{"text": "\xc3"}, {"text": "\xa9 \\udcc3\\ud83d\\ude00"}]}]}\n')
     (tmp_path / "a.json").write_bytes(raw)
@@ -343,7 +343,7 @@ def test_probabilities_stand_next_to_the_words():
     assert made == [{"word": " Hi", "start": 0, "end": 0.5, "label_probability": 0.25}, SEGMENT["words"][1]]
 
 
-def test_whisper_words_that_go_on_the_word_before():
+def test_whisper_words_that_continue_the_word_before():
     """As ` state`, `-of`, `-the`, `-art.` of large-v3; a text with other words keeps them."""
     made = {"text": " Well, a state-of-the-art.", "segments": [{
         "text": " a state-of-the-art.", "words": timed("word", " a", " state", "-of", "-the", "-art.")}]}
@@ -353,7 +353,7 @@ def test_whisper_words_that_go_on_the_word_before():
     assert [word["word"] for word in again["segments"][0]["words"]] == [" A", " State", "-of", "-the", "-art,"]
 
 
-def test_a_mark_that_goes_leaves_an_empty_item():
+def test_removed_mark_leaves_an_empty_item():
     value = next(value for name, value, _ in EXAMPLES if name == "Amazon Transcribe")
     again = rewritten(value, "Good", "day!")["results"]
     assert [one["alternatives"][0]["content"] for one in again["items"]] == ["Good", "", "day", "!"]
@@ -361,7 +361,7 @@ def test_a_mark_that_goes_leaves_an_empty_item():
 
 
 def test_a_text_with_marks_is_read_before_words_without():
-    """Azure's figures have the times of the words that they stand for; the words get the marks, too."""
+    """Azure's numerals have the times of the words that they stand for; the words get the marks, too."""
     words = timed("word", "at", "ten", "yes", unit=1e7, begin="offsetInTicks", end="durationInTicks", length=True)
     value = {"recognizedPhrases": [{"nBest": [{"lexical": "at ten yes", "display": "At 10, yes.", "words": words}]}]}
     assert described(read(value)[1]) == "At 0 .5, 10, 1 1.5, yes. 2 2.5"
@@ -371,7 +371,7 @@ def test_a_text_with_marks_is_read_before_words_without():
 
 
 def test_recordings():
-    """A document each, parts of one by their names, or channels."""
+    """One recording per document, parts of a recording by name, or channels."""
     chunks = [{"text": "a b", "chunks": []}, {"text": "c", "chunks": []}]
     words = read(chunks)[1]
     assert (words.recordings, words.recording.tolist(), words.streams.tolist()) == (["1", "2"], [0, 0, 1], [0, 0, 1])
@@ -386,7 +386,7 @@ def test_recordings():
     assert (words.recordings, words.begins.tolist()) == ([""], [0.5, 2.5])
 
 
-def test_speakers_that_are_no_names():
+def test_speakers_that_are_not_names():
     names = [{"id": 1}, 2, "", None, {"name": "Ann\nB\ud800"}]
     words = read({"segments": [{"speaker": "S", "words": [{"word": "a", "speaker": name} for name in names]}]})[1]
     found = [words.speakers[i] if i >= 0 else None for i in words.speaker.tolist()]
@@ -423,7 +423,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_time_is_linear(name):
-    """What takes quadratic time would take minutes."""
+    """In quadratic time this would take minutes."""
     begin = time.process_time()
     try:
         found, words = read(HOSTILE[name])

@@ -34,7 +34,7 @@ def recipe(tmp_path, monkeypatch):
         Path(name).write_text(text * 3)
     assert main(["prepare", "--format=prose", "--labels=labels.txt", "--utt-words=7", "--nj=1", *TEXTS,
                  "data/train"]) == 0
-    with open("ctm", "w") as ctm:  # as get_train_ctm.sh writes it: by utterance, a blank at the end
+    with open("ctm", "w") as ctm:  # as get_train_ctm.sh writes it: by utterance, a space at the end
         for utterance in DataDir("data/train").utterances():
             times = enumerate(utterance.words)
             ctm.writelines(f"{utterance.id} 1 {0.5 * i + i % 3 / 10:.3f} 0.250 {word} \n" for i, word in times)
@@ -69,7 +69,7 @@ def test_kaldi_validate_data_dir(recipe):
     write_data_dir("data/again", data.utterances(), like=data)
     kaldi_validates("data/again")
     we_validate("data/again")
-    # It can fail.
+    # The check can fail.
     with open("data/again/text", "a") as text:
         text.write("zzz word\n")
     with pytest.raises(AssertionError):

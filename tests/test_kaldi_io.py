@@ -113,7 +113,7 @@ def test_archive_runs_no_code(tmp_path):
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -0.25])
-def test_posteriors_that_are_none(tmp_path, number):
+def test_posteriors_that_are_invalid(tmp_path, number):
     fine, other = np.eye(2, 3, dtype=np.float32), np.full((2, 3), 0.25, np.float32)
     other[1, 1] = number
     kaldiio.save_ark(str(tmp_path / "post.ark"), {"a": fine, "b": np.zeros((0, 0), np.float32), "c": other})
@@ -180,7 +180,7 @@ def test_readers_do_not_wait_for_a_pipe(tmp_path):
 
 
 @pytest.mark.parametrize("offset", ["9" * 30, "9" * 5000, "²", "-1", "1_0"])
-def test_reader_offset_that_is_none(tmp_path, offset):
+def test_reader_invalid_offset(tmp_path, offset):
     index = write(tmp_path)
     with pytest.raises(InputError) as error:
         VectorReader(index).read(f"{tmp_path}/x.ark:{offset}", 7)
@@ -189,7 +189,7 @@ def test_reader_offset_that_is_none(tmp_path, offset):
 
 
 def test_archive_of_a_larger_array_than_is_read(tmp_path, monkeypatch):
-    """It is read as a whole, so it could fill the memory."""
+    """A matrix is read as a whole, so it could fill the memory."""
     kaldiio.save_ark(str(tmp_path / "a.ark"), {"utt": np.zeros((40, 5), np.float32)})
     assert len(list(read_archive(tmp_path / "a.ark"))) == 1
     monkeypatch.setattr("punc.data.kaldi_io.LARGEST", 300)

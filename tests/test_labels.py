@@ -1,4 +1,4 @@
-"""Label sets: what is read as which label, how a label is written, and a labels.txt that is wrong or has changed."""
+"""Label sets: which marks are read as which label, how labels are written, and a wrong or changed labels.txt."""
 
 import pytest
 from hypothesis import given
@@ -85,7 +85,7 @@ def test_label_write(written, word, result):
     ("", "labels.txt: fewer than two labels"),
     ("O w\nC w, ,\nC w. .\n", "labels.txt: a label name occurs twice"),
     ("O w\nC w, , .\nP w. .\n", "labels.txt: mark '.' is read as two labels"),
-    ("C w, ,\nO w\n", "labels.txt: the first label, C, writes something; "),
+    ("C w, ,\nO w\n", "labels.txt: the first label, C, is not empty; "),
     ("O w\r\nC w, ,\r\n", "labels.txt:1: a carriage return"),
 ])
 def test_read_wrong_label_set(read, text, message):
@@ -156,12 +156,12 @@ TRAIN = ["train", "--model", "t_lstm", "--embedding-dim", "2", "--hidden-dim", "
 
 
 def run(place, subcommand, *arguments):
-    """The exit status of a command, in which names of FILES are in `place`."""
+    """The exit status of a command whose names in FILES are paths in `place`."""
     return command.main([subcommand, *(str(place / one) if one in FILES else one for one in arguments)])
 
 
 def test_data_directories_have_their_label_set(place, capsys):
-    """Prepared, punctuated and projected ones; what is prepared without labels has none of an older run."""
+    """Prepared, punctuated and projected directories; one prepared without labels keeps no record of an older run."""
     for name in ("train", "decoded"):
         assert LabelSet.read(place / name / "punct.labels") == LabelSet.read(place / "labels.txt")
     (place / "asr").mkdir()
@@ -170,7 +170,7 @@ def test_data_directories_have_their_label_set(place, capsys):
     assert not (place / "train" / "punct.labels").exists()
 
 
-# What the given label set is, and what each command that gets one says of data of the old one.
+# A given label set, and each command's message about data of the old one.
 REFUSED = [(LESS, "label 'QUESTION' is not in the label set, which has O COMMA PERIOD"),
            (WRITTEN, "label 'COMMA' is written w, here, but w; in the label set")]
 SAID = [(MORE, "it lacks BANG"), (MARKS, "other marks are COMMA")]
@@ -195,7 +195,7 @@ def test_data_of_another_label_set_are_noticed(place, capsys, arguments):
 
 
 def test_score_of_a_system_with_another_label_set_is_noticed(place, capsys):
-    """The reference is prepared again, the system's output is that of the old model."""
+    """The reference is prepared again, but the system's output comes from the old model."""
     (place / "labels.txt").write_text(MORE)
     run(place, "prepare", "--format", "prose", "--labels", "labels.txt", "text.txt", "dev")
     assert run(place, "score", "--labels", "labels.txt", "dev", "decoded", "score") == 0
@@ -251,7 +251,7 @@ def test_marks_before_a_word_are_read_and_written(place, capsys):
     assert run(place, "prepare", "--format", "prose", "--labels", "labels.txt", "text.txt", "dev") == 0
     words, found = ((place / "dev" / name).read_text().split()[1:] for name in ("text", "punct"))
     assert " ".join(words) == "hola cómo está ana qué no y tú dijo"
-    # No label opens a word with a comma: the mark behind it counts.
+    # No label opens a word and has a comma, so the mark after the word counts.
     assert " ".join(found) == (
         "CAP_COMMA OPEN COMMA CAP_QUESTION CAP_OPEN_QUESTION CAP_OPEN CAP_OPEN QUESTION QUESTION")
     assert " ".join(written(words, found, LabelSet.read(place / "labels.txt"))) == (

@@ -19,12 +19,12 @@ def modules():
 
 
 def level(module):
-    """The place of a module's package in PACKAGES; punc itself, the interface for programs, is above all."""
+    """The index of a module's package in PACKAGES; punc itself, the interface for programs, is above all others."""
     return PACKAGES.index(module.split(".")[1]) if "." in module else len(PACKAGES)
 
 
 def imports(path, names):
-    """The modules of punc that a file imports, wherever in it that is written."""
+    """The modules of punc that a file imports, anywhere in the file."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

@@ -65,12 +65,12 @@ WINDOWS = [(window, slot_word) for window in (1, 2, 5) for slot_word in range(wi
 
 @pytest.mark.parametrize(("window", "slot_word"), WINDOWS)
 def test_window_input_stateful_batches_match_loop(window, slot_word):
-    """In stateful batches, streams follow each other in a row: no window has a word of another stream."""
+    """In stateful batches, streams follow each other in a row, but no window has a word of another stream."""
     layer = numbered(window, slot_word)
     last = (slot_word or (window + 1) // 2) - 1
     assert layer.lookahead == window - 1 - last
     if layer.lookahead == 0 and window > 1:
-        return  # no END is between the streams of a row then, for any model
+        return  # then no END is between the streams of a row, for any model
     rng = np.random.default_rng(window)
     offsets = np.cumsum([0, 1, 7, 2, 12, 1, 1, 30, 5])
     ids, total = rng.integers(2, 10, offsets[-1]).astype(np.int32), int(offsets[-1])
@@ -109,7 +109,7 @@ def test_word_vectors_of_file_change_only_if_trained(tmp_path, train):
     path.write_text("a 1 2\nb 3 8\nz 5 6\n")
     layer = WordVectors(len(VOCABULARY), 2, str(path), train)
     layer.initialize_from_vocabulary(VOCABULARY)
-    expected = torch.zeros(10, 2)  # the words of the vocabulary that the file has, brought to mean 0 and variance 1
+    expected = torch.zeros(10, 2)  # the vocabulary's words that are in the file, normalized to mean 0 and variance 1
     expected[2:4] = torch.tensor([[-1., -1.], [1., 1.]])
     assert torch.equal(layer.weight, expected)
     assert layer.weight.requires_grad == train

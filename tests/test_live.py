@@ -1,6 +1,6 @@
-"""Words that come one by one, with pauses: the labels of the whole stream, as soon as the model allows.
+"""Words that arrive one by one, with pauses, get the labels of the whole stream as soon as the model allows.
 
-With marks, tags and numbers they are written as those of a file.
+Words with marks, tags and numbers are written as those of a file.
 """
 
 import math
@@ -27,7 +27,7 @@ LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nCAP W\nCAP_COMMA W, ,\nCAP_PERIOD W. .\n
 KNOWN = ["hello", "you", "are", "in", "the", "fine", "we"]
 TEXTS = [*KNOWN, *KNOWN, "it's", "hello,", '"fine."', "42.", "3,5", "$5", "u.s.", "[Music]", "<unk>", "<unk>.", "[soft",
          "music]", ",", ".", "NATO", "Ada", "we-you", "…", "<eps>", "nato", "x.com", "You"]
-NAMES = [f"w{a}{b}" for a in "abc" for b in "abcdefghij"]  # without digits, which a model would read otherwise
+NAMES = [f"w{a}{b}" for a in "abc" for b in "abcdefghij"]  # without digits, which a model would read differently
 WORDS = np.random.default_rng(3).choice(NAMES, 60).tolist()
 PAUSES = np.random.default_rng(4).choice([0, 0.1, 0.4, 2.0, np.nan], len(WORDS)).astype(np.float32)
 PAUSES[-1] = np.nan  # a stream ends without a pause
@@ -87,7 +87,7 @@ def test_tokens_of_words_that_wait_for_the_next(tmp_path):
     assert [marked.word for marked in found] == words
     numbers = decode_words(model, words, None)[0].tolist()
     assert [marked.number for marked in found] == numbers
-    # The first of them are decided before the rest comes, with an END in place of the token that is held back.
+    # The first ones are decided before the rest arrives, with an END in place of the token that is held back.
     stream = open_stream(model, writer(model))
     before = [marked for word in words[:2] for marked in stream.push(word)]
     early = stream.decide()
@@ -98,7 +98,7 @@ def test_tokens_of_words_that_wait_for_the_next(tmp_path):
 
 
 def split(model, at):
-    """The labels of WORDS, `decide` after `at` of them, and those of what is decided there."""
+    """The labels of WORDS with `decide` after `at` of them, and the labels that are decided there."""
     stream, found = open_stream(model, writer(model)), []
     for word in WORDS[:at]:
         found += stream.push(word)
@@ -111,7 +111,7 @@ def split(model, at):
 
 
 def test_decide_gives_the_labels_of_a_stream_that_ends_there(model):
-    """Or, of a model of words that reads pauses, those with the highest mean over an end and words that may follow."""
+    """For a word model that reads pauses: the labels with the highest mean over an end and possible next words."""
     whole = [marked.number for marked in mark(open_stream(model, writer(model)), WORDS)]
     ahead = model.lookahead
     for at in (0, 1, 2, 17, len(WORDS)):
@@ -159,7 +159,7 @@ def of_file(model, texts):
 @settings(max_examples=60)
 @given(st.lists(st.sampled_from(TEXTS), max_size=30))
 def test_words_are_written_as_in_a_file(model, texts):
-    texts = ["you", *texts]  # it has lower case: of that, a live stream knows only the past
+    texts = ["you", *texts]  # a word in lower case first, because a live stream knows only the past
     stream = open_stream(model, cased(model))
     found = [marked for text in texts for marked in stream.push(text)] + stream.close()
     assert [marked.word for marked in found] == texts
@@ -181,7 +181,7 @@ def test_decide_loses_and_repeats_no_word(model, texts):
 
 
 class Said:
-    """A stream of words whose labels are known, each when the next word is there."""
+    """A stream that decides the known label of each word when the next word arrives."""
 
     def __init__(self, numbers):
         self.labels = [Labelled(number, np.zeros(6, np.float32)) for number in numbers]
@@ -211,7 +211,7 @@ def test_all_in_capitals_says_nothing(model):
 
 
 def test_pause_is_measured_over_a_tag(model):
-    """From the end of a word that is read to the begin of the next one."""
+    """Silence is measured from the end of a word that the model reads to the begin of the next one."""
     stream, pauses = open_stream(model, cased(model)), []
     push = stream._labels.push
     stream._labels.push = lambda word, pause: pauses.append(pause) or push(word, pause)

@@ -1,4 +1,4 @@
-"""Live input and output: items of each kind, sessions that decide by silence, and decided words in each form."""
+"""Live input and output: items of each kind, decisions at silences, and decided words in each format."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from punc.live.input import CtmReader, End, ItemReader, LiveWord, Partial, kind_
 from punc.live.session import OUTPUTS, Decided, LiveOptions, Session, Writer
 from punc.live.words import Marked
 
-# What vosk 0.3.45 writes, with SetWords, SetPartialWords and SetMaxAlternatives (its output has these blanks).
+# What vosk 0.3.45 writes, with SetWords, SetPartialWords and SetMaxAlternatives (its output has these spaces).
 VOSK_RESULT = """{
   "result" : [{
       "conf" : 1.000000,
@@ -98,13 +98,13 @@ def test_ctm_reader_error(line):
         CtmReader("x").read(line, 3)
 
 
-# Pieces of text as items: what is whole comes out at once, and the rest when it is whole.
+# Pieces of text as items: complete items come out at once, the others when they are complete.
 
 def names(items):
     return [item.word if isinstance(item, LiveWord) else item for item in items]
 
 
-def test_words_come_out_with_the_blank_after_them():
+def test_words_come_out_with_the_space_after_them():
     reader = ItemReader("x", "words")
     assert names(reader.feed("a b")) == ["a"]
     assert names(reader.feed("c")) == []

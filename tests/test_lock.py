@@ -1,4 +1,4 @@
-"""The lock on a directory, of Python and of utils/lock.sh: one holder, gone with its process, nothing left behind."""
+"""The lock on a directory, of Python and of utils/lock.sh: one holder, released with its process, no files left."""
 
 import contextlib
 import errno
@@ -105,7 +105,7 @@ def test_lock_file_removed_between_open_and_lock_is_not_a_lock(tmp_path, monkeyp
 
 
 def test_lock_of_removed_directory_leaves_the_next_ones(tmp_path):
-    """The directory is removed and made again by another holder; the first one's end does not free the second's."""
+    """Another holder removes and makes the directory again; the first holder's end does not free the second's lock."""
     with lock_directory(tmp_path / "exp"):
         os.rename(tmp_path / "exp", tmp_path / "old")
         second = lock_directory(tmp_path / "exp")
@@ -116,7 +116,7 @@ def test_lock_of_removed_directory_leaves_the_next_ones(tmp_path):
 
 
 def test_lock_has_one_holder_of_many(tmp_path):
-    """Threads take and leave the lock as fast as they can, directory and all; never two hold it."""
+    """Threads take and release the lock, with its directory, as fast as they can; two never hold it at once."""
     inside, most, taken = [], [], []
 
     def work():
@@ -150,7 +150,7 @@ def test_lock_file_system_without_locks_is_a_warning(tmp_path, capsys, monkeypat
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])
 def test_lock_directory_that_cannot_be_written_is_an_input_error(tmp_path, monkeypatch, number):
-    """As root, who may write everywhere, no directory is like this."""
+    """Simulated, because root may write everywhere."""
     def refuse(*_, **__):
         raise OSError(number, os.strerror(number))
 
@@ -225,7 +225,7 @@ def test_lock_sh_stays_while_a_command_of_a_killed_script_runs(tmp_path):
     assert outcome(tmp_path)[0] == "held\n"
 
 
-def test_lock_sh_file_removed_in_between_is_no_lock(tmp_path):
+def test_lock_sh_file_removed_in_between_is_not_a_lock(tmp_path):
     """The last holder removes the file after this script has opened it: it takes the lock on a new file."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/flock").write_text(

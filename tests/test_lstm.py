@@ -62,7 +62,7 @@ def test_forward_matches_equations(dtype, tolerance, steps, batch, input_dim, si
 
 
 def test_recurrence_is_in_float32_under_autocast():
-    """The product with the inputs is in bfloat16; everything after it is float32's, to the last bit."""
+    """The product with the inputs is in bfloat16; everything after it equals float32, to the last bit."""
     made, inputs = layer(3, 4), torch.randn(6, 2, 3)
     state = torch.randn(2, 4), torch.randn(2, 4)
     with torch.autocast("cpu", torch.bfloat16):
@@ -102,7 +102,7 @@ def test_biases_are_weights_of_an_input_that_is_one(step_by_step):
 @pytest.mark.parametrize("use", [lambda out, h, c: out[:3].sum(), lambda out, h, c: c.sum(), lambda out, h, c: h.sum(),
                                  lambda out, h, c: (out * out).mean() + (h * c).sum()])
 def test_gradients_match_autograd_if_some_results_are_unused(use):
-    """Gradients are those of autograd through the plain operations."""
+    """Gradients equal those of autograd through the plain operations."""
     made = layer(3, 4, torch.float64)
     inputs = torch.randn(5, 2, 3, dtype=torch.float64, requires_grad=True)
     state = [torch.randn(2, 4, dtype=torch.float64, requires_grad=True) for _ in range(2)]
@@ -166,7 +166,7 @@ def test_lstm_stack_matches_loop(layers):
 
 @pytest.mark.parametrize("layers", [1, 2])
 def test_bidirectional_stack_matches_loop(layers):
-    """Backward, each text begins at its own end, whatever stands behind it."""
+    """In the backward direction, each text begins at its own end, whatever follows it."""
     lengths = [8, 1, 5]
     stack, inputs = made(BidirectionalStack, 4, 3, layers, 0.5).eval(), torch.randn(3, 8, 4)
     with torch.no_grad():

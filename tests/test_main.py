@@ -72,7 +72,7 @@ def test_subcommand_help(command, capsys):
     assert lines[-1].startswith("example: ")
     section = lines[lines.index("options:"):-1]
     options = [line for line in section if line.startswith("  -")]
-    # Each option has its text in its own line (two blanks part them), and no line continues another.
+    # Each option has its text in its own line (two spaces separate them), and no line continues another.
     assert all(len(line.strip().split("  ", 1)) == 2 for line in options)
     assert not [line for line in section if line.startswith(" " * 20)]
 
@@ -154,7 +154,7 @@ def test_closed_or_full_streams(line, status, message):
     assert (done.returncode, done.stderr.count("\n")) == (status, 1 if message else 0)
 
 
-@pytest.mark.parametrize("limit", [110_000, 136_000, 200_000])  # KB: what NumPy, ONNX Runtime and a session need
+@pytest.mark.parametrize("limit", [110_000, 136_000, 200_000])  # KB: too little for NumPy, ONNX Runtime, a session
 def test_too_little_memory_is_one_line(tmp_path, limit):
     write_data_dir(tmp_path / "data", [Utterance("a-1", "a", ["how", "are", "you"])])
     done = shell(f"ulimit -v {limit}; {PUNC} punctuate en {tmp_path}/data {tmp_path}/out")
@@ -169,7 +169,7 @@ def test_deleted_working_directory_is_named(tmp_path):
         1, "punc transcript: the working directory was deleted; change to another one\n")
 
 
-def test_closed_input_is_no_error_where_none_is_read():
+def test_closed_input_is_no_error_if_none_is_read():
     assert shell(f"{PUNC} --version <&-").stdout == f"punc {__version__}\n"
 
 

@@ -1,4 +1,4 @@
-"""Metrics against hand-counted examples and figures of papers; intervals and tests, by enumeration."""
+"""Metrics compared with hand-counted examples and papers; intervals and tests, compared with enumeration."""
 
 import itertools
 import math
@@ -112,7 +112,7 @@ def test_overall_micro_average_of_published_table(labels):
     predicted = np.array([right[0] / 0.582, right[1] / 0.616, 0]).round()
     counts = np.zeros((4, 4))
     counts[[1, 2, 3], [1, 2, 3]] = right
-    counts[1:, 0] = expected - right  # P and R do not ask what a wrong mark was taken for
+    counts[1:, 0] = expected - right  # P and R do not depend on what replaced a wrong mark
     counts[0, 1:] = predicted - right
     found = compute_metrics(counts, labels)
     assert [found[f"overall.{part}"] for part in ("P", "R", "F1")] == pytest.approx([60.3, 48.6, 53.8], abs=0.1)
@@ -132,7 +132,7 @@ def test_ser_published_example(labels):
 
 
 def test_per_published_example():
-    """The example of NeMo's documentation: one mark is right, one is another, one is missing, one is too many."""
+    """The example of NeMo's documentation: one mark is right, one wrong, one missing and one inserted."""
     marks = LabelSet((Label("O", "w"), *(Label(name, f"w{name}", (name,)) for name in ".,!?")))
     texts = "Hi, dear! Nice to see you. What's", "Hi dear! Nice to see you! What's?"
     assert score_texts(*texts, marks)["PER"] == 75
@@ -148,7 +148,7 @@ def test_sentence_ends_counted_by_hand(labels):
 def test_capitals_counted_by_hand():
     stop = (".",)
     cased = LabelSet((Label("O", "w"), Label("CAP", "W"), Label("PERIOD", "w.", stop), Label("CAP_PERIOD", "W.", stop)))
-    # Of 3 capitals 2 are found; one word has one too many.
+    # Of 3 capitals 2 are found; one word has a capital too many.
     ref, hyp = np.array([1, 0, 2, 3, 1, 0]), np.array([1, 1, 2, 1, 0, 0])
     found = compute_metrics(confusion(ref, hyp, np.zeros(6, int), 1, 4)[0], cased)
     assert found["capital.accuracy"] == pytest.approx(100 * 4 / 6)
@@ -293,7 +293,7 @@ def test_intervals_one_unit_has_no_bounds():
 
 
 def test_intervals_same_seed_same_values():
-    """For many units fewer replicates are drawn at a time: the same values come in one, two or more parts."""
+    """With many units, fewer replicates are drawn at a time; the values are the same in one, two or more parts."""
     counts = system(30, 0.8)
     one, other = intervals(counts, MEASURE, 100, seed=5), intervals(counts, MEASURE, 100, seed=6)
     assert one == intervals(counts, MEASURE, 100, seed=5)
@@ -347,7 +347,7 @@ SLOTS = 200  # of a unit
 
 
 def wrong_share(counts):
-    """The share of slots that are wrong, of counts (…, 2) of wrong and right slots."""
+    """The share of wrong slots, from counts (…, 2) of wrong and right slots."""
     return {"Err": 100 * counts[..., 0] / counts.sum(-1)}
 
 
@@ -361,7 +361,7 @@ def runs_of(rng, shares, noise, seeds):
 
 
 def rejected(test, noise, seeds=(3, 3), units=30, trials=300):
-    """How often two systems that differ by nothing but their seeds are told apart at 0.05."""
+    """How often two systems that differ only by their seeds are significantly different at 0.05."""
     rng, found = np.random.default_rng(5), 0
     for _ in range(trials):
         shares = rng.uniform(0.05, 0.25, units)  # recordings are not equally hard
@@ -375,7 +375,7 @@ def p_of_runs(these, others):
 
 @pytest.mark.parametrize(("noise", "seeds"), [(0.02, (3, 3)), (0.0, (3, 3)), (0.02, (2, 5))])
 def test_compare_runs_rejects_equal_systems_in_5_percent(noise, seeds):
-    assert 0.01 < rejected(p_of_runs, noise, seeds) < 0.085  # 0.05 + 2.75 standard errors, or careful
+    assert 0.01 < rejected(p_of_runs, noise, seeds) < 0.085  # at most 0.05 + 2.75 standard errors; less is conservative
 
 
 def test_compare_runs_finds_a_difference():
@@ -387,7 +387,7 @@ def test_compare_runs_finds_a_difference():
 
 
 def test_compare_runs_equal_units_is_welch_t_test():
-    """Runs that make the same errors in every unit have no noise of recordings: Welch's t test is left."""
+    """Runs with the same errors in every unit have no noise of recordings, so the test becomes Welch's t test."""
     these, others = ([np.tile([wrong, SLOTS - wrong], (12, 1)) for wrong in side] for side in ([10, 14, 12], [20, 17]))
     found = compare_runs(these, others, wrong_share)["Err"]
     assert (found.this, found.other, found.difference) == pytest.approx((6, 9.25, -3.25))
@@ -397,7 +397,7 @@ def test_compare_runs_equal_units_is_welch_t_test():
 
 
 def test_compare_runs_single_runs_is_the_paired_bootstrap():
-    """With one run each only the recordings are noise: the standard error is that of the mean of paired differences."""
+    """With one run each, only recordings are noise: the standard error is that of the mean paired difference."""
     rng = np.random.default_rng(3)
     shares = rng.uniform(0.05, 0.25, 400)
     this, other = (runs_of(rng, shares, 0.01, 1)[0] for _ in range(2))

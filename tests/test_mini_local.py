@@ -42,7 +42,7 @@ def local():
 
 @pytest.fixture(scope="module")
 def long(local):
-    """A text of many lines: its (word, mark) pairs, and what is said."""
+    """A text of many lines: its (word, mark) pairs, and what the synthesiser says."""
     tokens = [local["hesitate"].read_token(token) for _ in range(600) for token in TEXT.split()]
     return tokens, local["hesitate"].say([TEXT] * 600, Random("a"))
 
@@ -166,7 +166,7 @@ def test_corpus_pauses_overlap(corpus):
     none, comma, period = (np.array(pauses[mark]) for mark in ("", ",", "."))
     assert np.median(none) == pytest.approx(0, abs=1e-6)
     assert 0.1 < np.median(comma) < np.median(period) / 1.5
-    # They overlap: commas and full stops without a pause, pauses without a mark, commas longer than full stops.
+    # Pauses overlap: some commas and full stops have none, some pauses have no mark, some commas exceed full stops.
     assert (comma < 0.1).mean() > 0.2
     assert (period < 0.1).mean() > 0.02
     assert (none > 0.1).mean() > 0.01

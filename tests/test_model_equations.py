@@ -1,4 +1,4 @@
-"""Bi-LSTM-A, FC-LSTM and Pause-Window compared with the equations of their papers; models that see tokens around."""
+"""Bi-LSTM-A, FC-LSTM and Pause-Window compared with their papers' equations; models that see neighbouring tokens."""
 
 from itertools import pairwise
 
@@ -103,7 +103,7 @@ def test_local_attention_invalid_options(options):
 
 
 def texts():
-    """Four texts, shorter and longer than what the model reads ahead."""
+    """Four texts, some shorter and some longer than the model's look-ahead."""
     ids = np.random.default_rng(1).integers(2, len(VOCABULARY), OFFSETS[-1]).astype(np.int32)
     return StoreSet(ids, None, None, [*"abcd"], OFFSETS)
 
@@ -143,7 +143,7 @@ def make(**options):
 
 
 def by_hand(model, ids, pauses, slot):
-    """The logits of a slot: what is outside the text has no word and no pause."""
+    """The logits of a slot; outside the text there are no words and no pauses."""
     n, inputs = model.window, []
     if model.pauses:
         for t in range(slot - n, slot + n + 1):

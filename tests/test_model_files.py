@@ -1,4 +1,4 @@
-"""Files in the directory of a model that are missing, truncated or not a model; spellings of words."""
+"""Files in a model's directory that are missing, truncated or of another kind; spellings of words."""
 
 import pickle
 import re
@@ -50,7 +50,7 @@ def test_load_truncated_file(directory, part):
 
 
 class Malicious:
-    """Runs code when it is unpickled without care."""
+    """Runs code if it is unpickled carelessly."""
 
     def __init__(self, witness):
         self.witness = witness
@@ -75,7 +75,7 @@ def test_load_other_file(directory, kind):
     else:
         content = {"format": base.FORMAT, "spec": Malicious(witness)}
         torch.save(content, path, _use_new_zipfile_serialization=kind == "torch")
-    # A file that cannot be read is not a broken one: to train again would not help.
+    # An unreadable file is not a broken one, and training again would not help.
     assert refused(directory) == ("DIR/final.pt: this is a directory; name a file" if kind == "directory" else BROKEN)
     assert not witness.exists()
 
@@ -109,7 +109,7 @@ def test_load_weights_that_do_not_fit(directory, change):
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
-def test_load_weights_that_are_no_numbers(directory, number):
+def test_load_weights_that_are_not_numbers(directory, number):
     content = torch.load(directory / "final.pt", weights_only=True)
     content["weights"]["output.weight"][1, 2] = number
     torch.save(content, directory / "final.pt")
@@ -172,7 +172,7 @@ def test_spell_words_and_special_tokens():
     assert [sum(number != PADDING for number in lines[word]) for word in ("a", "NATO", "1996-12-06")] == [1, 4, 10]
     assert lines["a"][0] == lines["japan"][1] != lines["NATO"][1]  # cased
     assert lines["é"] == lines["e\u0301"]
-    assert len({tuple(lines[word]) for word in ("don't", "don’t", "donʼt", "don＇t")}) == 4  # prepare makes them one
+    assert len({tuple(lines[word]) for word in ("don't", "don’t", "donʼt", "don＇t")}) == 4  # prepare joins them
 
 
 def test_spell_long_word_keeps_both_ends():
@@ -264,7 +264,7 @@ def test_spelling_invalid_sizes(sizes, option):
 
 @pytest.mark.parametrize("number", [-1, OTHER + 1 + 64])
 def test_spelling_of_a_broken_file(number):
-    """A character without a vector would be an error of indices, in the middle of a text."""
+    """A character without a vector would be an index error in the middle of a text."""
     spelling = made()
     weights = {name: weight.clone() for name, weight in spelling.state_dict().items()}
     weights["table"][3, 0] = number

@@ -1,8 +1,8 @@
 """Every neural model of punc/models learns, is saved and loaded, and gives the same posteriors streamed and in batches.
 
-These tests find a new file in that folder by themselves. Tests of single models follow, in the order of their papers.
-Models that are not trained by gradient have files of their own: test_ngram.py, test_word_crf.py; so have those on a
-pre-trained encoder: test_models_encoder.py.
+These tests automatically include new files in that folder. Tests of single models follow, in the order of their papers.
+Models that are not trained by gradient have their own test files, test_ngram.py and test_word_crf.py, and so do those
+with a pre-trained encoder: test_models_encoder.py.
 """
 
 import inspect
@@ -56,7 +56,7 @@ def text_model(tmp_path_factory, toy_store):
 
 
 def options_of(name, text_model, **changes):
-    """Options of a small model: those of SMALL and `changes` that it has, and its first stage if it has one."""
+    """Options of a small model: those of SMALL and `changes` that apply to it, and its first stage if it has one."""
     given = {**SMALL, "text_model": str(text_model), **changes}
     return {option: given[option] for option in base.option_defaults(name) if option in given}
 
@@ -79,7 +79,7 @@ def data_of(lengths, seed=0):
 
 
 def characters(lengths, seed=0):
-    """Texts without pauses whose last token, and no other, is END."""
+    """Texts without pauses in which only the last token is END."""
     data = data_of(lengths, seed)
     data.ids[data.ids == END] = 2
     data.ids[data.offsets[1:] - 1] = END
@@ -92,7 +92,7 @@ def write(model, directory):
     model.labels.write(directory / "labels.txt")
 
 
-# Each model without pauses, and with all that it can be told of them.
+# Each model without pauses, and with all kinds of pauses that it reads.
 WITH_PAUSES = [(name, {option: True for option in ("pauses",) if option in base.option_defaults(name)})
                for name in NAMES]
 PAUSES = [*((name, {}) for name in NAMES), *((name, inputs) for name, inputs in WITH_PAUSES if inputs)]
@@ -100,7 +100,7 @@ PAUSES = [*((name, {}) for name in NAMES), *((name, inputs) for name, inputs in 
 
 @pytest.mark.parametrize("name", base.names())
 def test_model_is_documented(name):
-    """The module's docstring has a paper; each option has a default value and a line for --help."""
+    """The module's docstring names a paper; each option has a default value and a line for --help."""
     model = base.model_class(name)
     assert any(year in inspect.getmodule(model).__doc__ for year in map(str, range(1948, 2100)))
     arguments = list(inspect.signature(model).parameters)
@@ -140,7 +140,7 @@ def test_load_gives_same_posteriors(name, inputs, text_model, tmp_path):
     assert np.array_equal(log_posteriors(loaded, data), log_posteriors(model, data))
     assert type(loaded) is type(model)
     assert (loaded.vocabulary.tokens, loaded.labels) == (VOCABULARY.tokens, LABELS)
-    write(loaded, tmp_path)  # and what was loaded can be saved again
+    write(loaded, tmp_path)  # the loaded model can be saved again
     assert np.array_equal(log_posteriors(base.load(tmp_path), data), log_posteriors(model, data))
 
 
@@ -152,7 +152,7 @@ def test_log_posteriors_are_distributions_that_depend_on_inputs(name, inputs, te
     assert not np.allclose(log_probs, log_posteriors(model, data._replace(ids=data.ids[::-1])))
     still = np.allclose(log_probs, log_posteriors(model, data._replace(pauses=data.pauses[::-1])))
     assert still != bool(inputs)
-    # No pauses at all are pauses that are not known.
+    # No pauses at all are the same as unknown pauses.
     unknown = log_posteriors(model, data._replace(pauses=np.full(60, np.nan, np.float32)))
     np.testing.assert_allclose(log_posteriors(model, data._replace(pauses=None)), unknown, atol=1e-6)
 
@@ -167,7 +167,7 @@ def test_log_posteriors_streams_of_a_batch_are_independent(name, inputs, text_mo
 
 @pytest.mark.parametrize("name", NAMES)
 def test_log_posteriors_character_texts_are_independent(name, text_model):
-    """Their last token is END, which may be the only one, and any END after that is padding."""
+    """Their last token is END, possibly the only token, and any END after it is padding."""
     model, data = make(name, text_model), characters([25, 1, 2, 40, 7])
     one, five = (log_posteriors(model, data, chunk_size=0, batch_size=size) for size in (1, 5))
     np.testing.assert_allclose(one, five, rtol=0, atol=1e-5)
@@ -189,9 +189,9 @@ def test_forward_in_parts_and_live_match_one_call(name, inputs, text_model):
                 logits, state = model(tokens, pause, state)
                 parts.append(logits)
             torch.testing.assert_close(torch.cat(parts, 1), whole, rtol=0, atol=1e-5)
-    if model.lookahead or not inputs:  # live, the pause after the newest token is not known
+    if model.lookahead or not inputs:  # live, the pause after the newest token is unknown
         before = np.append(np.nan, data.pauses[:-1]).tolist()
-        for _ in range(2):  # and each stream begins anew
+        for _ in range(2):  # each stream begins with a fresh state
             found = np.array(list(streaming_logits(model, zip(data.ids.tolist(), before))))
             np.testing.assert_allclose(found, whole[0, model.lookahead:].numpy(), rtol=0, atol=1e-5)
 
@@ -212,13 +212,13 @@ def test_lookahead_is_what_the_model_reads(name, text_model):
 
 @pytest.mark.parametrize(("name", "inputs"), PAUSES)
 def test_every_trained_weight_has_a_gradient(name, inputs, text_model):
-    without = {**WITHOUT, "characters": False}  # words of one character make no LSTM look back
+    without = {**WITHOUT, "characters": False}  # in words of one character, no LSTM looks back
     model = make(name, text_model, **without | inputs).train()
     tokens = torch.randint(2, 10, (4, 6))
     logits, _ = model(tokens, torch.rand(4, 6), model.initial_state(4))
     assert logits.shape == (4, 6, 3)
     labels = torch.randint(0, 3, (4, 6))
-    labels[1:, 0] = -1  # not in all rows: what begins a text may have weights
+    labels[1:, 0] = -1  # not in all rows, because the beginning of a text may have weights
     model.loss(logits, labels).backward()
     trained = {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
     assert trained
@@ -247,7 +247,7 @@ def test_forward_in_bfloat16_is_nearly_the_same(name, inputs, text_model):
 
 
 class OnlyOn(TorchDispatchMode):
-    """Fails at the first operation whose result is on another device."""
+    """Fails at the first operation with a result on another device."""
 
     def __init__(self, device):
         super().__init__()
@@ -261,7 +261,7 @@ class OnlyOn(TorchDispatchMode):
 
 
 def everything(model, tokens, pauses):
-    """All that training and decoding compute with a model; returns logits, log-posteriors and labels."""
+    """Everything that training and decoding compute with a model; returns logits, log-posteriors and labels."""
     logits, state = model(tokens, pauses, model.initial_state(len(tokens)))
     model(tokens, pauses, tuple(tensor.detach() for tensor in state))
     results = [logits, model.log_posteriors(logits, tokens)]
@@ -271,7 +271,7 @@ def everything(model, tokens, pauses):
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize(("name", "inputs"), PAUSES)
 def test_models_make_tensors_on_the_device_of_their_inputs(name, inputs, training, text_model):
-    """Whatever a model makes without naming a device would be on the default device, which is another one here."""
+    """A tensor made without naming a device would be on the default device, which is a different one here."""
     changes = {"dropout": 0.5, "unknown": 0.5}
     model = make(name, text_model, **WITHOUT | changes | inputs).train(training)
     tokens, labels = torch.randint(1, 10, (4, 6)), torch.randint(0, 3, (4, 6))
@@ -398,7 +398,7 @@ def test_ta_lstm_invalid_first_stages(case, message, text_model, tmp_path):
 # The models of Che et al. 2016, by its section 2.2.
 
 def window_logits(name, weights, image, pool):
-    """Logits of one window, (m, n): plain loops over filters and places."""
+    """Logits of one window, (m, n), by plain loops over filters and positions."""
     w = {key: weight.double().numpy() for key, weight in weights.items()}
     if name == "window_dnn":
         values = image.reshape(-1)
@@ -466,7 +466,7 @@ WINDOW_NAMES = ("window_dnn", "window_cnn1", "window_cnn2")
 
 @pytest.mark.parametrize("name", WINDOW_NAMES)
 def test_word_vectors_are_saved_with_the_model(name, tmp_path):
-    """Trained without them, and loaded where their file is gone."""
+    """The vectors stay as they are in training, and the model loads after their file is gone."""
     path = tmp_path / "vectors.txt"
     path.write_text("".join(f"{word} {number} 0.5\n" for number, word in enumerate(VOCABULARY.tokens[2:])))
     options = options_of(name, "", embedding_dim=2)
@@ -504,7 +504,7 @@ def convolved_at(t, vector, filters, bias):
 
 
 def dilated_at(t, layer, vector, w):
-    """What is above `layer` convolutions at step t, by recursion."""
+    """The output above `layer` convolutions at step t, by recursion."""
     if not layer:
         return vector(t)
     at = [int(key.split(".")[1]) for key in w if key.endswith("both.weight")][2 * layer - 2]  # then its highway
@@ -519,7 +519,7 @@ def dilated_at(t, layer, vector, w):
 
 
 def hidden_by_hand(name, options, w, text):
-    """What is below the softmax at each token of a text, whose last one is END."""
+    """The logits at each token of a text that ends with END."""
     size = len(text)
 
     def vector(t):
@@ -564,7 +564,7 @@ CHARACTER_MODELS = [("delay", {"delay": 3, "layers": 3}), ("delay", {"delay": 0}
 
 @pytest.mark.parametrize(("name", "options"), CHARACTER_MODELS)
 def test_character_models_match_equations(name, options):
-    """On texts of characters, which end with END, and of words, which END follows."""
+    """On texts of characters, which include END, and of words, which END follows."""
     model = make(name, "", embedding_dim=3, hidden_dim=4, **options)
     w = {key: weight.double().numpy() for key, weight in model.state_dict().items()}
     for data in (characters([9, 3, 4, 2]), data_of([8, 1, 3])):

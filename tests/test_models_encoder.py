@@ -1,4 +1,4 @@
-"""Fine-tuned encoders of each kind learn, are whole in their directory, and read texts of any length."""
+"""Fine-tuned encoders of each kind learn, need only their directory, and read texts of any length."""
 
 import json
 import shutil
@@ -91,7 +91,7 @@ def create(stores, place, kind, **options):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_encoder_learns_and_its_directory_is_whole(stores, place, kind, tmp_path):
-    """All kinds learn, and a trained model needs the encoder's directory no more."""
+    """All kinds learn, and a trained model no longer needs the encoder's directory."""
     shutil.copytree(place / kind, tmp_path / "away")
     given = {"encoder": str(tmp_path / "away"), **SMALL}
     train(stores(kind), tmp_path / "exp", "encoder", given,
@@ -106,7 +106,7 @@ def test_encoder_learns_and_its_directory_is_whole(stores, place, kind, tmp_path
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_encoder_windows_and_batches_do_not_matter(stores, place, kind):
-    """A text longer than the encoder can read; rows of a batch do not see each other or their padding."""
+    """A text longer than the encoder can read; rows of a batch see neither each other nor their padding."""
     model, data = create(stores, place, kind), Store(stores(kind)).set("dev_before")
     lengths = [90, 3, 25, 1, 21]
     offsets = np.cumsum([0, *lengths])
@@ -124,7 +124,7 @@ def test_encoder_windows_and_batches_do_not_matter(stores, place, kind):
 
 
 def test_encoder_reads_what_transformers_computes(stores, place):
-    """The vectors of a text are those of the package with its special pieces around it."""
+    """The vectors of a text equal those of the package for the text with special pieces around it."""
     from transformers import AutoModel
     model = create(stores, place, "bert")
     tokens = torch.tensor([[9, 8, 7, 9, 10], [9, 7, 1, 1, 1]])
@@ -223,7 +223,7 @@ def test_encoder_frozen_layers(stores, place, kind, below):
 
 @pytest.mark.parametrize("stage", ["lstm", "linear"])
 def test_ta_encoder_learns_from_pauses(stores, place, stage, tmp_path):
-    """The first stage stays as it was, and the directory of the second stage is whole."""
+    """The first stage does not change, and the directory of the second stage is self-contained."""
     learn(stores, place, tmp_path / "text", "bert", "before", training={"epochs": 1})
     before = base.load(tmp_path / "text").state_dict()
     training = {"learning_rate": 0.03}
@@ -278,7 +278,7 @@ def test_encoder_of_other_pieces_or_kinds(stores, place, tmp_path):
 
 
 def test_load_huge_encoder_is_refused(stores, place, tmp_path):
-    """A file whose encoder would take all memory is no model."""
+    """A file with an encoder that would take all memory is not a model."""
     model = create(stores, place, "bert")
     model.tokenizer.write(tmp_path)
     model.labels.write(tmp_path / "labels.txt")
@@ -327,6 +327,6 @@ def test_in_windows_gives_each_token_its_surroundings(lengths, size, overlap, at
         whole = torch.nn.functional.pad(tokens[row, :length], (overlap, overlap), value=-1)
         for t in range(length):
             assert torch.equal(found[row, t].long(), whole[t:t + 2 * overlap + 1])
-    if width > size:  # no window of padding alone is read, and windows depend on the text alone
+    if width > size:  # no window has only padding, and windows depend only on the text
         step = size - 2 * overlap
         assert sum(seen) == sum(max(1, -(-(length - 2 * overlap) // step)) for length in lengths)

@@ -1,4 +1,4 @@
-"""Recipes of new corpora: the four kinds, from small texts with traps, and utils/new_recipe.sh to the end."""
+"""Recipes of new corpora: the four kinds, from small texts with traps, and utils/new_recipe.sh end to end."""
 
 import os
 import random
@@ -15,26 +15,26 @@ from punc.data.datadir import DataDir
 ROOT = Path(__file__).parents[1]
 # A sentence, its words with their labels, and the traps in it as punc prepare counts them.
 SENTENCES = [
-    ("Dr. Olsen came by train, as always.", "dr olsen came by train/C as always/P", ["dots that are no mark"]),
+    ("Dr. Olsen came by train, as always.", "dr olsen came by train/C as always/P", ["dots that are not marks"]),
     ("The boat leaves at 3.30 p.m. from pier 2.", "the boat leaves at 3.30 p.m from pier 2/P",
-     ["dots that are no mark", "dots of abbreviations"]),
+     ["dots that are not marks", "dots of abbreviations"]),
     ("Nobody [inaudible 00:00:43] knew the way.", "nobody knew the way/P", ["left out: square-brackets"]),
     ("Was the fish &amp; the bread sold out?", "was the fish & the bread sold out/Q", ["decoded: entities"]),
     ("It was <i>very</i> late; we went home.", "it was very late/P we went home/P", 2 * ["left out: tags"]),
-    ("Then (laughs) he ran.", "then laughs he ran/P", ["perhaps no speech: round-brackets"]),
-    ("Mrs. E. Wakefield paid 2.50 for it!", "mrs e wakefield paid 2.50 for it/P", 2 * ["dots that are no mark"]),
+    ("Then (laughs) he ran.", "then laughs he ran/P", ["perhaps not speech: round-brackets"]),
+    ("Mrs. E. Wakefield paid 2.50 for it!", "mrs e wakefield paid 2.50 for it/P", 2 * ["dots that are not marks"]),
     ("Well... the river rose, and the bridge was closed.", "well the river rose/C and the bridge was closed/P",
-     ["dots that are no mark"]),
+     ["dots that are not marks"]),
     ("We saw the old house by the river.", "we saw the old house by the river/P", []),
     ("Who has the key to the mill?", "who has the key to the mill/Q", [])]
 MARKS = {"C": "COMMA", "P": "PERIOD", "Q": "QUESTION", "": "O"}
 SETS = ("test_ref", "dev", "train")
 PREPARED = re.compile(r"punc prepare: data/(\w+): (\d+) streams, .* ([\d,]+) words")
-COUNTED = re.compile(r"punc prepare: (left out: |decoded: |perhaps no speech: |)([\d,]+) ([a-z][a-z -]*)[,:]")
+COUNTED = re.compile(r"punc prepare: (left out: |decoded: |perhaps not speech: |)([\d,]+) ([a-z][a-z -]*)[,:]")
 
 
 class Corpus:
-    """texts/NAME.txt, and what a data directory must have of each: words and labels; `traps` counts all traps.
+    """texts/NAME.txt, and the words and labels that a data directory must have for each; `traps` counts all traps.
 
     speakers   texts are turns, each of which begins with the name of one of two speakers
     """
@@ -58,7 +58,7 @@ class Corpus:
             self.labels[name] = [MARKS[label] for _, _, label in tokens]
 
     def write_ctm(self, file, wrong=0, upper=False):
-        """Write the times of all words, with half a second after a mark; every `wrong`-th word is another one."""
+        """Write the times of all words, with half a second after a mark; every `wrong`-th word is replaced."""
         with open(self.folder / file, "w") as ctm:
             for name, words in self.words.items():
                 begin = 0.0
@@ -83,7 +83,7 @@ def streams(recipe, name):
 
 
 def counted(stderr):
-    """What punc prepare says that it found, for each set."""
+    """What punc prepare reports for each set."""
     found, current = {}, None
     for line in stderr.splitlines():
         if match := PREPARED.match(line):
@@ -94,7 +94,7 @@ def counted(stderr):
 
 
 def check(corpus, recipe, stderr):
-    """Each text is in one set with the expected words and labels, and the traps of a set are those that are printed."""
+    """Each text is in one set with the expected words and labels, and the printed traps of a set are right."""
     found = {name: streams(recipe, name) for name in SETS}
     assert sorted(text for texts in found.values() for text in texts) == sorted(corpus.words)
     printed = counted(stderr)
@@ -138,7 +138,7 @@ def test_conversations_with_speakers(make):
 
 
 def test_text_alone(make):
-    """One text, which is cut."""
+    """A single text is cut."""
     corpus = make(texts=1, sentences=300)
     recipe, stderr = corpus.recipe(stop_stage=3)
     assert "1 texts: too few, so they are cut into " in stderr
@@ -147,7 +147,7 @@ def test_text_alone(make):
     assert [word for text in sorted(whole) for word in whole[text][0]] == corpus.words["t00"]
     assert [label for text in sorted(whole) for label in whole[text][1]] == corpus.labels["t00"]
     assert sum((printed[name] for name in SETS), Counter()) == corpus.traps["t00"]
-    assert "sentences of test_ref stand in train, too" in stderr  # there are only ten
+    assert "sentences of test_ref are also in train" in stderr  # there are only ten
 
 
 def test_asr_pairs(make):
@@ -201,7 +201,7 @@ def recipe_make(corpus, recipe, *options):
 
 
 def shrink(recipe):
-    """Make the neural systems small, and train them for one epoch, by editing their confs, as a user may."""
+    """Make the neural systems small, trained for one epoch, by editing their confs as a user may."""
     for conf in recipe.glob("conf/*-LSTM*.conf"):
         conf.write_text(conf.read_text() + "--epochs=1\n--hidden-dim=20\n")
 
@@ -218,7 +218,7 @@ def test_new_recipe_runs_from_texts_and_ctms_to_results(corpus):
     assert made.returncode == 0, made.stderr
     recipe = corpus / "a place/talks"
     shrink(recipe)
-    # path.sh puts .venv on PATH. The tutorial of docs/, which is run as well, trains networks.
+    # path.sh puts .venv on PATH. The tutorial of docs/, which is also run, trains networks.
     has_lmplz = bool(shutil.which("lmplz")) or (ROOT / ".venv/bin/lmplz").exists()
     system = "4-gram+DT-p" if has_lmplz else "TA-LSTM-p"
     command = recipe / "run.sh", "--nj", "1", "--systems", system
@@ -305,7 +305,7 @@ def test_new_recipe_ctm_with_unknown_ids(corpus):
 
 
 def test_new_recipe_in_egs_has_relative_path(corpus):
-    root = corpus / "a checkout"  # its path.sh need not set anything up
+    root = corpus / "a checkout"  # so that its path.sh has nothing to set up
     (root / "egs").mkdir(parents=True)
     shutil.copytree(ROOT / "utils", root / "utils")
     (root / "path.sh").write_text(f'. "{ROOT}/path.sh"\n')

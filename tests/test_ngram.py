@@ -55,7 +55,7 @@ def exp(tmp_path_factory, toy_store, arpa):
     """A trained n-gram model."""
     directory = tmp_path_factory.mktemp("exp") / "ngram"
     train(toy_store, directory, "ngram", {"arpa": str(arpa / "pause")},
-          TrainingOptions(train_set="train_pause", dev_set="dev_pause", device="cuda"))  # which it ignores
+          TrainingOptions(train_set="train_pause", dev_set="dev_pause", device="cuda"))  # ignored
     return directory
 
 
@@ -206,7 +206,7 @@ def test_tree_with_folds_reads_posteriors_by_models_that_have_not_read_the_strea
                 np.testing.assert_array_equal(getattr(half, name)[own], getattr(data, name)[begin:end])
 
 
-# What a user can do wrong.
+# Mistakes that users can make.
 
 @pytest.mark.parametrize(("options", "message"), [
     ({"order": 0}, "order=0; it is 1 or more"),
@@ -272,8 +272,8 @@ TREE = {"left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, -2, -2], "thre
     {"left": [0, -1, -1]}, {"right": [0, -1, -1]}, {"left": [3, -1, -1]}, {"left": [1, 0, -1], "right": [2, 0, -1]},
     {"feature": [4, -2, -2]}, {"feature": [-1, -2, -2]}, {"counts": [[-2, 2, 0], [2, 0, 0], [0, 2, 0]]},
     {name: values[:0] for name, values in TREE.items()}])
-def test_tree_that_is_none_is_refused(change, exp):
-    """A node that is its own child would never be left; a feature or a node out of range is a traceback."""
+def test_tree_that_is_invalid_is_refused(change, exp):
+    """A node that is its own child would be an endless loop; a feature or a node out of range, a traceback."""
     lm = {f"lm_model.{name}": array for name, array in base.load(exp).state_dict().items()}
 
     def load(tree):

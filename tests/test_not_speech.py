@@ -1,4 +1,4 @@
-"""What is not said: its kinds, what is taken out, and that no word is lost without being counted."""
+"""Text that is not speech: its kinds, what is removed, and that no word is lost without being counted."""
 
 from collections import Counter
 
@@ -72,7 +72,7 @@ def test_entities_are_decoded_first():
     words, labels, counts = read("R&amp;D, &quot;so&quot;", (ENTITIES,))
     assert (words, labels) == ("r&d so", "COMMA O")
     assert counts == {f"{DECODED}entities\t&amp;": 1, f"{DECODED}entities\t&quot;": 2}
-    assert read("R&amp;D")[0] == "r&amp d"  # what the count of kept entities warns of
+    assert read("R&amp;D")[0] == "r&amp d"  # the count of kept entities warns of this
 
 
 def test_marks_after_what_is_taken_out_belong_to_the_word_before():
@@ -130,14 +130,14 @@ TEXT_ONLY = """Fish &amp; chips cost &pound;5. See https://example.com/a?b=c, or
      "mr j r green met dr brown of the u.s army at 3.30 p.m on monday i.e late it cost $3.50 or so "
      "he lived in the u.s he liked figs etc they left at 10.45 a.m then no 5 came he said no it was 1999",
      ["late", "so", "u.s", "etc", "a.m", "came", "no", "1999"],
-     ["left out: 1 headings, 2 words: CHAPTER IV. 1", "dots that are no mark: ... 1, dr. 1, i.e. 1",
-      "dots of abbreviations, numbers and ellipses that are a mark: a.m. 1, etc. 1, no. 1"]),
+     ["left out: 1 headings, 2 words: CHAPTER IV. 1", "dots that are not marks: ... 1, dr. 1, i.e. 1",
+      "dots of abbreviations, numbers and ellipses that are marks: a.m. 1, etc. 1, no. 1"]),
     (CONVERSATION, "square-brackets,round-brackets,stars,timestamps,speaker-labels",
      "hello this is anna yes i see mrs gray well so it is bye", ["anna", "gray", "is", "bye"],
      ["left out: 2 square-brackets, 3 words: [crosstalk] 1, [inaudible 00:00:00] 1",
       "left out: 3 speaker-labels, 3 words: ANNA: 2, BOB: 1", "left out: 1 stars, 1 words: *coughs* 1",
       "left out: 1 timestamps, 1 words: 00:00:00 1", "left out: 1 round-brackets, 1 words: (laughs) 1",
-      "2 dots that are no mark: ... 1, mrs. 1"]),
+      "2 dots that are not marks: ... 1, mrs. 1"]),
     (TEXT_ONLY, "entities,tags,urls", "fish & chips cost £5 see or it's all we have at at&t", ["£5", "or", "at&t"],
      ["decoded: 4 entities: &amp; 2, &#39; 1, &pound; 1", "left out: 2 tags, 2 words: </p> 1, <p> 1",
       "left out: 2 urls, 4 words: https://example.com 1, www.example.org 1"]),
@@ -149,7 +149,7 @@ def test_prepare_with_traps(tmp_path, capsys, text, clean, words, periods, said)
                str(tmp_path / "out")]
     assert main(command) == 0
     warned = capsys.readouterr().err
-    assert warned.count("punc prepare: perhaps no speech: ") == len(clean.split(","))
+    assert warned.count("punc prepare: perhaps not speech: ") == len(clean.split(","))
     for kind in clean.split(","):
         assert f"; --clean {kind} {'decodes them' if kind == 'entities' else 'leaves them out'}\n" in warned
     assert main([*command[:-2], "--abbreviations=punc/text/abbreviations.txt", f"--clean={clean}", *command[-2:]]) == 0

@@ -1,4 +1,4 @@
-"""Options: Kaldi's habits, conf files, and errors of one line, of Python and of utils/parse_options.sh."""
+"""Options in Python and utils/parse_options.sh: Kaldi's conventions, conf files, and errors of one line."""
 
 import logging
 from dataclasses import dataclass, field

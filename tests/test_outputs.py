@@ -1,4 +1,4 @@
-"""An input is never an output: of every command, and devices and links are written to as they are."""
+"""No command takes an input as its output; devices and links are written to as they are."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ from conftest import PUNC, content
 from punc.base.files import atomic_file
 from punc.bin.main import main
 
-# Commands that write what they name, with an output that is an input: in words, IN is a data directory with a text.
+# Commands with an output that is an input; IN stands for a data directory with a text.
 LABELS = "--labels=IN/labels.txt"
 OVER = {
     "abbreviations": ["IN/text", "IN/text"], "confusions": [LABELS, "IN", "OTHER", "IN/text"],

@@ -138,7 +138,7 @@ def test_punctuate_posteriors_and_case_rule_of_a_packed_model(packed, data, tmp_
 
 @pytest.mark.parametrize(("model", "options"), [("bi_lstm", {}), ("delay", {"delay": 2})])
 def test_transitions_of_a_model_decide_in_files_in_python_and_live(model, options, data, tmp_path):
-    """Here they forbid a label twice in a row."""
+    """Here the transitions forbid a label twice in a row."""
     size = {"embedding_dim": 8, "hidden_dim": 12, "layers": 1, "dropout": 0.0}
     exp = make_model(tmp_path / "exp", model, size | options)
     labels = LabelSet.read(exp / "labels.txt")
@@ -161,7 +161,7 @@ def test_transitions_of_a_model_decide_in_files_in_python_and_live(model, option
 
 
 def test_punctuate_leaves_nothing_in_the_home_of_a_user(packed, tmp_path):
-    """ONNX Runtime would write down a number of the machine there, for what it sends its makers."""
+    """ONNX Runtime would store a machine identifier there for its telemetry."""
     env = os.environ | {"HOME": str(tmp_path)}
     env.pop("ORT_DISABLE_TELEMETRY", None)
     done = subprocess.run([*PUNC, "punctuate", str(packed / "en-live"), "-"], input=b"w1 w2\n", env=env, check=True,
@@ -212,7 +212,7 @@ def test_packed_model_has_the_labels_and_posteriors_of_torch(name, text_model, t
     write(made, tmp_path / "exp")
     pack(tmp_path / "exp", tmp_path / "packed")
     small = load_packed(tmp_path / "packed")
-    if name in ("blstm_crf", "ta_lstm"):  # weights that decoding does not need are not in the file
+    if name in ("blstm_crf", "ta_lstm"):  # the file lacks weights that decoding does not need
         with pytest.raises(InputError, match="its weights do not fit its model; use the model from before"):
             unpack(tmp_path / "packed")
         model = made
@@ -277,7 +277,7 @@ def test_load_packed_description_of_another_model_is_an_error(packed, tmp_path, 
 
 @pytest.mark.parametrize("file", ["vocab", "labels.txt", "model.onnx"])
 def test_load_packed_file_of_another_model_is_an_error(packed, tmp_path, file):
-    """Also if its checksum is right."""
+    """Even if its checksum is right."""
     shutil.copytree(packed / "en-live", tmp_path / "m")
     text = (tmp_path / "m" / file).read_bytes()
     (tmp_path / "m" / file).write_bytes(b"no model" if file == "model.onnx" else text[:text.rindex(b"\n", 0, -1) + 1])
@@ -290,7 +290,7 @@ def test_load_packed_file_of_another_model_is_an_error(packed, tmp_path, file):
 
 @pytest.mark.parametrize("name", ["en", "en-live"])
 def test_packed_weights_of_another_shape_are_an_error(packed, tmp_path, name):
-    """ONNX Runtime sees some of these only when it computes."""
+    """ONNX Runtime detects some of these only when it computes."""
     import onnx
     shutil.copytree(packed / name, tmp_path / "m")
     graph = onnx.load(tmp_path / "m/model.onnx")

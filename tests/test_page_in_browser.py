@@ -1,6 +1,6 @@
-"""The page of `punc report` in a real browser: Debian's chromium, headless. Skipped where there is none.
+"""The page of `punc report` in a real browser: Debian's chromium, headless. Skipped without chromium.
 
-A script at the page's end does what a reader does, and writes what it then sees into an element.
+A script at the page's end acts like a reader, and writes what is visible then into an element.
 """
 
 import html
@@ -51,7 +51,7 @@ def page(experiment, tmp_path_factory):
 
 
 def visit(page, name, act, *options, before=""):
-    """What `act` has seen in a copy of the page."""
+    """What `act` sees in a copy of the page."""
     text = page.read_text(encoding="utf-8").replace("<title>", FIRST + "<title>", 1)
     copy = page.with_name(name)
     copy.write_text(text.replace("</body>", before + LAST.replace("%s", act) + "</body>"), encoding="utf-8")

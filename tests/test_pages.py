@@ -1,4 +1,4 @@
-"""Page data and result pages: read back, rendered and published; every committed page is what its tables render."""
+"""Page data and result pages: read back, rendered and published; committed pages follow from their tables."""
 
 import re
 import shutil
@@ -167,7 +167,7 @@ def test_render_set_page():
 
 
 def test_render_set_page_shows_each_run_of_several():
-    """Their mean can hide that they are of two kinds."""
+    """The mean of runs can hide that they are of two kinds."""
     data = page_data()
     for name, value in (("A.seed2", 40.0), ("A.seed3", NAN)):
         data.metrics[name, "ref"] = dict.fromkeys(data.metrics["A", "ref"], Interval(value, NAN, NAN))

@@ -43,7 +43,7 @@ def one_stream(words: str, of: Timing, **options) -> np.ndarray:
 
 @given(st.lists(st.tuples(st.integers(0, 3000), st.integers(1, 3000)), min_size=1, max_size=50))
 def test_slot_pauses_closed_form(gaps_and_durations):
-    """Words with given gaps in milliseconds between them have just these gaps as pauses."""
+    """The pauses of words with given gaps in milliseconds are exactly these gaps."""
     rows, time = [], 0
     for gap, duration in gaps_and_durations:
         rows.append(((time + gap) / 1000, (time + gap + duration) / 1000))
@@ -185,7 +185,7 @@ floats = st.floats(0, 1000, width=32) | st.just(NAN)
 
 
 def test_write_pauses_archive_before_index(tmp_path, monkeypatch):
-    """A run that is killed between the two must not look finished."""
+    """A run that is killed between writing the two files must not look finished."""
     (tmp_path / "text").write_text("utt a b\n")
     replace, placed = os.replace, []
     monkeypatch.setattr(os, "replace", lambda source, target: (placed.append(target.name), replace(source, target)))
@@ -240,7 +240,7 @@ def test_command_with_a_ctm(data, tmp_path, capsys, content):
 
 
 def test_command_prints_wer_of_the_times(data, tmp_path, capsys):
-    """One of four words is another one, one is missing, and one is extra."""
+    """Of four words one is substituted and one missing, and one word is inserted."""
     (tmp_path / "ctm").write_text("rec 1 1.0 0.5 so\nrec 1 1.5 0.5 for\nrec 1 2.5 0.2 uh\nrec 1 2.8 0.2 er\n"
                                   "rec 1 4.75 0.5 good\n")
     assert main(["pauses", str(data), str(tmp_path / "ctm")]) == 0

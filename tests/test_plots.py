@@ -1,4 +1,4 @@
-"""Figures: what is drawn; a picture is written whole, or one line says why there is none; SVG stands in a page."""
+"""Figures: what is drawn; pictures are written whole, or one line says why not; SVG inside a page."""
 
 import re
 import subprocess
@@ -101,7 +101,7 @@ def test_plot_labels_writes_picture(labelled, tmp_path):
 
 
 @pytest.mark.parametrize("name", [r"$\\frac$", "$x", "a$b$c"])
-def test_dollars_in_names_are_no_mathematics(labelled, tmp_path, name):
+def test_dollars_in_names_are_not_mathematics(labelled, tmp_path, name):
     (tmp_path / "data").rename(tmp_path / name)
     assert main(["plot-labels", "--labels", "labels.txt", name, "out.png"]) == 0
     assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")

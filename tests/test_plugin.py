@@ -36,7 +36,7 @@ def unpacked(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def model(unpacked, tmp_path_factory):
-    """The same model, packed: commands start faster with it."""
+    """The same model, packed, with which commands start faster."""
     place = tmp_path_factory.mktemp("packed") / "model"
     pack(unpacked, place)
     return place
@@ -53,7 +53,7 @@ def said():
 
 @pytest.fixture
 def recipe(tmp_path, model):
-    """A recipe's directory with the link, data/test and exp; PATH has nothing of punc."""
+    """A recipe's directory with the link, data/test and exp; punc is not on PATH."""
     recipe = tmp_path / "lab/s5"
     (recipe / "data/test").mkdir(parents=True)
     (tmp_path / "lab/model").symlink_to(model)
@@ -112,12 +112,12 @@ def files(place):
 
 
 def outputs(place):
-    """The files of a directory but logs and the list of the others."""
+    """The files of a directory, except logs and the list of files."""
     return {name: content for name, content in files(place).items() if not name.startswith(("log/", ".written"))}
 
 
 def test_plugin_ctm_of_recordings(recipe, unpacked):
-    """With a model that is not packed, so words keep their small letters."""
+    """With a model that is not packed, so words stay in lower case."""
     (recipe.parent / "model").unlink()
     (recipe.parent / "model").symlink_to(unpacked)
     ctm = recipe / "exp/tri3/decode_test/score_10/test.ctm"
@@ -127,7 +127,7 @@ def test_plugin_ctm_of_recordings(recipe, unpacked):
     out = recipe / "transcripts/test"
     assert set(outputs(out)) == {"text", "ctm", *(f"{kind}/{r}.{kind}" for kind in ("srt", "vtt", "txt")
                                                   for r in ("r1", "r2", "r3"))}
-    # The lines of the CTM only get marks.
+    # The CTM's lines change only by marks.
     before, after = ctm.read_text().splitlines(), (out / "ctm").read_text().splitlines()
     assert [re.sub(r"[,.?](?= )", "", row[10:]) for row in after] == [row[10:] for row in before]
     assert re.findall(r"\w[,.?] ", "\n".join(after)), "a test without marks tests nothing"
@@ -189,7 +189,7 @@ def test_plugin_text_with_the_run_pl_of_the_recipe(recipe):
 
 
 def test_plugin_names_that_a_shell_reads(recipe):
-    """Paths as $cmd gets them, with what bash, run.pl and punc's options would read as something else."""
+    """Paths as $cmd gets them, with characters that bash, run.pl and punc's options could misread."""
     name = """b c'"&(;|\\JOB$(touch ran)`touch ran`~*é"""
     data, ctm, model, out = f"data/{name}", f"-{name}", f"~{name}", f"-o {name}"
     (recipe / "data/test").rename(recipe / data)

@@ -86,7 +86,7 @@ def test_prepare_keep_names(labels, tmp_path):
 
 
 def names(labels, tmp_path, *files):
-    """The streams of files of these names, given in this order; the exit status where there are none."""
+    """The streams of files with these names, in this order, or the exit status if there are none."""
     for name in files:
         (tmp_path / name).write_text(f"{name}.")
     status = main(["prepare", "--format=prose", "--keep-names=true", f"--labels={labels}",
@@ -164,7 +164,7 @@ def test_prepare_output_does_not_depend_on_processes(labels, tmp_path, monkeypat
 
 @pytest.mark.parametrize("line", [1, 30, 77, 99])
 def test_prepare_error_has_its_line_in_the_file(labels, tmp_path, monkeypatch, line):
-    """Whatever part of the file it is in."""
+    """The error names its line whatever part of the file it is in."""
     lines = [b"so it is.\n"] * 100
     lines[line - 1] = b"so\0\n"
     (tmp_path / "in").write_bytes(b"".join(lines))

@@ -84,7 +84,7 @@ def test_has_bfloat16_false_if_pytorch_fails(monkeypatch):
     assert not has_bfloat16()
 
 
-# Of bytes, not of NumPy, which asks for huge pages where it can.
+# In bytes objects, because NumPy asks for huge pages if it can.
 TAKE = """
 import resource
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -133,7 +133,7 @@ needs_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reas
 
 @pytest.fixture
 def products_by_onednn(monkeypatch):
-    """As on a processor on which oneDNN is faster. A list that gets the sizes of all inputs that oneDNN reads."""
+    """As on a processor with a faster oneDNN. Returns a list that gets the sizes of all inputs that oneDNN reads."""
     monkeypatch.setattr(products, "_is_faster", lambda: True)
     sizes, to_mkldnn = [], torch.Tensor.to_mkldnn
 
@@ -146,7 +146,7 @@ def products_by_onednn(monkeypatch):
 
 
 def large(*shape, size=1024):
-    """Inputs, of such a shape but for the last dimension, and a layer for them that has LEAST multiplications."""
+    """Inputs of this shape plus a last dimension, and a layer for them with LEAST multiplications."""
     torch.manual_seed(0)
     inputs = torch.randn(*shape, size)
     return inputs, nn.Linear(size, LEAST // inputs.numel() + 1)

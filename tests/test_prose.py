@@ -77,7 +77,7 @@ def clitics(tmp_path):
     ("<s>", "", "s", "O"),
     ("maX", "", "max", "O"),
     ("X-ray", "", "x-ray", "O"),
-    ("a\u200db", "", "a\u200db", "O"),  # a joiner, a private character, and one that is not assigned
+    ("a\u200db", "", "a\u200db", "O"),  # a joiner, a private character, and an unassigned one
     ("a\ue000b", "", "a\ue000b", "O"),
     ("a\u0378b", "", "a\u0378b", "O"),
 ])
@@ -172,7 +172,7 @@ def test_longest_mark_is_read():
 
 
 def test_mark_that_is_a_letter_is_not_read_in_words(clitics):
-    """Nor where a hyphen was, nor between the parts of a word."""
+    """It is not read where a hyphen was or between the parts of a word, either."""
     labels = LabelSet((Label("O", "w"), Label("EX", "wX", ("X",))))
     for reader in (TextReader(labels), TextReader(labels, lowercase=False), TextReader(labels, clitics=clitics)):
         for token in ("MaX", "MaX-", "-MaX", "DOXn't", "n't"):
@@ -195,7 +195,7 @@ def test_token_any_text_gives_words_and_a_label_each(text):
 @given(st.text(st.sampled_from("abÉßǅİʼ’́ 日.,:;?!-…0"), min_size=1, max_size=4).filter(lambda text: " " not in text),
        st.sampled_from([CHE, CASED]), st.booleans())
 def test_token_of_letters_and_a_mark_is_read_as_any_other(token, labels, lowercase):
-    """With a quote before it, which is dropped, no token is one of letters and a mark."""
+    """With a quote before it, which is dropped, no token takes the fast path for letters and a mark."""
     reader = TextReader(labels, lowercase)
     assert reader.token(token)[1:] == reader.token("“" + token)[1:]
 
@@ -316,7 +316,7 @@ def data(path, *texts):
 
 @pytest.mark.parametrize(("texts", "table"), [
     (["NATO and NATO met McDonald. McDonald left."], {"Mcdonald": "McDonald", "Nato": "NATO"}),
-    (["The US let us go. Us US, US", "us us us us"], {}),  # another word that is more frequent
+    (["The US let us go. Us US, US", "us us us us"], {}),  # another word is more frequent
     (["my iPhone, an iPhone an iphone"], {"iphone": "iPhone"}),
     (["a McX here"], {}),  # once
     (["THE the The THE The x"], {}),  # as often as the plain form
@@ -352,7 +352,7 @@ def test_learn_needs_labels_of_the_set(tmp_path):
 @pytest.mark.parametrize(("word", "name", "text"), [
     ("nato", "CAP", "NATO"), ("nato", "CAP_PERIOD", "NATO."), ("nato", "O", "nato"),
     ("us", "O", "us"), ("us", "CAP", "US"),
-    ("iphone", "O", "iPhone"), ("iphone", "PERIOD", "iPhone."), ("iphone", "CAP_PERIOD", "iPhone."),  # of no label
+    ("iphone", "O", "iPhone"), ("iphone", "PERIOD", "iPhone."), ("iphone", "CAP_PERIOD", "iPhone."),  # no label
     ("other", "CAP", "Other"), ("IPHONE", "O", "IPHONE")])
 def test_casing_writes_words_with_the_capitals_of_the_table(word, name, text):
     casing = Casing(CAPITALS, {"Nato": "NATO", "Us": "US", "iphone": "iPhone"})
@@ -417,7 +417,7 @@ def test_split_tokens_and_labels(text, tokens, labels):
 @pytest.mark.parametrize(("text", "expected"), [
     ("今日は「雨」、です。", "今 日 は 「雨」、 で す。"), ("(a b)。『", "(a b)。 『"),
     ("、は 。", "、 は 。"), ("", "")])
-def test_words_of_a_text_without_blanks(text, expected):
+def test_words_of_a_text_without_spaces(text, expected):
     words = split(text)
     assert " ".join(words) == expected
     assert with_words(text, words) == text
@@ -425,7 +425,7 @@ def test_words_of_a_text_without_blanks(text, expected):
 
 
 @given(st.text("はA1。、「」 　\n(ﾞ😀é"))
-def test_words_of_any_text_are_all_but_blanks(text):
+def test_words_of_any_text_are_all_but_spaces(text):
     words = split(text)
     assert with_words(text, words) == text
     assert all(word in text for word in words)

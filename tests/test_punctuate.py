@@ -187,7 +187,7 @@ def test_punctuate_pauses_are_read_and_kept(tmp_path):
     assert str(tmp_path / "out" / "pauses.ark") in (tmp_path / "out" / "pauses.scp").read_text()
     for name in ("pauses.scp", "pauses.ark"):
         (data / name).unlink()
-    run(exp, data, tmp_path / "out")  # without pauses now: none may be left in OUT-DIR
+    run(exp, data, tmp_path / "out")  # now without pauses: OUT-DIR must not keep any
     assert not (tmp_path / "out" / "pauses.scp").exists()
     assert labels_of(tmp_path / "out") == streams_in_one_go(exp, data)
 
@@ -334,7 +334,7 @@ def test_punctuate_text_as_prose(tmp_path):
     (lambda exp, data: ["--scale", "COMA=0.5"], "--scale: no label 'COMA'; "),
     (lambda exp, data: ["--scale", "O=0"], "--scale: '0' is not a factor for O; give a number above 0"),
     (lambda exp, data: ["--scale", "O=nan"], "--scale: 'nan' is not a factor for O; "),
-    (lambda exp, data: ["--scale", "O=1e39"], "--scale: '1e39' is not a factor for O; "),  # of a float32
+    (lambda exp, data: ["--scale", "O=1e39"], "--scale: '1e39' is not a factor for O; "),  # too large for float32
     (lambda exp, data: ["--scale", "O=1e-46"], "--scale: '1e-46' is not a factor for O; "),
     (lambda exp, data: ["--device", "gpu"], "--device=gpu; choose auto, cpu, cuda, or one of several GPUs: "),
     (lambda exp, data: ["--scale", "O"], "--scale: 'O'; write LABEL=FACTOR, "),
@@ -415,7 +415,7 @@ def test_punctuate_missing_gpu_is_one_line_and_writes_nothing(exp, data, tmp_pat
     ("auto", True, "cuda"), ("cuda:1", True, "cuda:1"), ("cpu", True, "cpu"), ("auto", False, "cpu"),
     ("cuda:1", False, "cpu")])
 def test_decoder_device(exp, monkeypatch, name, by_gradient, found):
-    """A model that is not trained by gradient stays on the CPU, also where there is a GPU."""
+    """A model that is not trained by gradient stays on the CPU, even if there is a GPU."""
     monkeypatch.setattr(worker, "find_device", lambda name: "cuda" if name == "auto" else name)
     monkeypatch.setattr("punc.models.t_lstm.Model.trained_by_gradient", by_gradient)
     assert worker.Decoder(exp, DecodingOptions(device=name)).device == found

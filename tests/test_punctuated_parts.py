@@ -1,4 +1,4 @@
-"""Data directories punctuated in jobs: the bytes of one job, whatever their number; parts that are missing or wrong."""
+"""Data directories punctuated in jobs: the same bytes for any number of jobs; missing and wrong parts."""
 
 import os
 import shutil
@@ -102,7 +102,7 @@ def test_join_prose_without_posteriors(model, data, tmp_path):
     (tmp_path / "casing").write_text("W3 w3\n")
     options = ["--posteriors=false", f"--casing={tmp_path / 'casing'}", "--scale=O=0.5"]
     expected = one_job(model, data, tmp_path / "out", *options)
-    run("punctuate", *OPTIONS, model, data, tmp_path / "out")  # has posteriors, which must go
+    run("punctuate", *OPTIONS, model, data, tmp_path / "out")  # has posteriors, which must be removed
     parts = make_parts(model, data, tmp_path / "parts", 3)
     parts = make_parts(model, data, tmp_path / "parts", 3, *options)  # replaces parts with posteriors
     assert run("join", tmp_path / "out", *parts) == 0

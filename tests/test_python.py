@@ -61,7 +61,7 @@ def test_no_words(model):
 
 
 @pytest.mark.parametrize(("words", "pauses", "message"), [
-    (["a b"], None, "word 'a b' is empty or has a blank"), ([""], None, "word '' is empty"),
+    (["a b"], None, "word 'a b' is empty or contains a space"), ([""], None, "word '' is empty"),
     (["a", "b"], [1.0], r"2 words, but pauses of shape \(1,\)")])
 def test_errors(model, words, pauses, message):
     with pytest.raises(InputError, match=message):
@@ -143,5 +143,5 @@ def test_shipped_model_is_whole_small_and_punctuates(name):
                             input=text, stdout=subprocess.PIPE, text=True, check=True)
     assert re.sub("[,.?¿、。？]", "", result.stdout.lower()).split() == text.split()
     assert capitals in result.stdout
-    assert len(re.findall("[?？]|か。", result.stdout)) == 1  # in Japanese か is a question, with a mark or without
+    assert len(re.findall("[?？]|か。", result.stdout)) == 1  # in Japanese か makes a question, with or without a mark
     assert len(re.findall("[.。]", result.stdout)) >= 2

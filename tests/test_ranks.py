@@ -1,6 +1,6 @@
-"""Training by several ranks: the losses of one process, runs that go on, errors of one rank, torchrun, gradients.
+"""Training by several ranks: the losses of one process, continued runs, errors of one rank, torchrun, gradients.
 
-`pair` starts two processes once, as ranks with gloo. They do what RUNS and REFUSED list; tests look at what is left.
+`pair` starts two processes once, as ranks with gloo. They do what RUNS and REFUSED list; tests check their files.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ torch.sparse.check_sparse_tensor_invariants.disable()  # the default; set, so th
 LSTM = {"embedding_dim": 6, "hidden_dim": 8, "init_range": 0.1}
 CRF = {"embedding_dim": 6, "hidden_dim": 6, "characters": False, "layers": 1, "dropout": 0.0, "unknown": 0.0}
 TASK = {"train_set": "train_short", "dev_set": "dev_short", "threads": 1, "min_improvement": 0.0, "epochs": 1}
-# name: (model, its options, options of training). The last of the chunks is alone in its batch: one rank has no row.
+# name: (model, its options, options of training). The last chunk is alone in its batch, so one rank has no row.
 RUNS = {
     "stateful": ("t_lstm", LSTM, {"batch_size": 11, "bptt": 20, "epochs": 2}),
     "linear": ("t_lstm", LSTM, {"batch_size": 15, "bptt": 20, "optimizer": "adam", "schedule": "linear",
@@ -43,7 +43,7 @@ RUNS = {
 }
 SAME = "; start all ranks with the same options, on the same store"
 NONE = r"\S+/store: no set 'none' in the store"
-# What is wrong in the two ranks: name: the changes of "stateful" in each, what each one says.
+# Errors in the two ranks: name: each rank's changes of "stateful", and its message.
 REFUSED = {
     "options": ({}, {"learning_rate": 0.2}, "rank 1 has --learning-rate=0.2, rank 0 has 0.1" + SAME, "exit 1"),
     "store": ({}, {"store": "other"}, r"rank 1 has dev_short/labels.npy \(CRC-32\)=\d+, rank 0 has \d+" + SAME,
@@ -61,7 +61,7 @@ class Killed(BaseException):
 
 @pytest.mark.parametrize("error", [InputError("bad", "mend it"), RuntimeError("no memory"), None])
 def test_join_ends_the_group_also_after_an_error(error, monkeypatch):
-    """Its threads could abort the process when the interpreter ends, and other ranks wait for it."""
+    """Otherwise its threads could abort the process when the interpreter ends while other ranks wait for it."""
     called = []
     for name in ("init_process_group", "destroy_process_group"):
         monkeypatch.setattr(torch.distributed, name, lambda *_, name=name, **__: called.append(name))
@@ -88,7 +88,7 @@ def killed_after_an_epoch():
 
 @contextlib.contextmanager
 def recorded(steps):
-    """Keep the loss, and its slots, of each step of training; no loss is [], the last step is none."""
+    """Record the loss and its slots for each step of training; [] is no loss, and the last one is not a step."""
     def record(function):
         def loss(model, logits, labels):
             value = function(model, logits, labels)
@@ -110,7 +110,7 @@ def recorded(steps):
 
 @contextlib.contextmanager
 def killed_within_an_epoch():
-    """The process is killed when its first epoch is on disk up to its second batch."""
+    """The process is killed when its progress up to the second batch of the first epoch is on disk."""
     with pytest.MonkeyPatch.context() as patch, contextlib.suppress(Killed):
         patch.setattr(state, "SECONDS", 0.0)
         patch.setattr(state, "BATCHES", 2)
@@ -135,7 +135,7 @@ def run(place, exp, name, store="store", **changes):
 
 
 def gloo_threads():
-    """The names of gloo's threads that do not end: one that has ended is in /proc for some moments more."""
+    """The names of gloo's threads that do not end; ended threads stay in /proc for a moment."""
     threads = ""
     for _ in range(50):
         names = []
@@ -150,7 +150,7 @@ def gloo_threads():
 
 
 def in_rank(place, rank, ports):
-    """What each of the two ranks does; a run has a port of its own."""
+    """What each of the two ranks does; each run has its own port."""
     log.configure()
 
     @contextlib.contextmanager
@@ -197,7 +197,7 @@ def free_ports(number):
 
 @pytest.fixture(scope="module")
 def pair(toy_store, tmp_path_factory):
-    """What both ranks have left, in a directory with the stores `store` and `other`."""
+    """The output of both ranks, in a directory with the stores `store` and `other`."""
     place = tmp_path_factory.mktemp("pair")
     (place / "store").symlink_to(toy_store)
     shutil.copytree(toy_store, place / "other")
@@ -232,7 +232,7 @@ def assert_close(these, those):
 
 @pytest.mark.parametrize("name", RUNS)
 def test_ranks_have_the_losses_of_one_process(pair, name):
-    """Step by step: the mean over both shares, weighted by their slots, is the loss of the whole batch."""
+    """At each step, the mean over both shares, weighted by their slots, is the loss of the whole batch."""
     whole = run(pair, f"one/{name}", name)
     shares = zip(*(torch.load(pair / f"losses-{name}.{rank}") for rank in range(2)), strict=True)
     steps = [[loss for rank in ranks for loss in rank] for ranks in shares]
@@ -243,7 +243,7 @@ def test_ranks_have_the_losses_of_one_process(pair, name):
 
 
 def texts_and_losses(lines):
-    """What a log says without its losses and what changes from run to run, and the losses."""
+    """A log without its losses and the parts that change from run to run; and the losses."""
     lines = [re.sub(r"dev F1.*", "", line) for line in lines]
     loss = r"\d+\.\d{5}"
     found = [float(number) for line in lines for number in re.findall(loss, line)]
@@ -251,7 +251,7 @@ def texts_and_losses(lines):
 
 
 def test_ranks_write_and_log_once(pair, capsys):
-    """What the first rank writes and says is what one process does; the other says nothing."""
+    """The first rank writes and logs the same as a single process; the other logs nothing."""
     run(pair, "once", "stateful")
     said, losses = texts_and_losses(capsys.readouterr().err.splitlines())
     texts, of_ranks = texts_and_losses((pair / "said-all.0").read_text().splitlines()[:3])
@@ -267,15 +267,15 @@ def test_ranks_leave_no_thread_that_could_abort_the_process_as_it_ends(pair, nam
     assert [(pair / f"threads-{name}.{rank}").read_text() for rank in range(2)] == ["", ""]
 
 
-def test_run_goes_on_with_more_and_with_fewer_ranks(pair):
+def test_run_continues_with_more_and_with_fewer_ranks(pair):
     whole = weights(pair / "two/stateful")
     assert_close(weights(pair / "one-two"), whole)
     assert len(run(pair, "two-one", "stateful")) == len(torch.load(pair / "losses-stateful.0")) / 2  # one epoch
     assert_close(weights(pair / "two-one"), whole)
 
 
-def test_run_goes_on_within_an_epoch_with_as_many_ranks(pair):
-    """Where it was: the losses of the later steps are those of an unbroken run, bit for bit."""
+def test_run_continues_within_an_epoch_with_as_many_ranks(pair):
+    """It continues where it stopped: later losses are those of an uninterrupted run, bit for bit."""
     for rank in range(2):
         whole, rest = (torch.load(pair / f"losses-{name}.{rank}") for name in ("linear", "two-two"))
         assert rest == whole[2:]
@@ -289,7 +289,7 @@ def test_run_with_another_number_of_ranks_begins_the_epoch_again(pair):
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_rank_error_is_said_once_and_nothing_is_written(pair, name):
+def test_rank_error_is_reported_once_and_nothing_is_written(pair, name):
     *_, first, second = REFUSED[name]
     for rank, message in enumerate((first, second)):
         assert re.fullmatch(message, (pair / f"said-{name}.{rank}").read_text())
@@ -347,7 +347,7 @@ def below(process):
 
 
 def test_rank_that_dies_ends_the_job(toy_store, tmp_path):
-    """Under torchrun, in the middle of a training. The next run goes on."""
+    """Under torchrun, in the middle of a training. The next run continues."""
     options = [f"--{name.replace('_', '-')}={value}" for name, value in
                {**LSTM, **TASK, **RUNS["stateful"][2], "epochs": 1000, "schedule": "linear"}.items()]
     code = "import sys; from punc.bin.main import main; sys.exit(main())"

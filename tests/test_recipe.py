@@ -1,6 +1,6 @@
 """utils/recipe.sh, and egs/mini from end to end on some of its texts.
 
-The results of mini, a second run, and a run that is killed in every stage.
+Tests the results of mini, a second run, and a run that is killed in every stage.
 """
 
 import contextlib
@@ -92,7 +92,7 @@ def test_leave_out_names_asked_systems(tmp_path):
 
 @pytest.mark.parametrize("body", ["prepare_set dev text.txt", "project test_ref test_asr_words dev"])
 def test_data_of_another_label_set_are_refused(tmp_path, body):
-    """Comments and blanks do not count; a directory of others has no label set, so it is taken."""
+    """Comments and spaces do not count; a directory made by other programs has no label set and is accepted."""
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf/labels.txt").write_text("# label  written\nO   w\nPERIOD  w.  .\n")
     (tmp_path / "data/dev").mkdir(parents=True)
@@ -196,7 +196,7 @@ def test_decode_and_score_skips_finished_work(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (1e9 + number, 1e9 + number))
-    # punct alone is of a run that was killed: text comes last.
+    # punct alone comes from a run that was killed, because text is written last.
     assert script(tmp_path, body)[0] == [decoded[0], scored[0], decoded[1], scored[1]]
     (tmp_path / "exp/A/decode_test/text").touch()
     assert script(tmp_path, body)[0] == [scored[0], decoded[1], scored[1]]
@@ -211,7 +211,7 @@ def test_decode_and_score_skips_finished_work(tmp_path):
 
 def test_decode_in_jobs_joins_their_parts(tmp_path):
     body = "decode exp/A data/test exp/A/decode_test --scale O=0.5; score data/test exp/B exp/A/decode_test; ls exp/A"
-    (tmp_path / "exp/A/decode_test.parts/9").mkdir(parents=True)  # of a run that was killed
+    (tmp_path / "exp/A/decode_test.parts/9").mkdir(parents=True)  # left by a run that was killed
     jobs = ["--cmd", "echo -q x", "--nj", "3"]
     joined = " ".join(f"exp/A/decode_test.parts/{n}" for n in (1, 2, 3))
     assert script(tmp_path, body, *jobs) == ([
@@ -225,7 +225,7 @@ def test_decode_in_jobs_joins_their_parts(tmp_path):
 
 
 def test_text_on_a_cluster_is_one_job(tmp_path):
-    """prepare_set and make_store with a --cmd that is not run.pl, and arguments that bash would read."""
+    """prepare_set and make_store with a --cmd other than run.pl, and arguments that bash would interpret."""
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf/labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n")
     (tmp_path / "a $(touch ran).txt").write_text("".join(f"#doc {i}\nso, it (x y) is {i}.\n$HOME\n" for i in range(9)))
@@ -296,7 +296,7 @@ def test_seeds_of_a_fitted_model_are_one(tmp_path):
     ("--train-nodes 0", "--train-nodes 0; it is 1 or more"),
     ("--seeds 1,2", "--seeds '1,2'; write whole numbers, as --seeds '1 2 3'"),
     ("--seeds 0", "--seeds '0'; write whole numbers, as --seeds '1 2 3'")])
-def test_option_that_is_no_number(tmp_path, option, said):
+def test_option_that_is_not_a_number(tmp_path, option, said):
     assert script(tmp_path, "", *option.split()) == ([], f"{tmp_path.name}/run.sh: {said}\n", 1)
 
 
@@ -304,13 +304,13 @@ def test_option_that_is_no_number(tmp_path, option, said):
 
 @pytest.mark.parametrize("table", sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("egs/**/conf/**/systems")))
 def test_table_of_systems(table):
-    """Each system has a conf, and the systems further up on which it is built."""
+    """Each system has a conf, and the systems that it is built on are listed above it."""
     path = ROOT / table
     rows = [re.sub("[()]", "", line).split() for line in path.read_text().splitlines() if not line.startswith("#")]
     above = set()
     for name, _, _, *needs in rows:
         assert name not in above
-        places = [path.parent, *path.parent.parents[:1], *path.parent.iterdir()]  # the first that has it holds
+        places = [path.parent, *path.parent.parents[:1], *path.parent.iterdir()]  # the first with the conf counts
         conf = next(place / f"{name}.conf" for place in places if (place / f"{name}.conf").is_file())
         options = {line.option: line.value for line in config_lines(conf)}
         bases = {Path(options[name]).name for name in ("--lm-model", "--text-model", "--initial-model")
@@ -367,14 +367,14 @@ def files(recipe, *tops):
 
 
 def own_files(recipe):
-    """All files of a recipe but data and exp, with their content."""
+    """All files of a recipe, except in data and exp, with their content."""
     return {path.relative_to(recipe): path.read_bytes() for path in recipe.rglob("*")
             if path.is_file() and path.relative_to(recipe).parts[0] not in ("data", "exp")}
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """A recipe that has run; its run has changed no file but those of data and exp, which git ignores."""
+    """A recipe that has run; the run changed only files in data and exp, which git ignores."""
     recipe = tmp_path_factory.mktemp("whole") / "mini"
     cut_down(recipe)
     before = own_files(recipe)
@@ -464,7 +464,7 @@ def kill_midway(recipe, stage, **systems):
             break
         time.sleep(0.02)
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(job.pid, signal.SIGSTOP)  # so that no process starts unseen
+        os.killpg(job.pid, signal.SIGSTOP)  # so that no process starts unnoticed
         for group in groups_below(job.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(group, signal.SIGKILL)
@@ -472,7 +472,7 @@ def kill_midway(recipe, stage, **systems):
 
 
 def groups_below(pid):
-    """The process groups of a process and of its descendants: run.pl starts one for each job, which outlives it."""
+    """The process groups of a process and its descendants; run.pl starts one for each job, which outlives run.pl."""
     rows = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):  # has ended
@@ -486,7 +486,7 @@ def groups_below(pid):
 
 
 def states(recipe):
-    """Times of the files and directories of a recipe, but for the lock, which a run takes before it does anything."""
+    """Times of the files and directories of a recipe, except the lock, which a run takes before anything else."""
     for path in recipe.rglob("*"):
         if path in (recipe / "exp", recipe / "exp/.run.lock"):
             continue
@@ -495,7 +495,7 @@ def states(recipe):
 
 
 def test_run_killed_in_every_stage_gives_the_same_results(finished, tmp_path):
-    """Of the system that needs the other one: both are trained, and one is scored."""
+    """The stages of a system that needs another one: both are trained, and one is scored."""
     recipe, system = tmp_path / "mini", "TA-LSTM-p"
     cut_down(recipe)
     killed = []
@@ -506,7 +506,7 @@ def test_run_killed_in_every_stage_gives_the_same_results(finished, tmp_path):
     header, *rows = (finished / "exp/RESULTS.tsv").read_text().splitlines(keepends=True)
     of_system = [row for row in rows if row.startswith(f"{system}\t")]
     assert (recipe / "exp/RESULTS.tsv").read_text() == header + "".join(of_system)
-    # Who is killed between its last rename and its end leaves its lock, which nobody holds.
+    # A process that is killed after its last rename leaves its lock file, which nobody holds.
     scored = {name for name in files(finished) if not re.match("exp/T-LSTM/decode", str(name))}
     assert {name for name in files(recipe) if name.name not in (".lock", "tests.tsv")} == (
         {name for name in scored if name.name != "tests.tsv"})

@@ -1,4 +1,4 @@
-"""Regular expressions: none takes more than quadratic time, whatever it reads."""
+"""Regular expressions: none takes more than quadratic time on any text."""
 
 import ast
 import importlib
@@ -26,7 +26,7 @@ def patterns_in(value):
 
 
 def expressions():
-    """What each expression says, with its flags: all that modules hold, and all that stand in programs."""
+    """The pattern and flags of each expression that modules hold or programs contain."""
     for module in pkgutil.walk_packages(punc.__path__, "punc."):
         for value in vars(importlib.import_module(module.name)).values():
             for pattern in patterns_in(value):

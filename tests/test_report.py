@@ -88,7 +88,7 @@ def test_page_is_whole_and_alone(made):
 def test_page_tables_are_in_the_text(made):
     by_head = {" ".join(rows[0][:3]): rows for rows in made.read.tables}
     systems = by_head["system overall F1 test"]
-    assert [row[0] for row in systems[1:]] == ["A", "B"]  # the last set with that head, test_ref
+    assert [row[0] for row in systems[1:]] == ["A", "B"]  # the last set with this header, test_ref
     assert re.match(r"\d+\.\d \d+\.\d–\d+\.\d$", systems[1][1])
     assert by_head["system epochs kept"][1][:6] == ["B", "2", "2", "0.4000", "0.5500", "52.5"]
     assert {"reference as O as COMMA", "system COMMA PERIOD", "system error", "part slots marks"} <= by_head.keys()
@@ -109,7 +109,7 @@ def test_page_hostile_text_is_text(made):
 
 
 def test_page_order_and_sample(experiment, tmp_path, monkeypatch):
-    """The order is that of RESULTS.tsv; of a large set there is a sample, and the recordings that are asked for."""
+    """The order is that of RESULTS.tsv; a large set gets a sample, and the requested recordings."""
     shutil.copytree(experiment.parent / "data", tmp_path / "data")
     shutil.copytree(experiment, tmp_path / "exp")
     assert results(["--sets", "test_asr", "--systems", "B", str(tmp_path / "exp")]) is None
@@ -148,7 +148,7 @@ def test_page_without_data_has_the_figures(experiment, tmp_path):
     assert 'id="data"' not in found.text
 
 
-def test_report_of_a_recording_that_is_not_there(experiment, tmp_path):
+def test_report_of_a_missing_recording(experiment, tmp_path):
     with pytest.raises(InputError, match=r"no set has a recording 'nobody'; name a recording, or a speaker, of a set"):
         report(experiment, tmp_path, "--recordings", "rec01 nobody")
     assert not (tmp_path / "report.html").exists()
@@ -259,7 +259,7 @@ def test_breakdowns_pauses(slots):
 
 def test_breakdowns_positions_and_distances(slots):
     *_, positions = breakdowns(slots).values()
-    last = len(slots.words) // 3  # of the slots of a stream
+    last = len(slots.words) // 3  # slots of a stream
     assert [group[:2] for group in positions] == [("1–5", 15), ("6–20", 45), (f"21–{POSITIONS[2]}", 3 * (last - 20))]
     if slots.recognition is not None:
         distances = breakdowns(slots)["F1 by words to the nearest recognition error"]
@@ -312,7 +312,7 @@ def test_read_slot_table_spoken_words(experiment):
 
 
 def test_read_slot_table_reference_with_other_words(copied):
-    # The reference is the spoken text: the score aligns, and so does the table.
+    # The reference is the spoken text, so both the score and the table align.
     decoded = copied / "B/decode_test_asr"
     score(["--labels", str(copied / "B/labels.txt"), str(copied.parent / "data/test_ref"),
            str(decoded), str(decoded / "score")])
@@ -345,7 +345,7 @@ def test_read_slot_table_last_slot(copied):
     assert table.confusion("B").sum() == 237
 
 
-def test_read_slot_table_leaves_out_posteriors_that_are_none(copied):
+def test_read_slot_table_leaves_out_invalid_posteriors(copied):
     archive = copied / "B/decode_test_ref/post.ark"
     found = dict(read_archive(archive))
     next(iter(found.values()))[0, 0] = np.nan

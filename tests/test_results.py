@@ -1,4 +1,4 @@
-"""`punc results`: scores, paired tests and costs of an experiment, RESULTS.tsv, the pages, and rows that are kept."""
+"""`punc results`: scores, paired tests and costs of an experiment, RESULTS.tsv, the pages, and kept rows."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -59,7 +59,7 @@ def test_paired_tests_of_several_seeds_are_of_their_means(exp):
     scores = collect_scores("exp")
     test = paired_tests(scores, [("good", "bad")], ["Err"])[0]
     assert (test.this, test.other, test.difference) == ("good", "bad", (25 + 0 + 50) / 3 - 50)
-    assert test.low < -50 < 0 < test.high  # three trainings from 0 to 50 say little
+    assert test.low < -50 < 0 < test.high  # three trainings between 0 and 50 prove little
     assert paired_tests(scores, [("good.seed2", "bad")], ["Err"])[0].difference == -50  # one run by its name
 
 
@@ -92,12 +92,12 @@ def epoch(number, seconds):
 
 
 @pytest.mark.parametrize(("logs", "cost"), [
-    # A run that was stopped after epoch 2 and went on: the rate is the same in all.
+    # A run that was stopped after epoch 2 and continued: the rate is the same in all epochs.
     ({"train.1.log": epoch(1, 10.0) + epoch(2, 10.0), "train.log": epoch(3, 20.0)}, Cost("X", 3, 40, 1000)),
-    # It was stopped before epoch 2 was on disk: epoch 2 was trained twice, and counts once, as it was trained at last.
+    # It was stopped before epoch 2 was on disk: epoch 2 was trained twice, and only the second training counts.
     ({"train.1.log": epoch(1, 10.0) + epoch(2, 10.0), "train.log": epoch(2, 20.0)}, Cost("X", 2, 30, 1000)),
     ({"train.1.log": epoch(1, 10.0), "train.log": epoch(1, 20.0)}, Cost("X", 1, 20, 1000)),
-    # The tenth part comes after the ninth; other logs are of other jobs.
+    # The tenth part comes after the ninth; other logs belong to other jobs.
     ({"train.10.log": epoch(2, 20.0), "train.9.log": epoch(1, 10.0) + epoch(2, 50.0), "train.log": "",
       "train.old.log": epoch(3, 1.0), "decode.1.log": epoch(4, 1.0)}, Cost("X", 2, 30, 1000)),
     # A new training after an earlier, longer one.
@@ -110,7 +110,7 @@ def epoch(number, seconds):
     ({"train.1.log": "dev loss 0.4, dev F1 42.30, 95.3 s\n", "train.log": "dev loss 0.4, dev F1 42.30, 9.0 s\n"},
      Cost("X", np.nan, 9, np.nan)),
 ])
-def test_read_cost_of_a_run_that_went_on(tmp_path, logs, cost):
+def test_read_cost_of_a_run_that_continued(tmp_path, logs, cost):
     (tmp_path / "log").mkdir()
     for name, text in logs.items():
         (tmp_path / "log" / name).write_text(text)
@@ -118,7 +118,7 @@ def test_read_cost_of_a_run_that_went_on(tmp_path, logs, cost):
 
 
 def test_read_training_kept_epoch_is_the_one_that_the_log_names(tmp_path):
-    """A log without that line: the lowest dev loss. A run that goes on after it has another one."""
+    """In a log without that line, the lowest dev loss decides. A run that continues has another one."""
     (tmp_path / "log").mkdir()
     log = tmp_path / "log" / "train.log"
     log.write_text(f"{TRAINED}kept epoch 1: the highest dev F1, 53.00; epoch 2 has the lowest dev loss, 0.55000\n")
@@ -161,7 +161,7 @@ def results(*options):
 
 
 def files():
-    """What punc results wrote, by name."""
+    """The output of punc results, by file name."""
     written = [*Path("exp").glob("RESULTS.*"), *Path("exp/results").glob("*")]
     return {str(path): path.read_bytes() for path in written}
 
@@ -252,7 +252,7 @@ def test_results_conf_file(toys):
 
 
 def test_results_of_some_systems_keep_those_of_the_others(toys, capsys):
-    """A pair with a system that was not run is left out with a message; all scores that are there stay."""
+    """A pair with a system that was not run is left out with a message; all existing scores stay."""
     assert results("--compare", "good,bad", "--compare", "good,later", "--systems", "good later") == 0
     assert "no set has scores of both good and later: their test is left out" in capsys.readouterr().err
     assert "| good | bad |" in (toys / "exp/results/test.md").read_text()
@@ -306,7 +306,7 @@ def test_keep_rows_of_other_systems_in_the_order_of_the_page():
     assert [(*key, row["Err"].value) for key, row in merged.metrics.items()] == [
         ("A", "ref", 50), ("B", "ref", 1), ("C", "ref", 50), ("D", "ref", 1)]
     assert [*merged.signatures] == [*merged.metrics]
-    # B is new, so what it was tested against before was another B.
+    # B is new, so kept tests were of another B.
     assert [(test.this, test.other) for test in merged.tests] == [("B", "D")]
     assert {name: cost.seconds for name, cost in merged.costs.items()} == {"A": 50, "B": 1, "C": 50, "D": 1}
     assert merged.command == "./run.sh\n./run.sh --systems 'B D'"
@@ -327,7 +327,7 @@ def test_keep_rows_a_new_system_replaces_its_rows_on_all_sets_and_its_seeds():
     ({"sets": ("ref", "asr")}, {("A", "B"), ("C", "D")}),
     ({"seed": ".seed2"}, {("A", "B"), ("C", "D")})])
 def test_keep_rows_tests_stay_with_a_system_that_repeats_its_figures(change, tests):
-    """C is trained again, in all its runs, and is tested against D, which is new."""
+    """All runs of C are trained again, and C is tested against D, which is new."""
     options = dict(change)
     seed = options.pop("seed", "")
     kept = page("A", "B", "C")
@@ -344,7 +344,7 @@ def test_keep_rows_tests_stay_with_a_system_that_repeats_its_figures(change, tes
 def test_keep_rows_of_another_reference_is_an_error(other):
     with pytest.raises(InputError, match=r"egs/toy: ref of A has reference:abc, here it is (abd)?; rows of different"):
         keep_rows(page("B", **other), page("A"), "egs/toy")
-    # It is of no consequence where the system is replaced, or the set is another one.
+    # This does not matter if the system is replaced, or the set is different.
     assert len(keep_rows(page("A", **other), page("A"), "egs/toy").metrics) == 1
     assert len(keep_rows(page("B", sets=("asr",), **other), page("A"), "egs/toy").metrics) == 2
 
@@ -376,7 +376,7 @@ def test_results_keep_adds_rows_of_another_machine(tmp_path):
     assert (second / "results/pauses.png").read_bytes() == b"picture"
     text = (second / "RESULTS.md").read_text()
     assert "```sh\n./run.sh --systems A\n./run.sh --systems B\n```" in text
-    # What was rendered is a function of the tables, as of any page.
+    # The pages follow from the tables, like any page.
     assert main(["results", "--render", "true", str(second)]) == 0
     assert (second / "RESULTS.md").read_text() == text
     assert main(["results", "--render", "true", "--keep", str(first), str(second)]) == 1
@@ -392,7 +392,7 @@ def test_results_names_the_kept_rows_that_leave_the_pages(tmp_path, capsys):
 
 
 def test_results_names_the_tests_that_are_missing(tmp_path, capsys):
-    """Not those that are kept."""
+    """Kept tests do not count as missing."""
     first, second = tmp_path / "one/exp", tmp_path / "two/exp"
     scored(first, "A", 2)
     scored(first, "B", 3)

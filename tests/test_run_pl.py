@@ -38,7 +38,7 @@ def test_run_log_has_kaldi_format(run_pl, tmp_path):
     (("echo", "x" * 200_000), "x" * 200_000),
 ])
 def test_run_quotes_arguments(run_pl, tmp_path, arguments, output):
-    if len(arguments[-1]) > 100_000:  # one argument of exec cannot be that long, all together can
+    if len(arguments[-1]) > 100_000:  # one argument of exec cannot be that long, but all arguments together can
         arguments = (*arguments[:-1], *(["x" * 1000] * 199), "x" * 1000)
         output = " ".join(arguments[1:])
     run_pl("a.log", *arguments, env={"HOME_OF_A_TEST": "here", "LC_ALL": "C"})
@@ -108,7 +108,7 @@ def test_run_pick_failed_and_incomplete(run_pl, tmp_path):
         result = run_pl(*pick, "JOB=1:3", "a.JOB.log", "echo", "JOB", ">>ran", ";", "[", "JOB", "!=", "2", "]")
         assert result.returncode == code
         return "".join(sorted((tmp_path / "ran").read_text().split()))
-    assert ran("--pick", "failed") == "123"  # none has run yet
+    assert ran("--pick", "failed") == "123"  # no job has run yet
     (tmp_path / "a.3.log").write_text("# killed\n")
     assert ran("--pick", "incomplete") == "3"
     assert ran("--pick", "incomplete") == ""

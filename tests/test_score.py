@@ -66,7 +66,7 @@ def test_signature_differs_with_options_and_words(work):
         seen.add((work / "out/signature").read_text())
     assert len(seen) == len(variants)
     score(hypothesis="bad")
-    assert (work / "out/signature").read_text() in seen  # a system's labels are not part of it
+    assert (work / "out/signature").read_text() in seen  # the signature does not depend on a system's labels
     write_data_dir("good", [Utterance(f"u{i:02}", f"u{i:02}", ["a", "b", "x", "c", "d"], ["O"] * 5, None)
                             for i in range(20)])
     score()
@@ -85,7 +85,7 @@ def test_score_against_other_system(work, capsys):
     assert found["Err"].p < 0.01
     assert re.search(r"^Err +100\.0 +8\.8 +\+91\.2 \S+ … \S+ +0\.0005$", capsys.readouterr().out, re.M)
     score(hypothesis="bad", out="two")
-    assert not (work / "two/against.tsv").exists()  # the older one belongs to another run
+    assert not (work / "two/against.tsv").exists()  # the old file belongs to another run
 
 
 @pytest.mark.parametrize(("options", "message"), [

@@ -55,7 +55,7 @@ def scored(capsys, *arguments):
 
 
 def test_score_text_is_punc_score(work, capsys):
-    """The same figures and intervals as for data directories, from text and from text without the directory."""
+    """Text gives the same figures and intervals as data directories, on one side or on both."""
     main(["score", "--labels", "labels.txt", "--collapse", "2-class", "--output", "json",
           "data/ref", "data/good", "exp/good/decode_t/score"])
     theirs = json.loads(capsys.readouterr().out)
@@ -90,7 +90,7 @@ def test_score_text_several_systems_are_tested_against_the_first(work, capsys):
 
 
 def test_score_text_other_words_are_aligned(work, capsys):
-    """Numbers, case, and words lost and inserted: the marks of the other words count as before, and WER is said."""
+    """Numbers, case, and deleted and inserted words: other words' marks count as before, and the WER is reported."""
     lines = (work / "ref.txt").read_text().splitlines()
     changed = [re.sub(r"^\w+", "5,000", line.upper()) + " uh" for line in lines]
     (work / "changed.txt").write_text(" ".join(changed))
@@ -106,7 +106,7 @@ def test_score_text_other_words_are_aligned(work, capsys):
 
 
 def test_results_compare_a_system_that_changed_words(work, capsys):
-    """Its slots are others, but the streams are those of the same reference."""
+    """The slots differ, but the streams are those of the same reference."""
     (work / "uh.txt").write_text((work / "bad.txt").read_text().replace("\n", " uh.\n"))
     for name in ("good", "uh"):
         assert text("--labels", "labels.txt", "--out", f"exp/{name}/decode_t/score", "data/ref", f"{name}.txt") == 0
@@ -168,7 +168,7 @@ def test_text_reader():
 
 
 def test_counts_by_hand():
-    # Of four marks one is missing, one is another and one is too many; two are right.
+    # Of four marks two are right, one is missing and one is wrong; another one is inserted.
     found = punc.score(REFERENCE, "So, it begins as it must. Does it end. No!")
     assert found["overall.P"] == found["overall.R"] == pytest.approx(100 * 2 / 4)
     assert found["Err"] == pytest.approx(100 * 3 / 10)

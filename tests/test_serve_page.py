@@ -1,4 +1,4 @@
-"""The page of `punc serve` in a real browser: Debian's chromium, headless, led by its DevTools protocol."""
+"""The page of `punc serve` in a real browser: Debian's chromium, headless, controlled by its DevTools protocol."""
 
 import base64
 import importlib.util
@@ -126,7 +126,7 @@ def drop(page, name, text):
 
 
 def shown(page):
-    """The words of the result, as they are read, without their percents."""
+    """The visible words of the result, without their percentages."""
     return page.see("[...result.querySelectorAll('.word')].map((word) => word.firstChild && [...word.childNodes]"
                     ".filter((one) => one.tagName !== 'SMALL').map((one) => one.textContent).join('')).join(' ')")
 

@@ -1,4 +1,4 @@
-"""The server: what a client sends and gets, and real clients over loopback."""
+"""The server: what a client sends and receives, and real clients over loopback."""
 
 import asyncio
 import contextlib
@@ -47,7 +47,7 @@ class Gone(Exception):
 
 
 class Client:
-    """Both ends of a WebSocket: says what it was told, and then nothing, or goes."""
+    """Both ends of a WebSocket: sends the given messages, and then stays silent or disconnects."""
 
     def __init__(self, messages, stays):
         self.messages, self.stays, self.sent = list(messages), stays, []
@@ -70,7 +70,7 @@ def fresh():
 
 
 def served(fresh, messages, output="auto", rate=1e6, stays=False, seconds=None, **options):
-    """What a client gets, and its connection."""
+    """What a client receives, and its connection."""
     client = Client(messages, stays)
     session, words, delay = Session(fresh.copy, LiveOptions(**options)), [], options.get("max_delay")
     made = Connection(client.recv, client.send, session, delay, output, rate, words.append)
@@ -177,7 +177,7 @@ def test_silence_decides(fresh):
 def test_many_words_wait_and_are_out_at_the_end(fresh, monkeypatch):
     monkeypatch.setattr(connection, "BURST", 0.5)
     client = served(fresh, [" ".join([TEXT] * 100)], rate=100, stays=True, seconds=0.4)
-    assert 400 < client.left < 560  # of 600, the burst and 0.4 s of 100 words/s are decided
+    assert 400 < client.left < 560  # of 600 words, the burst and 0.4 s at 100 words/s are decided
     assert len("".join(client.sent).split()) == 600
 
 
@@ -188,7 +188,7 @@ MARKED = "Good morning, everyone. My name is John Smith. Do you have any questio
 
 
 def run(talk, live=None, names=("en-live",), **options):
-    """What `talk(url, app)` returns, with a server at that URL; then the server ends."""
+    """Run a server, and return the result of `talk(url, app)` with its URL; then the server ends."""
     async def all_of_it():
         settings = ServerOptions(port=0, **{"max_rate": 1e6, **options})
         app = make_app(names, "", live or LiveOptions(), settings)
@@ -290,7 +290,7 @@ def test_clients_that_misbehave_harm_no_other():
                 _, writer = await asyncio.open_connection(host, port)
                 stack.callback(writer.close)
                 writer.write(begin)
-            half = await stack.enter_async_context(connect(url, close_timeout=0.1))  # nobody answers its close
+            half = await stack.enter_async_context(connect(url, close_timeout=0.1))  # nobody answers its closing frame
             await half.send(['{"word": "ha', "lf", '"}'])
             half.transport.write(b"\x81\xfe")  # the begin of a frame
             gone = await connect(url)
@@ -320,7 +320,7 @@ def test_client_that_floods_with_pings_is_told_and_closed():
             socket.transport.write(b"\x89\x80\0\0\0\0" * 300)
             with pytest.raises(ConnectionClosed, match="more than 100 pings a second"):
                 await socket.recv()
-        async with connect(url) as socket:  # which has too many lines
+        async with connect(url) as socket:  # its message has too many lines
             await socket.send("\n" * 5000)
             assert json.loads(await socket.recv())["error"].startswith("message: more than 1000 lines")
             with pytest.raises(ConnectionClosed, match="1008"):
@@ -390,7 +390,7 @@ def test_texts_and_transcripts_by_http():
     ("/v1/punctuate", "", {}, 400, "the file is empty; "),
     ("/v1/punctuate?model=fr", "hello", {}, 404, "no model 'fr' here; choose from en-live"),
     ("/v1/punctuate", "{", JSON, 400, 'not JSON; send {"text": '),
-    ("/v1/punctuate", '{"words": ["a", "b c"]}', JSON, 400, "words[1]: 'b c' has a blank; give one word"),
+    ("/v1/punctuate", '{"words": ["a", "b c"]}', JSON, 400, "words[1]: 'b c' contains a space; give one word"),
     ("/v1/punctuate", '{"words": [{"start": 1}]}', JSON, 400, "words[0]: a word is not an object with 'word'"),
     ("/v1/punctuate", '{"words": [{"word": "a", "x": 1e999, "y": "\\ud800"}, 1]}', JSON, 400, "words[1]: "),
     ("/v1/punctuate", "[" * 50_000, JSON, 400, "not JSON; "),

@@ -85,7 +85,7 @@ def test_setup_after_failure_is_repeated(checkout):
 
 
 def test_setup_with_the_pip_that_is_there(checkout):
-    """The pip of constraints.txt comes first; where it cannot be had, the old one installs the rest."""
+    """The pip of constraints.txt comes first; if it is not available, the old one installs the rest."""
     result, asked = set_up(checkout, REFUSED="install --no-compile pip==")
     assert result.returncode == 0
     assert "pip stays as it is: " in result.stderr
@@ -140,7 +140,7 @@ def test_path_failed_setup_stops_recipe(checkout, tmp_path):
     assert (result.stdout, result.returncode) == ("", 1)
 
 
-# Notes the versions of torch that it is asked for, refuses those that are not in $OFFERED, and installs the others.
+# Records the requested versions of torch, refuses those that are not in $OFFERED, and installs the others.
 PIP = """#!/bin/bash
 site=$(dirname "$0")/../lib/python3.11/site-packages
 case "$*" in
@@ -161,7 +161,7 @@ TORCH = re.search(r"^torch==(.+)$", (ROOT / "constraints.txt").read_text(), re.M
 
 @pytest.fixture
 def torch_checkout(checkout):
-    """A checkout whose stand-in for pip has versions of torch."""
+    """A checkout with a stand-in for pip that offers versions of torch."""
     if sys.platform != "linux":
         pytest.skip("other systems have one build of torch")
     for name in ("python", "punc"):
@@ -170,7 +170,7 @@ def torch_checkout(checkout):
 
 
 def set_up_torch(checkout, offered, build=""):
-    """Run setup.sh. Returns its result, what pip was asked for as `FROM VERSION`, and the torch that is installed."""
+    """Run setup.sh. Returns its result, the requests to pip as `FROM VERSION`, and the installed torch."""
     log = checkout.parent / "log"
     log.write_text("")
     env = {**os.environ, "PYTHON": sys.executable, "LOG": str(log), "PUNC_TORCH": build,
@@ -195,13 +195,13 @@ def test_torch_build(torch_checkout, build, offered, asked, installed):
     assert (result.stderr, found, torch) == ("", [], [installed])
 
 
-def test_torch_build_that_nobody_offers(torch_checkout):
+def test_torch_build_that_no_index_has(torch_checkout):
     result, asked, torch = set_up_torch(torch_checkout, ["index:TORCH", "cpu:TORCH+cpu"], "cu999")
     assert (result.returncode, asked, torch) == (1, ["index TORCH+cu999", "cu999 TORCH+cu999"], [])
     assert result.stderr.splitlines()[-1].startswith(f"utils/setup.sh: no torch=={TORCH}+cu999; https://")
 
 
-def test_torch_that_nobody_offers(torch_checkout):
+def test_torch_that_no_index_has(torch_checkout):
     result, asked, torch = set_up_torch(torch_checkout, [])
     assert (result.returncode, asked[-1], torch) == (1, "index TORCH", [])
     assert "utils/setup.sh: pip could not install torch; " in result.stderr

@@ -28,7 +28,7 @@ SLURM_PL = ROOT / "utils/slurm.pl"
 SEARCH = os.environ["PATH"] + ":/usr/sbin:/sbin"
 
 
-# Calls of sbatch: a stand-in records its arguments, and runs the script of a single job.
+# Calls of sbatch: a stand-in records its arguments, and runs the script if it is a single job.
 
 STAND_IN = """#!/bin/bash
 printf '%s\\n' "$@" >asked
@@ -71,7 +71,7 @@ def test_remove_while_a_job_leaves_its_status(slurm_pl, tmp_path, monkeypatch):
             (done / "2.new").touch()
         rmtree(path, **options)
     monkeypatch.setattr(shutil, "rmtree", late)
-    for _ in range(2):  # the second time by a signal
+    for _ in range(2):  # the second time after a signal
         slurm_pl.remove(str(done))
         assert not os.listdir(tmp_path)
 
@@ -352,7 +352,7 @@ def test_slurm_names_that_a_shell_reads(submit, tmp_path):
 
 
 def test_slurm_failed_and_cancelled_jobs(submit, tmp_path):
-    # 1 fails, 2 and 3 are cancelled, 3 ignores that, 4 succeeds.
+    # 1 fails, 2 and 3 are cancelled, 3 ignores it, 4 succeeds.
     (tmp_path / "job.sh").write_text(
         "case $1 in 1) exit 3 ;; 3) trap '' TERM ;; 4) exit 0 ;; esac\n"
         "scancel ${SLURM_ARRAY_JOB_ID}_$1\nsleep 60\nsleep 60\n")

@@ -1,4 +1,4 @@
-"""Soft targets: each slot has the posteriors of the teacher, whatever the student's tokens; other slots are refused."""
+"""Soft targets: each slot gets the teacher's posteriors, whatever the student's tokens; other slots are refused."""
 
 import os
 import subprocess
@@ -59,7 +59,7 @@ def posteriors(place, name):
 
 
 def changed(path, place):
-    """A copy of the soft targets, to be changed."""
+    """A copy of the soft targets that tests may change."""
     for name in "ab":
         (path / name).mkdir(parents=True)
         for file in (place / "targets" / name).iterdir():
@@ -70,14 +70,14 @@ def changed(path, place):
 @pytest.mark.parametrize("token_type", ["word", "char", "spelled"])
 @pytest.mark.parametrize(("name", "members"), [("train", "baa"), ("a", "a")])
 def test_targets_are_aligned_by_slots(taught, token_type, name, members):
-    """Of every token type, and of a joined set, the slots in their order have the posteriors of the words."""
+    """For every token type, and for a joined set, the slots in order have the posteriors of the words."""
     store = student_store(taught, token_type)
     data, targets = store.set(name), read_targets(taught / "targets", store, name)
     found, slots = targets[np.arange(len(data.ids))], data.labels >= 0
     expected = np.concatenate([posteriors(taught, member) for member in members])
-    np.testing.assert_allclose(found[slots], expected, atol=0.008)  # 255ths, and their sum is not quite 255
+    np.testing.assert_allclose(found[slots], expected, atol=0.008)  # in 255ths whose sum is not quite 255
     np.testing.assert_allclose(found.sum(1), 1, rtol=1e-6)
-    assert np.ptp(expected, axis=0).min() > 0.05  # the teacher does not say the same of all slots
+    assert np.ptp(expected, axis=0).min() > 0.05  # the teacher's posteriors differ between slots
     assert (found[~slots] == [1, 0, 0]).all()
     some = np.random.default_rng(1).integers(0, len(data.ids), 50)
     np.testing.assert_array_equal(targets[some], found[some])
@@ -126,7 +126,7 @@ def test_a_set_without_labels_is_an_error(taught, tmp_path):
 def test_targets_do_not_replace_something_else(taught, tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a/notes").write_text("mine")
-    with pytest.raises(InputError, match="this directory exists and contains something else than soft targets"):
+    with pytest.raises(InputError, match="this directory exists and contains something other than soft targets"):
         make_targets(taught / "teacher", Store(taught / "store_teacher"), tmp_path, ["a"])
 
 
@@ -142,7 +142,7 @@ def test_read_targets_refuses_what_does_not_fit(taught, tmp_path):
 
 @pytest.mark.parametrize("content", [
     lambda whole: whole[:-2], lambda whole: b"",
-    lambda whole: b"\x93NUMPY\x01\0v\0" + b"{'descr': '|u1', (".ljust(118)])  # NumPy's tokenizer cannot take it
+    lambda whole: b"\x93NUMPY\x01\0v\0" + b"{'descr': '|u1', (".ljust(118)])  # NumPy's tokenizer cannot parse it
 def test_read_targets_refuses_a_broken_file(taught, tmp_path, content):
     copy = changed(tmp_path / "copy", taught)
     path = copy / "a/targets.npy"

@@ -1,4 +1,4 @@
-"""utils/split_texts.py: the rule of the sets, sentences that several sets have, lists that a user edits, mistakes."""
+"""utils/split_texts.py: the rule of the sets, sentences in several sets, edited lists, mistakes."""
 
 import os
 import re
@@ -24,7 +24,7 @@ def names(number):
 
 @pytest.mark.parametrize("number", [4, 5, 10, 12, 48, 100, 138])
 def test_split_of_equal_texts_is_one_of_ten(number):
-    """Of every ten, the first is test and the second dev; every fifth of the others is tree."""
+    """Of every ten texts, the first is test and the second dev; every fifth of the others is tree."""
     sets = split_texts(dict.fromkeys(names(number), 7), {}).sets
     train = [name for i, name in enumerate(names(number)) if i % 10 > 1]
     assert sets == {"test_ref": names(number)[::10], "dev": names(number)[1::10], "train": train, "tree": train[::5],
@@ -47,7 +47,7 @@ def test_split_has_each_text_once_and_each_speaker_on_one_side(sizes, data):
 
 
 def test_split_speakers_of_several_texts():
-    """Five readers of ten texts each: whole readers are test and dev."""
+    """Five readers with ten texts each: test and dev each consist of whole readers."""
     speakers = {name: {f"reader{i // 10}"} for i, name in enumerate(names(50))}
     sets, ignored = split_texts(dict.fromkeys(names(50), 100), speakers)
     assert not ignored
@@ -152,12 +152,12 @@ def test_remove_sentences_keeps_the_others(tmp_path_factory, held_out, training)
     assert after == kept
     assert removed["sentences"] == len(before) - len(kept)
     assert removed["words"] == sum(map(len, before)) - sum(map(len, kept))
-    # Lines stay lines, so a line that names a speaker does.
+    # Line breaks stay, and so do lines that name speakers.
     assert (folder / "out").read_text().count("\n#speaker") == train[0].read_text().count("\n#speaker")
 
 
 def test_remove_sentences_next_one_stays_apart(tmp_path):
-    """A full stop ends a sentence only before a blank, which the removed sentence has in front."""
+    """A full stop ends a sentence only before a space, so the space before a removed sentence is kept."""
     train, = write(tmp_path / "train", ["Yes. We go on 今日は。行く。"])
     known = digests(write(tmp_path / "test", ["We go on 今日は。"]), 1)
     remove_sentences(train, tmp_path / "out", known, 2)
@@ -191,9 +191,9 @@ def test_split_texts_prints_and_writes_the_counts(corpus, capsys):
         "test_ref         2          200   10.0%", "dev              2          200   10.0%",
         "train           16        1,600   80.0%", "tree             3          300   15.0%",
         "rest            13        1,300   65.0%",
-        "2 of 40 sentences of test_ref stand in train, too (10 of 200 words), 2 of them of 5 words or more:",
+        "2 of 40 sentences of test_ref are also in train (10 of 200 words), 2 of them of 5 words or more:",
         "      16 × this is in all texts",
-        "2 of 40 sentences of dev stand in train, too (10 of 200 words), 2 of them of 5 words or more:",
+        "2 of 40 sentences of dev are also in train (10 of 200 words), 2 of them of 5 words or more:",
         "      16 × this is in all texts"]
     assert lists()["test_ref"] == ["t00.txt", "t10.txt"]
     before = {path: path.stat().st_mtime_ns for path in Path("split").iterdir()}
@@ -207,7 +207,7 @@ def test_split_texts_leave_out(corpus, capsys):
     err = capsys.readouterr().err
     assert err.startswith("left out of train: 16 sentences of 5 words or more that test_ref or dev have, 80 words\n")
     assert "train           16        1,520   79.2%\n" in err
-    assert "\n0 of 40 sentences of test_ref stand in train, too (0 of 200 words), 0 of them of 5 words or more\n" in err
+    assert "\n0 of 40 sentences of test_ref are also in train (0 of 200 words), 0 of them of 5 words or more\n" in err
     for line in Path("split/train").read_text().splitlines():
         assert line.startswith(str(corpus / "split/train_text"))
         assert Path(line).read_text().split("\n")[18:] == [Path(line).read_text().split("\n")[18], "", ""]
@@ -222,7 +222,7 @@ def test_split_texts_speakers_of_a_table_and_of_lines(corpus, capsys):
     assert [line.split()[-1] for line in err[1:4]] == ["1", "1", "3"]
     assert not [line for line in err if "speak in train" in line]
     with open("texts/t19.txt", "a") as file:
-        file.write("#speaker s0\n")  # of both ends
+        file.write("#speaker s0\n")  # the speaker of both ends
     main(["--speakers", "speakers", "texts", "split2"])
     of = {name: part for part, names in lists("split2").items() if part in SETS[:3] for name in names}
     assert of["t19.txt"] == of["t00.txt"]

@@ -1,4 +1,4 @@
-"""The state of a training on disk: the schedule for tables of losses, the files of epochs, changed data and options.
+"""The state of a training on disk: the schedule for given losses, the files of epochs, changed data and options.
 
 `test_train` and `test_ranks` stop whole trainings.
 """
@@ -33,12 +33,12 @@ FIRST = advance(Progress(0.1), 2.0, 0.003)  # after a first epoch
 @pytest.mark.parametrize(("losses", "rates", "ended"), [
     # The loss falls by a tenth or more: the rate stays.
     ([10, 9, 8, 7], [1, 1, 1, 1], False),
-    # It falls by less once: the rate is halved after every epoch from then on, also after larger falls.
+    # It falls by less once: from then on, the rate is halved after every epoch, even after larger falls.
     ([10, 8, 7.5, 6, 5], [1, 1, 1 / 2, 1 / 4, 1 / 8], False),
     # It falls by less a second time: that was the last epoch.
     ([10, 8, 7.5, 6, 5.5], [1, 1, 1 / 2, 1 / 4, 1 / 8], True),
     ([10, 9.5, 9.4], [1, 1 / 2, 1 / 4], True),
-    # A rise counts as a fall by less. The next loss is compared with the best one, not with the last.
+    # A rise counts as a smaller fall. The next loss is compared with the best one, not with the last.
     ([10, 12, 9.5], [1, 1 / 2, 1 / 4], True),
     ([10, 12, 8.9], [1, 1 / 2, 1 / 4], False),
 ])
@@ -96,7 +96,7 @@ def same(a, b):
 
 
 def assert_learn_alike(one, other):
-    """Weights and optimisers are the same: so are the next steps."""
+    """Weights and optimisers are the same, and so are the next steps."""
     for _ in range(2):
         assert same(weights(one[0]), weights(other[0]))
         step(*one)
@@ -179,7 +179,7 @@ def in_third_epoch(directory, made=None, **given):
 
 @pytest.fixture
 def always(monkeypatch):
-    """It is always time to write the state."""
+    """The state is written after every batch."""
     monkeypatch.setattr(state, "SECONDS", 0.0)
 
 
@@ -211,7 +211,7 @@ def test_state_is_not_written_before_it_is_time(tmp_path):
 
 @pytest.mark.parametrize(("ranks", "batches"), [(1, 7), (2, 0)])
 def test_signal_in_a_batch_writes_the_state_after_it(tmp_path, monkeypatch, ranks, batches):
-    """Several ranks write nothing: the others may be at another batch."""
+    """Several ranks write nothing, because they may be at different batches."""
     run = in_third_epoch(tmp_path)
     run.ranks.size = ranks
     monkeypatch.setattr(state, "received", lambda: Stopped(signal.SIGTERM))

@@ -1,4 +1,4 @@
-"""Stores: the arrays hold what the data directories have; joined sets; bad input leaves nothing half written."""
+"""Stores: the arrays have the data directories' content; joined sets; invalid input leaves nothing half written."""
 
 import os
 import re
@@ -78,7 +78,7 @@ def test_store_checksums_are_of_what_a_training_reads(place):
         "vocab", "labels.txt", "train/ids.npy", "train/labels.npy", "train/pauses.npy", "train/index")}
     assert store.checksums({"test"}) == {name: zlib.crc32((store.path / name).read_bytes()) for name in (
         "vocab", "labels.txt", "test/ids.npy", "test/index")}  # no labels, no pauses
-    os.utime(place / "train/text", (1e9, 1e9))  # an input has a new time: the store is made again, and is the same
+    os.utime(place / "train/text", (1e9, 1e9))  # with a new time of an input, the same store is made again
     conf = (store.path / "conf").read_bytes()
     again = make(place)
     assert (store.path / "conf").read_bytes() != conf
@@ -129,9 +129,9 @@ def test_make_store_char_by_hand(place, capsys):
     np.testing.assert_array_equal(train.pauses, np.float32(
         [nan, .5, nan, nan, nan, nan, nan, .25, nan, nan, .5, nan, nan, nan, nan, .25]))
     assert (list(train.streams), train.offsets.tolist()) == (["a", "b"], [0, 11, 16])
-    assert [tokens[i] for i in test.ids] == ["ä", "<space>", "<space>", "x", "</s>"]  # new has no character left
+    assert [tokens[i] for i in test.ids] == ["ä", "<space>", "<space>", "x", "</s>"]  # `new` has no character left
     assert test.labels is None
-    assert "train: 6 words, 16 characters with the blanks in 2 streams, 1 left out\n" in capsys.readouterr().err
+    assert "train: 6 words, 16 characters with spaces in 2 streams, 1 left out\n" in capsys.readouterr().err
 
 
 def test_make_store_subword_by_hand(place):
@@ -177,7 +177,7 @@ words = st.lists(st.text(st.sampled_from("abäあ\u00a0\u3000\x1c<"), min_size=1
 @given(st.lists(st.tuples(st.sampled_from("abcd"), words, st.sampled_from([" ", "  ", "\t", " \t "])), min_size=1),
        st.integers(1, 200))
 def test_make_store_equals_the_data_directory(tmp_path_factory, utterances, block):
-    """A store equals DataDir.utterances, for all kinds of blanks, writing systems and block sizes."""
+    """A store equals DataDir.utterances, for all kinds of spaces, writing systems and block sizes."""
     place = tmp_path_factory.mktemp("p")
     utterances = sorted((stream, text, blank) for stream, text, blank in utterances)
     rows = [(f"{stream}-{i:03d}", stream, text, blank) for i, (stream, text, blank) in enumerate(utterances)]
@@ -335,7 +335,7 @@ def test_store_without_one_of_its_files_is_unfinished(place, missing):
 
 
 def test_make_store_conf_by_hand(place):
-    """The options, and the size and time of each input: what decides whether a store is made again."""
+    """The options, and the size and time of each input, decide whether a store is made again."""
     make(place)
     (place / "rules").write_text("n't\n")
     inputs = ["labels.txt", "store/vocab", "rules", *(f"train/{name}" for name in DataDir(place / "train").tables),
@@ -412,7 +412,7 @@ def test_store_broken_set_is_an_error(place, file, change):
 
 
 def test_make_store_of_a_directory_whose_name_is_not_text(place, caplog):
-    caplog.set_level("ERROR", logger="punc")  # pytest-xdist cannot send the name from its process
+    caplog.set_level("ERROR", logger="punc")  # pytest-xdist cannot send the name between processes
     path = place / os.fsdecode(b"a\xff")
     shutil.copytree(place / "train", path)
     make_store(place / "store", [path], place / "labels.txt", nj=1)
@@ -420,7 +420,7 @@ def test_make_store_of_a_directory_whose_name_is_not_text(place, caplog):
 
 
 def test_joined_sets_stand_end_to_end(place):
-    """A set without pauses has unknown ones there, and one without turns has no change of speaker."""
+    """In a joined set, a member without pauses has unknown ones, and one without turns has no change of speaker."""
     write_data_dir(place / "talk", [Utterance("t", "t", ["z", "x"], ["O", "PERIOD"], None, np.array([True, False]))])
     store = make(place, "train", "talk", joins=["all=talk,train,talk", "twice=talk,talk"])
     joined, twice, talk, train = map(store.set, ("all", "twice", "talk", "train"))
@@ -453,7 +453,7 @@ def labels(tmp_path):
 
 @pytest.fixture
 def line_by_line(monkeypatch):
-    """A block for each line of a data directory, so that what comes after it comes in another block."""
+    """Makes a block of each line of a data directory, so that the next line is in another block."""
     monkeypatch.setattr(punc.tokens.store_set, "ENCODE_BYTES", 1)
 
 
@@ -504,7 +504,7 @@ def test_write_set_segments_may_be_in_any_order_of_ids(tmp_path, labels, line_by
 
 
 def test_write_set_ends_each_stream_of_characters(tmp_path, labels):
-    """z is left out, and the blank after it stays: the only token of stream b. Stream c has no words."""
+    """z is left out, and the space after it stays: the only token of stream b. Stream c has no words."""
     data = written(tmp_path / "data", [
         UTTERANCES[0], Utterance("a-2", "a", ["z"]), Utterance("b-1", "b", ["z"]), Utterance("c-1", "c", []),
         Utterance("d-1", "d", ["x"])])
@@ -530,7 +530,7 @@ def store_set(tmp_path, labels):
 
 @pytest.mark.parametrize("index", [
     b"a 0 3 0\nb 3 2\n", b"a 0 3 0\nb 3 2 0\n", b"a 0\nb 3\n",
-    b"\xc3 0 3\n\xa4 3 2\n"])  # two names that are UTF-8 only one after the other
+    b"\xc3 0 3\n\xa4 3 2\n"])  # two names that are UTF-8 only together
 def test_read_set_broken_index(store_set, index):
     (store_set / "index").write_bytes(index)
     with pytest.raises(InputError, match="set/index: not STREAM OFFSET LENGTH lines; make the store again"):

@@ -38,7 +38,7 @@ def exp(tmp_path_factory):
 
 
 class Whole(NeuralModel):
-    """A model that reads whole streams: the last word of a stream decides all its labels."""
+    """A model that reads whole streams: the last word of a stream determines all its labels."""
 
     def __init__(self, like):
         super().__init__()
@@ -70,7 +70,7 @@ def test_streaming_labels_are_those_of_a_data_directory(exp, tmp_path):
     ("[door slams]", "w1 w2 [door slams] w3 w4\n"), ("[a", "w1 [a w2 w3 w4\n"), ("[a b]", "w1 w2 w3 w4 [a b]\n"),
     ("[" + "x " * 50, "w1 [" + "x " * 50 + "w2 w3 w4\n")])
 def test_streaming_words_in_square_brackets_are_all_written(exp, tag, text):
-    """Words that close stay as they are, and the model does not read them; others are words."""
+    """Complete tags stay as they are, and the model does not read them; unclosed ones are words."""
     written = punctuated(load(exp), text.encode())
     assert re.findall(r"[^\s,.?]+", written) == text.split()
     if tag.endswith("]"):
@@ -199,7 +199,7 @@ def test_signal_ends_live_input_with_all_words_out():
         with subprocess.Popen(LIVE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               bufsize=0) as process:
             process.stdin.write(b" ".join(WORDS_LIVE))
-            out = process.stdout.read(3)  # it reads
+            out = process.stdout.read(3)  # it is reading
             process.send_signal(number)
             rest, error = process.communicate(timeout=30)
         assert plain(out + rest) == WORDS_LIVE
@@ -280,7 +280,7 @@ def test_output_of_the_page():
     assert found.stdout.decode().endswith(end + "\n")
 
 
-# Lines of text with marks, punctuated by a model of characters: all but the marks comes out as it was.
+# Lines of text with marks, punctuated by a character model: everything except the marks stays the same.
 
 JAPANESE = LabelSet((Label("N", "w"), Label("C", "w、", ("、", ",")), Label("P", "w。", ("。", "."))))
 CLASSES = Vocabulary(["<unk>", "</s>", "<alpha>", "<num>", "は", "す"])
@@ -331,7 +331,7 @@ def test_lines_without_characters_are_an_error(text):
 
 
 @given(st.lists(st.one_of(st.text(), st.text("はす、。x3.4 \n\u3000\ud83d".replace("\ud83d", "😀")))).map("".join))
-def test_lines_all_but_marks_stays(text):
+def test_lines_all_but_marks_stay(text):
     text = f"は{text}"
     output = marked(text.encode()).decode()
     assert [c for c in output if c not in MARKS] == [c for c in text if c not in MARKS]

@@ -1,4 +1,4 @@
-"""Cues, subtitles and paragraphs: closed forms, and what holds for any timed words."""
+"""Cues, subtitles and paragraphs: closed forms, and properties for any timed words."""
 
 import re
 from itertools import pairwise
@@ -67,7 +67,7 @@ def test_marks_after_a_word_before_an_empty_one():
 
 
 def timed(text, pauses=None, duration=0.3):
-    """Words of a text, what is written after each, and times; `pauses` is {word number: seconds after it}."""
+    """Words of a text, the mark after each, and times; `pauses` is {word number: seconds after it}."""
     words = text.split()
     kinds = {".": SENTENCE_END, "?": SENTENCE_END, ",": MARK, ";": MARK}
     marks = np.array([kinds.get(word[-1], NO_MARK) for word in words], np.int8)
@@ -117,7 +117,7 @@ LONG_SENTENCE = "this is a sentence of many words, which goes on for so long tha
      ["this is a sentence of many / words which goes on for so", "long that one cue can / never hold all of it."]),
     (LONG_SENTENCE.replace(",", ""), {},
      ["this is a sentence of many / words which goes on for", "so long that one cue can / never hold all of it."]),
-    # A mark that would leave a word or two alone is no place to break.
+    # Cues do not break at a mark that would leave a word or two alone.
     ("well, " + LONG_SENTENCE.replace(",", ""), {},
      ["well, this is a sentence / of many words which goes on",
       "for so long that one cue / can never hold all of it."]),
@@ -148,7 +148,7 @@ def test_cues_overlapping_speech_is_in_order():
     words, marks = ["one.", "two.", "three."], np.full(3, SENTENCE_END, np.int8)
     begins, ends = np.array([5.0, 4.0, 4.1]), np.array([9.0, 4.5, 8.0])
     found = make_cues(words, marks, begins, ends, np.ones(3, bool), np.array([3]))
-    # APART, and then longer where there is time: the first one begins earlier, the third one later.
+    # At least APART, and longer if there is time: the first one begins earlier, the third one later.
     assert found.begin.tolist() == [4600, 5200, 5800]
     assert found.end.tolist() == [5200, 5800, 8000]
 
@@ -199,7 +199,7 @@ FULL = "these are quite some words that fill up two lines, nearly all of them he
 
 
 def test_short_cue_joins_the_one_that_two_lines_hold_too():
-    # "In." takes 0.3 s. The sentence before it leaves it no room, the one after it does.
+    # "In." takes 0.3 s. The sentence before it leaves no room, but the one after it does.
     text = "these are quite some words that fill up two lines, nearly all of them. in. then it goes on."
     assert texts(text) == ["these are quite some words that fill / up two lines, nearly all of them.",
                            "in. then it goes on."]
@@ -216,7 +216,7 @@ def test_short_cue_takes_words_where_no_line_has_room():
         f"{FULL[:36]} / {FULL[37:]}"]
 
 
-def test_short_cue_stays_whole_where_it_is_long_enough():
+def test_short_cue_stays_whole_if_it_is_long_enough():
     assert texts(f"{FULL} because. {FULL}", pauses={len(FULL.split()): 0.7})[1] == "because."
 
 
@@ -226,7 +226,7 @@ def test_short_cue_between_changes_of_the_speaker_borrows_time():
     _, found = cut(text, pauses={4: 0.5}, turns=[4, 5])
     assert list(zip(found.begin.tolist(), found.end.tolist())) == [(0, 1600), (1600, 2600), (2600, 4400)]
     assert round(1000 * SHIFT) == 2000 - 1600
-    # Without the silence, only the next one makes room.
+    # Without the silence, only the next cue makes room.
     _, found = cut(text, turns=[4, 5])
     assert list(zip(found.begin.tolist(), found.end.tolist())) == [(0, 1500), (1500, 2200), (2200, 3900)]
 
@@ -288,7 +288,7 @@ def parse(text, header=""):
 def test_srt_and_vtt_of_any_words(spoken, cuts):
     words, *_ = arguments = spoken_words(spoken, cuts)
     found = make_cues(*arguments)
-    # Both formats say the same, and nothing is lost.
+    # Both formats have the same content, and nothing is lost.
     for text, header in ((srt(list(cue_texts(words, found))), ""), (vtt(list(cue_texts(words, found))), "WEBVTT\n")):
         shown = parse(text, header)
         lines = [line for _, _, lines in shown for line in lines]

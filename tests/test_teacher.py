@@ -1,4 +1,4 @@
-"""Distillation: the loss is that of the paper, also of chains; a student learns its teacher; runs can be killed."""
+"""Distillation: the paper's loss, also for chains; a student learns from its teacher; runs can be killed."""
 
 import itertools
 import shutil
@@ -103,7 +103,7 @@ def test_loss_of_a_chain_is_that_of_all_labellings():
 
 
 def test_tokens_without_a_slot_are_certain():
-    """With --loss-on tokens they count, and their label is the first one."""
+    """With --loss-on tokens, tokens without a slot count, with the first label."""
     labels = np.array([-1, 1], np.int8)
     data = training_set(NeuralModel(), stream_of(labels), TrainingOptions(loss_on="tokens"))
     teacher = Teacher(data, SoftTargets([np.array([[64, 192, 0]], np.uint8)], labels), 0.5)
@@ -114,7 +114,7 @@ def test_tokens_without_a_slot_are_certain():
 
 @pytest.mark.parametrize("model", ["t_lstm", "bi_lstm"])
 def test_batches_have_the_targets_of_their_slots(model, toy_store):
-    """Whether stateful or in chunks, and shared by ranks or not: the labels are as without a teacher."""
+    """The labels are the same as without a teacher: stateful or in chunks, shared by ranks or not."""
     store = Store(toy_store)
     data, net = store.set("train_before"), create(model, store.vocabulary, store.labels, {})
     targets = np.random.default_rng(1).integers(1, 255, (len(data.ids), 3)).astype(np.uint8)
@@ -171,7 +171,7 @@ def test_student_learns_the_teacher_and_not_the_labels(model, toy_store, targets
 
 
 def test_unlabelled_text_needs_no_labels(toy_store, targets, tmp_path):
-    """With weight 1, text whose labels are all O gives the same student."""
+    """With weight 1, text with only O labels gives the same student."""
     place, folder = toy_store.parent, tmp_path / "train_after"
     write_data_dir(folder, (u._replace(labels=["O"] * len(u.words))
                             for u in DataDir(place / "train_after").utterances()))

@@ -1,4 +1,4 @@
-"""Times of words in files of aligners, for `punc pauses`: TextGrids, JSON of Gentle, and a CTM where there are none."""
+"""Times of words in files of aligners, for `punc pauses`: TextGrids, JSON of Gentle, and a CTM if there are none."""
 
 import json
 import time
@@ -38,8 +38,8 @@ SHORT = short(("words", [(0, 0.5, ""), (0.5, 1.25, "hello"), (1.25, 1.5, "SIL"),
                          (2.5, 3.5, "<eps>")]))
 WORDS = [TimedWord("rec", "1", 0.5, 0.75, "hello"), TimedWord("rec", "1", 1.5, 0.5, '"ah"'),
          TimedWord("rec", "1", 2.0, 0.5, "spn")]
-# As Gentle writes it (`to_json` of gentle/transcription.py): a word that it does not know, one that it has not heard,
-# and one that the text does not have.
+# As Gentle writes it (`to_json` of gentle/transcription.py): an unknown word, a word that was not heard, and a word
+# that is not in the text.
 ALIGNED = {
     "transcript": "So we asked Ms. Xu",
     "words": [
@@ -89,7 +89,7 @@ def test_textgrid_speakers_in_time_order(write):
 
 @pytest.mark.parametrize("content", [LONG, SHORT], ids=["long", "short"])
 def test_textgrid_cut_short_anywhere(write, content):
-    """Cut after any character, a TextGrid is an error of one line; only the last line end may be missing."""
+    """A TextGrid that is cut after any character gives an error of one line; only the last line end may be missing."""
     for size in range(len(content) - 1):
         with pytest.raises(InputError) as error:
             read_timing(write(content[:size]))
@@ -148,7 +148,7 @@ def test_command_pauses_of_gentle(write, tmp_path, capsys):
     write_data_dir(tmp_path / "data", [Utterance("talk-1", "talk", words, ["O"] * 5)])
     write(json.dumps(ALIGNED), "times/talk.json")
     assert main(["pauses", str(tmp_path / "data"), str(tmp_path / "times")]) == 0
-    assert "WER of the timed words 40.0%" in capsys.readouterr().err  # ms is not there, and uh stands for we
+    assert "WER of the timed words 40.0%" in capsys.readouterr().err  # ms is missing, and uh replaces we
     pauses = next(DataDir(tmp_path / "data").utterances()).pauses
     assert [round(float(pause), 3) for pause in pauses[:2]] == [0.3, 0.1]
 

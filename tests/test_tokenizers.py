@@ -39,7 +39,7 @@ TYPES = [name for name in token_types() if name != "encoder" or find_spec("token
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A tokenizer of each token type for TEXT; that of an encoder is read, not made."""
+    """A tokenizer of each token type for TEXT; an encoder's tokenizer is read, not made."""
     path = tmp_path_factory.mktemp("tokenizers") / "d"
     write_data_dir(path, [Utterance("a", "a", TEXT)])
     found = {name: tokenizer_class(name).make([DataDir(path)], 40) for name in TYPES if name != "encoder"}
@@ -121,7 +121,7 @@ def test_write_is_read_back(token_type, made, tmp_path):
         token_type, tokenizer_class(token_type), tokenizer.vocabulary.tokens)
     words = [*TEXT, "nothing", "日本", "So"]
     same(found.encode(words), tokenizer.encode(words))
-    assert (tmp_path / "token_type").is_file() == (token_type != "word")  # a vocabulary alone is one of words
+    assert (tmp_path / "token_type").is_file() == (token_type != "word")  # a vocabulary alone means words
 
 
 @pytest.mark.parametrize("token_type", TYPES)
@@ -133,7 +133,7 @@ def test_encode_gives_every_word_a_slot_in_any_process(token_type, made):
     assert encoding.slots[-1] == len(encoding.ids) - 1
     encode = made[token_type].word_encoder()
     assert [id for word in words for id in encode(word)] == encoding.ids.tolist()
-    same(encoding, pickle.loads(pickle.dumps(made[token_type].encode))(words))  # as another process does
+    same(encoding, pickle.loads(pickle.dumps(made[token_type].encode))(words))  # as in another process
 
 
 def test_class_tokenizer_latin_words_and_numbers_are_a_token_each(tmp_path):

@@ -36,7 +36,7 @@ def test_encode_by_hand(tokenizers):
     assert (slots.tolist(), lost) == ([2, 3, 5, 6, 7, 8], 3)
     assert (bert.start, bert.end) == ([2], [3])
     roberta = tokenizers["roberta"]
-    assert roberta.vocabulary.tokens[roberta.encode(["ab"]).ids[0]].startswith("Ġ")  # a blank before it
+    assert roberta.vocabulary.tokens[roberta.encode(["ab"]).ids[0]].startswith("Ġ")  # with a space before the word
     assert bert.encode([]).ids.tolist() == []
 
 
@@ -122,7 +122,7 @@ def test_read_a_huge_id_is_one_line(tokenizers):
 
 
 def test_read_json_as_the_package_reads_it(tokenizers):
-    """It takes what Python's parser refuses, and its reading counts."""
+    """The package accepts files that Python's parser refuses, and its reading counts."""
     content = tokenizers["bert"].__getstate__()
     broken = content.replace(b'"version": "1.0"', b'"version": "1.0","1.0"', 1)
     assert broken != content

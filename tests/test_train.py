@@ -85,7 +85,7 @@ RUNS = {
     "whole-short": ("both_ways", {"size": 8, "dropout": 0.1}, SETTINGS | {
         "train_set": "train_short", "dev_set": "dev_short", "optimizer": "adam", "learning_rate": 0.02}),
 }
-KINDS = ("stateful", "stateful-linear", "parts", "whole-chunks")  # of runs that go on in ways of their own
+KINDS = ("stateful", "stateful-linear", "parts", "whole-chunks")  # of runs that continue in special ways
 
 
 def run(store, directory, name, **changes):
@@ -156,7 +156,7 @@ def test_train_bfloat16_falls_back_to_float32(toy_store, tmp_path, both_ways, ca
 
 @pytest.mark.parametrize("name", ["parts", "stateful-parts"])
 def test_train_parts_are_one_reading_of_the_set(name, toy_store, tmp_path, monkeypatch):
-    """Two epochs of two parts read each slot once, at rates that fall over both; chunks come in another order next."""
+    """Two epochs of two parts read each slot once, at rates that fall over both; then chunks come in another order."""
     sums, rates, batches = [], [], punc.training.batching.epoch_batches
     monkeypatch.setattr(punc.training.epochs.Optimizer, "set_learning_rate", lambda _, rate: rates.append(rate))
 
@@ -176,7 +176,7 @@ def test_train_parts_are_one_reading_of_the_set(name, toy_store, tmp_path, monke
     assert rates == pytest.approx(np.linspace(0.2, 0, len(rates), endpoint=False), abs=0.4 / len(rates))
 
 
-def test_train_initial_model_goes_on_from_its_weights(toy_store, tmp_path):
+def test_train_initial_model_continues_from_its_weights(toy_store, tmp_path):
     first = run(toy_store, tmp_path / "1", "stateful", epochs=1)
     same_weights = run(toy_store, tmp_path / "2", "stateful", epochs=1, learning_rate=0.0,
                        initial_model=str(tmp_path / "1"))
@@ -211,7 +211,7 @@ def test_train_initial_model_can_be_a_packed_one(toy_store, tmp_path):
     train(toy_store, tmp_path / "2", "bi_lstm", options, TrainingOptions(**again))
     before, after = (load(tmp_path / name).state_dict() for name in "12")
     assert before.keys() == after.keys()
-    for name, weight in before.items():  # a row as int8 is half a step of max / 127 wrong at most
+    for name, weight in before.items():  # a row in int8 is off by at most half a step of max / 127
         error = weight.abs().amax(-1, keepdim=True) / 254 * 1.01 if weight.numel() >= 4096 else 0
         assert ((after[name] - weight).abs() <= error).all(), name
     with pytest.raises(InputError, match=r"--initial-model=.*has another architecture"):
@@ -229,7 +229,7 @@ class Killed(BaseException):
 
 
 def run_two_epochs(store, directory, name):
-    """Of few batches, because these runs need not learn."""
+    """Few batches are enough, because these runs need not learn."""
     fewer = {"batch_size": 8} if name == "parts" else {}
     return run(store, directory, name, epochs=2, **fewer)
 
@@ -268,7 +268,7 @@ def test_train_killed_before_a_renaming_continues(name, toy_store, tmp_path, bot
 
 
 def kill_within_an_epoch(monkeypatch, moment):
-    """From now on, the state is written after every second batch, and the program is killed when it was `moment` times.
+    """From now on, the state is written after every second batch, and the program is killed after `moment` times.
     """
     monkeypatch.setattr(state, "SECONDS", 0.0)
     monkeypatch.setattr(state, "BATCHES", 2)
@@ -299,7 +299,7 @@ def count_steps(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def handlers():
-    """Those of the signals that stop the program are as they were after each test."""
+    """Restores the handlers of the signals that stop the program after each test."""
     before = {number: signal.getsignal(number) for number in stop.SIGNALS}
     yield
     for number, handler in before.items():
@@ -360,7 +360,7 @@ def test_train_stopped_after_an_epoch_repeats_no_batch(name, moment, toy_store, 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_train_killed_within_an_epoch_continues_there(name, toy_store, tmp_path, both_ways, monkeypatch, capsys):
-    """To the same model, with the same losses in the log; no batch is trained on twice but the one after the state."""
+    """It reaches the same model, with the same losses in the log; only the batch after the state is trained twice."""
     whole = run_two_epochs(toy_store, tmp_path / "whole", name)
     losses = [re.sub("dev F1.*", "", line) for line in capsys.readouterr().err.splitlines()]
     with monkeypatch.context() as patch:
@@ -402,7 +402,7 @@ def test_train_finished_run_does_nothing(toy_store, tmp_path, capsys):
 
 
 def test_train_second_run_into_a_directory_is_refused(toy_store, tmp_path, capsys):
-    """While the first one lives, however little it does; when it is dead, the second goes on from its last epoch."""
+    """This holds as long as the first one lives; when it is dead, the second continues from its last epoch."""
     whole = run(toy_store, tmp_path / "whole", "stateful", epochs=4, min_improvement=0.0)
     exp = tmp_path / "exp"
     line = arguments(toy_store, exp, **SETTINGS | {"epochs": 4, "min_improvement": 0.0})
@@ -428,7 +428,7 @@ def test_train_second_run_into_a_directory_is_refused(toy_store, tmp_path, capsy
 
 
 def test_train_run_that_another_process_has_just_finished(toy_store, tmp_path, capsys, monkeypatch):
-    """The other process ends between the first look at the directory and the lock."""
+    """The other process ends between the first check of the directory and the lock."""
     @contextlib.contextmanager
     def late(directory):
         monkeypatch.undo()
@@ -516,7 +516,7 @@ def test_train_loss_not_finite_is_an_error(toy_store, tmp_path, both_ways, monke
     ("loss", "the loss of step 7 is nan"), ("gradient", "the loss of step 8 is nan"),
     ("last gradient", r"\S+ has weights that are NaN or infinite")])
 def test_train_that_diverges_keeps_the_last_good_epoch(toy_store, tmp_path, monkeypatch, poison, said):
-    """The loss or a gradient becomes NaN in the second epoch; without that, the run goes on from the first one."""
+    """The loss or a gradient becomes NaN in the second epoch; once fixed, the run continues after the first one."""
     whole = run(toy_store, tmp_path / "whole", "stateful")
     loss, steps = NeuralModel.loss, 0
 
@@ -542,7 +542,7 @@ def test_train_that_diverges_keeps_the_last_good_epoch(toy_store, tmp_path, monk
 
 @pytest.fixture(scope="module")
 def long_words(tmp_path_factory):
-    """A store of characters. A word is longer than a stateful batch; the next word's first letter tells its label."""
+    """A store of characters. Words exceed a stateful batch; the next word's first letter determines the label."""
     place, rng = tmp_path_factory.mktemp("long"), np.random.default_rng(7)
     (place / "labels.txt").write_text("O w\nCOMMA w,\nPERIOD w.\n")
     words = ["".join(rng.choice(list("ab"), 7)) for _ in range(150)]

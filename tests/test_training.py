@@ -55,7 +55,7 @@ def test_step_sparse_equals_dense(name, max_grad_norm):
 
 
 def test_optimizers_do_not_import_the_compiler():
-    """PyTorch's compiler takes two seconds to import, in which small trainings are done."""
+    """PyTorch's compiler takes two seconds to import, in which small trainings finish."""
     code = f"""
 import sys, torch
 from punc.training.optim import Optimizer
@@ -72,7 +72,7 @@ sys.exit('torch._dynamo' in sys.modules)
 
 
 class Elsewhere(torch.Tensor):
-    """A tensor that says when it is copied to the CPU."""
+    """A tensor that records when it is copied to the CPU."""
 
     def cpu(self):
         return torch.full((2,), 7.0)
@@ -202,7 +202,7 @@ def test_shares_of_ranks_add_up_to_the_loss_of_the_batch():
 
 
 def test_evaluate_by_hand(toy_store, tmp_path):
-    """A model that gives every slot the same logits: the loss is a cross-entropy that is known."""
+    """A model that gives every slot the same logits, so that the cross-entropy is known."""
     class Same(NeuralModel):
         lookahead = 1
 

@@ -50,7 +50,7 @@ def model(tmp_path_factory):
 
 
 def rows(in_recording):
-    """(id, begin, duration, word) of all words; the last utterance has none."""
+    """(id, begin, duration, word) of all words; the last utterance has no words."""
     for k, (utterance, recording, begin, _) in enumerate(SEGMENTS[:4]):
         for i in range(9):
             at = 0.2 + 0.5 * i + (0.15 if i % 4 == 3 else 0)
@@ -201,8 +201,8 @@ def test_transcript_recording_with_a_slash_stays_in_its_directory(model, tmp_pat
 
 
 @pytest.mark.parametrize("options", [{}, {"marks": "keep"}, {"marks": "replace"}])
-def test_transcript_marks_that_are_there_are_not_doubled(tmp_path, options):
-    """In a CTM of punctuated words, tags come out as they were, and are not in subtitles."""
+def test_transcript_existing_marks_are_not_doubled(tmp_path, options):
+    """In a CTM of punctuated words, tags stay the same, and they are not in subtitles."""
     (tmp_path / "data").mkdir()
     (tmp_path / "data/utt2spk").write_text("r r\n")
     said = ["Hello,", "how", "are", "you?", "<noise>", "I'm", "fine,", "thanks!"]
@@ -349,7 +349,7 @@ def test_two_recordings_with_one_file_and_channel(tmp_path):
 
 
 def test_speaker_in_two_places(tmp_path):
-    """Without segments a speaker is one stream: its words would be there twice."""
+    """Without segments a speaker is one stream, whose words would occur twice."""
     with pytest.raises(InputError, match="utt2spk:3: speaker 'x' comes after 'y'; make speaker ids prefixes of"):
         read(tmp_path, "x 1 0 1 w\n", segments="", speakers="a x\nb y\nc x\n")
 
@@ -426,7 +426,7 @@ def test_one_file_into_a_directory(tmp_path, capsys):
 
 
 def together(place, texts, *options, model="en"):
-    """What one command writes for several files, {name: text}."""
+    """The output of one command for several files, {name: text}."""
     (place / "in").mkdir(parents=True)
     for name, text in texts.items():
         (place / "in" / name).write_text(text)
@@ -437,7 +437,7 @@ def together(place, texts, *options, model="en"):
 
 @pytest.fixture(scope="module", params=["en", "en-live"])
 def every_format(request, tmp_path_factory):
-    """Of each format with a model: the file, the same with marks, and what that becomes with each --marks."""
+    """For each format and a model: the file, the file with marks, and that file after each --marks."""
     model, place = request.param, tmp_path_factory.mktemp("formats")
     texts = {name.replace(" ", "-"): maker(TIMED) for name, maker in ALL_MAKERS.items()}
     found = together(place / "once", texts, model=model)
@@ -542,7 +542,7 @@ def test_ends_of_turns_and_texts_have_marks_that_end_sentences(tmp_path):
     assert re.search(r"now[.?]\n- I do not\.\n", found)
 
 
-def test_marks_that_are_there(tmp_path, caplog):
+def test_existing_marks(tmp_path, caplog):
     said = "Hello,", "how", "are", "you?", "I'm", "fine,", "thanks."
     text = "".join(f"r 1 {0.4 * n:.1f} 0.3 {word}\n" for n, word in enumerate(said))
     for marks in ("auto", "keep"):

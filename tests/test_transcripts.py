@@ -1,4 +1,4 @@
-"""Transcripts in the formats of subtitles, columns, markup and text: what is read comes back, with marks in its words.
+"""Transcripts in the formats of subtitles, columns, markup and text: files come back with marks in their words.
 """
 
 import time
@@ -86,7 +86,7 @@ def test_random_files_words_and_times_come_back(read, name, rows):
     ("Some line by a tool\n\n1\n00:00:01,000 --> 00:00:03,000\na b\n\n2\n00:00:03,000 --> 00:00:05,000\nc\n", None),
     ("1\r00:00:01,000 --> 00:00:03,000\ra b\r\r2\r00:00:03,000 --> 00:00:05,000\rc\r", None),  # CR alone
     ("1\r\n00:00:01,000 --> 00:00:03,000\r\na b\r\n\r\n2\r\n00:00:03,000 --> 00:00:05,000\r\nc\r\n", None),
-    ("1\n-00:00:01,000 --> 00:00:03,000\na b\n2\n00:00:03, 000 --> 00:00:05 ,000\nc", None),  # negative, blanks
+    ("1\n-00:00:01,000 --> 00:00:03,000\na b\n2\n00:00:03, 000 --> 00:00:05 ,000\nc", None),  # negative, spaces
     ("1\n0:0:1,0 --> 0:0:3,0\na b\n \n\t\n2\n\n0:0:3,0 --> 0:0:5,0\nc\n", None),
     ("WEBVTT\n\n1\n00:01.000 --> 00:03.000 line:91%\n\na b\n\nNOTE x\nhere\n\nid x\n00:03.000 --> 00:05.000\nc\n",
      "WEBVTT\n\n1\n00:01.000 --> 00:03.000 line:91%\n\nA B\n\nNOTE x\nhere\n\nid x\n00:03.000 --> 00:05.000\nC\n"),
@@ -144,7 +144,7 @@ def test_files_that_are_refused(read, text, said):
     "# Meeting\n\n**Ann:** A B\n---\n**Bob Lee:** C\n", "0:00\nA B\n0:05 - 0:09\nC\n",
     "[12/01/2024, 10:00:15] Ann: A B\nC\n", "00:01 Ann: A B\n[00:05] C\n",
     "Title: my talk\nDate: 2024-01-01\n\nA B\nC\n", "utt1 A B\nutt2 C\n", "x_1 A B\nx_2 C\n"])
-def test_what_is_no_speech_in_a_text_stays(read, text):
+def test_what_is_not_speech_in_a_text_stays(read, text):
     low = text.replace("A B", "a b").replace(" C\n", " c\n").replace("\nC", "\nc")
     assert read(low)[1].texts == ["a", "b", "c"]
     assert loud(read, low) == text
@@ -176,11 +176,11 @@ def test_encodings_come_back(read, encoding):
     ("**Ann**: a\n**Bob:** b\n[Ann Lee]: c", ["Ann", "Bob", "Ann Lee"]),
     (">> a\n>> b\n>>> c", ["", "", ""]),
 ])
-def test_labels_of_speakers_are_no_words(read, text, speakers):
+def test_labels_of_speakers_are_not_words(read, text, speakers):
     words = read(text)[1]
     assert words.texts == ["a", "b", "c"]
     assert [words.speakers[i] if i >= 0 else "" for i in words.speaker] == speakers
-    if "\n\n" not in text:  # which begins another text
+    if "\n\n" not in text:  # an empty line begins another text
         assert words.turns.tolist() == [False, *(a != b or not a for a, b in pairwise(speakers))]
 
 
@@ -200,7 +200,7 @@ def test_dashes_of_cues_are_turns(read, text, turns):
     assert loud(read, cue) == cue.replace(text, text.upper())
 
 
-def test_a_single_word_of_another_speaker_is_no_turn(read):
+def test_a_single_word_of_another_speaker_is_not_a_turn(read):
     lines = "".join(f"r 1 {n} 1 w 1 lex {who}\n" for n, who in enumerate("aaabaaabb"))
     words = read(lines)[1]
     assert words.turns.tolist() == [n == 7 for n in range(9)]
@@ -217,7 +217,7 @@ def test_entities_are_characters_and_come_back(read):
 @pytest.mark.parametrize(("text", "words"), [
     ("a b\u200bc\ufeffd", ["a", "b", "c", "d"]), ("x \ufeffa\u2028b\u3000c", ["x", "a", "b", "c"]),
     ("x\u2060y z\u00a0é", ["x", "y", "z", "é"]), ("e\u0301 na\u200dme", ["e\u0301", "na\u200dme"])])
-def test_blanks_of_any_kind_separate_words(read, text, words):
+def test_spaces_of_any_kind_separate_words(read, text, words):
     assert read(text)[1].texts == words
     assert loud(read, text) == text.upper()
 
@@ -327,7 +327,7 @@ HEADS = {"text": "", "WebVTT": "WEBVTT\n\n00:01.000 --> 00:02.000\n", "SRT": "1\
 
 @pytest.mark.parametrize("head", HEADS)
 def test_hostile_files_take_no_format_long(read, head):
-    """Of 20,000 signs in a row, a reader that is quadratic in them takes seconds."""
+    """On 20,000 signs in a row, a reader with quadratic time would take seconds."""
     for unit in HOSTILE.values():
         begin = time.process_time()
         for end in ("", "\n"):
@@ -339,7 +339,7 @@ def test_hostile_files_take_no_format_long(read, head):
         assert time.process_time() - begin < 1.5, unit
 
 
-def test_a_name_that_says_another_format_is_refused(tmp_path):
+def test_name_of_another_format_is_refused(tmp_path):
     (tmp_path / "talk.srt").write_text("how are you\n")
     with pytest.raises(InputError, match=r"talk.srt:1: called .srt, but not of that format; rename it to .txt; or"):
         read_transcript(tmp_path / "talk.srt")

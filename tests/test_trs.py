@@ -1,4 +1,4 @@
-"""Transcriber's files: turns, times, overlapping speech, notes, and what cannot be read."""
+"""Transcriber's files: turns, times, overlapping speech, notes, and unreadable files."""
 
 import os
 import time
@@ -207,7 +207,7 @@ def test_trs_long_text_and_names_of_characters(tmp_path):
 
 
 @pytest.mark.parametrize("value", ["1e9", "1000000000", "1e308", "1e999", "nan", "9" * 5000])
-def test_trs_time_that_is_none(tmp_path, capsys, value):
+def test_trs_invalid_time(tmp_path, capsys, value):
     assert run(tmp_path, trs(TURN.replace('endTime="4"', f'endTime="{value}"')))[0] == 1
     assert "is not a time; write <Turn endTime=" in capsys.readouterr().err
 
@@ -218,7 +218,7 @@ def test_trs_many_syncs_take_linear_time(tmp_path):
     start = time.process_time()
     [turn] = read_turns(tmp_path / "x.trs", Counter())
     assert len(turn) == 20_000
-    assert time.process_time() - start < 5  # 0.1 s; it was a minute
+    assert time.process_time() - start < 5  # takes 0.1 s; quadratic time would be a minute
 
 
 @pytest.mark.parametrize("name", [b"a\xff.trs", b"a\nb.trs"])
@@ -239,7 +239,7 @@ def test_trs_abbreviations_and_what_is_not_said(tmp_path, capsys):
     assert [row[2:] for row in content(out)] == [("mr x of the u.s", "O O O O PERIOD"),
                                                  ("army left the u.s he came", "O O O PERIOD O PERIOD")]
     assert [line.removeprefix("punc prepare: ") for line in capsys.readouterr().err.splitlines()[1:]] == [
-        "2 dots of abbreviations, numbers and ellipses that are a mark: u.s. 2", "1 dots that are no mark: mr. 1",
+        "2 dots of abbreviations, numbers and ellipses that are marks: u.s. 2", "1 dots that are not marks: mr. 1",
         "left out: 1 square-brackets, 1 words: [noise] 1"]
 
 

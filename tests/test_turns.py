@@ -98,7 +98,7 @@ SMALL["ta_lstm"] = SMALL["t_lstm"][2:]
 
 @pytest.mark.parametrize("model", SMALL)
 def test_model_learns_from_changes_of_the_speaker(model, corpus, tmp_path, capsys):
-    """With the option the labels are learned; without, or where no change is known, the network cannot know them."""
+    """With the option the labels are learned; without it, or if no changes are known, the network cannot learn them."""
     options = SMALL[model]
     if model == "ta_lstm":
         assert train(corpus, tmp_path / "text", "--model", "t_lstm", *SMALL["t_lstm"], "--epochs", "1") == 0
@@ -113,13 +113,13 @@ def test_model_learns_from_changes_of_the_speaker(model, corpus, tmp_path, capsy
         pairs = [(a, b) for one, other in zip(DataDir(decoded).utterances(), DataDir(corpus / "dev").utterances())
                  for a, b in zip(one.labels, other.labels)]
         right[out, data] = sum(a == b for a, b in pairs) / len(pairs)
-        assert (decoded / "turns").exists() == (data == "dev")  # a table like the pauses
+        assert (decoded / "turns").exists() == (data == "dev")  # a table, like the pauses
     assert right["with", "dev"] > 0.97
     assert max(right["with", "unknown"], right["without", "dev"]) < 0.85
 
 
 def test_model_without_the_option_is_the_same_on_a_store_with_turns(corpus, tmp_path):
-    """The model is bit for bit that of a store without turns, and its posteriors do not depend on them."""
+    """The model equals that of a store without turns bit for bit, and its posteriors do not depend on turns."""
     for name in ("train", "dev"):
         write_data_dir(tmp_path / name, [one._replace(turns=None) for one in DataDir(corpus / name).utterances()])
     (tmp_path / "labels.txt").write_text(LABELS)
@@ -127,7 +127,7 @@ def test_model_without_the_option_is_the_same_on_a_store_with_turns(corpus, tmp_
     files = {path.relative_to(tmp_path / "store") for path in (tmp_path / "store").rglob("*") if path.is_file()}
     assert all(path.name != "turns.npy" for path in files)
     for path in files:
-        if path.name != "conf":  # it has the inputs' names
+        if path.name != "conf":  # conf has the names of the inputs
             assert (tmp_path / "store" / path).read_bytes() == (corpus / "store" / path).read_bytes()
     options = ["--model", "t_lstm", "--pauses", "true", *SMALL["t_lstm"], "--epochs", "1"]
     assert train(corpus, tmp_path / "one", *options) == train(tmp_path, tmp_path / "other", *options) == 0
@@ -156,7 +156,7 @@ def test_training_set_without_turns_is_refused(corpus, tmp_path, capsys):
 
 
 def test_store_tokens_of_words_and_joined_sets_have_turns(corpus, tmp_path):
-    """A character's flag is that of its word, at the blank; a set without turns joins as one without changes."""
+    """The flag of a word is at the space after its characters; a set without turns joins as a set without changes."""
     make(tmp_path / "char", corpus, "dev", token_type="char")
     chars, words = Store(tmp_path / "char").set("dev"), Store(corpus / "store").set("dev")
     assert chars.turns[chars.labels >= 0].tolist() == words.turns.tolist()
@@ -181,7 +181,7 @@ def test_broken_turns_are_an_error(corpus, tmp_path, capsys, line, message):
 
 
 def test_turns_of_segments_are_changes_of_utt2spk(tmp_path, capsys):
-    """In the order of time, not of ids; a turn of two utterances does not end between them."""
+    """Turns follow time, not ids; a turn of two utterances does not end between them."""
     data = tmp_path / "data"
     write_data_dir(data, [Utterance("a-1", "a", ["one", "two"]), Utterance("a-2", "a", ["three"]),
                           Utterance("b-1", "b", ["four", "five"])])

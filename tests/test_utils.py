@@ -63,7 +63,7 @@ def test_near_errors_other_words(tmp_path):
                            f"{tmp_path}/recognized; punctuate {tmp_path}/recognized\n")
 
 
-# What bash, the programs that run jobs, and a here-document read as more than a character.
+# Characters with a special meaning to bash, to programs that run jobs, and in a here-document.
 PIECES = ["a", "JOB", "JO", "OB", " ", "  ", "\t", "\n", "'", '"', "\\", "$(touch ran)", "`touch ran`", "${HOME}", "$",
           "~", "*", "?", "[a-z]", "{a,b}", "&", ";", "|", "<", ">", "(", ")", "#", "!", "=", "-", "%", "^", "EOF",
           "\nEOF\n", "$'", "\\x41", "ä", "東京", "\u00a0", "\u3000", "\x7f"]
@@ -134,7 +134,7 @@ def slot(label, plain, comma):
 
 
 def test_the_factor_with_the_best_mean(tmp_path):
-    """The first set is right below 0.8, the second from 0.7 on; of equal factors the first one is taken."""
+    """The first set is right below 0.8, the second from 0.7 on; of equally good factors, the first one is used."""
     first = [slot("COMMA", 0.5, 0.4), slot("CAP_COMMA", 0.2, 0.7), slot("O", 0.9, 0.05)]
     second = [slot("CAP", 0.58, 0.4), slot("COMMA", 0.1, 0.8)]
     done = tune(tmp_path, first, second)

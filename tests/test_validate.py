@@ -28,7 +28,7 @@ def test_fields():
     assert fields(" a \t b  ") == ["a", "b"]
     assert fields("") == []
     assert fields(" ") == []
-    # Kaldi takes them as letters.
+    # To Kaldi they are letters.
     assert fields("a\u00a0b\u3000c d\u2028e") == ["a\u00a0b\u3000c", "d\u2028e"]
 
 
@@ -61,7 +61,7 @@ def test_read_table_unsorted(table):
     assert [row.key for row in read_table(table("b x\na x\nb y\n"), sort=False)] == ["b", "a", "b"]
 
 
-# A key has no blank and no control character; a value is one line.
+# A key has no space and no control character; a value is one line.
 KEYS = st.text(st.characters(exclude_categories=["Cc", "Cs"], exclude_characters=" "), min_size=1, max_size=5)
 VALUES = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=8)
 
@@ -129,7 +129,7 @@ def test_validate_command(data, capsys):
     ("text", "a-1 x y\nb-1 é\n", 2, "no line for 'a-2'"),
     ("text", "a-2\na-1 x y\nb-1 é\n", 2, "'a-1' is out of order"),
     ("text", "a-1 x y z\na-2\nb-1 é\n", 1, "3 words in text but 2 labels"),
-    ("text", "a-1 x y\na-2\nb-1 a\u00a0b\n", 3, "a blank U+00A0"),
+    ("text", "a-1 x y\na-2\nb-1 a\u00a0b\n", 3, "whitespace U+00A0"),
     ("text", "a-1 x <s>\na-2\nb-1 é\n", 1, "'<s>' in 'a-1'"),
     ("text", "a-1 x #0\na-2\nb-1 é\n", 1, "'#0' in 'a-1'"),
     ("punct", "a-1 O DASH\na-2\nb-1 O\n", 1, "label 'DASH' of 'a-1'"),

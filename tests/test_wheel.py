@@ -27,7 +27,7 @@ def run(*command, cwd, stdin="", **env):
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory):
-    """The bin directory of an environment that has the wheel; other packages are those of this environment."""
+    """The bin directory of an environment with the wheel; other packages come from this environment."""
     place = tmp_path_factory.mktemp("wheel")
     source = place / "source"
     shutil.copytree(ROOT / "punc", source / "punc", ignore=shutil.ignore_patterns("__pycache__"))
@@ -75,7 +75,7 @@ def test_kaldi_scripts_work_where_they_are_put(fresh, recipe, copy):
     assert (recipe / "out/text").read_text() == \
         "call Hello, everyone. My name is John Smith. Do you have any questions?\n"
     assert not (recipe / "read").exists()
-    run(fresh / "punc", "kaldi-scripts", "punc", cwd=recipe)  # once more, in place of the first
+    run(fresh / "punc", "kaldi-scripts", "punc", cwd=recipe)  # again, replacing the first
 
 
 def test_kaldi_scripts_say_that_their_punc_is_gone(fresh, recipe):

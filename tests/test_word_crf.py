@@ -46,7 +46,7 @@ def test_word_crf_learns_and_loads_without_crfsuite(task, toy_store, tmp_path, m
 
 @pytest.fixture
 def suite(monkeypatch, toy_store, tmp_path):
-    """A model of the toy texts, what CRFsuite was given (without the bias), and the model file that it wrote."""
+    """A model of the toy texts, the input of CRFsuite (without the bias), and the model file that it wrote."""
     given = []
 
     class Trainer(pytest.importorskip("pycrfsuite", reason="no python-crfsuite: the extra 'crf'").Trainer):
@@ -110,11 +110,11 @@ def test_fit_has_every_kind_of_feature(toy_store, tmp_path):
     assert set(kinds) == {"shape", "suffix1", "suffix2", "suffix3", "cluster4", "cluster6", "cluster10", "cluster20",
                           "trigger"}
     loaded, data = base.load(tmp_path / "exp"), Store(toy_store).set("dev_before")
-    assert evaluate(loaded, data)[1] > 99  # a letter is its cluster
+    assert evaluate(loaded, data)[1] > 99  # each letter has its own cluster
 
 
 class Oracle(base.NonGradientModel):
-    """Stands in for an n-gram model: sure of the label after "a", no idea elsewhere."""
+    """Stands in for an n-gram model: certain of the label after "a", uninformed elsewhere."""
 
     n_labels = 3
 
@@ -154,7 +154,7 @@ def test_log_posteriors_of_unseen_label_are_finite(toy_store, tmp_path):
     assert np.isfinite(np.log(probs[:, 1])).all()
 
 
-# What a user can do wrong.
+# Mistakes that users can make.
 
 @pytest.mark.parametrize(("options", "message"), [
     ({"window": 0}, "window=0; it is 1 or more"),
@@ -205,7 +205,7 @@ def test_word_shape_by_hand():
 
 @pytest.mark.parametrize("word", ["blogging", "10:30", "a", "ok", "abc", "Abcd", "x:y", "n't"])
 def test_tables_of_a_form_are_those_of_its_words(word):
-    """A new word, as its form, has the shape and the suffixes that it has as a word of the vocabulary."""
+    """The form of a new word has the same shape and suffixes as the word would have in the vocabulary."""
     for table in (shape_table, lambda words: suffix_table(words, 1), lambda words: suffix_table(words, 3)):
         own, form = table(["<unk>", "</s>", word, next(forms(word))])[2:]
         assert own == form

@@ -34,7 +34,7 @@ def error_of(tmp_path, text, words=("the",), dimensions=3):
 @pytest.mark.parametrize("text", [GLOVE, "7 3\n" + GLOVE, "7 3\n" + GLOVE.replace("\n", " \n"),
                                   GLOVE.replace("\n", "\r\n")])
 def test_read_glove_and_word2vec_formats(tmp_path, text):
-    """word2vec's own program writes a header and ends lines with a blank; gensim writes the header only."""
+    """word2vec's own program writes a header and ends lines with a space; gensim writes the header only."""
     found = read(tmp_path, text, ["do", "the", ","])
     np.testing.assert_array_equal(found, np.array([[4, 0, 0], [1, 2, 3], [.5, -1e-3, 2.25]], np.float32))
     assert found.dtype == np.float32
@@ -67,7 +67,7 @@ def test_read_clitics_joined_and_split(tmp_path):
     """don't is the mean of do and n't, which are more frequent than don and 't."""
     found = read(tmp_path, GLOVE, ["do", "n't", "don't", "the'lo", "'", "won't", "the"])
     np.testing.assert_array_equal(found[:4], [[4, 0, 0], [0, 4, 0], [2, 2, 0], [1, 1.5, 2]])
-    np.testing.assert_array_equal(found[4], found[5])  # no parts of these in the file
+    np.testing.assert_array_equal(found[4], found[5])  # the file has no parts of these
     own = read(tmp_path, GLOVE + "don't 5 6 7\n", ["don't"])
     np.testing.assert_array_equal(own, [[5, 6, 7]])
 
@@ -80,8 +80,8 @@ def test_read_parts_are_words_of_the_file(tmp_path):
         np.testing.assert_array_equal(found[words.index("don't've")], found[3])
 
 
-MISFIT = ("not a word and 3 finite numbers, with single blanks between; "
-          "fix or remove the line; a blank inside a word can be _")
+MISFIT = ("not a word and 3 finite numbers, with single spaces between; "
+          "fix or remove the line; a space inside a word can be _")
 
 
 @pytest.mark.parametrize(("text", "message"), [
@@ -122,7 +122,7 @@ def test_read_bad_file_is_an_error(tmp_path, text, message):
 
 
 def test_read_truncated_file_is_an_error(tmp_path):
-    """With a header, missing lines are noticed; without one, only a last line that is not whole."""
+    """With a header, missing lines are noticed; without one, only an incomplete last line is."""
     for header in ("", "7 3\n"):
         text = header + GLOVE
         for end in range(len(header) + 1, len(text)):

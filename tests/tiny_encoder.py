@@ -13,7 +13,7 @@ TEXT = ["a bad cabbage", "head face edge", "babe fad gag", *LETTERS, *(x + y for
 
 
 def make_encoder(kind: str, directory: Path, **sizes: int) -> Path:
-    """Write a random encoder of a kind, which cuts words of the letters a to h; `sizes` replace those of SIZES."""
+    """Write a random encoder of a kind, with a tokenizer for words of the letters a to h; `sizes` replace SIZES."""
     import torch
     from transformers import AutoConfig, AutoModel
     size, specials = write_tokenizer(kind, directory)
@@ -24,7 +24,7 @@ def make_encoder(kind: str, directory: Path, **sizes: int) -> Path:
 
 
 def write_tokenizer(kind: str, directory: Path) -> tuple[int, dict[str, int]]:
-    """Write the tokenizer of a kind. Returns how many pieces it has, and special ones by their names in config.json."""
+    """Write the tokenizer of a kind. Returns how many pieces it has, and the special ones by name in config.json."""
     directory.mkdir(parents=True, exist_ok=True)
     tokenizer, specials = {"wordpiece": wordpiece, "unigram": unigram}.get(PIECES.get(kind, ""), byte_level)()
     tokenizer.enable_truncation(5)  # as some directories have it

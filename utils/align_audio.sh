@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Aligns recordings with the words of data directories, by an aligner that you have:
+# Aligns recordings with the words of data directories, using an aligner of your choice:
 #
 #   utils/align_audio.sh [--aligner NAME] [options] AUDIO-DIR OUT-DIR DATA-DIR …
 #
@@ -45,7 +45,7 @@ export LC_ALL=C
 
 need() { command -v "$1" >/dev/null || fail "no $1; $2"; }
 
-# make_corpus DATA-DIR …: a link to each recording, and its words. A text that is the same keeps its time.
+# make_corpus DATA-DIR …: makes a link to each recording, and its text. An unchanged text keeps its time.
 make_corpus() {
   local file stream missing=()
   rm -rf "$out/new"

@@ -26,7 +26,7 @@ from punc.bin.script import run_script
 from punc.timing.pauses import TimedWord
 from punc.transcripts.ctm import write_ctm
 
-LONGEST, SHORTEST = 30 * RATE, 20 * RATE  # samples of a part that is recognised
+LONGEST, SHORTEST = 30 * RATE, 20 * RATE  # samples in a part that is recognised
 QUIET = RATE // 5  # samples of the silence at which a part ends
 
 

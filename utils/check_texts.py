@@ -3,8 +3,8 @@
 
 Checks the data of a recipe: at least MIN_TEXTS files *.txt in TEXT-DIR, and word times, ASR output and recordings of
 these texts. Their ids are the names of the files without .txt. Prints how many texts have them, and names ids that
-belong to no text. Texts without any of these may be fewer, because split_texts.py can cut them. utils/new_recipe.sh and
-stage 0 of its recipes call it.
+belong to no text. Without any of these, there may be fewer texts, because split_texts.py can cut them.
+utils/new_recipe.sh and stage 0 of its recipes call it.
 """
 
 import sys

@@ -88,8 +88,8 @@ def _job_range(text: str) -> tuple[str, range]:
 
 
 def quote(argument: str) -> str:
-    """An argument for bash: in quotes if it has blanks, otherwise as it is, so that an escaped | or > works."""
-    if re.fullmatch(r"\S+", argument, re.ASCII):  # other blanks of Unicode are letters to bash
+    """An argument for bash: in quotes if it has spaces, otherwise as it is, so that an escaped | or > works."""
+    if re.fullmatch(r"\S+", argument, re.ASCII):  # to bash, other Unicode spaces are letters
         return argument
     return f"'{argument}'" if '"' in argument else f'"{argument}"'
 

@@ -3,7 +3,7 @@
 
 Joins the clitics of an IWSLT 2011 file (`word<TAB>LABEL` lines) to the word before: ASR systems and training texts
 have `it's`, the file has `it` and `'s`. The joined word has the label of the clitic. A clitic after a mark stays
-separate, so the number of marks does not change. That is checked.
+separate, so the number of marks does not change. This is checked.
 """
 
 import sys

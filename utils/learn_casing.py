@@ -24,8 +24,8 @@ def learn(sets: Iterable[DataDir], labels: LabelSet, min_count: int = 2) -> dict
 
     min_count  occurrences of a form below which it is ignored
 
-    A form is that of two thirds of all uses of the word or more, whatever their case: CAT is not the form of `cat`,
-    although most capitalized cats are written so. Utterances without a lower-case letter are skipped. Memory grows with
+    A form must have at least two thirds of all uses of the word in any case: CAT is not the form of `cat`, although
+    most capitalized cats are written so. Utterances without a lower-case letter are skipped. Memory grows with
     the number of distinct words. Raises InputError for a directory without labels, or with labels that are not in the
     set.
     """

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: utils/learn_confusions.sh PAIRS-DIR LABELS-FILE OUT-FILE
-# Counts what a recogniser made of texts: PAIRS-DIR/train.ref.lrec.txt has what was said, with labels, and
-# train.asr.lrec.txt the ASR output of the same texts, both in the format of IWSLT 2011. A file that is there is kept.
+# Counts a recogniser's errors: PAIRS-DIR/train.ref.lrec.txt has the spoken words, with labels, and train.asr.lrec.txt
+# the ASR output of the same texts, both in the format of IWSLT 2011. An existing file is kept.
 set -euo pipefail
 pairs=$1 labels=$2 out=$3
 [ ! -f "$out" ] || exit 0

@@ -2,8 +2,8 @@
 """usage: utils/learn_transitions.py LABELS-FILE DATA-DIR WEIGHT OUT
 
 Counts which label follows which in a text, and writes what is added to log-posteriors when labels are chosen:
-WEIGHT · log(P(label | label before) / P(label)). A model directory with this file, `transitions.txt`, is decoded with
-it.
+WEIGHT · log(P(label | label before) / P(label)). Decoding uses this file if a model directory has it as
+`transitions.txt`.
 """
 
 from pathlib import Path

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Sets up if need be, checks the style of all shell and Python files, and the type hints of punc/.
+# Sets up if necessary; checks the style of all shell and Python files, and the type hints of punc/.
 set -eu
 cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)"
 bash utils/setup.sh --train
 . ./path.sh
 status=0
-# run.pl and slurm.pl are Python; they say why.
+# run.pl and slurm.pl are Python; their comments say why.
 ruff check --extension pl:python . utils/run.pl utils/slurm.pl || status=1
 mypy &  # takes a core for half a minute
-# A sourced file is looked for next to the file that sources it. data/ and exp/ are outputs of recipes.
+# Sourced files are searched for next to the file that sources them. data/ and exp/ are outputs of recipes.
 find .ci/run ./*.sh utils egs tests -name .venv -prune -o \( -name '*.sh' -o -path .ci/run \) \
   -not -path '*/data/*' -not -path '*/exp/*' -print0 |
   xargs -0 shellcheck -x --source-path=SCRIPTDIR --source-path=utils || status=1

@@ -7,8 +7,8 @@ unlock_directory() {
   [ -z "${_made-}" ] || rmdir "${_lock%/*}" 2>/dev/null || :
 }
 
-# lock_directory DIR COMMAND …: makes the directory and takes its lock until the script ends; fails, and says who has it,
-# if another script has.
+# lock_directory DIR COMMAND …: makes the directory and takes its lock until the script ends; fails with its holder
+# if another script has it.
 #
 # The lock is flock(2) on the open file 9, DIR/.run.lock, so it ends with this script and the commands that it has started
 # on this machine, however they end. Each command also locks the directory that it writes (punc/base/lock.py).
@@ -21,7 +21,7 @@ lock_directory() {
   flock -n 9 2>/dev/null || status=$?
   case $status in
     0)
-      # Not if the last holder has removed the file in between: then this is no lock that others see.
+      # Else the last holder has removed the file in between, and others would not see this lock.
       [ /dev/fd/9 -ef "$_lock" ] || { lock_directory "$@" && return; }
       printf '%s %s %s\n' "${HOSTNAME:-?}" $$ "${*:2}" >"$_lock"
       trap unlock_directory EXIT

@@ -36,7 +36,7 @@ for name in text times audio asr speakers; do case ${!name} in '' | /*) ;; *) pr
 [ -z "$speakers" ] || [ -f "$speakers" ] || fail "$speakers: no such file; name the one that says who speaks"
 check_texts.py ${times:+--times "$times"} ${audio:+--audio "$audio"} ${asr:+--asr "$asr"} "$text"
 
-# Written to a temporary directory and then renamed, so that the recipe is there whole or not at all.
+# Written to a temporary directory and then renamed, so that the recipe is complete or does not exist.
 mkdir -p "$(dirname "$recipe")"
 place=$(cd "$(dirname "$recipe")" && pwd -P)/$(basename "$recipe")
 tmp=$(mktemp -d "$(dirname "$place")/.$(basename "$place").XXXXXX")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: utils/plot_posteriors.sh DECODE-DIR DATA-DIR TREE-DIR OUT
-# A picture of P(PERIOD) of a punctuated data directory against the pause, with the thresholds of a decision tree, a model of
-# ngram_dt, if it is there. Does nothing if DECODE-DIR has no posteriors.
+# Plots P(PERIOD) of a punctuated data directory against the pause, with the thresholds of a decision tree (model
+# ngram_dt) if it exists. Does nothing if DECODE-DIR has no posteriors.
 set -euo pipefail
 decoded=$1 data=$2 tree=$3 out=$4 thresholds=
 [ -f "$decoded/post.ark" ] || exit 0

@@ -3,7 +3,8 @@
 
 Draws the table of results of README.md as OUT-DIR/results_light.svg and OUT-DIR/results_dark.svg. The table says which
 systems, metrics and sets to draw; their values are read from RESULTS.tsv and conf/published.tsv of the recipes. Filled
-markers are references, hollow ones ASR output. utils/plot_readme.py README.md docs/images makes the committed files.
+markers stand for references, hollow ones for ASR output. utils/plot_readme.py README.md docs/images makes the committed
+files.
 """
 
 import io

@@ -9,7 +9,7 @@
 set -euo pipefail
 lmwt=       # language model weight, as in score_10
 wip=        # word insertion penalty, as in score_10_0.5
-score_dir=  # name of a directory, as score_10
+score_dir=  # name of a directory, such as score_10
 help_message="usage: $0 [--cmd run.pl] [--nj 1] [--scale LABEL=FACTOR,…] [--lmwt N] [--wip P] \
 [--score-dir NAME] <data-dir> <decode-dir> <punc-model-dir> <out-dir>"
 . "$(dirname "${BASH_SOURCE[0]}")/transcript.sh"

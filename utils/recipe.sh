@@ -1,7 +1,8 @@
 # Sourced by a recipe's run.sh after its default values, cmd.sh and path.sh. Reads the options of the command line (see
-# parse_options.sh), and has the functions that recipes share. With run.pl as cmd, --nj is the number of processes on this
-# machine for text; with slurm.pl or another one, the number of jobs of one process. Both make the same files. A recipe may
-# set data, exp, label_file, and decode_options and score_options, which punc punctuate and score get for all systems.
+# parse_options.sh), and defines the functions that recipes share. With run.pl as cmd, --nj is the number of processes
+# for text on this machine; with slurm.pl or another program, the number of jobs with one process each. Both give the
+# same files. A recipe may set data, exp, label_file, and decode_options and score_options, which punc punctuate and
+# score get for all systems.
 # shellcheck shell=bash disable=SC2154
 
 fail() {
@@ -30,18 +31,18 @@ for _option in train_ranks train_nodes; do
 done
 [[ $seeds =~ ^[1-9][0-9]*(\ [1-9][0-9]*)*$ ]] || fail "--seeds '$seeds'; write whole numbers, as --seeds '1 2 3'"
 
-# One run at a time: a second one would write the same files; of a recipe of several languages, one of each. Only runs of
-# stage 4 alone can stand side by side, to train several systems at once: punc train locks the directory of its system.
+# One run at a time, because a second one would write the same files; with several languages, one run for each. Only
+# runs of stage 4 alone can run side by side, to train several systems at once: punc train locks its system's directory.
 . "$(dirname "${BASH_SOURCE[0]}")/lock.sh"
 [ "${stage-0} ${stop_stage-}" = "4 4" ] || lock_directory "exp${language:+/$language}" "$0" "${_arguments[@]}"
 
 data=data exp=exp label_file=conf/labels.txt decode_options=() score_options=()
-# Whether $cmd takes jobs to other machines, and how many processes a command has.
+# Whether $cmd sends jobs to other machines, and how many processes a command has.
 case ${cmd%% *} in run.pl | */run.pl) cluster=false processes=$nj ;; *) cluster=true processes=1 ;; esac
 
 . "$(dirname "${BASH_SOURCE[0]}")/train.sh"
 
-# absolute OPTION …: makes an option that is a path absolute; the user's paths are relative to where the user is.
+# absolute OPTION …: makes options that are paths absolute; the user's paths are relative to the user's directory.
 absolute() {
   local name
   for name in "$@"; do
@@ -49,7 +50,7 @@ absolute() {
   done
 }
 
-# choose OPTION NAME …: checks that the option has only these names, with blanks between; empty or `all` is all of them.
+# choose OPTION NAME …: checks that the option has only these names, separated by spaces; empty or `all` means all.
 choose() {
   local name
   case ${!1} in '' | all) printf -v "$1" %s "${*:2}" ;; esac
@@ -59,8 +60,8 @@ choose() {
 }
 
 # choose_systems [TABLE]: reads the table of systems, conf/systems, and checks that --systems has only names from it. A line
-# is NAME STAGE STORE [NEED …]. A need is a system further up, which is trained too, or a program or data that run.sh knows.
-# A NAME in parentheses is no row of the results: others need it.
+# is NAME STAGE STORE [NEED …]. A need is a system above, which is trained too, or a program or data that run.sh knows.
+# A NAME in parentheses is not a row of the results, but other systems need it.
 _systems=()
 declare -A stage_of store_of needs_of
 choose_systems() {
@@ -82,7 +83,7 @@ asked() {
   return 1
 }
 
-# leave_out NEED REASON: takes the systems that need what is not there out of --systems, and says so.
+# leave_out NEED REASON: removes the systems with this NEED from --systems, and says so.
 leave_out() {
   local system kept='' left=''
   for system in $systems; do
@@ -95,10 +96,10 @@ leave_out() {
 # runs STAGE: whether --stage and --stop-stage have it.
 runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
 
-# in_stage STAGE: the systems to train in a stage, as they stand in the table: those of --systems, and those that they need.
+# in_stage STAGE: the systems to train in a stage, in the order of the table: those of --systems, and their needs.
 in_stage() {
   local system number wanted=" $systems "
-  for ((number = ${#_systems[@]} - 1; number >= 0; number--)); do  # what a system needs is further up
+  for ((number = ${#_systems[@]} - 1; number >= 0; number--)); do  # needed systems are above
     system=${_systems[number]}
     [[ $wanted != *" $system "* ]] || wanted+="${needs_of[$system]} "
   done
@@ -107,7 +108,7 @@ in_stage() {
   done
 }
 
-# newer FILE OTHER …: whether FILE is there and newer than all others.
+# newer FILE OTHER …: whether FILE exists and is newer than all others.
 newer() {
   local other
   for other in "${@:2}"; do [ "$1" -nt "$other" ] || return 1; done
@@ -133,15 +134,15 @@ two_at_a_time() {
   done
 }
 
-# one_job LOG COMMAND ARGUMENT …: runs a command by $cmd, with these very arguments.
+# one_job LOG COMMAND ARGUMENT …: runs a command by $cmd, with exactly these arguments.
 one_job() {
   local quoted
   quote "${@:2}"
   $cmd "$1" "${quoted[@]}"
 }
 
-# in_jobs LOG OUT-DIR punc COMMAND ARGUMENT …: one_job, with the log LOG.log; if $cmd takes jobs to other machines, --nj of
-# them make parts of the directory OUT-DIR, one of the arguments, and are joined. Their logs are LOG.JOB.log.
+# in_jobs LOG OUT-DIR punc COMMAND ARGUMENT …: one_job, with the log LOG.log; if $cmd sends jobs elsewhere, --nj jobs
+# make parts of the directory OUT-DIR, one of the arguments, which are then joined. Their logs are LOG.JOB.log.
 in_jobs() {
   local log=$1 out=$2 parts=$2.parts job argument joined=() arguments=() quoted
   if ! $cluster; then one_job "$log.log" "${@:3}"; return; fi
@@ -155,12 +156,12 @@ in_jobs() {
     one_job "$log.log" punc join "$out" "${joined[@]}" && rm -rf "$parts"
 }
 
-# text_job LOG COMMAND …: one_job, if $cmd takes jobs to other machines; otherwise the command, here.
+# text_job LOG COMMAND …: one_job if $cmd sends jobs to other machines; otherwise runs the command here.
 text_job() { if $cluster; then one_job "$@"; else "${@:2}"; fi; }
 
 # check_labels DATA-DIR: fails if the data directory was made with another label set, which is in its punct.labels.
 check_labels() {
-  local one_form='/^#/d; s/[[:space:]]+/ /g; s/^ | $//g; /^$/d'  # of a label set, without comments, one blank between columns
+  local one_form='/^#/d; s/[[:space:]]+/ /g; s/^ | $//g; /^$/d'  # no comments, one space between columns
   [ ! -f "$1/punct.labels" ] || cmp -s <(sed -E "$one_form" "$1/punct.labels") <(sed -E "$one_form" "$label_file") ||
     fail "$1 was made with another label set than $label_file; remove the data, and what was made of them: cd $(printf %q "$PWD") && rm -r $data $exp"
 }
@@ -171,8 +172,8 @@ prepare_set() {
   text_job "$data/log/prepare_$1.log" punc prepare --nj "$processes" --labels "$label_file" "${@:2}" "$data/$1"
 }
 
-# prepare_listed SET [OPTION …]: the data directory of the texts in data/split/SET. A list that was edited since is refused:
-# other sets, the stores and the models are made from the old lists, too.
+# prepare_listed SET [OPTION …]: the data directory of the texts in data/split/SET. A list edited later is refused,
+# because other sets, the stores and the models are made from the old lists.
 prepare_listed() {
   local files
   [ ! -f "$data/$1/text" ] || [ "$data/$1/text" -nt "$data/split/$1" ] ||
@@ -194,7 +195,7 @@ validate() {
   for set in "$@"; do punc validate --labels "$label_file" "$data/$set"; done
 }
 
-# For the scripts in local/, which make data and stores too.
+# For the scripts in local/, which also make data and stores.
 export -f fail quote one_job in_jobs text_job check_labels prepare_set make_store validate newer make_file
 export cmd nj cluster processes data exp label_file
 
@@ -214,8 +215,8 @@ prepare_asr() {
   project test_ref test_asr_words test_asr
 }
 
-# decode MODEL-DIR DATA-DIR OUT-DIR [OPTION …]: punc punctuate, if OUT-DIR is older than the model or the data. OUT-DIR is
-# ROW/NAME; the model of another seed than 1 makes ROW.seedN/NAME. A packed model has model.json, others final.pt.
+# decode MODEL-DIR DATA-DIR OUT-DIR [OPTION …]: punc punctuate, if OUT-DIR is older than the model or the data. OUT-DIR
+# is ROW/NAME, or ROW.seedN/NAME for seeds other than 1. A packed model has model.json, others final.pt.
 decode() {
   local seed model out weights
   for seed in $seeds; do
@@ -227,9 +228,9 @@ decode() {
   done
 }
 
-# score REFERENCE-DIR DECODED-DIR OUT-DIR [OPTION …]: punc score into OUT-DIR/score, if that is older than what is
-# scored, or than run.sh, which has the options. OUT-DIR is ROW/decode_SET, for another seed than 1 ROW.seedN/decode_SET,
-# and so is DECODED-DIR. With score_name=score_NAME set, the score is another one of the same output, NAME.
+# score REFERENCE-DIR DECODED-DIR OUT-DIR [OPTION …]: punc score into OUT-DIR/score, if it is older than its inputs or
+# than run.sh, which has the options. OUT-DIR and DECODED-DIR are ROW/decode_SET, or ROW.seedN/decode_SET for seeds
+# other than 1. score_name=score_NAME writes another score of the same output, NAME.
 score() {
   local seed decoded out name=${score_name-score}
   for seed in $seeds; do
@@ -251,8 +252,8 @@ decode_and_score() {
   done
 }
 
-# tune_scale MODEL-DIR SET …: writes MODEL-DIR/scale, the --scale of the labels without a mark that is best on sets. A packed
-# model has its scale in it, so that of the file is none.
+# tune_scale MODEL-DIR SET …: writes MODEL-DIR/scale, the best --scale of the labels without a mark on these sets. A
+# packed model contains its scale, so its file has none.
 tune_scale() {
   local set pairs=() seeds=1
   if [ -f "$1/model.json" ]; then make_file "$1/scale" : && return; fi
@@ -264,14 +265,14 @@ tune_scale() {
 }
 
 # collect_results [CONF]: writes the pages of all systems that have been scored, and prints the first, RESULTS.md.
-# report.html shows the same scores with plots and with the errors in the text. conf/results-PAGE.conf is of the pages in
-# results/PAGE, or of those of the recipe if it has no conf/results.conf and there are none in results/PAGE.
+# report.html shows the same scores with plots and with the errors in the text. conf/results-PAGE.conf is for the pages
+# in results/PAGE, or for those of the recipe if it has no conf/results.conf and results/PAGE has no pages.
 collect_results() {
   local conf=${1-conf/results.conf} published=. kept=() argument line=./run.sh
   case $conf in */results-*) published=results/${conf##*/results-} published=${published%.conf} ;; esac
   [ -d "$published" ] || [ -f conf/results.conf ] || published=.
   if $keep_rows && [ -f "$published/RESULTS.tsv" ]; then kept=(--keep "$published"); fi
-  for argument in "${_arguments[@]}"; do  # the command of this run, as it can be given again
+  for argument in "${_arguments[@]}"; do  # the command of this run, so that it can be repeated
     [[ $argument =~ ^[A-Za-z0-9_.,:/=+@%-]+$ ]] || argument="'${argument//\'/\'\\\'\'}'"
     line+=" $argument"
   done

@@ -1,10 +1,10 @@
-"""Sentences that are in two sets of texts: how many, and which are the most frequent.
+"""Finds the sentences that are in two sets of texts: how many there are, and the most frequent ones.
 
-A sentence ends at a mark in END before a blank (a full-width mark needs none), at an empty line, and at a line that
-begins with `#`, which is not a sentence itself. Two sentences are the same if their letters and digits are, ignoring
-case and marks. 16 bytes are kept for each sentence of the smaller set, and nothing of the other set. A sentence across
-two parts of a large file (`file_parts`, megabytes) counts as two, and so
-does one with a dot inside, as of `Mr.`: its parts are compared.
+A sentence ends at a mark in END before a space (a full-width mark needs none), at an empty line, and at a line that
+begins with `#`, which is not a sentence itself. Two sentences are the same if their letters and digits are the same,
+ignoring case and marks. 16 bytes are kept for each sentence of the smaller set, and nothing of the other set. A
+sentence across two parts of a large file (`file_parts`, megabytes) counts as two, and so does one with a dot inside,
+such as that of `Mr.`: its parts are compared.
 """
 
 import os
@@ -22,7 +22,7 @@ from punc.base.files import atomic_file
 from punc.base.parallel import map_ordered
 from punc.text.file_parts import FilePart, decode, file_parts
 
-# Marks that end a sentence, with quotes and brackets after them. Only the first mark of a row begins a search.
+# Marks that end a sentence, with quotes and brackets after them. Only the first mark in a row begins a search.
 END = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?=\s)|[。！？]+[」』）”]*|\n[ \t]*\n|^#.*$", re.M)
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 SHOWN = 10
@@ -40,8 +40,8 @@ class Overlap(NamedTuple):
     """What a set shares with training.
 
     sentences, words     of the set
-    repeated             (sentences, words) of those that stand in training, too
-    long                 the same of sentences of at least the words asked for
+    repeated             (sentences, words) of those that also occur in training
+    long                 the same, for sentences of at least `least` words
     frequent             the sentences most frequent in training, with their number there
     """
 
@@ -69,7 +69,7 @@ def digest(words: Iterable[str]) -> int:
 
 def overlap(held_out: Iterable[str | os.PathLike[str]], training: Iterable[str | os.PathLike[str]], least: int,
             nj: int) -> Overlap:
-    """What texts share with those of training, in `nj` processes. `least`: words of a sentence that counts as long."""
+    """What texts share with those of training, in `nj` processes. `least`: the fewest words of a long sentence."""
     held_out = list(held_out)
     found = np.concatenate([np.zeros((0, 2), np.uint64), *map_ordered(_digests, file_parts(held_out, b"\n"), nj)])
     known, first, number = np.unique(found[:, 0], return_index=True, return_counts=True)
@@ -113,7 +113,7 @@ def _digests(part: FilePart) -> np.ndarray:
 
 
 def _known(part: FilePart, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which of the known digests there are, as indices, and how often."""
+    """Which of the known digests occur, as indices, and how often."""
     found = _digests(part)[:, 0]
     at = np.minimum(np.searchsorted(known, found), max(len(known) - 1, 0))
     return np.unique(at[known[at] == found] if len(known) else at[:0], return_counts=True)

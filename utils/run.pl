@@ -15,7 +15,7 @@ why it has this name, although it is Python. Its options are
 
 All other options (--mem 4G, --num-threads 4, -l ...) ask a scheduler for resources; they are ignored with their value.
 
-Each argument goes to bash: as it is if it has no blanks (so an escaped | or > works), otherwise in double quotes, or in
+Each argument goes to bash: as it is if it has no spaces (so an escaped | or > works), otherwise in double quotes, or in
 single quotes if it has double quotes in it. JOB, or another name before the =, is replaced in the command and in LOG.
 The exit status is 0 if all jobs succeeded, otherwise 1.
 """
@@ -41,7 +41,7 @@ def jobs_at_once(options, jobs):
             return max(1, sum(line.startswith("GPU") for line in run.stdout.splitlines()))
         return 1
     processors = os.cpu_count() or 1
-    return max(1, jobs) if jobs < 1.4 * processors else processors  # as in Kaldi: no small rest at the end
+    return max(1, jobs) if jobs < 1.4 * processors else processors  # as in Kaldi, to avoid a small rest at the end
 
 
 def ended(log):

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # usage: utils/setup.sh [--train]
-# Makes the virtual environment .venv of this checkout, with punc and the versions of constraints.txt in it: what bundled
-# models need, and with --train also PyTorch and what recipes and tests need. path.sh calls it, and recipes and utils/test.sh
-# call it with --train, so nobody has to. It works once, and again when constraints.txt, pyproject.toml or this script changes.
+# Makes the virtual environment .venv of this checkout, with punc and the versions of constraints.txt: the packages for
+# bundled models, and with --train also PyTorch and the packages for recipes and tests. path.sh calls it, and recipes
+# and utils/test.sh call it with --train, so nobody has to. It installs once, and again when constraints.txt,
+# pyproject.toml or this script changes.
 #
 #   PYTHON=/path/to/python3   the Python; by default the first of python3, python3.14 … python3.10 that is 3.10 or newer
 #   PUNC_TORCH=cu130          the build of torch; by default cpu
@@ -39,7 +40,7 @@ pip() {
   .venv/bin/python -m pip --disable-pip-version-check --no-input "$1" --no-compile "${@:2}" >&2
 }
 
-# The build of torch, PUNC_TORCH: cpu, cu130 or another that PyTorch offers. By default it is the build that is installed,
+# The build of torch, PUNC_TORCH: cpu, cu130 or another that PyTorch offers. By default it is the installed build,
 # else cpu. The plain wheel of PyPI is a CUDA build on Linux and brings gigabytes, so it is the last choice.
 install_torch() {
   local installed build=cpu torch
@@ -65,7 +66,7 @@ install_torch() {
 
 case $*:${PUNC_TORCH-} in
   :) train= ;;
-  :* | --train:*) train=-train ;;  # whoever names a build of torch wants it
+  :* | --train:*) train=-train ;;  # naming a build of torch asks for torch
   *) fail "usage: utils/setup.sh [--train]" ;;
 esac
 [[ $OSTYPE = linux* ]] || PUNC_TORCH=  # other systems have one build
@@ -73,7 +74,7 @@ esac
 stamp="$PWD $(cat constraints.txt pyproject.toml setup.py utils/setup.sh | cksum)"
 is_done && exit
 
-# Of two recipes started at once, one sets up and the other waits. The lock ends with the process, however that ends.
+# If two recipes start at once, one sets up and the other waits. The lock ends with the process, however it ends.
 python=$(find_python)
 mkdir -p .venv 2>/dev/null && [ -w .venv ] ||
   fail "$PWD/.venv cannot be written by $(id -un); run its owner's bash utils/setup.sh${train:+ --train} once"
@@ -88,7 +89,7 @@ if [ "$train" ]; then
 fi
 echo "Setting up .venv: about $size MB to download, once." >&2
 rm -f .venv/.stamp$train
-# An environment that is half made or was moved here does not work. In any other, what a user installed stays.
+# An incomplete or moved environment does not work. In any other, the user's own packages stay.
 if ! .venv/bin/python -m pip --version >/dev/null 2>&1 || ! grep -qF "$PWD/.venv" .venv/bin/activate; then
   rm -rf .venv/*
   "$python" -m venv .venv || fail "could not make a virtual environment in $PWD/.venv; see the message above"
@@ -98,8 +99,9 @@ pip install "$(grep '^pip==' constraints.txt)" 2>/dev/null || echo "pip stays as
 [ -z "$train" ] || install_torch || fail "pip could not install torch; see the message above and docs/install.md"
 pip install --constraint constraints.txt --editable ".${extras:+[$extras]}" ||
   fail "pip could not install the packages; see the message above and docs/install.md"
-# Python compiles what it imports, once; pip would compile all, and most modules of torch are never imported. They are
-# imported here, so that a Python that may not write here does not compile them each time.
+# Python compiles imported modules once; pip would compile everything, although most modules of torch are never
+# imported. The needed ones are imported here, so that a Python without write permission does not compile them each
+# time.
 PYTHONDONTWRITEBYTECODE='' .venv/bin/python -c "import $modules" ||
   fail "what pip has installed cannot be imported; remove .venv and try again"
 .venv/bin/punc --help >/dev/null || fail ".venv/bin/punc does not start; remove .venv and try again"

@@ -43,7 +43,7 @@ UNKNOWN = "no longer known"
 ENDED = {"COMPLETED", "FAILED", UNKNOWN}
 KILLED = {"BOOT_FAIL", "CANCELLED", "DEADLINE", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT"}
 GRACE = 60  # s until the file of a finished job must be visible here; network file systems are slow
-LOOK = (0.1, 3)  # s between looks for finished jobs, first and last
+LOOK = (0.1, 3)  # s between checks for finished jobs, first and last
 ASK = (1, 30)  # s between questions to Slurm, least and most; in between, a quarter of the time waited so far
 
 JOB_SCRIPT = """\
@@ -99,9 +99,9 @@ def run_one(description, number):
     name = what["name"]
     command, log = (what[key].replace(name, number) if name else what[key] for key in ("command", "log"))
     job = f"{os.environ['SLURM_ARRAY_JOB_ID']}_{number}" if name else os.environ["SLURM_JOB_ID"]
-    # The log is not emptied here: Slurm may have started the job before, on a node that was lost, and training goes on.
-    signal.signal(signal.SIGTERM, lambda *_: None)  # Slurm's; the command gets it too, and its end is still reported
-    # Not in a process group of its own: Slurm must find all its processes.
+    # The log is not emptied here: Slurm may have started the job before, on a lost node, and training continues.
+    signal.signal(signal.SIGTERM, lambda *_: None)  # from Slurm; the command gets it too, and its end is still reported
+    # Not in a separate process group, because Slurm must find all its processes.
     code = run_job(command, log, what["threads"], f"Running on {os.uname().nodename}, Slurm's job {job}")
     path = os.path.join(what["done"], number)
     with open(path + ".new", "w") as file:
@@ -146,7 +146,7 @@ def remove(done):
     """Remove the directory of exit statuses, also while cancelled jobs are leaving theirs in it."""
     gone = done + ".gone"
     with contextlib.suppress(FileNotFoundError):  # a signal came while it was removed
-        os.rename(done, gone)  # so that no job writes there any more
+        os.rename(done, gone)  # so that no job writes there any longer
     shutil.rmtree(gone, ignore_errors=True)
 
 

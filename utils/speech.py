@@ -21,7 +21,7 @@ FRAMES = 100  # frames/s
 # For alignment, narrowest first. Recognition uses the default beams: with these it takes three times as long and finds
 # the same words.
 BEAMS = ({"beam": 1e-80, "wbeam": 1e-60, "pbeam": 1e-80}, {"beam": 1e-160, "wbeam": 1e-120, "pbeam": 1e-160})
-FAINT = 2  # of 32768: noise added to what could not be aligned; in digital silence the last word may not end
+FAINT = 2  # of 32768: noise added to audio that could not be aligned; in digital silence the last word may not end
 MAX_STATES = 5000  # active at once; more take longer and find the same words
 VOICE = "kal16"  # of flite
 
@@ -103,7 +103,7 @@ def _decode(decoder: Any, samples: np.ndarray) -> list[Heard]:
 
 
 def flite_phones(word: str) -> str:
-    """The phones with which flite speaks an English word, by their names in the dictionary of pocketsphinx."""
+    """The phones with which flite speaks an English word, with their names in pocketsphinx's dictionary."""
     run = ["flite", "-voice", VOICE, "-ps", "-t", word, "none"]
     phones = subprocess.run(run, check=True, capture_output=True, text=True).stdout.split()
     return " ".join({"ax": "AH"}.get(phone, phone.upper()) for phone in phones if phone != "pau")

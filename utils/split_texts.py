@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """usage: split_texts.py [options] TEXT-DIR SPLIT-DIR
 
-Splits the files *.txt of TEXT-DIR into sets: SPLIT-DIR gets a file for each set, with the path of one text a line.
-test_ref
-and dev have a tenth of the words each, train the others; of train, tree has a fifth and rest the others.
-text_sets.py has the rule. If SPLIT-DIR has lists, they stay as they are, so you can edit them, or write train, dev
-and test_ref yourself; rest and tree are made if they are missing.
+Splits the files *.txt of TEXT-DIR into sets: SPLIT-DIR gets a file for each set, with the path of one text per line.
+test_ref and dev each have a tenth of the words, and train has the others; of train, tree has a fifth and rest the
+others. text_sets.py describes the rule. If SPLIT-DIR has lists, they stay as they are, so you can edit them, or write
+train, dev and test_ref yourself; rest and tree are made if they are missing.
 
-Prints the texts, words and speakers of each set, and the sentences that stand in training and in another set, and
-writes that to SPLIT-DIR/counts. Stage 0 of recipes made by utils/new_recipe.sh calls it.
+Prints the texts, words and speakers of each set, and the sentences that occur both in training and in another set, and
+writes this to SPLIT-DIR/counts. Stage 0 of recipes made by utils/new_recipe.sh calls it.
 """
 
 import os
@@ -39,8 +38,8 @@ from punc.bin.script import run_script
 from punc.text.passages import file_name, sorted_streams
 
 PIECES = 40  # into which texts are cut, if there are too few
-CUT = "text"  # where they are
-LONG = 5  # words of a sentence that is hardly in two texts by chance
+CUT = "text"  # the directory of the pieces
+LONG = 5  # words; a sentence this long is hardly in two texts by chance
 WIDTH = 70  # characters of a sentence that are shown
 HELD_OUT = [name for name in SHARES if name != "train"]
 Sets = Mapping[str, Sequence[Path]]
@@ -106,7 +105,7 @@ def make(args: Namespace, split: Path) -> None:
 
 
 def tmp_path(tmp: Path, split: Path) -> Callable[[Path], Path]:
-    """A function from the path that a file will have to the one that it has while the directory is made."""
+    """A function from a file's final path to its path while the directory is made."""
     return lambda path: tmp / path.relative_to(split) if path.is_relative_to(split) else path
 
 
@@ -205,7 +204,7 @@ def report(sets: Sets, found: Survey, nj: int) -> list[str]:
         if both := speakers[name] & speakers["train"]:
             lines.append(f"{len(both):,} speakers of {name} speak in train, too: {some(both)}")
         shared = overlap(sets[name], sets["train"], LONG, nj)
-        lines.append(f"{shared.repeated[0]:,} of {shared.sentences:,} sentences of {name} stand in train, too "
+        lines.append(f"{shared.repeated[0]:,} of {shared.sentences:,} sentences of {name} are also in train "
                      f"({shared.repeated[1]:,} of {shared.words:,} words), {shared.long[0]:,} of them of {LONG} words "
                      "or more" + (":" if shared.frequent else ""))
         lines += [f"{number:>8,} × {text if len(text) <= WIDTH else text[:WIDTH - 2] + ' …'}"

@@ -1,19 +1,18 @@
-"""Which text is in which set: shares of words, whole texts, and a speaker's texts in one set.
+"""Decides which text is in which set: shares of words, whole texts, and a speaker's texts in one set.
 
-Sharing out. A set takes a tenth of the words; the last set takes what is left. The texts are taken in the order of
-their names, so that each set has texts from everywhere in that order. Each goes to the set that has the least words for
-its share; of several, to the first. It skips a set if more than half of it would be beyond the share. The first
-text of a set is always taken, and the next ones up to LEAST if the set stays within twice its share.
+Sharing out. Each set gets a tenth of the words; the last set gets the rest. The texts are taken in the order of their
+names, so that each set has texts from everywhere in that order. Each goes to the set with the fewest words for its
+share, or the first of several. It skips a set if more than half of it would be beyond the share. The first text of a
+set is always taken, and the next ones up to LEAST if the set stays within twice its share.
 
 Large texts. A set of one large text is not representative. So a text of more than a STREAMS-th of a share goes to the
-last set,
-if the smaller ones hold at least twice the words of the shares; if not, one of more than twice as many words, and so
-on.
+last set, if the smaller texts hold at least twice the words of the shares. If they do not, the limit is doubled until
+they do, or until it is twice a share.
 
-Speakers. Texts that share a speaker, directly or through other texts, count as one text. A speaker in most
-texts, such as the host of a programme, would link all of them. So if there are fewer than MIN_TEXTS such groups, or one
-has more than three quarters of the words, the speakers of more than half of the texts are left out, then those of more
-than a quarter, and so on.
+Speakers. Texts that share a speaker, directly or through other texts, count as one text. A speaker in most texts, such
+as the host of a programme, would link all of them. So if there are fewer than MIN_TEXTS such groups, or one has more
+than three quarters of the words, the speakers of more than half of the texts are left out, then those of more than a
+quarter, and so on.
 """
 
 import os
@@ -47,10 +46,10 @@ class Split(NamedTuple):
 
 
 def split_texts(sizes: Mapping[str, int], speakers: Mapping[str, Collection[str]]) -> Split:
-    """Share out texts as the module says: to test_ref, dev and train, and those of train again to tree and rest.
+    """Share out texts by the module's rules: to test_ref, dev and train, and those of train again to tree and rest.
 
     sizes      the words of each text, by its name, in the order of the names; 1 for each shares out texts, not words
-    speakers   the speakers of a text by its name, as far as they are known
+    speakers   the known speakers of a text by its name
     """
     groups, ignored = _groups(sizes, speakers)
     sets: dict[str, list[str]] = {name: [] for name in SHARES}
@@ -90,7 +89,7 @@ def share_out(sizes: Sequence[int], shares: Mapping[str, Fraction]) -> list[str]
 
 
 def _fits(size: int, words: int, texts: int, target: Fraction) -> bool:
-    """Whether a text goes into a set that has so many words and texts."""
+    """Whether a text fits into a set with this many words and texts."""
     return not texts or words + Fraction(size, 2) <= target or (texts < LEAST and words + size <= 2 * target)
 
 
@@ -131,7 +130,7 @@ def _linked(names: Collection[str], speakers: Mapping[str, Collection[str]]) -> 
             continue
         seen.add(first)
         group = [first]
-        for name in group:  # it grows
+        for name in group:  # the group grows in the loop
             for speaker in speakers[name]:
                 new = [other for other in of_speaker.pop(speaker, ()) if other not in seen]
                 seen.update(new)
@@ -157,7 +156,7 @@ class Survey(NamedTuple):
 def survey(paths: Iterable[str | os.PathLike[str]], speaker_prefix: str, nj: int) -> Survey:
     """Read texts in `nj` processes.
 
-    speaker_prefix   what begins a line that names a speaker, as `#speaker`; empty: no line does
+    speaker_prefix   the beginning of lines that name a speaker, such as `#speaker`; empty: no line does
     """
     paths = list(paths)
     found = Survey({file_name(path): 0 for path in paths}, {file_name(path): set() for path in paths})
@@ -179,11 +178,11 @@ def _part(part: FilePart, prefix: str) -> tuple[str, int, set[str]]:
 
 
 def read_speakers(path: str | os.PathLike[str], names: Iterable[str]) -> dict[str, set[str]]:
-    """The speakers of texts by a table of lines `TEXT SPEAKER …` or, as Kaldi's utt2spk, `UTTERANCE SPEAKER`.
+    """The speakers of texts, from a table with lines `TEXT SPEAKER …` or, as in Kaldi's utt2spk, `UTTERANCE SPEAKER`.
 
-    An utterance is one of the text whose name it begins with, before a `-` or `_`; of several such texts, the longest.
-    A piece of a text (`cut_text`) has the speakers of the whole one. Raises InputError for a line without a speaker,
-    and if no line is of a text.
+    An utterance belongs to the text with whose name it begins, before a `-` or `_`; of several such texts, to the one
+    with the longest name. A piece of a text (`cut_text`) has the speakers of the whole text. Raises InputError for a
+    line without a speaker, and if no line belongs to a text.
     """
     whole = {name: PIECE.sub("", name) for name in names}
     found: dict[str, set[str]] = {name: set() for name in [*whole, *whole.values()]}
@@ -202,10 +201,10 @@ def read_speakers(path: str | os.PathLike[str], names: Iterable[str]) -> dict[st
 
 
 def cut_text(path: str | os.PathLike[str], folder: Path, words: int) -> list[Path]:
-    """Cut a text into files NAME_001.txt, … of at least `words` words, but for the last; returns their paths.
+    """Cut a text into files NAME_001.txt, … of at least `words` words, except the last; returns their paths.
 
-    A text is cut before an empty line, or before a line that begins with `#`; if there is none for as many words again,
-    at the end of a line.
+    A text is cut before an empty line, or before a line that begins with `#`; if there is no such line within as many
+    words again, at the end of a line.
     """
     pieces: list[list[bytes]] = [[]]
     found: list[Path] = []

@@ -1,5 +1,5 @@
-# Sourced by recipe.sh: trains a model, with each of --seeds, in one or several processes. Uses recipe.sh's seeds, train_ranks,
-# train_nodes, train_cmd and cmd.
+# Sourced by recipe.sh: trains a model with each of --seeds, in one or several processes. Uses seeds, train_ranks,
+# train_nodes, train_cmd and cmd of recipe.sh.
 # shellcheck shell=bash disable=SC2154
 
 # What starts a training in several processes. The job expands Slurm's variables.
@@ -13,7 +13,7 @@ elif [ "$train_ranks" -gt 1 ]; then
   launch=(torchrun --standalone --nproc-per-node "$train_ranks" --no-python)
 fi
 
-# conf_files CONF: a conf file and all that it includes.
+# conf_files CONF: a conf file and all files that it includes.
 conf_files() {
   local included
   echo "$1"
@@ -26,8 +26,8 @@ conf_files() {
 # dir_of_seed SEED DIR: the directory of a model, or of a row of the results, for a seed: DIR for seed 1.
 dir_of_seed() { if [ "$1" = 1 ]; then echo "$2"; else echo "$2.seed$1"; fi; }
 
-# options_of_seed SEED CONF [OPTION …]: the options that train a model with another seed than 1. A model on which it is
-# built, by an option --…-model, is that of the same seed, if there is one.
+# options_of_seed SEED CONF [OPTION …]: the options to train a model with a seed other than 1. A model that it is built
+# on, named by an option --…-model, is that of the same seed, if it exists.
 options_of_seed() {
   local argument option='' model
   echo "--seed $1"
@@ -42,9 +42,9 @@ options_of_seed() {
   done
 }
 
-# train CONF STORE MODEL-DIR [OPTION …]: punc train, once for each of --seeds. Keeps a finished model that is newer than its
-# store, its conf and what was tuned for it. A run that was stopped goes on where it was; the logs of its parts are
-# train.1.log … train.log. A model that is not trained by gradient has no random weights, so one seed will do.
+# train CONF STORE MODEL-DIR [OPTION …]: punc train, once for each of --seeds. Keeps a finished model that is newer than
+# its store, its conf and its tuned options. A stopped run continues where it was; the logs of its parts are train.1.log
+# … train.log. A model that is not trained by gradient has no random weights, so one seed is enough.
 train() {
   local conf=$1 store=$2 model log number files seed of_seed quoted
   mapfile -t files < <(conf_files "$conf")
@@ -55,7 +55,7 @@ train() {
       mapfile -t of_seed < <(options_of_seed "$seed" "$conf" "${@:4}" | tr ' ' '\n')
     fi
     [ ! -f "$3/tuned.conf" ] || files+=("$3/tuned.conf")
-    # A run that was killed in its last moment has left its progress: punc train sees that it is finished, and removes it.
+    # A run killed at the last moment has left its progress; punc train sees that it is finished, and removes it.
     newer "$model/final.pt" "$store/conf" "${files[@]}" && [ ! -e "$model/progress.pt" ] && continue
     log=$model/log/train.log number=1
     if [ -s "$log" ] && ! grep -q ' is finished$' "$log"; then  # $cmd begins a log anew

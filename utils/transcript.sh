@@ -1,8 +1,8 @@
 # Sourced by punctuate_ctm.sh, punctuate_decode.sh and punctuate_text.sh: their options, and functions that run them.
 #
-# A Kaldi recipe calls the scripts through a link to this directory, and they find punc and its .venv where the link
-# points to; or from a directory that punc kaldi-scripts made, whose installed.sh names the punc. They keep the current
-# directory, and prefer the recipe's run.pl, queue.pl or slurm.pl to punc's.
+# A Kaldi recipe calls the scripts through a link to this directory, and they find punc and its .venv through the link;
+# or from a directory made by punc kaldi-scripts, in which installed.sh names the punc. They keep the current directory,
+# and prefer the recipe's run.pl, queue.pl or slurm.pl to punc's.
 # shellcheck shell=bash
 
 cmd=run.pl       # run.pl, queue.pl or slurm.pl, with its options
@@ -27,7 +27,7 @@ check_usage() {
   [[ $nj =~ ^[1-9][0-9]*$ ]] || fail "--nj $nj is not a number of jobs; give 1 or more"
 }
 
-# is_ours: whether $cmd is run.pl or slurm.pl of punc. They take any name of a log; Kaldi's leave it to a shell.
+# is_ours: whether $cmd is run.pl or slurm.pl of punc. They accept any name of a log; Kaldi's pass it to a shell.
 is_ours() {
   local name
   for name in run.pl slurm.pl; do [ ! "${command[0]}" -ef "$scripts/$name" ] || return 0; done
@@ -65,7 +65,7 @@ punctuate() {
   shift 3
   is_ours || [[ $out != *[!A-Za-z0-9_./:=@%+,-]* ]] ||
     fail "$out: ${command[0]} cannot write its logs there; name it with letters, digits and . _ / : = @ % + , -"
-  while [[ $out = *$number* ]]; do number+=_; done  # what stands for the number of the job, also in the names of logs
+  while [[ $out = *$number* ]]; do number+=_; done  # a placeholder for the job's number, also in the names of logs
   [ ! "$out" -ef "$data" ] || fail "$out: the output is the data directory; name another one"
   lock_directory "$out" "$0" "$@"
   mkdir -p "$out/log" || exit 1

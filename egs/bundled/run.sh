@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2034,SC2046,SC2086,SC2154  # lists of names; conf/LANGUAGE/language.sh sets and uses some variables
-# The bundled models, a language at a time, from free text. What a language has of its own is in conf/LANGUAGE.
+# The bundled models, one language at a time, from free text. Everything specific to a language is in conf/LANGUAGE.
 #   ./run.sh --language en --corpus DIR   # DIR: see README.md; with --pretrained true, score the bundled models, in minutes
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -9,7 +9,7 @@ stage=0
 stop_stage=100
 language=en           # a directory of conf/
 corpus=corpus         # where the corpora are
-systems=              # names with blanks between; all if empty
+systems=              # names separated by spaces; all if empty
 pretrained=false      # true: the bundled models are not trained
 mpnet=                # en: directory of all-mpnet-base-v2, the teacher (README.md); without it no en-MPNet, and no student of it
 minilm=               # en: directory of all-MiniLM-L6-v2, of which en-large is made
@@ -38,7 +38,7 @@ export cased
 
 # Stage 0: check the corpora.
 if runs 0; then check_corpus.sh "$corpus" "$conf/corpus.txt"; fi
-# Stage 1: make the data directories of what is trained on, dev and test.
+# Stage 1: make the data directories for training, dev and test.
 if runs 1; then mkdir -p "$data/raw" && prepare_data; fi
 # Stage 2: finish the test sets; learn words with more than one capital, and how labels of neighbours fit together.
 if runs 2; then
@@ -50,7 +50,7 @@ if runs 2; then
 fi
 # Stage 3: make the vocabulary, and write all sets as numbers.
 if runs 3; then make_stores; fi
-# Stage 4: take the bundled models, or train; stage 5: go on with other text.
+# Stage 4: take the bundled models, or train; stage 5: train further on other text.
 if runs 4; then
   local/take_pretrained.sh "$pretrained" "$exp" $ships
   train_systems
@@ -71,7 +71,7 @@ if runs 6; then
   score_others
 fi
 
-# Stage 7: write the pages; pack the models in int8 with their cards, as they ship.
+# Stage 7: write the pages; pack the models in int8 with their cards, as they are bundled.
 if runs 7; then
   page=conf/results-$language.conf
   case $systems in en-fifth*) page=conf/results-fifth.conf ;; esac

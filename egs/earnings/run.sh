@@ -13,8 +13,8 @@ repeat=6              # how often an epoch of the first stage reads the text of 
 asr_pairs=            # TED's training talks and their ASR output (egs/iwslt_ted): systems with noise learn errors from them
 encoder=              # the Hugging Face directory of all-MiniLM-L6-v2; without it no MiniLM
 mpnet=                # that of all-mpnet-base-v2; without it no MPNet
-systems=              # names with blanks between; all of them if empty or `all`
-min_count=5           # how often a word of the vocabulary occurs at least
+systems=              # names separated by spaces; all of them if empty or `all`
+min_count=5           # least count of a word in the vocabulary
 threads=1             # of PyTorch; two models are trained at a time
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
 help_message="usage: $0 --corpus DIR [--labels 3|4] [--encoder DIR] [--systems NAMES]"
@@ -45,7 +45,7 @@ if runs 1; then
   local/prepare_data.sh "$corpus" "$data" "$label_file" "$repeat" "$engines" "$(! asked podcasts || echo podcasts)"
 fi
 
-# Stage 2: find the pauses, those of references by the better ASR system; project labels onto ASR output; count ASR errors.
+# Stage 2: find the pauses (of references, by the better ASR system); project labels onto ASR output; count ASR errors.
 if runs 2; then
   [ -f "$data/test_ref/pauses.scp" ] || punc pauses --by-label true "$data/test_ref" "$data/test_asr_ctm"
   for set in test_asr{,_libri}; do [ -f $data/${set}_words/pauses.scp ] || punc pauses $data/${set}_{words,ctm}; done
@@ -63,7 +63,7 @@ if runs 3; then
   local/make_stores.sh "$data" "$min_count" "$encoder" "$engines" "$needed" "$mpnet"
 fi
 
-# train_system SYSTEM: trains it on its store. What differs between variants is in conf/VARIANT/SYSTEM.conf.
+# train_system SYSTEM: trains it on its store. Differences between variants are in conf/VARIANT/SYSTEM.conf.
 train_system() {
   local conf=conf/$1.conf options=(--threads "$threads")
   [ ! -f conf/$variant/$1.conf ] || conf=conf/$variant/$1.conf
@@ -93,7 +93,7 @@ if runs 6; then
   for engine in $engines; do score "$data/test_$engine" "$data/$engine" "$exp/$engine/decode_test_$engine"; done
 fi
 
-# Stage 7: plot what TA-LSTM-p makes of a pause, and write the pages of this variant, or those of ASR noise.
+# Stage 7: plot how TA-LSTM-p uses a pause, and write the pages of this variant, or those of ASR noise.
 if runs 7; then
   plot_posteriors.sh $exp/TA-LSTM-p/decode_test_ref $data/test_ref $exp/4-gram+DT-p $exp/results/posteriors.png
   collect_results "conf/results-${asr_pairs:+noise-}$variant.conf"

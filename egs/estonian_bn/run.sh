@@ -12,8 +12,8 @@ stop_stage=100
 corpus=corpus         # where the corpus is
 own=                  # directories train, dev and test with your own transcripts and word times; replaces the corpus's
 lowercase=true        # false: case is kept
-systems=              # names with blanks between; all of them if empty or `all`
-min_count=5           # how often a word of the first stage's vocabulary occurs at least; chosen on dev
+systems=              # names separated by spaces; all of them if empty or `all`
+min_count=5           # least count of a word in the first stage's vocabulary; chosen on dev
 own_min_count=10      # the same for T-LSTM-p, which has no first stage
 threads=1             # of PyTorch; 1 is nearly as fast as 2, and is not slowed down by other jobs
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
@@ -55,7 +55,7 @@ if runs 2; then
     punc plot-pauses --title "Estonian broadcast news: pauses by label" data/train exp/results/pauses.png
 fi
 
-# Stage 3: make the vocabulary of the first stage, and write all sets as numbers; those with pauses also with their own.
+# Stage 3: make the first stage's vocabulary, and write all sets as numbers; sets with pauses also with their own one.
 if runs 3; then
   make_store --min-count "$min_count" --train text_train data/store_text \
     data/text_train data/text_dev data/{bn,edt,estner,fiction} data/train data/dev
@@ -70,7 +70,7 @@ if runs 4; then
   done
 fi
 
-# Stage 5: train on the set that has pauses: models of its own, and second stages on the models of text.
+# Stage 5: train on the set with pauses: separate models, and second stages on the models of text.
 if runs 5; then
   for system in $(in_stage 5); do
     train "conf/$system.conf" "data/${store_of[$system]}" "exp/$system" --threads "$threads"
@@ -82,7 +82,7 @@ if runs 6; then
   for system in $systems; do decode_and_score "exp/$system" "exp/$system" "dev test"; done
 fi
 
-# Stage 7: plot what TA-LSTM-p makes of a pause, and write the pages, with the published figures.
+# Stage 7: plot how TA-LSTM-p uses a pause, and write the pages, with the published figures.
 if runs 7; then
   plot_posteriors.sh exp/TA-LSTM-p/decode_test data/test exp/4-gram+DT-p exp/results/posteriors.png
   collect_results

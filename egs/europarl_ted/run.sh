@@ -10,8 +10,8 @@ stage=0
 stop_stage=100
 corpus=corpus         # where the corpora are
 vectors=              # word vectors in GloVe's or word2vec's text format; data/vectors.txt, made in stage 3, if empty
-systems=              # names with blanks between; all of them if empty or `all`
-min_count=2           # how often a word of the vocabulary occurs at least; not tuned
+systems=              # names separated by spaces; all of them if empty or `all`
+min_count=2           # least count of a word in the vocabulary; not tuned
 threads=2             # of PyTorch
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
 help_message="usage: $0 --corpus DIR [--vectors FILE] [--systems NAMES] [--stage N]"
@@ -32,13 +32,13 @@ score_options=(--match streams --collapse "$marks" --collapse "$case")
 # Stage 0: check that the corpora are those of README.md.
 if runs 0; then check_corpus.sh "$corpus" conf/corpus.txt; fi
 
-# Stage 1: make the texts of all sets, and their data directories. A debate, a talk, an article is a stream.
+# Stage 1: make the texts of all sets, and their data directories. Each debate, talk or article is a stream.
 if runs 1; then local/prepare_texts.sh "$corpus"; fi
 
-# Stage 2: there is no audio to align. Learn how words are written that have capitals after the first letter.
+# Stage 2: there is no audio to align. Learn how words with capitals after the first letter are written.
 if runs 2; then [ -s data/casing.txt ] || learn_casing.py conf/labels.txt data/train_cased data/casing.txt; fi
 
-# Stage 3: make vocabularies; write texts as numbers, also rare words by characters (spelled); learn word vectors.
+# Stage 3: make vocabularies; write texts as numbers, with rare words also spelled; learn word vectors.
 if runs 3; then
   words() { make_store --clitics conf/clitics.txt "$@"; }
   words --min-count "$min_count" --train train data/store data/train data/dev
@@ -78,7 +78,7 @@ decode_sets() {
     score "data/${set/test_asr/test_ref}" "${out}_$set" "${out}_$set"
   done
   case $1 in *-TED*) make_file "${out}_test2011asr/score/near_errors.md" near_errors.py conf/labels.txt "$marks" \
-    data/test2011 data/test2011asr "${out}_test2011asr" ;; esac  # where the ASR output is right, and where it is not
+    data/test2011 data/test2011asr "${out}_test2011asr" ;; esac  # next to correct and to wrong words
 }
 
 # Stage 6: punctuate the test sets and score them: all labels, marks, and case. +case: marks and capitals agree; +slots:

@@ -13,8 +13,8 @@ vectors=              # word vectors in GloVe's or word2vec's text format; data/
 europarl=             # more text for word vectors, besides the corpus's train_extra: Europarl in English
 encoder=              # the Hugging Face directory of all-MiniLM-L6-v2; without it no MiniLM
 mpnet=                # that of all-mpnet-base-v2; without it no MPNet
-systems=T-LSTM        # names with blanks between; all if empty
-min_count=5           # how often a word of the vocabulary occurs at least; chosen on dev2012
+systems=T-LSTM        # names separated by spaces; all if empty
+min_count=5           # least count of a word in the vocabulary; chosen on dev2012
 threads=2             # of PyTorch
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
 help_message="usage: $0 [--corpus DIR] [--asr-pairs DIR] [--vectors FILE] [--europarl FILE] [--encoder DIR] …"
@@ -29,13 +29,13 @@ choose_systems
 for need in asr_pairs encoder mpnet; do [ -n "${!need}" ] || leave_out $need "no --${need/_/-} (README.md)"; done
 score_options=(--collapse 3-class:FULLSTOP=PERIOD+QUESTION)
 
-# Stage 0: get the corpus, and check that it is the one that the published figures are about.
+# Stage 0: get the corpus, and check that it is the one behind the published figures.
 if runs 0; then
   [ "$corpus" != data/corpus ] || local/download_data.sh "$corpus"
   check_corpus.sh "$corpus" conf/corpus.txt
 fi
 
-# Stage 1: make the data directories. Each set is one column of words, so one stream. Word vectors learn from more text.
+# Stage 1: make the data directories. Each set is one column of words, so one stream. Word vectors use more text.
 if runs 1; then
   for set in train2012 dev2012; do prepare_set $set --format lrec "$corpus/$set"; done
   prepare_set test_ref --format lrec "$corpus/test2011"
@@ -94,12 +94,12 @@ if runs 6; then
         decode_and_score "exp/$system" "exp/$system-A" "test_ref test_asr" --scale "$(cat "exp/$system/scale")" ;;
     esac
   done
-  for decoded in exp/*/decode_test_asr; do  # where the words are right, and near errors
+  for decoded in exp/*/decode_test_asr; do  # next to correct words, and near errors
     make_file "$decoded/near_errors.md" near_errors.py conf/labels.txt "" data/test_ref data/test_asr "$decoded"
   done
 fi
 
-# Stage 7: write the pages, with the published figures; those of encoders and of ASR noise are pages of their own.
+# Stage 7: write the pages, with the published figures; encoders and ASR noise have their own pages.
 if runs 7; then
   case $systems in *talks*) page=-talks ;; *-noise | *-fluent | *-half) page=-noise ;; MiniLM* | MPNet*) page=-encoder ;; *) page= ;; esac
   collect_results "conf/results$page.conf"

@@ -17,9 +17,9 @@ line_breaks=stop      # what __BR__ is in a post: stop, the end of a sentence, o
 test=10000            # sentences of each kind, books, posts and others, in its test set, as in the paper
 dev=3000              # sentences of each kind in the development set
 texts="single multi"  # what systems are trained on: single sentences, texts of 2 to 5
-systems=              # names with blanks between; all if empty
+systems=              # names separated by spaces; all if empty
 characters=6797       # of the vocabulary, at most (section 3.1 of the paper)
-min_count=2           # how often a character of the vocabulary occurs at least; not tuned
+min_count=2           # least count of a character in the vocabulary; not tuned
 subwords=8000           # of the vocabulary of Subword-Bi-LSTM; not tuned
 threads=2             # of PyTorch
 split_seed=1          # of the random split into sets
@@ -38,7 +38,7 @@ choose_systems
 decode_options=(--posteriors false)
 mapfile -t sentences < <(compgen -G "$corpus/ta[tn]*.txt" | sort -r)  # of Tatoeba and Tanaka
 
-# each COMMAND: runs it with SYSTEM TEXTS ROW for each row, conf/TEXTS/SYSTEM.conf, that is asked for.
+# each COMMAND: runs it with SYSTEM TEXTS ROW for each requested row, conf/TEXTS/SYSTEM.conf.
 each() {
   local kind system
   for kind in $texts; do
@@ -49,7 +49,7 @@ each() {
 # Stage 0: check that there is some text.
 if runs 0; then [ -n "$books$posts${sentences[*]}" ] || fail "no text; give --corpus DIR, or --books or --posts FILE"; fi
 
-# Stage 1: make sentences and texts, no sentence in two sets. In the data, a character is a word, and a text a stream.
+# Stage 1: make sentences and texts, with no sentence in two sets. Each character is a word, and each text a stream.
 if runs 1; then
   local/prepare_texts.sh "$books" "$works" "$posts" "$line_breaks" "$test" "$dev" "$split_seed" \
     "${sentences[@]}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# All of punc on a small corpus that is in the repository, in some minutes. The speech of this corpus is synthetic, and
-# its pauses are drawn by mark.
+# All of punc on a small corpus in the repository, in a few minutes. The speech of this corpus is synthetic, and its
+# pauses are drawn by mark.
 #
 #   ./run.sh                    # everything; finished work is not repeated
 #   ./run.sh --stage 6          # from stage 6 on
@@ -12,8 +12,8 @@ stage=0
 stop_stage=100
 text=corpus/text      # NAME.txt: the punctuated texts
 from_audio=false      # true: make the word times and the ASR output, instead of taking corpus/{ref,asr}.ctm.gz
-systems=              # names with blanks between; all if empty
-min_count=2           # how often a word of the vocabulary occurs at least
+systems=              # names separated by spaces; all if empty
+min_count=2           # least count of a word in the vocabulary
 threads=1             # of PyTorch
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
 help_message="usage: $0 [--stage N] [--stop-stage N] [--systems NAMES] [--from-audio true]"

@@ -11,7 +11,7 @@ stage=0
 stop_stage=100
 corpus=corpus         # where the corpora are
 experiments="1 2 3 4" # 1 news and synthetic texts, 2 with in-domain data, 3 matched sentences, 4 matched longer texts
-systems=              # names with blanks between; all if empty
+systems=              # names separated by spaces; all if empty
 news=0                # sentences of news in the mixture; 0: all
 synthetic=0           # informal texts in the mixture; 0: as many as make 18.9 % of news and these questions
 conversation=100000   # sentences of podcasts in the mixture, 18.9 % questions; 0: as many as there are questions for
@@ -19,8 +19,8 @@ train=400000          # matched sentences to train on, at most; the questions se
 held_out=20000        # matched sentences of dev, and of test, as in the paper
 rates="0.001 0.002"   # learning rates to try first, on dev, for each neural system; while an end is the best, further ones
 trial=4               # a trial reads one part of this many of what the system reads
-penalties="c1=0.5,c2=0.01 c1=0,c2=0.3 c1=0,c2=1"  # of weights, that Word-CRF tries, on dev
-min_count=2           # how often a word of the neural word models occurs at least; not tuned
+penalties="c1=0.5,c2=0.01 c1=0,c2=0.3 c1=0,c2=1"  # penalties of weights that Word-CRF tries on dev
+min_count=2           # least count of a word in the neural word models; not tuned
 threads=1             # of PyTorch
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
 help_message="usage: $0 --corpus DIR [--experiments '1 2 3 4'] [--systems NAMES] [--seeds '1 2 3'] [--stage N]"
@@ -35,11 +35,11 @@ choose experiments 1 2 3 4
 choose_systems
 decode_options=(--posteriors false)
 
-# Of each experiment: the sets, and the page that its rows are on, conf/PAGE/ROW.conf, with the models in exp/PAGE.
+# For each experiment: the sets, and the page of its rows, conf/PAGE/ROW.conf, with the models in exp/PAGE.
 sets_of=("" mixture in_domain matched multi)
 pages=("" mixture mixture matched multi)
 
-# each COMMAND: runs it with SYSTEM ROW SETS for each row that is asked for.
+# each COMMAND: runs it with SYSTEM ROW SETS for each requested row.
 each() {
   local number system row exp
   for number in $experiments; do
@@ -93,6 +93,6 @@ if runs 6; then each test_row; fi
 if runs 7; then
   for number in ${experiments/#1 2/1}; do
     exp=exp/${pages[number]} page=conf/results-${pages[number]}.conf
-    [ ! -d "$exp" ] || collect_results "${page/-matched/}"  # no row of a page may be asked for
+    [ ! -d "$exp" ] || collect_results "${page/-matched/}"  # perhaps no row of a page is requested
   done
 fi

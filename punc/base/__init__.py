@@ -1,1 +1,1 @@
-"""What every other package uses. Nothing here knows of punctuation."""
+"""What all other packages use. Nothing here depends on punctuation."""

@@ -17,7 +17,7 @@ from punc.base.errors import InputError, StrPath
 from punc.base.lock import lock_directory
 from punc.base.stop import held
 
-NEW = ".new"  # in a directory: the files that will replace it, or what a killed process has left of them
+NEW = ".new"  # in a directory: the files that will replace it, or those that a killed process has left
 OPEN_FILE = re.compile(r"/dev/std(in|out|err)|(/dev|/proc/[^/]+)/fd/\d+")  # what the system calls an open file
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # Files of a data directory, which commands write and read by these names.
@@ -76,7 +76,7 @@ def read_blocks(path: StrPath, size: int = 1 << 20) -> Iterator[bytes]:
 
 
 def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
-    """Raise InputError if an output is an input, or is where an input has its tables, under whatever names."""
+    """Raise InputError if an output is an input, or the directory of an input's tables, whatever names they have."""
     existing = [path for path in inputs if path and os.path.exists(path)]
     for out in outputs:
         for path in existing:
@@ -95,7 +95,7 @@ def _is_same_directory(directory: Path, other: str) -> bool:
 def _remove_leftovers(path: Path) -> None:
     """Remove the unfinished files that killed processes have left for `path`: those that nobody holds a lock on."""
     for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
-        with contextlib.suppress(OSError), open(leftover, "rb+") as file:  # it has gone, or another's; or no locks
+        with contextlib.suppress(OSError), open(leftover, "rb+") as file:  # gone, another user's, or no locks
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             leftover.unlink()
 
@@ -108,9 +108,9 @@ def _new_file(path: Path) -> tuple[int, Path]:
         except OSError as error:  # of the name that the user gave
             error.filename = str(path)
             raise
-        with contextlib.suppress(OSError):  # no locks here: then no process removes leftovers
+        with contextlib.suppress(OSError):  # if locks do not work here, no process removes leftovers
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if tmp.exists():  # not removed by another process before it was locked
+        if tmp.exists():  # no other process removed it before it was locked
             return file, tmp
         os.close(file)
 
@@ -172,11 +172,11 @@ def _identity(path: StrPath) -> tuple[int, int, int] | None:
 
 @contextlib.contextmanager
 def name_full_disk(path: StrPath) -> Iterator[None]:
-    """Add the file's name to an error of a full disk, which a failed write does not know."""
+    """Add the file's name to the error of a full disk, because a failed write does not know it."""
     try:
         yield
     except (OSError, RuntimeError) as error:
-        cause = error if isinstance(error, OSError) else error.__context__  # torch.save makes another error of it
+        cause = error if isinstance(error, OSError) else error.__context__  # torch.save raises another error instead
         if not isinstance(cause, OSError) or cause.errno not in FULL_DISK:
             raise
         cause.filename = cause.filename or os.fspath(path)
@@ -187,8 +187,8 @@ def name_full_disk(path: StrPath) -> Iterator[None]:
 def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[Path]:
     """Make a directory in `path`; its files move into `path` when the block ends without an error.
 
-    This process holds the lock of `path` meanwhile. Older files in `path` that are not written again stay, as they may
-    be a user's own.
+    This process holds the lock of `path` meanwhile. Older files in `path` that are not written again stay, because they
+    may be the user's own.
 
     key     a file among those written, without which no program reads the directory. It is removed first and written
             last, so a directory that is half replaced when the process is killed has no key
@@ -214,7 +214,7 @@ def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[P
             shutil.rmtree(tmp, ignore_errors=True)
             raise
         with held():
-            _replace(path, tmp, key, stale)  # after an error here, `tmp` says that the rest of the files are ours
+            _replace(path, tmp, key, stale)  # after an error here, `tmp` shows that the remaining files are ours
         shutil.rmtree(tmp, ignore_errors=True)
 
 

@@ -23,7 +23,7 @@ from punc.base.options import OptionParser
 
 T = TypeVar("T")
 FILE = "part.json"
-JOINED = ".joined"  # in a part: all was made of it, and it is being removed
+JOINED = ".joined"  # in a part: it has been joined and is being removed
 # What may differ between the jobs of one command.
 OWN = {"job", "jobs", "nj", "config", "quiet", "verbose", "out"}
 
@@ -44,7 +44,7 @@ class Share(NamedTuple):
 
     @classmethod
     def parsed(cls, args: Namespace) -> "Share | None":
-        """The share on a parsed command line; None without `--jobs`. Raises InputError if `--job` is none of them."""
+        """The share on a parsed command line; None without `--jobs`. Raises InputError if `--job` is out of range."""
         if not args.jobs and args.job == 1:
             return None
         if not 1 <= args.job <= args.jobs:
@@ -53,10 +53,10 @@ class Share(NamedTuple):
 
     def of(self, items: Iterable[T], size: Callable[[T], int], total: int,
            streams: Callable[[T], tuple[str, str]] | None = None) -> Iterator[T]:
-        """The items of this share. Jobs take items in order, about equally much each.
+        """The items of this share. Jobs take items in order, each about the same amount.
 
-        size     item → its size, as words or bytes, of a `total`; if that is not exact, the shares are less equal
-        streams  item → its first and its last stream; an item that continues a stream has the job of the item before
+        size     item → its size, such as words or bytes, of a `total`; if that is not exact, shares are less equal
+        streams  item → its first and its last stream; an item that continues a stream goes to the job before
         """
         before, job, last = 0, 1, None
         for item in items:
@@ -73,7 +73,7 @@ class Share(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A part in the directory `path`, made by `command`, as `punctuate`, for the job `share`; `result` is what it says.
+    """A part in the directory `path`, made by `command`, such as `punctuate`, for `share`; `result` is its message.
 
     inputs   file → [size in bytes, time of its last change in ns]; the same in all parts, and when they are joined
     """
@@ -106,7 +106,7 @@ def new_part(path: Path, command: str, share: Share, args: Namespace,
              inputs: Iterable[StrPath]) -> Iterator[tuple[Path, dict[str, Any]]]:
     """A directory to write a part to, and a dictionary for its `result`; the part replaces an older one.
 
-    Raises InputError if the directory has something else, or if another job writes there.
+    Raises InputError if the directory has other content, or if another job writes there.
     """
     states = {os.fspath(file): state_of(file) for file in inputs if os.path.isfile(file)}
     options = {name: value for name, value in vars(args).items() if name not in OWN}
@@ -140,8 +140,8 @@ def read_part(path: Path) -> Part:
 
 
 def read_parts(paths: Sequence[Path]) -> list[Part]:
-    """The parts of all jobs of one command line, in order. Raises InputError if one is missing, is of other jobs or was
-    made with other options or inputs, or if an input has changed since."""
+    """The parts of all jobs of one command line, in order. Raises InputError if one is missing, belongs to other jobs
+    or was made with other options or inputs, or if an input has changed since."""
     parts: list[Part] = []
     for number, path in enumerate(paths, 1):
         if not (path / FILE).is_file():
@@ -186,7 +186,7 @@ def clear_part(path: Path) -> None:
 @contextmanager
 def joining(paths: Sequence[Path]) -> Iterator[list[Part]]:
     """The parts of all jobs of one command line, in order; they are removed when the block ends without an error."""
-    read_parts(paths)  # before a lock makes a directory that is missing
+    read_parts(paths)  # first, because a lock would make a missing directory
     with _locked(paths):
         yield read_parts(paths)
         for path in paths:
@@ -195,7 +195,7 @@ def joining(paths: Sequence[Path]) -> Iterator[list[Part]]:
 
 
 def finish_joining(paths: Sequence[Path]) -> bool:
-    """Remove the rest of these parts if a process was killed after joining them. Returns whether there was a rest."""
+    """Remove what is left of these parts after a process that joined them was killed. Returns whether anything was."""
     found = [path for path in paths if path.is_dir()]
     left = [path for path in found if any(file.name != LOCK for file in path.iterdir())]
     if not left or not all((path / JOINED).exists() for path in left):
@@ -220,7 +220,7 @@ def _remove(paths: Iterable[Path]) -> None:
     for path in paths:
         clear_part(path)
         (path / NEW).rmdir()
-    for path in paths:  # when the last one has gone, all is done
+    for path in paths:  # when the last one is gone, all is done
         (path / JOINED).unlink()
 
 

@@ -1,7 +1,7 @@
 """A lock on an output directory, so that it has one writer at a time.
 
-The lock is flock(2) on the file `.lock` in the directory. The system releases it when the process that holds it ends,
-however it ends. The file's content, `HOST PID COMMAND`, only tells others who holds the lock. Over NFS, machines see
+The lock is flock(2) on the file `.lock` in the directory. The system releases it when the process that holds it ends
+for any reason. The file's content, `HOST PID COMMAND`, only tells others who holds the lock. Over NFS, machines see
 each other's locks, unless the file system is mounted with `nolock` or `local_lock`.
 """
 
@@ -28,7 +28,7 @@ NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
 
 @contextlib.contextmanager
 def lock_directory(directory: StrPath) -> Iterator[None]:
-    """Hold the lock of a directory, which is made, while the block runs. Raises InputError if another process does."""
+    """Make a directory, and hold its lock while the block runs. Raises InputError if another process holds it."""
     path = Path(directory) / NAME
     made = [folder for folder in path.parents if not folder.exists()]  # the deepest first
     try:
@@ -36,11 +36,11 @@ def lock_directory(directory: StrPath) -> Iterator[None]:
             try:
                 yield
             finally:
-                if _is_at(file, path):  # not if someone has removed the directory, and another process is in a new one
+                if _is_at(file, path):  # else the directory was removed, and another process may be in a new one
                     path.unlink()
     finally:
         for folder in made:
-            with contextlib.suppress(OSError):  # has files, or has been removed
+            with contextlib.suppress(OSError):  # it has files, or has been removed
                 folder.rmdir()
 
 

@@ -14,7 +14,7 @@ LONGEST = 2500  # characters of a message, which may have a number for each of 1
 
 
 class _Stderr(logging.Handler):
-    """Writes a line to standard error as it is when the message comes: a caller may replace it."""
+    """Writes each message to the current standard error, because a caller may replace it."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -41,5 +41,5 @@ def progress_bar(what: str, unit: str, total: int | None = None) -> "tqdm":
     from tqdm import tqdm
     hidden = LOGGER.level >= logging.WARNING or not sys.stderr.isatty()
     if hidden:
-        tqdm.monitor_interval = 0  # no thread that watches a bar which nobody sees
+        tqdm.monitor_interval = 0  # no thread to watch a bar that nobody sees
     return tqdm(desc=what, total=total, unit=unit, unit_scale=True, leave=False, delay=2, disable=hidden)

@@ -47,7 +47,7 @@ class HelpFormatter(argparse.HelpFormatter):
         return f"{action.help or ''} (default: {default})".lstrip()
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return text if "example: " in text else super()._fill_text(text, 100, indent)  # the epilog as it is
+        return text if "example: " in text else super()._fill_text(text, 100, indent)  # the epilog is not wrapped
 
 
 class OptionParser(argparse.ArgumentParser):
@@ -75,7 +75,7 @@ class OptionParser(argparse.ArgumentParser):
         Its help is the text after its name in a line `    name   text` of the docstring, and in the lines below that
         are indented more.
 
-        groups   the arguments that stand under each title in the help; others stand with the options of all commands
+        groups   the arguments listed under each title in the help; others are listed with the options of all commands
         """
         titles = {name: title for title, names in (groups or {}).items() for name in names}
         sections = {title: self.add_argument_group(title) for title in groups or ()}
@@ -163,7 +163,7 @@ def config_lines(path: StrPath, including: Sequence[Path] = ()) -> Iterator[Conf
     """The lines of a conf file, without comments and empty lines, after those of the files that it includes.
 
     Its first lines may be `--config=FILE` or `--config FILE`, which include a file; a relative path starts at the
-    folder of the including file. Later lines win over earlier ones, so over what they include.
+    folder of the including file. Later lines override earlier ones, and so the files that these include.
 
     Raises InputError for a line that is not an option, a missing file, and files that include each other.
     """
@@ -206,7 +206,7 @@ def _last_value(arguments: Sequence[str], option: str) -> str | None:
 
 
 def keyword_arguments(function: Callable) -> dict[str, inspect.Parameter]:
-    """The arguments that have a default value, by name, also those of a base class that `**options` are for."""
+    """The arguments with a default value, by name, including those of a base class that gets `**options`."""
     arguments = inspect.signature(function, eval_str=True).parameters
     found = {name: argument for name, argument in arguments.items() if argument.default is not argument.empty}
     if isinstance(function, type) and any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values()):
@@ -234,7 +234,7 @@ def kebab(name: str) -> str:
 
 
 def with_options(error: InputError) -> str:
-    """The message of an error for the command line: an argument `name=value` that it begins with is an option there."""
+    """The message of an error for the command line: an argument `name=value` at its beginning becomes an option."""
     if error.file is None and (argument := re.match(r"([a-z]\w*)=", error.what)):
         return kebab(argument[1]) + str(error)[len(argument[1]):]
     return str(error)

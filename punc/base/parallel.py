@@ -27,14 +27,14 @@ def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: i
     With `nj` = 1, or a single task, no process is started, because that takes longer than a task.
 
     Raises what `function` raises, and InputError if a process is killed. Then, or if the caller stops early, the
-    processes are killed, whatever they do: Ctrl-C must not wait for a task.
+    processes are killed in mid-task: Ctrl-C must not wait for a task.
     """
     tasks = iter(tasks)
     first = list(islice(tasks, 2))
     if nj == 1 or len(first) < 2:
         yield from map(function, chain(first, tasks))
         return
-    # Imported here: `punc punctuate -` needs no pool, and these take a part of its time to the first word.
+    # Imported here: `punc punctuate -` needs no pool, and the imports would delay its first word.
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
@@ -60,7 +60,7 @@ def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: i
 
 
 def _result(future: "Future[Result]", pool: Any) -> Result:
-    """What a task gives. Raises BrokenProcessPool if a process was killed: the pool would wait for ever."""
+    """The result of a task. Raises BrokenProcessPool if a process was killed, for which the pool would wait forever."""
     from concurrent.futures import wait
     from concurrent.futures.process import BrokenProcessPool
     while not wait([future], CHECK_EVERY).done:
@@ -70,11 +70,11 @@ def _result(future: "Future[Result]", pool: Any) -> Result:
 
 
 def _kill_processes(pool: Any) -> None:
-    """Kill the processes of a pool, and close this process's ends of their pipes, or its threads would wait."""
+    """Kill the processes of a pool, and close this process's ends of their pipes, for which its threads would wait."""
     for process in list((pool._processes or {}).values()):
         process.kill()
     pool._result_queue._writer.close()
-    if sys.version_info < (3, 11):  # later ones close this end themselves, in another thread
+    if sys.version_info < (3, 11):  # later versions close this end themselves, in another thread
         pool._call_queue._reader.close()
 
 
@@ -82,7 +82,7 @@ _function: Callable  # a worker's own
 
 
 def _start_worker(function: Callable, level: int) -> None:
-    """Keep the function; log as the parent does; leave Ctrl-C to the parent and end with it, even if it is killed."""
+    """Keep the function; log as the parent does; leave Ctrl-C to the parent, and end with it even if it is killed."""
     global _function
     _function = function
     log.configure()

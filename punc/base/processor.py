@@ -1,6 +1,6 @@
-"""The device of a model: GPUs that PyTorch sees, bfloat16, and freed memory that is kept.
+"""The device of a model: GPUs that PyTorch sees, bfloat16, and whether freed memory is kept.
 
-PyTorch is imported only where it is needed.
+PyTorch is imported only when it is needed.
 """
 
 import ctypes
@@ -43,8 +43,8 @@ def find_device(name: str) -> str:
 
 
 def built_for_cpu() -> bool:
-    """Whether the version of PyTorch says that it is a build without GPUs. To import PyTorch takes a second."""
-    import importlib.metadata  # for a packed model this would be 5 % of the time to the first word
+    """Whether the version of PyTorch says that it is a build without GPUs. Importing PyTorch would take a second."""
+    import importlib.metadata  # with a packed model, this is 5 % of the time to the first word
     return importlib.metadata.version("torch").endswith("+cpu")
 
 

@@ -12,11 +12,11 @@ from types import FrameType
 from typing import Any
 
 SIGNALS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-GRACE = 1.5  # s to clean up in; after that, the next command that writes there removes what is left
+GRACE = 1.5  # s to clean up; the next command that writes there removes anything left
 
 _received = 0  # the signal that ends the program
-_held = 0  # blocks that must not be broken off
-_said = threading.Lock()  # taken by the one that says so
+_held = 0  # blocks that must not be interrupted
+_said = threading.Lock()  # held by the thread that prints the message
 
 
 class Stopped(KeyboardInterrupt):
@@ -28,9 +28,9 @@ class Stopped(KeyboardInterrupt):
 
 
 def watch(name: str) -> None:
-    """From now on, the first Ctrl-C or SIGTERM raises Stopped, and others do nothing; those ignored, by nohup, stay so.
+    """From now on, the first Ctrl-C or SIGTERM raises Stopped; later and ignored ones (nohup) have no effect.
 
-    A thread ends the process, with the program's name in its line, if it still runs GRACE later.
+    A thread ends the process if it still runs GRACE later, with a line that has the program's name.
     """
     for number in SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
@@ -43,7 +43,7 @@ def watch(name: str) -> None:
 
 
 def _unraisable(otherwise: Callable[[Any], None], unraisable: Any) -> None:
-    """Raise Stopped again, soon, if it came where Python lets no exception through, as in a callback of an import."""
+    """Raise Stopped again soon if it came where Python swallows exceptions, such as in a callback of an import."""
     global _received
     if isinstance(unraisable.exc_value, Stopped):
         number, _received = _received, 0
@@ -62,7 +62,7 @@ def _raise(number: int, frame: FrameType | None) -> None:
 
 @contextlib.contextmanager
 def held() -> Iterator[None]:
-    """A signal in the block, which is short or looks at `received`, raises Stopped when the block ends."""
+    """A signal in the block, which is short or checks `received`, raises Stopped when the block ends."""
     global _held
     before = _received
     _held += 1
@@ -99,7 +99,7 @@ def say(name: str, stopped: Stopped) -> None:
 
 @contextlib.contextmanager
 def signals_wait() -> Iterator[None]:
-    """Block signals in the block and in processes that it starts, until these call `let_through`."""
+    """Block signals in the `with` block, and in processes that it starts until they call `let_through`."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield

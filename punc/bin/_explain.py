@@ -39,7 +39,7 @@ def explain(error: Exception, command: Sequence[str], closed: Sequence[str] = ()
     """The line for an error; for an internal error it names a file with the traceback."""
     if isinstance(error, InputError):
         return with_options(error)
-    out_of_memory = any(text in str(error).lower() for text in OUT_OF_MEMORY)  # of PyTorch on any device
+    out_of_memory = any(text in str(error).lower() for text in OUT_OF_MEMORY)  # PyTorch's message, on any device
     if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and out_of_memory):
         return "not enough memory; use fewer processes (--nj), smaller batches (--batch-size), or another machine"
     if isinstance(error, OSError):

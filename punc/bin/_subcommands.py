@@ -70,7 +70,7 @@ def complete_subcommand() -> None:
     from argcomplete import lexers
     words = lexers.split_line(os.environ["COMP_LINE"], int(os.environ["COMP_POINT"]))[3][1:]
     if words and words[0] in commands():
-        # The parser of a subcommand does not know its name: it takes the line's second word for the program.
+        # The parser of a subcommand takes the line's second word for the name of the program.
         os.environ["_ARGCOMPLETE"] = str(int(os.environ["_ARGCOMPLETE"]) + 1)
         run(words[0], words[1:])
     parser = argparse.ArgumentParser(add_help=False)

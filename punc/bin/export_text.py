@@ -22,7 +22,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--labels", metavar="FILE",
                         help="also write the marks and capitals, by this label set (a labels.txt)")
     parser.add_argument("--characters", type=boolean, default=False, metavar="BOOL",
-                        help="no blanks between words: for data directories whose words are characters")
+                        help="no spaces between words: for data directories whose words are characters")
     parser.add_argument("data", metavar="DATA-DIR", help="data directory to read")
     parser.add_output("text", metavar="TEXT", help="text file to write; - is standard output")
     options = parser.parse(arguments)

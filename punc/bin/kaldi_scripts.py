@@ -18,7 +18,7 @@ PACKAGE = Path(punc.__file__).parent
 FOLDERS = (PACKAGE / "kaldi", PACKAGE.parent / "utils")  # of an installed package, of a checkout
 SCRIPTS = ("punctuate_ctm.sh", "punctuate_decode.sh", "punctuate_text.sh", "transcript.sh", "parse_options.sh",
            "quote.sh", "lock.sh", "run.pl", "slurm.pl", "jobs.py", "slurm_conf.py")
-INSTALLED = "installed.sh"  # says which punc the scripts run; they look for it next to themselves
+INSTALLED = "installed.sh"  # says which punc the scripts run; they look for this file in their own directory
 
 
 def main(arguments: Sequence[str]) -> None:

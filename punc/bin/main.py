@@ -12,7 +12,7 @@ from typing import TextIO
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point, with the arguments of the process or others. Returns the exit status, as `run_program` does."""
+    """Entry point, with the process's arguments or other ones. Returns the exit status, as `run_program` does."""
     line = sys.argv[1:] if arguments is None else arguments
     words = 1 if _names_subcommand(line) else 0
 
@@ -50,13 +50,13 @@ def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is
     except KeyboardInterrupt as error:
         return _stopped(name, error)
     except Exception as error:
-        if stopped := stop.received():  # a library has made another error of it
+        if stopped := stop.received():  # a library has raised another error instead
             return _stopped(name, stopped)
         _drop_output(sys.stdout)
         try:
             from punc.bin._explain import explain
             line = explain(error, [name, *arguments], closed)
-        except MemoryError:  # not even enough to import what explains it
+        except MemoryError:  # not even enough to import `explain`
             line = "not enough memory; raise the limit, or use another machine"
         with contextlib.suppress(OSError):
             print(f"{name}: {line}", file=sys.stderr, flush=True)
@@ -64,11 +64,11 @@ def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is
     finally:
         if is_process:
             _drop_output(sys.stderr)
-            gc.freeze()  # or the interpreter, when it ends, looks for cycles in all objects of PyTorch: half a second
+            gc.freeze()  # else the interpreter looks for cycles in PyTorch's objects as it ends: half a second
 
 
 def _names_subcommand(arguments: Sequence[str]) -> bool:
-    """Whether the first argument is a subcommand, by its module's file: the list of all would be an import."""
+    """Whether the first argument is a subcommand, judged by its module's file, because listing all needs an import."""
     word = arguments[0] if arguments else ""
     return word[:1].isalpha() and word.replace("-", "").isalpha() and os.path.isfile(
         os.path.join(os.path.dirname(__file__), f"{word.replace('-', '_')}.py"))

@@ -16,7 +16,7 @@ from punc.transcripts.read import word_times
 
 logger = logging.getLogger(__name__)
 LONG = 60  # s; a longer pause is rarely real: a break in the recording, or a wrong time
-EXAMPLES = 5  # odd cases of a kind that are named
+EXAMPLES = 5  # how many odd cases of each kind are named
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -23,7 +23,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--decode", metavar="DIR",
                         help="the output of punc punctuate for DATA-DIR, in its system's directory")
     parser.add_argument("--thresholds", default="", metavar="SECONDS",
-                        help="with --decode: positions of vertical lines, separated by blanks")
+                        help="with --decode: positions of vertical lines, separated by spaces")
     parser.add_argument("data", metavar="DATA-DIR", help="a data directory with labels and pauses")
     parser.add_output("out", metavar="OUT.png", help="picture to write")
     options = parser.parse(arguments)
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str]) -> None:
         thresholds = [float(value) for value in options.thresholds.split()]
     except ValueError:
         raise InputError(f"--thresholds '{options.thresholds}' are not numbers",
-                         "write seconds, blanks between") from None
+                         "write seconds, separated by spaces") from None
     if missing_packages("matplotlib"):
         logger.warning("punc plot-pauses: no %s: matplotlib is not installed; pip install 'punc-toolkit[plot]'",
                        options.out)

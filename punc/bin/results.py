@@ -34,7 +34,7 @@ def parser() -> OptionParser:
     options.add_argument("--sets", default="", metavar="NAMES", help="order of the sets; others follow, sorted")
     options.add_argument("--main", default="", metavar="NAMES",
                          help="systems in the table of RESULTS.md, including published ones, at most ten; quote "
-                              "names with blanks; default: our first ten")
+                              "names with spaces; default: our first ten")
     options.add_argument("--main-columns", default="", metavar="NAMES",
                          help="columns of that table, such as 'overall.F1@test_ref Err@test_ref'; default: overall.F1")
     options.add_argument("--columns", default="", metavar="NAMES",
@@ -134,6 +134,6 @@ def _names(text: str) -> list[str]:
     try:
         return shlex.split(text)
     except ValueError as error:
-        raise InputError(f"--main '{text}': {error}", "put quotes around a name with blanks") from None
+        raise InputError(f"--main '{text}': {error}", "put quotes around a name with spaces") from None
 
 

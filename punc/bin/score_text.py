@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--labels", metavar="FILE",
                         help="the label set, a labels.txt; default: COMMA (also : - –), PERIOD (also ; ! …), QUESTION")
     parser.add_argument("--characters", type=boolean, default=False, metavar="BOOL",
-                        help="characters are words: for text without blanks between words, such as Japanese")
+                        help="characters are words: for text without spaces between words, such as Japanese")
     add_scoring(parser)
     parser.add_argument("--out", metavar="DIR",
                         help="also write a score directory, such as EXP/SYSTEM/decode_SET/score for punc results; "

@@ -19,22 +19,22 @@ HELP = (["-h"], ["--help"])
 
 
 def _print_error(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """As Python does; of Ctrl-C one line, as `run_program` has it. It can come while the script imports the rest."""
+    """As Python does, but Ctrl-C gives one line, as in `run_program`. It can come while the script still imports."""
     if issubclass(kind, KeyboardInterrupt):
         print(f"{sys.argv[0]}: interrupted", file=sys.stderr)
     else:
         sys.__excepthook__(kind, error, trace)
 
 
-sys.excepthook = _print_error  # before `run_script`, which is called behind all imports
+sys.excepthook = _print_error  # set here, because `run_script` is called after all imports
 
 
 def run_script(main: Callable[..., None], usage: str, name: str = "") -> NoReturn:
     """Call `main` with the arguments of the process, as `bind` gives them, and end the process.
 
-    main    does all; it may raise InputError
+    main does all the work; it may raise InputError
     usage   the script's docstring, which is printed if the arguments do not fit; the exit status is then 1
-    name    the script's in messages; empty: as it was called
+    name    the script's name in messages; empty: as it was called
 
     The exit status is otherwise that of `punc.bin.main.run_program`.
     """

@@ -1,4 +1,4 @@
-"""`punc turns`: where the speaker changes, from segments and speakers, or from an RTTM.
+"""`punc turns`: find where the speaker changes, from segments and speakers, or from an RTTM.
 
 A line of NIST's RTTM is `SPEAKER FILE CHANNEL BEGIN DURATION <NA> <NA> NAME <NA> <NA>`, in seconds; lines of other
 types are left out.
@@ -20,7 +20,7 @@ from punc.transcripts.read import word_times
 
 logger = logging.getLogger(__name__)
 Turn = tuple[float, float, str]  # begin and end in seconds, and the speaker
-Speakers = tuple[list[tuple[str, int]], list[str | None]]  # a stream's utterances with their numbers of words; of words
+Speakers = tuple[list[tuple[str, int]], list[str | None]]  # utterances with word counts; the speaker of each word
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -98,7 +98,7 @@ def read_rttm(path: StrPath) -> dict[str, list[Turn]]:
 
 
 def speakers_of(turns: Sequence[Turn], times: np.ndarray) -> list[str | None]:
-    """The speaker whose turns each word overlaps most, given (words, 2) begin and end in seconds; None if none."""
+    """The speaker with whose turns each word overlaps most, given begins and ends (words, 2) in seconds; or None."""
     names = sorted({name for _, _, name in turns})
     spoken = np.zeros((len(times), len(names) + 1))  # the last column is nobody's
     for begin, end, name in turns:

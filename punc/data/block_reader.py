@@ -21,7 +21,7 @@ from punc.data.kaldi_io import VectorReader
 from punc.data.labels import LabelSet
 from punc.data.tables import FLAGS, TURNS, fields
 
-# Bytes of text in a block. To encode, it fits a processor's cache; to count, adding up the counts of each takes time.
+# Bytes of text in a block. Blocks to encode fit a processor's cache; blocks to count are larger, as adding takes time.
 ENCODE_BYTES = 1 << 18
 COUNT_BYTES = 1 << 21
 
@@ -80,7 +80,7 @@ def _skip_bytes(file: IO[bytes], size: int) -> int:
 
 
 def read_span(path: Path, span: tuple[int, int]) -> str:
-    """The lines at (offset, size) of a table, with single blanks between fields. Raises Irregular for bad bytes."""
+    """The lines at (offset, size) of a table, with single spaces between fields. Raises Irregular for invalid bytes."""
     with open_input(path) as file:
         file.seek(span[0])
         text = file.read(span[1])
@@ -105,7 +105,7 @@ class Rows(NamedTuple):
 
 
 def split_rows(text: str) -> Rows:
-    """The rows of whole lines with single blanks between fields."""
+    """The rows of whole lines with single spaces between fields."""
     keys, rests, lengths = [], [], []
     for line in text.split("\n")[:-1]:
         key, _, rest = line.partition(" ")
@@ -117,7 +117,7 @@ def split_rows(text: str) -> Rows:
 
 
 def numbers_of(values: Sequence[str], known: Mapping[str, int]) -> np.ndarray:
-    """The number of each value, int8; -1 for one that is not known."""
+    """The number of each value, int8; -1 if it is not known."""
     return np.fromiter(map(known.get, values, repeat(-1)), np.int8, len(values))
 
 
@@ -161,8 +161,8 @@ def encode_block(path: Path, encoder: Encoder, labels: Mapping[str, int], block:
 
 def _encoded(encoding: Any, values: Sequence[np.ndarray | None], streams: Iterable[str], lengths: np.ndarray,
              first: str, last: str) -> Encoded:
-    """Utterances of these lengths in words; the words' labels, pauses and turns, or None, move to their slots'
-    tokens."""
+    """Utterances of these lengths in words; the words' labels, pauses and turns, or None, move to the tokens of
+    their slots."""
     ids, slots, lost = encoding
     if len(ids) > len(slots):
         ends = np.append(0, slots + 1)[np.cumsum(lengths)]  # of utterances, in tokens
@@ -174,7 +174,7 @@ def _encoded(encoding: Any, values: Sequence[np.ndarray | None], streams: Iterab
 
 
 def at_slots(values: np.ndarray | None, slots: np.ndarray, size: int, other: float) -> np.ndarray | None:
-    """One value for each of `size` tokens: those of the slots at their tokens, `other` elsewhere. None stays None."""
+    """One value for each of `size` tokens: the slot's value at tokens with a slot, else `other`. None stays None."""
     if values is None:
         return None
     result = np.full(size, other, values.dtype)

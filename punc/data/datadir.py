@@ -2,7 +2,7 @@
 
 The files are `text`, `punct`, `pauses.scp`, `turns`, `utt2spk`, `spk2utt` and `segments`. Only this module checks the
 invariant #words = #labels = dim(pauses) = #turns. Utterances come stream by stream: by recording in time order if there
-is a `segments` file, else by speaker in id order. One utterance or stream is in memory.
+is a `segments` file, else by speaker in id order. One utterance or stream is in memory at a time.
 """
 
 import hashlib
@@ -22,13 +22,13 @@ from punc.data.kaldi_io import VectorReader, archive_path, write_vector
 from punc.data.labels import RECORD, LabelSet
 from punc.data.tables import TURNS, Row, fields, line_offsets, parse_turns, read_table, sort_table, turns_line
 
-LATEST = 1e9  # s, 30 years: what is later is no time in a recording
+LATEST = 1e9  # s, 30 years: anything later is not a time in a recording
 MISSING = {"punct": "labels are needed: punc prepare makes them",
            "pauses.scp": "pauses are needed: punc pauses makes them"}
 
 
 class Utterance(NamedTuple):
-    """An utterance: its words, and what is known of the slot after each."""
+    """An utterance: its words, and what is known about the slot after each."""
 
     id: str
     stream: str  # the stream it is part of: a recording (`segments`) or a speaker (`utt2spk`)
@@ -63,7 +63,7 @@ class DataDir:
 
     def utterances(self) -> Iterator[Utterance]:
         """The utterances, stream by stream, in time order. Raises InputError for unsorted tables, ids or counts that
-        differ between files, wrong order, bad bytes."""
+        differ between files, wrong order, invalid bytes."""
         rows = self._rows_by_time() if self.has_segments else self.rows()
         with unchanged(self.path / "text"), VectorReader(self.path / "pauses.scp") as vectors:
             last = ""

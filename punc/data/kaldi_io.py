@@ -26,7 +26,7 @@ BINARY = "make the archive again, in Kaldi's binary form (without `t`): it is br
 def write_vector(ark: IO[bytes], key: str, values: np.ndarray) -> int:
     """Append a vector to an archive as float32. Returns its offset, for the index."""
     offset = ark.tell() + len(key.encode()) + 1
-    import kaldiio  # not to read: this takes a part of the time to the first word of `punc punctuate -`
+    import kaldiio  # only to write: importing it would delay the first word of `punc punctuate -`
     kaldiio.save_ark(ark, {key: np.asarray(values, dtype=np.float32)})
     return offset
 
@@ -55,13 +55,13 @@ def read_archive(path: StrPath) -> Iterator[tuple[str, np.ndarray]]:
 def read_posteriors(path: StrPath) -> Iterator[tuple[str, np.ndarray]]:
     """As `read_archive`, of posteriors. Raises InputError for a number that is negative, infinite or NaN, too."""
     for key, posteriors in read_archive(path):
-        if posteriors.size and not (posteriors.min() >= 0 and posteriors.max() < np.inf):  # NaN is neither
+        if posteriors.size and not (posteriors.min() >= 0 and posteriors.max() < np.inf):  # NaN fails both
             raise InputError(f"'{key[:60]}' has numbers that are not posteriors", "punctuate again", path)
         yield key, posteriors
 
 
 def _read_key(ark: IO[bytes]) -> bytes:
-    """The key that follows, without its blank; empty at the end of the file."""
+    """The key that follows, without its space; empty at the end of the file."""
     key = b""
     while (byte := ark.read(1)) not in (b"", b" ") and len(key) < LONGEST_KEY:
         key += byte
@@ -144,7 +144,7 @@ class VectorReader(AbstractContextManager):
         self.close()
 
 
-# A line end would end the line, and a `|` make the path a pipe, which no reader here runs. Kaldi skips a first blank.
+# A line end would end the line, and a `|` make the path a pipe, which no reader here runs. Kaldi skips a first space.
 NEVER = re.compile(r"[\n\r|\0]|^[ \t]")
 
 

@@ -10,7 +10,7 @@ A label set is a file, `labels.txt`, with one label a line, the weakest first:
 
 The first label is the empty one: nothing is written in the slot. The second column shows how a word is written with the
 label: `w` is the word as it is, `W` the word with its first letter in upper case, so `W,` is a capitalized word with a
-comma. What stands before it is written before the word: `¿W` is a capitalized word that begins a Spanish question. The
+comma. Characters before it are written before the word: `¿W` is a capitalized word that begins a Spanish question. The
 order is the labels' strength: if a slot has several marks, the label further down wins.
 
 A data directory records its label set in `punct.labels`, which programs compare with the one that they get.
@@ -25,7 +25,7 @@ from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_file, read_lines
 
 MOST = 127  # labels in a set
-# Characters of a mark that ends a sentence: Unicode's Sentence_Terminal, most of it, and the ellipsis.
+# Characters of a mark that ends a sentence: most of Unicode's Sentence_Terminal, and the ellipsis.
 SENTENCE_ENDS = frozenset(".!?…‼⁇⁈⁉։؟۔।॥။።፧。！．？｡")
 
 
@@ -49,7 +49,7 @@ class Label:
 
     @property
     def opening(self) -> str:
-        """What is written before the word, such as ¿; mostly empty."""
+        """What is written before the word, such as ¿; usually empty."""
         return self.written.partition("W" if self.capital else "w")[0]
 
     @property
@@ -77,7 +77,7 @@ class LabelSet:
         object.__setattr__(self, "_index", {label.name: i for i, label in enumerate(self.labels)})
         object.__setattr__(self, "_reading", {})
         if self.labels and self.labels[0].written != "w":
-            raise InputError(f"the first label, {self.labels[0].name}, writes something", "begin with one written w")
+            raise InputError(f"the first label, {self.labels[0].name}, is not empty", "begin with one written w")
         if len(self.labels) > MOST:
             raise InputError(f"more than {MOST} labels", "use fewer: a store keeps a label in one byte")
         if len(self._index) < len(self.labels):
@@ -138,7 +138,7 @@ class LabelSet:
 
     @property
     def openings(self) -> frozenset[str]:
-        """All that labels write before a word."""
+        """Everything that labels write before words."""
         return frozenset(label.opening for label in self.labels if label.opening)
 
     def index(self, name: str) -> int:
@@ -153,7 +153,7 @@ class LabelSet:
         """The label of a word that `marks` follow: the strongest wins, and marks of no label are dropped.
 
         capital   whether the word begins with a capital; ignored unless the label set has capitals
-        opening   what stands before the word; ignored unless the label set has a label with it, of this case and mark
+        opening   what precedes the word; ignored unless the label set has a label with it, of this case and mark
         """
         capital = capital and self.cased
         plain = self._reading.get(("", capital, opening), self._reading.get(("", capital, ""), 0))

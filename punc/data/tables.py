@@ -30,7 +30,7 @@ class Row(NamedTuple):
 
 
 def fields(value: str) -> list[str]:
-    """The fields of a line, split at blanks and tabs alone: to Kaldi, no-break and ideographic spaces are letters."""
+    """The fields of a line, split at spaces and tabs alone: to Kaldi, no-break and ideographic spaces are letters."""
     parts = value.replace("\t", " ").split(" ") if "\t" in value else value.split(" ")
     return [part for part in parts if part] if "" in parts else parts
 
@@ -38,13 +38,13 @@ def fields(value: str) -> list[str]:
 def read_table(path: StrPath, sort: bool = True) -> Iterator[Row]:
     """Read a table line by line; if `sort`, its keys must be sorted and unique under LC_ALL=C, as in Kaldi.
 
-    Raises InputError for a missing or empty file, a line without a key, bad bytes and a wrong order.
+    Raises InputError for a missing or empty file, a line without a key, invalid bytes and a wrong order.
     """
     last, number = b"", 0
     for number, line in decoded_lines(path):
         key, _, value = line.replace("\t", " ", 1).partition(" ")
         if not key:
-            raise InputError("a line without a key", "begin the line with an id, not with a blank", path, number)
+            raise InputError("a line without a key", "begin the line with an id, not with a space", path, number)
         if sort:
             this = key.encode()
             if this == last:
@@ -58,7 +58,7 @@ def read_table(path: StrPath, sort: bool = True) -> Iterator[Row]:
 
 
 def count_blanks(path: StrPath) -> int:
-    """The number of words in a `text`, counted fast by its blanks, one before each word."""
+    """The number of words in a `text`, counted fast by its spaces, one before each word."""
     return sum(block.count(b" ") + block.count(b"\t") for block in read_blocks(path))
 
 
@@ -97,7 +97,7 @@ def turns_line(id: str, turns: np.ndarray) -> bytes:
 
 
 def ends_of_turns(speakers: Sequence[Any]) -> np.ndarray:
-    """Whether another speaker says the next word, bool (words,); speakers of a stream's words, None if not known."""
+    """Whether another speaker says the next word, bool (words,); given the speaker of each word, None if not known."""
     known = np.array([i for i, speaker in enumerate(speakers) if speaker is not None], np.int64)
     ends = np.zeros(len(speakers), bool)
     ends[[after - 1 for before, after in pairwise(known.tolist()) if speakers[before] != speakers[after]]] = True

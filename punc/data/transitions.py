@@ -1,9 +1,8 @@
-"""Labels of neighbouring slots that fit together: the most probable sequence, given which labels may follow which.
+"""Finds the most probable sequence of labels, given which labels may follow which.
 
 The best labels of single slots can contradict each other, as in `end. next` or `Hello, How are you`, where either the
-mark or the case is wrong. A model may have weights for each two labels in a row, learned from text, or a rule: a word
-after a
-mark that ends a sentence, and the first word of a text, has a capital.
+mark or the case is wrong. A model may have weights for each pair of neighbouring labels, learned from text, or a rule:
+a word after a mark that ends a sentence, and the first word of a text, has a capital.
 
 Weights change a label only where its neighbours could make another one better. All other labels are final, and only
 the stretches between them are searched, many at a time.
@@ -22,7 +21,7 @@ from punc.data.labels import LabelSet
 
 SEARCH_BATCH = 1024  # stretches that are searched together
 TRANSITIONS = "transitions.txt"  # the file of a model directory that may have weights
-BEGIN = "<s>"  # in a file: what stands before the first label of a text
+BEGIN = "<s>"  # in a file: precedes the first label of a text
 
 
 class Transitions(NamedTuple):
@@ -78,7 +77,7 @@ def read_transitions(path: StrPath, labels: LabelSet) -> Transitions | None:
 
 
 def has_case(tokens: Sequence[str]) -> np.ndarray:
-    """Whether the first letter of a vocabulary's tokens has an upper case, bool (V,): not that of 1996, but <unk>."""
+    """Whether the first letter of a vocabulary's tokens has an upper case, bool (V,): not in 1996, but in <unk>."""
     return np.array([i == 0 or (i > 1 and token[:1] != token[:1].title()) for i, token in enumerate(tokens)], bool)
 
 
@@ -88,7 +87,7 @@ def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Tran
 
     log_probs  (N, L) log-posteriors, scaled or not
     offsets    stream i has the slots [offsets[i], offsets[i + 1])
-    free       bool (N,): slots to which what is before them adds nothing, as words without case; None: no slot
+    free       bool (N,): slots that the label before does not affect, as those of words without case; None: no slot
 
     Raises ValueError if no label may follow some label, or begin a stream.
     """
@@ -107,7 +106,7 @@ def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Tran
     settled = (best - log_probs >= gains[chosen]).all(1)  # no neighbours can make another label better
     # A stretch begins at the first slot of a stream, and after a slot whose label is settled.
     bounds = np.append(np.flatnonzero(first | np.roll(settled, 1)), len(chosen))
-    searched = np.flatnonzero(~settled[bounds[:-1]])  # a stretch that begins with a settled slot is that slot
+    searched = np.flatnonzero(~settled[bounds[:-1]])  # a stretch that begins with a settled slot has no other
     searched = searched[np.argsort(np.diff(bounds)[searched], kind="stable")]
     for group in np.split(searched, range(SEARCH_BATCH, len(searched), SEARCH_BATCH)):
         if len(group):
@@ -117,14 +116,14 @@ def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Tran
 
 def _most_gained(weights: np.ndarray) -> np.ndarray:
     """The most that label l gains over label b from one neighbour, (L, L) at [b, l]; weights (neighbours, L)."""
-    with np.errstate(invalid="ignore"):  # −∞ − −∞: two labels that are barred gain nothing
+    with np.errstate(invalid="ignore"):  # −∞ − −∞: two forbidden labels gain nothing
         return np.nanmax(weights[:, None, :] - weights[:, :, None], axis=0, initial=0.0)
 
 
 def _search(log_probs: np.ndarray, begins: np.ndarray, ends: np.ndarray, first: np.ndarray, free: np.ndarray,
             transitions: Transitions, chosen: np.ndarray) -> None:
     """Write the best labels of stretches [begins, ends), in order of length, into `chosen`. A stretch begins with a
-    stream, or after a slot that is settled; it ends with such a slot, or with a stream."""
+    stream or after a settled slot, and ends with a settled slot or a stream."""
     follow, begin = transitions
     lengths = ends - begins
     rows = np.arange(len(begins))

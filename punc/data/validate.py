@@ -70,9 +70,9 @@ def check_end(path: Path) -> None:
 
 
 def check_words(utterance: Utterance, row: Row, path: Path) -> None:
-    """Raise InputError for blanks and symbols that Kaldi refuses in a text."""
+    """Raise InputError for whitespace and symbols that Kaldi refuses in a text."""
     if blank := BLANKS.search(row.value):
-        raise InputError(f"a blank U+{ord(blank[0]):04X} in '{utterance.id}'", "write spaces", path, row.line)
+        raise InputError(f"whitespace U+{ord(blank[0]):04X} in '{utterance.id}'", "write spaces", path, row.line)
     if symbol := FORBIDDEN.search(row.value) if "<" in row.value or "#" in row.value else None:
         raise InputError(f"'{symbol[0]}' in '{utterance.id}', which Kaldi reserves", "write another word",
                          path, row.line)

@@ -55,8 +55,8 @@ def decode(model: AnyModel, data: StoreSet, scale: np.ndarray | None = None, *, 
 
     scale       (L,) factors of the posteriors before labels are chosen; None: all 1
     viterbi     take the most probable sequence of labels if the model is `sequential`; else each slot's best label
-    chunk_size  tokens of a stream decoded in one go; 0: the whole stream, as always of a model not trained by gradient
-    context     tokens read before each chunk (and after it, by a model that reads both ways); None: its tokenizer's
+    chunk_size  tokens of a stream decoded in one go; 0: the whole stream, as for all models not trained by gradient
+    context     tokens read before each chunk (and after it, by a model that reads both ways); None: the tokenizer's
     batch_size  chunks decoded together; changes the speed, not the labels
     """
     if not isinstance(model, PackedModel) and not model.trained_by_gradient:
@@ -78,7 +78,7 @@ def decode(model: AnyModel, data: StoreSet, scale: np.ndarray | None = None, *, 
 class ChunkBatch(NamedTuple):
     """Some chunks, decoded together: `tokens` and `pauses` (B, T) as in a `Batch`.
 
-    slots   of each row: the first of its slots that are scored, in (N,); where they begin and end in the row
+    slots   for each row: the index of its first scored slot in (N,); where its scored slots begin and end in the row
     """
 
     tokens: np.ndarray
@@ -86,7 +86,7 @@ class ChunkBatch(NamedTuple):
     slots: list[tuple[int, int, int]]
 
     def write(self, result: np.ndarray | None, values: np.ndarray | None) -> None:
-        """Copy the values (B, T, …) of the slots to their places in `result` (N, …), if there are both."""
+        """Copy the values (B, T, …) of the slots to their places in `result` (N, …), if both are given."""
         if result is None or values is None:
             return
         for row, (slot, begin, end) in enumerate(self.slots):
@@ -109,8 +109,7 @@ def batches(model: AnyModel, data: StoreSet, chunk_size: int, context: int | Non
 
 
 def choose(log_probs: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
-    """The most probable label of each slot, (N,), after `scaled`; of equally probable labels the weaker (Che et al.
-    2016, 3.4)."""
+    """The most probable label of each slot, (N,), after `scaled`; ties go to the weaker one (Che et al. 2016, 3.4)."""
     return scaled(log_probs, scale).argmax(axis=1)
 
 
@@ -137,7 +136,7 @@ class PartLabels:
     def __init__(self, labels: LabelSet):
         begins = [(label.capital, label.opening) for label in labels]
         marks = [label.mark for label in labels]
-        # together[first, last]: the label with the capital of the one and the mark of the other; if there is none, last
+        # together[first, last]: the label with the capital of `first` and the mark of `last`; if there is none, `last`
         known = {both: i for i, both in reversed(list(enumerate(zip(begins, marks))))}
         self.together = np.array([[known.get((begin, mark), last) for last, mark in enumerate(marks)]
                                   for begin in begins])
@@ -145,7 +144,7 @@ class PartLabels:
         self._same_mark = np.array([[a == b for a in marks] for b in marks], np.float32)
 
     def log_probs(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """The log-posteriors (N, L) of words, given those in the slots of their first and last parts, or logits."""
+        """The log-posteriors (N, L) of words, given those, or logits, in the slots of their first and last parts."""
         begin = np.exp(first - first.max(1, keepdims=True)) @ self._same_begin
         mark = np.exp(last - last.max(1, keepdims=True)) @ self._same_mark
         return log_softmax(np.log(begin) + np.log(mark)).astype(np.float32)
@@ -157,7 +156,7 @@ def joins_parts(model: AnyModel) -> bool:
 
 def of_words(model: AnyModel, labels: np.ndarray, log_probs: np.ndarray | None, slots: np.ndarray, firsts: np.ndarray,
              scale: np.ndarray | None, viterbi: bool = True) -> tuple[np.ndarray, np.ndarray | None]:
-    """The labels (S,) and log-posteriors (S, L) of words, given those of N tokens, as of `decode`.
+    """The labels (S,) and log-posteriors (S, L) of words, given those of N tokens from `decode`.
 
     slots    (S,) the last token of each word
     firsts   (S,) its first token, from `first_parts`
@@ -180,7 +179,7 @@ def first_parts(slots: np.ndarray, offsets: np.ndarray, begins: np.ndarray) -> n
 
     slots     (S,) the last token of each word
     offsets   stream i has the tokens [offsets[i]:offsets[i + 1]]
-    begins    bool, for each stream: false if it begins in the middle; the first word there is its last part alone
+    begins    bool, for each stream: false if it continues an earlier span; then its first word is only its last part
     """
     firsts = previous_of(slots + 1, 0)
     at = np.searchsorted(slots, offsets[:-1])

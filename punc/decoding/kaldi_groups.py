@@ -32,7 +32,7 @@ from punc.transcripts.source import PartsDocument, Source
 from punc.transcripts.transcript import Text, Transcript
 
 ALL = Share(1, 1)
-BYTES = 24  # of a CTM's line, about
+BYTES = 24  # in a CTM's line, about
 UTTERANCE, RECORDING, SPEAKER = "utterance", "recording", "speaker"  # the kinds of ids of a CTM
 
 
@@ -44,7 +44,7 @@ class Group(NamedTuple):
 
     transcript: Transcript  # its texts, stream after stream; of a CTM, its document has the lines
     lines: list[tuple[str, int]]  # (id, number of the text after its last one) for each line of the transcript's `text`
-    recordings: list[str]  # the names of the recordings, in order, also of those without words
+    recordings: list[str]  # the names of the recordings, in order, including those without words
     pauses: np.ndarray | None = None
 
 
@@ -68,7 +68,7 @@ class Tables(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """All that a CTM has under one id, which is that of its line in the transcript's `text`."""
+    """Everything under one id of a CTM; the id is also that of a line in the transcript's `text`."""
 
     id: str
     recording: str
@@ -78,7 +78,7 @@ class Entry(NamedTuple):
 
 
 def read_tables(directory: Path) -> Tables:
-    """Read `utt2spk` and, if they exist, `segments` and `reco2file_and_channel`. Raises InputError if they are bad."""
+    """Read `utt2spk` and, if they exist, `segments` and `reco2file_and_channel`. Raises InputError for invalid ones."""
     if not directory.is_dir():
         raise InputError("no such data directory", "name the one that was decoded", directory)
     file, table, segments = directory / "utt2spk", directory / "segments", None
@@ -122,7 +122,7 @@ def _kind_of_ids(tables: Tables, ctm: CtmIndex, directory: Path) -> str:
 
 
 def _streams(tables: Tables, kind: str) -> Iterator[list[Entry]]:
-    """The entries of each stream in time order, in C order of streams, also of those that the CTM does not have."""
+    """The entries of each stream in time order, in C order of streams, including those that the CTM lacks."""
     if tables.segments is None:
         for name, of_speaker in groupby(tables.speakers.items(), key=itemgetter(1)):
             ids = [name] if kind == SPEAKER else [id for id, _ in of_speaker]
@@ -191,7 +191,7 @@ def _placed(texts: list[Text], entry: Entry, stream: int) -> list[Text]:
 
 
 def _with_turns(texts: list[Text], unnamed: Set[str]) -> list[Text]:
-    """Texts with turns where the speaker changes. The only speaker, or one called as an utterance, loses his name."""
+    """Marks a turn where the speaker changes. An only speaker, or one named like an utterance, loses the name."""
     first = {text.recording: text.speaker for text in reversed(texts)}
     several = {text.recording for text in texts if text.speaker != first[text.recording]}
     found, before = list[Text](), None

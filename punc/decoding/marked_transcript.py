@@ -26,7 +26,7 @@ from punc.transcripts.transcript import BLANKS_BETWEEN, Words
 
 MOST = 0.5
 UTTERANCE = 1 << 12  # words that are cut from a stream at a time
-UNKNOWN, FEW = 0.3, 5  # a warning follows if a larger share of the words, and no fewer, is unknown
+UNKNOWN, FEW = 0.3, 5  # a warning follows if more than this share of the words, and at least so many, are unknown
 
 
 class MarkedTranscript(NamedTuple):
@@ -39,14 +39,14 @@ class MarkedTranscript(NamedTuple):
     pauses: np.ndarray  # float64 (W,), seconds after each word, NaN unknown
     label_set: LabelSet
     unknown: int  # how many words the model does not know
-    kept: bool  # whether the marks of most words stay, by the choice of AUTO
+    kept: bool  # whether AUTO keeps the marks of most words
 
 
 class Marker:
     """Chooses and writes the labels of transcripts with the model of a directory, whose `script` separates words.
 
-    marks           what happens to marks that are there, as in `keeps`
-    probabilities   whether those of the labels are wanted; else they are all NaN
+    marks           what happens to existing marks, as in `keeps`
+    probabilities   whether to compute those of the labels; else they are all NaN
 
     Raises InputError if there is no model, and for options that do not fit it.
     """
@@ -70,7 +70,7 @@ class Marker:
         return self._decoder.model
 
     def mark(self, words: Words, pauses: np.ndarray | None = None) -> MarkedTranscript:
-        """The words with their labels; `pauses` as in a `MarkedTranscript`, None: by the times of the words."""
+        """The words with their labels; `pauses` as in a `MarkedTranscript`, None: from the times of the words."""
         split = take_apart(words.texts, self._reader, words.streams, words.turns, words.segments)
         pauses = word_pauses(words, split) if pauses is None else pauses
         labels = np.zeros(len(split.codes), np.int64)
@@ -82,7 +82,7 @@ class Marker:
         return MarkedTranscript(split, texts, labels, chances, pauses, self.label_set, self._unknown(split), kept)
 
     def _unknown(self, words: SplitWords) -> int:
-        """How many words a model of words does not know; 0 of a model that reads pieces or characters."""
+        """How many words a model of words does not know; 0 for a model that reads pieces or characters."""
         known = self._known
         if known is None:
             return 0

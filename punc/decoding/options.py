@@ -16,7 +16,7 @@ CHUNK_SIZE = 1024  # tokens
 CONTEXT = 256  # tokens
 BATCH_SIZE = 32  # chunks; with 128, BLSTM-CRF takes 1.5 times as long
 PACKED_CONTEXT = 32  # for packed models: 1 label in 3000 differs from those with 256
-UNCUT = 1 << 40  # tokens of a chunk, where a stream is not cut
+UNCUT = 1 << 40  # tokens of a chunk if a stream is not cut
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ decides, and `state_0`, `state_1`, …, which are zeros at the start of a stream
 `log_probs` (B, L) of the slot `lookahead` tokens back, and `next_0`, `next_1`, …, the states of the next step.
 
 The file's metadata has punc (its version), model, token_type, lookahead (empty for whole texts), words (how many tokens
-the model knows), and labels, their names with blanks between. Weights have their PyTorch names, after `model.`. A large
+the model knows), and labels, their names with spaces between. Weights have their PyTorch names, after `model.`. A large
 matrix is stored as int8 with a scale for each row: w = q s with s = max |w| / 127, so the error is at most s / 2.
 
 This uses the older of PyTorch's two exporters, which takes a second; the newer one takes half a minute.
@@ -40,18 +40,18 @@ from punc.tokens.vocabulary import END
 logger = logging.getLogger(__name__)
 
 OPSET = 17  # version of ONNX's operators: ONNX Runtime 1.13 of 2022 and later
-ROWS, STEPS = 5, 40  # what is computed by both after the export
+ROWS, STEPS = 5, 40  # the size of the inputs that both compute after the export
 TIE = 1e-4  # nats; rounding may decide between labels that are closer
-SMALL = 4096  # numbers; a matrix that has fewer is stored as it is
+SMALL = 4096  # a matrix with fewer numbers is stored as it is
 PREFIX = "model."  # before the PyTorch name of a weight
-INT8, SCALE, FLOAT = ".int8", ".scale", ".float"  # after the name of a weight: what it is stored as, and on the way
+INT8, SCALE, FLOAT = ".int8", ".scale", ".float"  # suffixes of a weight's name: its stored parts, and their product
 
 
 def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casing: str = "", card: str = "",
          int8: bool = False) -> None:
     """Write the model of a directory, trained or packed, as a packed one. `out` is replaced as a whole or left alone.
 
-    factors  (L,) of the posteriors, which the packed model then has in it; None: all 1
+    factors  (L,) by which the packed model multiplies its posteriors; None: all 1
     casing   a file of words with more capitals than the first letter (NATO), which are written so in the output
     card     the model card, a Markdown file: what it was trained on, under which licence, how good it is
     int8     also compute the products of matrices in 8 bits: faster for an encoder; some labels differ
@@ -106,7 +106,7 @@ def _write_around(tmp: Path, model: NeuralModel, copied: dict[str, StrPath]) -> 
 
 
 def unpack(directory: Path) -> Model:
-    """The PyTorch model of a packed one, to be trained on: its weights are those of the int8 numbers.
+    """The PyTorch model of a packed one, for further training: its weights are those of the int8 numbers.
 
     Weights that decoding does not need, such as the output layer of a first stage, are not in a packed model. Raises
     InputError for such a model, if a file is missing, has changed or does not fit, and if the package onnx is missing.
@@ -136,7 +136,7 @@ def _dequantized(arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarra
 
 
 def _multiply(model: NeuralModel, factors: np.ndarray, directory: Path) -> None:
-    """Make the posteriors of a model greater by factors (L,). Raises InputError if its output has no bias."""
+    """Multiply the posteriors of a model by factors (L,). Raises InputError if its output has no bias."""
     bias = getattr(getattr(model, "output", None), "bias", None)
     if bias is None or model.sequential:
         raise InputError(f"--scale with a {model.spec['model']}", "give it to punc punctuate", directory)
@@ -145,7 +145,7 @@ def _multiply(model: NeuralModel, factors: np.ndarray, directory: Path) -> None:
 
 
 class Graph(nn.Module):
-    """What is exported of a model: see the module."""
+    """The part of a model that is exported; the module describes it."""
 
     def __init__(self, model: NeuralModel):
         super().__init__()
@@ -250,7 +250,7 @@ def _multiply_int8(graph: Any) -> set[str]:
 
 
 def _store_int8(graph: Any, multiplied: Set[str] = frozenset()) -> None:
-    """Store the large float matrices of an ONNX graph as int8; it multiplies them by their scales when it is read.
+    """Store the large float matrices of an ONNX graph as int8; loading it multiplies them by their scales.
 
     Those that are `multiplied` as integers get 7 bits: processors without VNNI add two products in 16 bits.
     """

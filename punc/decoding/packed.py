@@ -71,7 +71,7 @@ class PackedModel:
 
     def decode_batch(self, tokens: np.ndarray, pauses: np.ndarray | None, scale: np.ndarray | None = None,
                      sequences: bool = False, posteriors: bool = True) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """As `NeuralModel.decode_batch`. Raises InputError if a model of sequences cannot give this."""
+        """As `NeuralModel.decode_batch`. Raises InputError for what a model of sequences cannot give."""
         if self.sequential and (posteriors or scale is not None):
             raise InputError("a packed model of label sequences has no posteriors",
                              "give --posteriors false and no --scale, or use the model from before it was packed")
@@ -94,7 +94,7 @@ class PackedModel:
 
     def step(self, tokens: np.ndarray, pauses: np.ndarray,
              state: dict[str, np.ndarray]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """As `Model.step`, to log-posteriors."""
+        """As `Model.step`, but returns log-posteriors."""
         log_probs, *after = self._run(self._step_outputs, {**self._feed(tokens, pauses), **state})
         return log_probs, dict(zip(state, after))
 

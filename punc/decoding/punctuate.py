@@ -4,7 +4,7 @@
     post.ark, post.scp   posteriors before any scaling: a Kaldi float matrix (words × labels) per utterance
     ctm_punct            the words of a CTM with their marks, if there is a CTM
 
-Several processes decode; on a GPU one does. Memory holds a few groups of tokens (see `spans`). Jobs on several machines
+Several processes decode, or one on a GPU. Memory holds a few groups of tokens (see `spans`). Jobs on several machines
 each decode some of the groups that one job would decode, and write a part: a directory with the tables of its share.
 The joined parts are identical to the output of one job.
 """
@@ -151,7 +151,7 @@ class PunctuatedText:
     """Writes text_punct and, if their files are open, post.ark and its index, which will be in the directory `out`.
 
     Counts labels, by name, and utterances. Words that begin sentences get capitals, if `sentences`. Raises InputError
-    if the file of casing or clitics is bad.
+    if the file of casing or clitics is invalid.
     """
 
     def __init__(self, files: Sequence[IO[bytes]], out: Path, label_set: LabelSet, options: OutputOptions,
@@ -222,7 +222,7 @@ def join_punctuated(parts: Sequence[Part], out: Path, directory: Path, data: Dat
         for name in full[0].files() if full else ():
             if not name.endswith(".scp"):
                 concatenate([path / name for path in paths], tmp / name)
-        # As punc punctuate and write_utterances write the paths of archives.
+        # Paths of archives are written as in punc punctuate and write_utterances.
         _join_index(paths, tmp, "post", os.path.abspath(out / "post.ark"))
         _join_index(paths, tmp, "pauses", str(out / "pauses.ark"))
 

@@ -7,11 +7,11 @@ import punc
 from punc.base.errors import InputError
 
 FOLDER = Path(punc.__file__).parent / "pretrained"
-SPEC = "model.json"  # the file that a packed model has and a trained one has not
+SPEC = "model.json"  # a file that packed models have and trained ones do not
 CARD = "README.md"
 LANGUAGE = re.compile(r"^- Language: .*\(`([a-z]{2,3})`\)", re.M)
 CASING = "casing.txt"  # the table of words with inner capitals that a packed model may have
-DEFAULT_LIVE = "en-live"  # for words as they arrive, where no model is named
+DEFAULT_LIVE = "en-live"  # for words as they arrive, if no model is named
 
 
 def shipped() -> list[str]:

@@ -15,7 +15,7 @@ from punc.tokens.store import Store, crc32_of, is_finished
 from punc.tokens.store_set import StoreSet, flat_file
 
 logger = logging.getLogger(__name__)
-AT_ONCE = 1 << 20  # tokens that are decoded together, but whole streams
+AT_ONCE = 1 << 20  # tokens that are decoded together, in whole streams
 
 
 def make_targets(teacher: Path, store: Store, out: Path, sets: Sequence[str], context: int | None = None,
@@ -42,7 +42,7 @@ def make_targets(teacher: Path, store: Store, out: Path, sets: Sequence[str], co
         if is_finished(folder, conf):
             continue
         if folder.exists() and not (folder / TARGETS).is_file() and any(f.name[0] != "." for f in folder.iterdir()):
-            raise InputError("this directory exists and contains something else than soft targets",
+            raise InputError("this directory exists and contains something other than soft targets",
                              "name another OUT-DIR", folder)
         with atomic_dir(folder, "conf", [TARGETS]) as tmp:
             size = _write(tmp / TARGETS, model, data, context, device)

@@ -26,9 +26,9 @@ from punc.transcripts.transcript import Transcript, Words, words_of, write
 logger = logging.getLogger(__name__)
 
 MARKS = (AUTO, KEEP, REPLACE)
-ENDINGS = {".srt": "srt", ".vtt": "vtt", ".ctm": "ctm", ".json": "json", ".txt": "text"}  # what OUT's name says
+ENDINGS = {".srt": "srt", ".vtt": "vtt", ".ctm": "ctm", ".json": "json", ".txt": "text"}  # formats by the ending of OUT
 SAME = {"SRT": "srt", "WebVTT": "vtt", "CTM": "ctm", "text": "text"}  # formats; all others with a row are JSON
-# Endings of files that are read, and written only from files of the same kind.
+# Endings of formats that are written only from files of the same format.
 READ_ONLY = frozenset((".ass", ".ssa", ".lrc", ".sbv", ".tsv", ".csv", ".ttml", ".dfxp", ".xml", ".smi", ".sami",
                        ".sub", ".textgrid", ".stm", ".eaf", ".mlf", ".rttm", ".doc", ".docx", ".odt", ".rtf", ".pdf",
                        ".htm", ".html"))
@@ -65,7 +65,7 @@ def punctuate_files(directory: Path, paths: Sequence[Path], out: StrPath, decodi
             transcript = read_transcript(path, format, tier)
             give_back_freed_memory()  # of JSON's values
             form = to or _form_of_name(path, target, transcript)
-            # Others than JSON cannot hold probabilities.
+            # Only JSON can hold probabilities.
             rated = form == "json" or (not form and probabilities and transcript.document.rated)
             for note in transcript.notes:
                 logger.info("%s: %s", path, note)
@@ -106,8 +106,8 @@ def punctuated(transcript: Transcript, words: Words, marker: Marker, form: str, 
     format.
 
     form    the format, as in `WRITERS`; empty for its own
-    path    its name, which is that of its recording where it has no other
-    rated   words get the probabilities of their labels
+    path    its name, which names the recording if nothing else does
+    rated   whether words get the probabilities of their labels
     """
     marked = marker.mark(words)
     messages = [*transcript.messages, *_warnings(marker.directory, transcript, words, marked)]

@@ -18,7 +18,7 @@ from punc.text.word_parts import MARK, SILENCE, SYMBOL, is_hidden
 from punc.transcripts.ctm import decimals
 from punc.transcripts.transcript import Words
 
-LONGEST = 1.0  # s; speakers take turns at silences that are longer, also within a sentence
+LONGEST = 1.0  # s; at a longer silence, another speaker takes a turn, even within a sentence
 EMPTY = {"srt": "", "vtt": "WEBVTT\n", "txt": ""}  # files without words
 
 
@@ -77,14 +77,14 @@ def _marks_of(marked: MarkedTranscript) -> np.ndarray:
     words = marked.words
     marks = marks_after(marked.texts, marked.labels, marked.label_set)
     symbols = np.flatnonzero(words.of([token.kind in (MARK, SYMBOL) for token in words.tokens]))
-    for i in symbols.tolist():  # a mark that stands alone is that of the word before
+    for i in symbols.tolist():  # a mark that stands alone belongs to the word before
         if i and words.tokens[words.codes[i]].ends:
             marks[i - 1], marks[i] = NO_MARK, SENTENCE_END
     return marks
 
 
 def _filled_times(words: Words) -> tuple[np.ndarray, np.ndarray]:
-    """Begin and end of each word, float64 (W,) each; unknown ones in proportion to characters, NaN if none is known."""
+    """Begin and end of each word, float64 (W,) each; interpolated by characters if unknown, NaN if none is known."""
     begins, ends = words.begins, words.ends
     if not (np.isnan(begins).any() or np.isnan(ends).any()):
         return begins, ends
@@ -103,7 +103,7 @@ def _filled_times(words: Words) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _in_time(recording: np.ndarray, streams: np.ndarray, begins: np.ndarray, breaks: np.ndarray) -> np.ndarray:
-    """The order of words: recordings; in these, the parts of all streams between `breaks`, by their begin."""
+    """The order of words: by recording; within one, the parts of all streams between `breaks`, by begin."""
     breaks = breaks | starts_of_runs(streams)
     group = np.cumsum(breaks) - 1
     start = begins[np.flatnonzero(breaks)][group] if len(group) else begins

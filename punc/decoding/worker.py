@@ -102,7 +102,7 @@ class Decoder:
         return chosen.astype(np.int8), np.exp(log_probs) if self.posteriors and log_probs is not None else None
 
     def _free(self, model: AnyModel, task: Task, bounds: np.ndarray) -> np.ndarray:
-        """The slots that nothing before decides: the first of a span that continues another, and words without case."""
+        """The slots that the case rule skips: the first of a span that continues another, and words without case."""
         free = np.zeros(len(task.slots), bool)
         if self.options.case_rule:
             if self._uncased is None:

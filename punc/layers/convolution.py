@@ -25,7 +25,7 @@ GATE_BIAS = -2.0
 
 
 def concatenate_neighbours(vectors: Tensor, size: int) -> Tensor:
-    """Vectors (B, T + size − 1, D) → for each step the vectors of `size` steps from there on, (B, T, size · D)."""
+    """Vectors (B, T + size − 1, D) → for each step the vectors of `size` steps, itself first, (B, T, size · D)."""
     return vectors.unfold(1, size, 1).transpose(2, 3).flatten(2)
 
 
@@ -72,5 +72,5 @@ class Highway(nn.Module):
     def forward(self, inputs: Tensor) -> Tensor:
         """(…, size) → (…, size)"""
         transformed, gate = self.both(inputs).chunk(2, dim=-1)
-        # x + T · (H − x) is the same with one product less.
+        # x + T · (H − x) is the same with one product fewer.
         return torch.lerp(inputs, transformed.relu().type_as(inputs), gate.sigmoid().type_as(inputs))

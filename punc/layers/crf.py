@@ -4,12 +4,11 @@
     Z = Σ_y exp C(y);  P(y) = exp C(y) / Z                                  (5), (9)
 
 s_t are the scores that a network gives the labels of slot t; b, T and e are learned. Z comes from the recursion (6) to
-(8), here from the left. Together with the same recursion from the right, it gives the marginals P(y_t) and
-P(y_t, y_t+1), which are the gradient of log Z. The paper's recursion (3), (4) finds the best labels (Viterbi 1967).
+(8), here from the left. Together with the same recursion from the right, it gives the marginals P(y_t) and P(y_t,
+y_t+1), which are the gradient of log Z. The paper's recursion (3), (4) finds the best labels (Viterbi 1967).
 
 Both recursions run side by side in one loop over time, on probabilities that are normalized in every step, in float64.
-A label more than 300 nats below the best label of its slot counts as 300 below, and so does a pair, so that no sum is
-zero.
+A label or pair of labels more than 300 nats below the best one counts as 300 below, so that no sum is zero.
 """
 
 from typing import Any, NamedTuple
@@ -79,8 +78,8 @@ class LinearChain(nn.Module):
 
 
 def _slots(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Where the slots of labels (B, T) are, which follow one another: the steps (B, S) from the first slot on, whether
-    each is a slot (B, S), and the number of slots (B,)."""
+    """The slots of labels (B, T), which are consecutive: the steps (B, S) from the first slot on, whether each is a
+    slot (B, S), and the number of slots (B,)."""
     is_slot = labels >= 0
     lengths = is_slot.sum(1)
     first = is_slot.int().argmax(1, keepdim=True)
@@ -162,7 +161,7 @@ def _forward_backward(scores: Tensor, transitions: Tensor, lengths: Tensor) -> _
     peaks, peak = scores.amax(2, keepdim=True), transitions.max()
     slots = (scores - peaks).clamp_min(FLOOR).exp()
     follow = (transitions - peak).clamp_min(FLOOR).exp()
-    # The recursion from the right is that from the left in the reversed texts.
+    # The recursion from the right is the one from the left on reversed texts.
     reversed_steps = torch.where(inside, ends - 1 - steps, steps).unsqueeze(2).expand_as(slots)
     both = torch.stack([slots, slots.gather(0, reversed_steps)], 1)  # (T, 2, B, L)
     incoming, passed, last, norms = torch.ones_like(both), torch.empty_like(both), None, []

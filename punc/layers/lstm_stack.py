@@ -5,8 +5,8 @@
     h(t) = σ(o) tanh(c(t))
 
 As in Zaremba et al. 2014, "Recurrent Neural Network Regularization", dropout applies to what goes into the first layer,
-from layer to layer and out of the last layer, not to what goes from step to step. The layers are PyTorch's, without
-peepholes; oneDNN computes a whole layer.
+from layer to layer and out of the last layer, not from step to step. The layers are PyTorch's, without peepholes;
+oneDNN computes a whole layer.
 """
 
 import torch
@@ -29,7 +29,7 @@ def with_ends(tokens: Tensor) -> tuple[Tensor, Tensor]:
 def embedding_of(vocab: int, size: int, std: float) -> nn.Embedding:
     """Vectors of tokens with sparse gradients, drawn from a normal distribution of this standard deviation."""
     embedding = nn.Embedding(vocab, size, sparse=True)
-    if std != 1.0:  # which PyTorch has drawn
+    if std != 1.0:  # PyTorch has drawn with 1
         nn.init.normal_(embedding.weight, std=std)
     return embedding
 
@@ -79,8 +79,8 @@ class LSTMStack(nn.Module):
 class BidirectionalStack(nn.Module):
     """The same in each direction; a layer reads both directions of the layer below.
 
-    Each text of a padded batch is reversed by itself for the backward direction: PyTorch's packed sequences do so too,
-    but take 1.8 times as long in training (100 texts of 80 steps, 200 units).
+    Each text of a padded batch is reversed by itself for the backward direction: PyTorch's packed sequences do the
+    same, but take 1.8 times as long in training (100 texts of 80 steps, 200 units).
     """
 
     def __init__(self, input_dim: int, hidden_dim: int, layers: int, rate: float):
@@ -111,7 +111,7 @@ def make_orthogonal(net: nn.Module) -> None:
         W of each gate   uniform in ±√(6 / (inputs + units)) (Glorot & Bengio 2010)
         biases           1 of the forget gate (Jozefowicz et al. 2015), 0 of the others
 
-    With PyTorch's weights, uniform in ±1/√units, three layers at first hardly pass anything on.
+    With PyTorch's weights, uniform in ±1/√units, three layers pass on hardly anything at first.
     """
     layers = [module for module in net.modules() if isinstance(module, nn.LSTM)]
     if not layers:

@@ -4,9 +4,9 @@ In Tilk & Alumäe 2015, section 2.3, the pause is p(t), the duration in seconds.
 pause is represented. Here it is 0, and a second input can tell it from a pause of 0 s. A change of speaker, which the
 paper does not have, is one more input, 1 if another speaker says the next word, else 0.
 
-It can be a learned vector, too (`PauseVectors`), one for each class of durations, with bounds in about equal ratios,
-and one for an unknown pause: with the duration itself as input, a network can hardly learn that 0.1 s and 0.4 s mean
-different things. All vectors are initially zero, which has no effect.
+The pause can also be a learned vector (`PauseVectors`), one for each class of durations, with bounds in about equal
+ratios, and one for an unknown pause: with the duration itself as input, a network can hardly learn that 0.1 s and 0.4 s
+mean different things. All vectors are initially zero, which has no effect.
 """
 
 import torch

@@ -23,7 +23,7 @@ DROPOUT = ("hidden_dropout_prob", "mlp_dropout", "embedding_dropout")  # names o
 ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
 LAYER = re.compile(r"\blayers?\.(\d+)\.")  # in the name of a layer's weight
 EMBEDDINGS = re.compile(r"embeddings\.|\brelative_attention_bias\.")  # MPNet's buckets of distances serve all layers
-OWN_MASK = ("deberta", "deberta-v2", "modernbert")  # kinds that need more than a mask of pieces; others can be given it
+OWN_MASK = ("deberta", "deberta-v2", "modernbert")  # kinds that need more than a mask of pieces; others take it
 LEFT_OUT = ("auto_map", "architectures", "_name_or_path", "dtype", "torch_dtype")  # of a configuration
 FULL = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # positions that a kind does not use
 
@@ -88,7 +88,7 @@ class PretrainedEncoder(nn.Module):
         return self._read(line, more, mask)[:, :tokens.shape[1]]
 
     def _read(self, line: Tensor, more: Tensor | None, mask: Tensor | None) -> Tensor:
-        """The vectors of the pieces (B, S) from the first of the text on; its embeddings get `more`."""
+        """The vectors of the pieces (B, S) from the text's first piece on; `more` is added to its embeddings."""
         before, after = len(self.spec["start"]), len(self.spec["end"])
         given: dict[str, Any] = {"input_ids": line}
         if more is not None:
@@ -97,7 +97,7 @@ class PretrainedEncoder(nn.Module):
         return self.net(**given, attention_mask=mask).last_hidden_state[:, before:]
 
     def _line(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """The encoder's pieces (B, S) of tokens (B, T), with the special ones, and 1 where there is one, else 0."""
+        """The encoder's pieces (B, S) of tokens (B, T), with the special ones, and 1 where there is a piece, else 0."""
         start, end = self.spec["start"], self.spec["end"]
         lengths = (tokens != END).sum(1, keepdim=True)  # (B, 1)
         line = nn.functional.pad((tokens - FIRST).clamp_min(0), (len(start), len(end)), value=self.pad)  # (B, S)
@@ -121,7 +121,7 @@ def _transformers() -> Any:
 
 
 def _config(directory: str) -> dict[str, Any]:
-    """The configuration of an encoder's directory, without what would name code."""
+    """The configuration of an encoder's directory, without the entries that name code."""
     path = Path(directory)
     if not (path / "config.json").is_file():
         raise InputError(f"encoder={directory} is not the directory of an encoder",

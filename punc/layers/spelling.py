@@ -1,8 +1,8 @@
 """Word vectors from characters: final states of an LSTM in each direction (Lample et al. 2016, section 4.1).
 
 Bansal 2019 appends them to each word's own vector ("Word Embeddings", w_chars). A model gets words as numbers, so it
-keeps a table with the spelling of each word of its vocabulary. The characters of other words can come as tokens of
-their own, before `<unk>` (tokens.tokenizers.spelled).
+keeps a table with the spelling of each word of its vocabulary. The characters of other words can be separate tokens
+before `<unk>` (tokens.tokenizers.spelled).
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from punc.base.errors import check_at_least
 from punc.tokens.tokenizers.spelled import CHARACTER, MAX_LENGTH, spelling_of
 from punc.tokens.vocabulary import SPECIALS, Vocabulary
 
-PADDING, OTHER = 0, 3  # character numbers: no character, and any without its own vector; 1 and 2: special tokens
+PADDING, OTHER = 0, 3  # character numbers: no character, and characters without a vector; 1 and 2: special tokens
 BATCH_SIZE = 256  # words of similar length that are read side by side
 
 
@@ -63,18 +63,18 @@ class Spelling(nn.Module):
 
     def read_characters(self, characters: Tensor) -> Tensor:
         """Characters (N, MAX_LENGTH), PADDING at the end → vectors (N, size). Similar lengths are read together."""
-        lengths = (characters != PADDING).sum(1).clamp_min(1)  # a broken file has words without any
+        lengths = (characters != PADDING).sum(1).clamp_min(1)  # in a broken file, words can have none
         order = lengths.argsort(stable=True)
         found = [self._read(characters[group], lengths[group]) for group in order.split(BATCH_SIZE)]
         return torch.cat(found)[order.argsort()] if found else self.embedding.weight.new_zeros(0, self.size)
 
     def read_spelled(self, tokens: Tensor, rows: Tensor, columns: Tensor, characters_from: int) -> Tensor:
-        """Vectors (N, size) of N words that are spelled in tokens (B, T): the characters before [rows, columns], or,
-        if there are none, as at the beginning of a chunk, those of the token."""
+        """Vectors (N, size) of N words that are spelled in tokens (B, T): the characters before [rows, columns] or, if
+        there are none, as at the beginning of a chunk, those of the token there."""
         before = columns.unsqueeze(1) - torch.arange(MAX_LENGTH, 0, -1, device=tokens.device)
         found = tokens[rows.unsqueeze(1), before.clamp_min(0)]
         is_character = (found >= characters_from) & (before >= 0)
-        is_character = is_character.flip(1).long().cumprod(1).flip(1) > 0  # the last run
+        is_character = is_character.flip(1).long().cumprod(1).flip(1) > 0  # only the last run
         lengths = is_character.sum(1, keepdim=True)
         numbers = self.table[found][..., 0]
         numbers = torch.where(numbers == PADDING, OTHER, numbers).masked_fill(~is_character, PADDING)

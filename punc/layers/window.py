@@ -14,11 +14,11 @@ from punc.tokens.word_vectors import read_word_vectors
 
 class WordVectors(nn.Embedding):
     """An embedding whose initial weights can come from a file of word vectors, in GloVe's or word2vec's text format,
-    which are trained if `train_vectors`; without a file they are normal, variance 1.
+    and are trained if `train_vectors`; without a file they are normal with variance 1.
 
     Each dimension of a file's vectors is normalized to mean 0 and variance 1 over the words that have a vector (LeCun
-    et al. 1998, "Efficient BackProp", section 4.3). The constructor does not read the file, which may not exist where
-    a trained model is loaded.
+    et al. 1998, "Efficient BackProp", section 4.3). The constructor does not read the file, which may not exist when a
+    trained model is loaded.
     """
 
     def __init__(self, vocab: int, embedding_dim: int, vectors: str = "", train_vectors: bool = False):
@@ -38,7 +38,7 @@ class WordVectors(nn.Embedding):
 
 class WindowInput(nn.Module):
     """The vectors of the m words around each slot, m = `window`; the slot follows word `slot_word`, counted from 1, or,
-    for 0, the middle one. The state is the last m − 1 tokens. Before and after a stream there is END."""
+    for 0, the middle one. The state is the last m − 1 tokens. Before and after a stream, tokens are END."""
 
     def __init__(self, vectors: WordVectors, window: int, slot_word: int = 0):
         super().__init__()
@@ -59,7 +59,7 @@ class WindowInput(nn.Module):
         return self.vectors_of(line.unfold(1, self.window, 1)), (line[:, tokens.shape[1]:],)
 
     def vectors_of(self, words: Tensor) -> Tensor:
-        """The vectors (…, m, n) of windows (…, m). Words before an END belong to the previous stream: they are END."""
+        """The vectors (…, m, n) of windows (…, m). Words before an END belong to the previous stream and become END."""
         before = words[..., :self.last + 1]
         previous = (before == END).long().flip(-1).cumsum(-1).flip(-1) > 0
         return self.vectors(torch.cat([before.masked_fill(previous, END), words[..., self.last + 1:]], dim=-1))
@@ -76,7 +76,7 @@ class FullyConnected(nn.Module):
     centred   hidden layers pass on σ − ½, which learns differently (LeCun et al. 1998, section 4.4)
 
     Weights are initially uniform with the variance of Glorot & Bengio (2010), 4 times as wide between sigmoids, whose
-    slope is ¼. A bias above sigmoids that are not centred is initially the value that cancels their mean of ½.
+    slope is ¼. Above sigmoids that are not centred, a bias initially cancels their mean of ½.
     """
 
     def __init__(self, sizes: Sequence[int], dropout: float = 0.0, centred: bool = False):
@@ -113,7 +113,7 @@ class FullyConnected(nn.Module):
         """The indices of the units of a layer that this batch keeps, sorted."""
         count = max(1, round((1 - self.dropout) * size))
         if count > 256:
-            count -= count % 16  # products of other sizes are a third slower
+            count -= count % 16  # products of other sizes take a third longer
         return torch.randperm(size, device=next(self.parameters()).device)[:count].sort().values
 
 

@@ -1,9 +1,9 @@
 """One client of the live server: its messages, its session, and the answers.
 
-A message is text: whole words, lines of a CTM, or JSON as in `live.input`, one object or one a line. The answer has
-the format of the first message, or the format that the client asked for: one message for each word of JSON, one for
-the words of a result of Vosk, or text. Where a stream ends, {"eof": 1}, an empty result
-or a line end says that all its words are out. {"error": …} answers a message that cannot be read; the stream continues.
+A message is text: whole words, lines of a CTM, or JSON as in `live.input`, one object or one a line. The answer has the
+format that the client asked for, or else that of the first message: one message for each word of JSON, one for the
+words of a Vosk result, or text. At the end of a stream, {"eof": 1}, an empty result or a line end says that all its
+words have been sent. {"error": …} answers a message that cannot be read; the stream continues.
 """
 
 import asyncio
@@ -18,8 +18,8 @@ from punc.live.session import Decided, Session, Writer, speaks
 
 SLICE = 16  # words that are decided before other connections have their turn: half a millisecond
 LINES = 16  # lines that are read before other connections have their turn
-BURST = 10.0  # s; what may come at once, in seconds of the limit
-CHARACTERS = 64  # that cost as much as a word: more than a word of JSON has
+BURST = 10.0  # s; a client may send this many seconds of its limit at once
+CHARACTERS = 64  # count as one word of the limit: more than a word of JSON has
 SOURCE = "message"  # in errors
 LONGEST_WORD = 256  # characters
 MOST_LINES, MOST_ERRORS = 1000, 10  # of a message
@@ -51,10 +51,10 @@ class Connection:
         self._rate, self._allowed, self._since = max_rate, max_rate * BURST, time.monotonic()
         self._json: bool | None = None  # whether the first message was JSON
         self._words, self._count = ItemReader(SOURCE), count
-        self._unread: Iterator[tuple[list[Item], list[InputError]]] = iter(())  # what is not read of a message
-        self._items: deque[Item] = deque()  # what came and is not decided
-        self._decided: list[Decided | None] = []  # what is decided and not written
-        self._written: deque[str] = deque()  # what is written and not sent
+        self._unread: Iterator[tuple[list[Item], list[InputError]]] = iter(())  # the rest of a message, not yet read
+        self._items: deque[Item] = deque()  # received, not yet decided
+        self._decided: list[Decided | None] = []  # decided, not yet written
+        self._written: deque[str] = deque()  # written, not yet sent
 
     async def run(self) -> None:
         """Read and answer until the source is closed, or this is cancelled. Raises Closed and OverLimit."""
@@ -106,7 +106,7 @@ class Connection:
                 self._decide()
             await asyncio.sleep(0)  # also after lines without words
             if End.STREAM in items and None not in self._decided:
-                self._decided.append(None)  # a client that asks for the end gets an answer, also if no word came before
+                self._decided.append(None)  # a client that asks for the end gets an answer, even if no word came before
             await self._send(items)
         for error in errors[:MOST_ERRORS]:
             await self._send_message(json.dumps({"error": str(error)}, ensure_ascii=False))
@@ -116,7 +116,7 @@ class Connection:
         is_json = self._json or message.lstrip(BLANKS).startswith("{")
         for items, errors in read_objects(message) if is_json else self._read_text(message):
             if self._json is None and items:
-                self._json = is_json  # of a client that began with JSON, all else is a mistake
+                self._json = is_json  # from a client that began with JSON, anything else is a mistake
             if self._writer is None and items:
                 recogniser = any(isinstance(item, Partial) or item is End.UTTERANCE for item in items)
                 self._writer = Writer("text" if not is_json else "vosk" if recogniser else "json")

@@ -2,7 +2,7 @@
 
 Kinds of input:
 
-    words  words between blanks; a line end is the end of an utterance, an empty line that of a stream
+    words  words separated by spaces; a line end is the end of an utterance, an empty line that of a stream
     ctm    lines of a CTM; another id or channel is another stream (`timing.ctm`)
     json   an object a line, or over several lines as Vosk writes it:
              {"word": "hello", "start": 0.31, "end": 0.52, …}      a word; times in seconds
@@ -35,7 +35,7 @@ WORD = re.compile(r"[^ \t\n\r\v\f]+")
 NUMBER = r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+"
 CTM_LINE = re.compile(rf"[ \t]*\S+[ \t]+\S[ \t]+(?:{NUMBER})[ \t]+(?:{NUMBER})[ \t]+\S+"
                       rf"(?:[ \t]+(?:NA|{NUMBER})(?:[ \t].*)?)?[ \t\r]*")
-# What a CTM's first line can begin with, as long as it is not whole.
+# What an incomplete first line of a CTM can look like.
 CTM_BEGIN = re.compile(r"[ \t]*\S*(?:[ \t]+\S?(?:[ \t]+[0-9.]*(?:[ \t]+[0-9.]*(?:[ \t].*)?)?)?)?")
 LONGEST_LINE = 1000  # characters of a CTM's line
 
@@ -46,8 +46,8 @@ class LiveWord(NamedTuple):
     word: str
     begin: float = math.nan
     end: float = math.nan
-    fields: Mapping[str, Any] = {}  # what else the input says of it
-    result: Mapping[str, Any] = {}  # what else the result of Vosk says that ends with it
+    fields: Mapping[str, Any] = {}  # other members of its object in the input
+    result: Mapping[str, Any] = {}  # other members of the Vosk result that ends with this word
 
 
 class Partial(NamedTuple):
@@ -57,7 +57,7 @@ class Partial(NamedTuple):
 
 
 class End(Enum):
-    """What ends."""
+    """The end of an utterance or a stream."""
 
     UTTERANCE = "utterance"
     STREAM = "stream"
@@ -82,7 +82,7 @@ def kind_of(text: str, whole: bool) -> str | None:
 
 
 class ItemReader:
-    """Reads text in pieces of any size: a word is complete at the blank after it, everything else at the line end.
+    """Reads text in pieces of any size: a word is complete at the space after it, everything else at the line end.
 
     Bad lines are left out. The `kind` is one of INPUTS, or None: found from the beginning of the input.
     """
@@ -117,7 +117,7 @@ class ItemReader:
         return items + (self._checked(self._json.end) if self.kind == "json" else [])
 
     def _cut(self, text: str, ends: str) -> str:
-        """All up to the last of some characters; the rest is kept, and comes first the next time."""
+        """Everything up to the last of some characters; the rest is kept for the next call."""
         cut = max(map(text.rfind, ends)) + 1
         if not cut:
             self._rest.append(text)
@@ -159,7 +159,7 @@ class CtmReader:
     def __init__(self, source: str) -> None:
         self._source = source
         self._stream: tuple[str, str] | None = None
-        self._later = False  # whether these are later alternatives
+        self._later = False  # whether this alternative is not the first
 
     def read(self, line: str, number: int) -> list[Item]:
         """The items of a line, which may be empty. Raises InputError for a line that is not one of a CTM."""
@@ -210,7 +210,7 @@ class JsonReader:
 
 
 def read_json(line: str, number: int, source: str) -> list[Item]:
-    """The items of an object, or of an empty line. Raises InputError for another object."""
+    """The items of an object, or of an empty line. Raises InputError for any other object."""
     if not line.strip(BLANKS):
         return [End.STREAM]
     try:
@@ -232,7 +232,7 @@ def _message(message: Any) -> list[Item]:
     if "alternatives" in message:
         several = message["alternatives"]
         if not isinstance(several, list) or not all(isinstance(one, dict) for one in several):
-            raise ValueError("'alternatives' are not a list of objects")
+            raise ValueError("'alternatives' is not a list of objects")
         message = several[0] if several else {"text": ""}
         message.pop("confidence", None)
     if message.get("is_final") is False:  # of sherpa-onnx: these words may change yet
@@ -276,5 +276,5 @@ def _seconds(value: Any) -> float:
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text, with U+FFFD for NUL and half surrogates, which JSON can have and no output."""
+    """The words of a text, with U+FFFD for NUL and lone surrogates, which no output may contain."""
     return WORD.findall(text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace"))

@@ -57,10 +57,10 @@ class Punctuator:
     def labels(self, words: Sequence[str], pauses: npt.ArrayLike | None = None) -> Labels:
         """The labels of the words of one stream.
 
-        words    N words, without blanks and marks
+        words    N words, without spaces and marks
         pauses   (N,) seconds of silence after each word, NaN where unknown; None if there are none
 
-        Raises InputError if a word is empty or has a blank, or the numbers of words and pauses differ.
+        Raises InputError if a word is empty or contains a space, or the numbers of words and pauses differ.
         """
         _check_words(words)
         numbers, posteriors = self._decode(words, pauses, posteriors=True)
@@ -69,7 +69,7 @@ class Punctuator:
     def punctuate(self, words: str | Sequence[str], pauses: npt.ArrayLike | None = None) -> str:
         """The words of one stream as text, with marks and, if the model writes them, capitals; else as `labels`.
 
-        words    a text, with blanks between its words if the language has them, or a list of words
+        words    a text, with spaces between its words if the language has them, or a list of words
         """
         if isinstance(words, str) and self._model.tokenizer.by_character:
             reader = CharacterReader(self._model.labels)
@@ -103,4 +103,4 @@ class Punctuator:
 def _check_words(words: Sequence[str]) -> None:
     for word in words:
         if word.split() != [word]:
-            raise InputError(f"word {word!r} is empty or has a blank", "give one word in each place")
+            raise InputError(f"word {word!r} is empty or contains a space", "give one word per item")

@@ -33,7 +33,7 @@ class ServedModel:
         self.name = directory.resolve().name
         self.marker = Marker(directory, DecodingOptions(scale, device="cpu"))
         model = self.marker.model
-        self.fresh: WordStream | None = None  # its copies are those of clients
+        self.fresh: WordStream | None = None  # clients get copies of it
         if model.lookahead is not None:
             casing = Casing.read(model.labels, directory / CASING, is_packed(directory))
             self.fresh = open_stream(model, LiveWriter(model, casing), parse_scale(scale, model.labels))
@@ -45,7 +45,7 @@ class ServedModel:
 
 
 class Models:
-    """The models of a server, of different names. Raises InputError if there is none of a name."""
+    """The models of a server, each with its own name. Raises InputError if two names are equal."""
 
     def __init__(self, names: Sequence[str], scale: str):
         directories = [find_model(name) for name in names]
@@ -70,7 +70,7 @@ class Models:
 
 
 def marked_text(model: ServedModel, raw: bytes) -> tuple[str, Words, MarkedTranscript]:
-    """A text with marks, and with its own blanks. Raises InputError for input that is not text."""
+    """A text with marks, and with its own spaces. Raises InputError for input that is not text."""
     transcript = transcript_of(source_of(raw, REQUEST), "text")
     words = _few_words(transcript.texts, model.marker.script)
     marked = model.marker.mark(words)
@@ -131,7 +131,7 @@ def _word(word: Any, number: int) -> LiveWord:
     except ValueError as error:
         raise InputError(f"words[{number}]: {error}", EXAMPLE, REQUEST) from None
     if split(found.word) != [found.word]:
-        raise InputError(f"words[{number}]: '{found.word}' has a blank", "give one word in each place", REQUEST)
+        raise InputError(f"words[{number}]: '{found.word}' contains a space", "give one word per item", REQUEST)
     return found
 
 

@@ -66,7 +66,7 @@ def worker_app(*arguments: Any) -> Any:
     from tqdm import tqdm
 
     from punc.live.app import make_app
-    tqdm.set_lock(threading.RLock())  # Python would call one of processes leaked, as a signal ends this one
+    tqdm.set_lock(threading.RLock())  # Python would report a lock of processes as leaked after a signal
     parallel.end_with_parent()
     return make_app(*arguments)
 

@@ -3,15 +3,14 @@
 A pause is the begin of a word minus the end of the last word before it that the model reads, floored at 0. It is
 unknown if one of these times is unknown, or if the times go back, because they then have another origin.
 
-`max_delay` is for waiting words: a model reads some words past each slot. When the speaker is
-silent for that long, they are decided as if the stream ended there, and the pause after the last one is `max_delay`.
-The stream continues, and words that were written stay. Silence is detected in two ways: no word arrives for that long
-(`silence`), or the times of the words show it when the next word arrives. So the speed of input with times does not
-matter.
+A model reads some words past each slot, so words wait. When the speaker is silent for `max_delay` seconds, the waiting
+words are decided as if the stream ended there, and the pause after the last one is `max_delay`. The stream continues,
+and words that were written stay. Silence is detected in two ways: no word arrives for that long (`silence`), or the
+times of the words show it when the next word arrives. So the speed of input with times does not matter.
 
 Decided words are written as text, as JSON lines, or as Vosk's results:
 
-    text  words with blanks between them, each stream on a line
+    text  words with spaces between them, each stream on a line
     json  a line a word: {"word": "john", "text": "John", "label": "CAP", "probability": 0.97, "start": …, "end": …, …};
           times if they are known, and other members of the input; after a stream {"eof": 1}. A word that no model
           reads, such as [Music], has neither label nor probability
@@ -202,4 +201,4 @@ def _word(decided: Decided) -> dict[str, Any]:
 
 def _json(message: dict[str, Any]) -> str:
     line = json.dumps(message, ensure_ascii=False)
-    return line if line.isascii() else line.encode("utf-8", "replace").decode()  # a half surrogate in another field
+    return line if line.isascii() else line.encode("utf-8", "replace").decode()  # a lone surrogate in another field

@@ -25,7 +25,7 @@ CONTROLS = 100  # pings, pongs and empty fragments a second
 GRACE = 1.0  # s for a client to read why it is closed
 ENDING = "ending"  # in the state of the application: an event that is set when the server ends
 logger = logging.getLogger(__name__)
-SILENT = logging.getLogger("punc-websockets")  # a Vosk server that breaks the protocol is no news
+SILENT = logging.getLogger("punc-websockets")  # a Vosk server that breaks the protocol is not worth a message
 SILENT.addHandler(logging.NullHandler())
 SILENT.propagate = False
 
@@ -43,7 +43,7 @@ class LimitedHttp(H11Protocol):
 
 
 class LimitedWebSocket(WebSocketsSansIOProtocol):
-    """A WebSocket that answers some pings, holds the loop for a short time, and lets the application end it."""
+    """A WebSocket that answers only some pings, never holds the loop for long, and lets the application end it."""
 
     close_sent: bool
 
@@ -66,7 +66,7 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
 
     def keepalive_timeout(self) -> None:
         super().keepalive_timeout()
-        self.loop.call_later(GRACE, self.transport.abort)  # it may not read, either
+        self.loop.call_later(GRACE, self.transport.abort)  # the client may not read this, either
 
     def shutdown(self) -> None:
         """The server ends: the application sends what it has, and closes."""

@@ -1,4 +1,4 @@
-"""What a model says of a stream of words that is still arriving: labels, as soon as the model allows.
+"""Labels the words of a stream that is still arriving, as soon as the model allows.
 
 A label that is out is never taken back. When the speaker falls silent, a stream can decide its waiting words. A model
 that reads whole streams gives all labels at the stream's end. `words` turns labels into text.
@@ -20,7 +20,7 @@ from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import encode_streams
 from punc.tokens.vocabulary import END
 
-WORDS = 4  # ways to go on after a silence, besides the end; chosen on calls of dev (docs/live.md)
+WORDS = 4  # words that may follow a silence, besides the end; chosen on the dev calls (docs/live.md)
 
 
 class SlotStream:
@@ -230,7 +230,7 @@ def decode_words(model: AnyModel, words: Sequence[str], pauses: np.ndarray | Non
         return np.zeros(0, np.int64), nothing
     (ids, slots, _), offsets = encode_streams(model.tokenizer, words, [0, len(words)])
     data = StoreSet(ids, None, at_slots(pauses, slots, len(ids), np.nan), [""], offsets)
-    joins = joins_parts(model)  # whose labels are products of posteriors
+    joins = joins_parts(model)  # then labels follow from products of posteriors
     labels, rows = decode(model, data, scale, posteriors=bool(posteriors or joins or model.transitions))
     firsts = first_parts(slots, np.array([0, len(ids)]), np.ones(1, bool)) if joins else slots
     numbers, rows = of_words(model, labels, rows, slots, firsts, scale)

@@ -1,7 +1,7 @@
 """Standard input punctuated: bytes from a file descriptor in, text or JSON out as soon as the model allows.
 
 One bad byte or line must not end a live transcript: NUL and bytes that are not UTF-8 become U+FFFD, a bad line of a
-CTM or of JSON is left out, and messages name and count them. Blanks, tabs and line ends separate words, as in a data
+CTM or of JSON is left out, and messages name and count them. Spaces, tabs and line ends separate words, as in a data
 directory.
 """
 
@@ -134,7 +134,7 @@ class LiveReader:
         return "\ufffd", error.end
 
     def feed(self, read: bytes) -> list[Item]:
-        """The items that the next bytes complete: words at the blank after them, otherwise lines."""
+        """The items that the next bytes complete: words at the space after them, otherwise lines."""
         return self._checked(self._items.feed(self._decode(read)))
 
     def end(self) -> list[Item]:
@@ -166,10 +166,10 @@ class LiveReader:
 
 
 def punctuate_lines(model: AnyModel, source: int, sink: IO[bytes], scale: np.ndarray | None = None) -> None:
-    """Punctuate lines of text without blanks between words from the file descriptor `source`; `scale` as in `decode`.
+    """Punctuate lines of text without spaces between words from the file descriptor `source`; `scale` as in `decode`.
 
     The marks of the input are removed and those of the model inserted. Everything else stays the same, including
-    blanks, line ends and bytes that are not UTF-8. Complete lines that have arrived are punctuated together.
+    spaces, line ends and bytes that are not UTF-8. Complete lines that have arrived are punctuated together.
     Raises InputError if there is no character.
     """
     reader, empty = CharacterReader(model.labels), True

@@ -23,9 +23,9 @@ from punc.text.casing import Casing
 from punc.text.marked_words import MarkedWords
 from punc.text.word_parts import MARK, MARKS, NUMBER, TAG, URL, WORD, Token, TokenReader, is_plain
 
-CACHED = 1 << 13  # words; more make the memory of a stream grow for hours
-MOST_WAITING = 256  # words; after that many without one that a model reads, those before them are decided
-MOST_UNKNOWN = 12  # unknown words in a row whose marks the word before them gets
+CACHED = 1 << 13  # words; with more, the memory of a stream would grow for hours
+MOST_WAITING = 256  # words; after so many that no model reads, the words before them are decided
+MOST_UNKNOWN = 12  # the word before unknown words gets the marks of at most so many of them
 NEVER, INSIDE, ALWAYS = range(3)  # when a word keeps its capitals: inside a sentence
 NO_LOGITS = np.zeros(0, np.float32)
 
@@ -85,11 +85,11 @@ class WordStream:
     def __init__(self, labels: LiveStream | WholeStream, writer: LiveWriter):
         self._labels, self._writer = labels, writer
         self._waiting: deque[InputWord] = deque()
-        self._decided: deque[Labelled] = deque()  # of what the model reads of the words that wait, the first ones
-        self._begun: list[tuple[str, float]] = []  # words in square brackets whose end has not come
+        self._decided: deque[Labelled] = deque()  # the first of the waiting words that the model reads
+        self._begun: list[tuple[str, float]] = []  # words after a square bracket that is still open
         self._starts = True  # whether the next word begins a sentence
-        self._inside = False  # whether the input says that it does not
-        self._lower = not writer.labels.cased  # whether there was lower case: else capitals say nothing
+        self._inside = False  # whether the input says that it is inside a sentence
+        self._lower = not writer.labels.cased  # whether lower case has occurred; until then capitals mean nothing
 
     def reads(self, word: str) -> bool:
         """Whether a model reads a word; silence is measured between the words that it reads."""
@@ -126,7 +126,7 @@ class WordStream:
         return other
 
     def _push_begun(self) -> list[Marked]:
-        """Words in square brackets whose end does not come are words."""
+        """Push the words after a square bracket that is never closed as ordinary words."""
         begun, self._begun = self._begun, []
         return [marked for text, pause in begun for marked in self._push(self._writer.read(text), pause)]
 

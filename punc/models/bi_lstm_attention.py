@@ -10,7 +10,7 @@ A layer of LSTM in both directions, and for each token the weighted average of t
     ŷ(t) = softmax(Wᵀ s(t) + b)                                          (3), (16)
 
 The paper's text calls the weights a softmax; its equation (15) divides by the sum of the scores themselves. Both are
-here. States outside the text do not count.
+options here. States outside the text do not count.
 """
 
 import torch
@@ -23,7 +23,7 @@ from punc.models.base import NeuralModel, State
 ATTENTION_DIM = 64  # size of v in equation (14); the paper does not say
 NORMALIZATIONS = ("softmax", "sum")
 BLOCK = 64  # steps; as fast as one state after the other for 5 states, five times as fast for 31 (measured)
-MIN_SUM = 1e-3  # a sum of scores closer to 0 counts as this far from 0: scores have either sign
+MIN_SUM = 1e-3  # sums of scores closer to 0 are moved this far from 0, because scores have either sign
 
 
 class Model(NeuralModel):
@@ -52,7 +52,7 @@ class Model(NeuralModel):
 
 class LocalAttention(nn.Module):
     """The weighted average of the `attention_window` states around each step, with the sizes of a state and of v.
-    Raises InputError if the window is even, or for another word than NORMALIZATIONS."""
+    Raises InputError if the window is even, or if the word is not in NORMALIZATIONS."""
 
     def __init__(self, state_dim: int, attention_dim: int, attention_window: int, normalize: str = "softmax"):
         super().__init__()
@@ -104,7 +104,7 @@ def averages(weights: Tensor, states: Tensor) -> Tensor:
     rows, seen, missing = batch * blocks, block + window - 1, blocks * block - steps
     around = nn.functional.pad(states, (0, 0, window // 2, missing + window // 2))
     around = around.unfold(1, seen, block).transpose(2, 3).reshape(rows, seen, dim)
-    # Rows are padded to one more than the length of a matrix row. Read with that length, each starts one further right.
+    # Rows have one number more than those of the matrix. Cut into its rows, each starts one further to the right.
     band = nn.functional.pad(weights, (0, seen + 1 - window, 0, missing)).reshape(rows, -1)
     band = band[:, :block * seen].reshape(rows, block, seen)
     return (band @ around).view(batch, -1, dim)[:, :steps]

@@ -52,8 +52,8 @@ class Model(NeuralModel):
 
     A word outside the vocabulary has the vector of `<unk>`. In a store of `--token-type spelled`, such words have
     characters too: they come as tokens before `<unk>`. The network and the CRF read only words, and characters have no
-    slot. The vocabulary can have words that are not in the training text, such as all words of a file of vectors
-    (`punc make-store --vocab`), which have a vector and characters.
+    slot. The vocabulary can include words that are not in the training text, such as all words of a file of vectors
+    (`punc make-store --vocab`); they have a vector and characters.
     """
 
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = True, embedding_dim: int = 300,
@@ -96,7 +96,7 @@ class Model(NeuralModel):
 
     def _words(self, tokens: Tensor) -> tuple[Tensor, Tensor | None]:
         """The words (B, W) of tokens (B, T), and their indices (B, W), or None if all tokens are words. W is that of
-        the longest row; others end with END."""
+        the longest row; shorter rows end with END."""
         if self.characters_from is None:
             return tokens, None
         is_character = tokens >= self.characters_from
@@ -120,8 +120,8 @@ class Model(NeuralModel):
         return loops(logits, self.chain.transitions, with_ends(tokens)[1])
 
     def _scores(self, words: Tensor, tokens: Tensor | None, indices: Tensor | None, turns: Tensor | None) -> Tensor:
-        """The scores (B, T, L) of the labels of words (B, T), with their indices in tokens that are characters too, and
-        1 in turns (B, T, 1) where another speaker says the next word."""
+        """The scores (B, T, L) of the labels of words (B, T), with their indices in tokens if these include characters,
+        and 1 in turns (B, T, 1) where another speaker says the next word."""
         line, lengths = with_ends(words)  # words, (B,)
         shown = line
         if self.training and self.unknown:
@@ -129,7 +129,7 @@ class Model(NeuralModel):
             line = line.masked_fill(hidden, UNK)
         inputs = self.vectors(line)
         if self.spelling and tokens is not None and indices is not None and self.characters_from is not None:
-            spelled = self.spelling(shown)  # a hidden word has its characters
+            spelled = self.spelling(shown)  # a hidden word keeps its characters
             rows, columns = (words == UNK).nonzero(as_tuple=True)
             if len(rows):
                 vectors = self.spelling.read_spelled(tokens, rows, indices[rows, columns], self.characters_from)
@@ -177,8 +177,8 @@ class Model(NeuralModel):
         return self.chain.soft_loss(logits, targets, labels)
 
     def _words_alone(self, labels: Tensor, *values: Tensor) -> tuple[Tensor, ...]:
-        """Values (B, T, L) and labels (B, T) with the slots first: between slots there can be characters, which the
-        chain does not have."""
+        """Values (B, T, L) and labels (B, T) with the slots first: between slots there can be characters, which are not
+        in the chain."""
         if self.characters_from is None:
             return *values, labels
         indices = (labels < 0).long().argsort(dim=1, stable=True)
@@ -186,5 +186,5 @@ class Model(NeuralModel):
 
 
 def expanded(indices: Tensor, values: Tensor) -> Tensor:
-    """Indices (B, W) for all labels of values (B, T, L), (B, W, L)."""
+    """Indices (B, W), repeated for all labels of values (B, T, L): (B, W, L)."""
     return indices.unsqueeze(2).expand(-1, -1, values.shape[2])

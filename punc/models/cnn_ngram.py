@@ -7,7 +7,7 @@ The model `cnn_feature` with temporal max-pooling of width n after the convoluti
     ŷ(t) = softmax(W LSTM(LSTM(highway(m(t)))) + b)
 
 Outside the text, the convolution reads <NULL>, here END, and the pooling takes the nearest step. That step is already
-in the region, so it is enough to set steps outside the text to the lowest possible value. The model reads
+in the pooled region, so it is enough to set steps outside the text to the lowest possible value. The model reads
 3 + ⌈(n−1)/2⌉ tokens past a slot and can stream: the function is the same as on whole texts (see ContextModel).
 """
 

@@ -10,12 +10,12 @@ residual_l is a convolution of two taps with a gated residual connection:
     y(t) = x(t) + tanh(W x' + a) · σ(V x' + b),    x' = [x(t − ⌊d/2⌋), x(t + ⌈d/2⌉)]
 
 The paper does not give the gate. Here it is the gated unit of van den Oord et al. 2016, "WaveNet", equation (2), which
-the paper cites, added to the layer's input (He et al. 2015, equation (1); where the sizes differ, to a linear
-projection of the input, equation (2)).
+the paper cites, added to the layer's input (He et al. 2015, equation (1); if the sizes differ, to a linear projection
+of the input, equation (2)).
 
-n layers, d = 1, 2, 4, …, see t − ⌊(2ⁿ − 1)/2⌋ … t + ⌈(2ⁿ − 1)/2⌉. Outside the text there is <NULL>, here END, and what
-the convolutions make of it. So the model sees 15 tokens before a slot's own, reads 16 past the slot, and can stream:
-the function is the same as on whole texts (see ContextModel).
+n layers, d = 1, 2, 4, …, see t − ⌊(2ⁿ − 1)/2⌋ … t + ⌈(2ⁿ − 1)/2⌉. Outside the text, the layers read <NULL>, here END,
+and what the convolutions compute from it. So the model sees 15 tokens before a slot's own, reads 16 past the slot, and
+can stream: the function is the same as on whole texts (see ContextModel).
 """
 
 import torch
@@ -32,7 +32,7 @@ EMBEDDING_DROPOUT, CNN_DROPOUT = 0.1, 0.2  # dropout rates after the embedding, 
 class GatedResidual(nn.Module):
     """`size` filters over vectors of `input_dim`, with two taps that are `dilation` steps apart.
 
-    There is no padding: the output has `dilation` steps less than the input. The rows of `both` are W, then V.
+    There is no padding: the output has `dilation` steps fewer than the input. The rows of `both` are W, then V.
     """
 
     def __init__(self, input_dim: int, size: int, dilation: int):

@@ -9,9 +9,9 @@ Inference").
 With `pauses`, a vector of the pause in a slot (layers.pauses) is added to the embedding of the piece before it,
 and a log-linear term weighs it against the words at the output.
 
-Texts longer than `window` are read in overlapping windows: one begins `size` − 2 `overlap` tokens after the one before
-it, and the last one ends with the text. A token's output is that of the window in which it is at least `overlap` tokens
-from either end, if the text continues there.
+Texts longer than `window` are read in overlapping windows: each begins `size` − 2 `overlap` tokens after the one
+before, and the last ends with the text. A token's output comes from the window in which it is at least `overlap` tokens
+from both ends, except at the ends of the text.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ from punc.tokens.tokenizers.encoder import FIRST, EncoderTokenizer
 from punc.tokens.vocabulary import END, Vocabulary
 
 AT_ONCE = 32  # windows that are read together: memory does not grow with the text, and more are not faster
-SLACK = 2  # a window has room for so many tokens besides its overlaps and the special pieces
+SLACK = 2  # the fewest tokens in a window besides its overlaps and the special pieces
 
 
 class Model(NeuralModel):
@@ -107,8 +107,8 @@ class Model(NeuralModel):
 
 def in_windows(read: Callable[[Tensor, Tensor | None], Tensor], tokens: Tensor, more: Tensor | None, size: int,
                overlap: int, at_once: int = AT_ONCE) -> Tensor:
-    """The outputs (B, T, D) for tokens (B, T) and values (B, T, …) or None of any length of a function that `read`s
-    `at_once` windows together: tokens (N, size) and values (N, size, …) or None → outputs (N, size, D)."""
+    """Applies `read` to windows of texts of any length, `at_once` windows together: tokens (B, T) and values (B, T, …)
+    or None → outputs (B, T, D). `read`: tokens (N, size) and values (N, size, …) or None → outputs (N, size, D)."""
     rows, width = tokens.shape
     if width <= size:
         return read(tokens, more)

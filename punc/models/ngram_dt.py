@@ -5,9 +5,8 @@ plain arrays, together with the language model.
 
 On text that the language model was trained on, its posteriors are better than on other text, so the tree would trust
 them too much. So train the language model on other text; or, if there is none, let `folds` make posteriors that are as
-good
-as on other text: the training streams are dealt to the folds in turn, and the posteriors of each fold are those of a
-language model estimated as `lm_model` was, on the same sets without the streams of the fold.
+good as on other text: the training streams are dealt to the folds in turn, and the posteriors of each fold are those of
+a language model estimated as `lm_model` was, on the same sets without the streams of the fold.
 
     punc train --model ngram_dt --lm-model exp/4-gram --train-set train --dev-set dev data/store_word exp/4-gram+DT-p
 """
@@ -29,7 +28,7 @@ logger = logging.getLogger(__name__)
 UNKNOWN = -1.0  # below every pause, so that one threshold separates unknown pauses from known ones
 DEPTHS = 3, 4, 5, 6, 8, 10, 12  # maximal depths of the tree to try
 LEAF_SIZES = 5, 10, 20, 50, 100, 200  # minimal numbers of slots in a leaf to try
-SMOOTHING = 0.5  # is added to the slots of each label in a leaf, so that no posterior is 0
+SMOOTHING = 0.5  # added to the count of each label in a leaf, so that no posterior is 0
 
 
 class Model(NonGradientModel):
@@ -118,14 +117,14 @@ class Model(NonGradientModel):
 
 
 class Folds:
-    """A store whose sets `divided` have only the streams of a fold, or only the other streams."""
+    """A store in which the sets `divided` are reduced to the streams of a fold, or to the other streams."""
 
     def __init__(self, store: Store, divided: Sequence[str], folds: int, fold: int, inside: bool):
         self._store, self._divided, self._folds, self._fold, self._inside = store, divided, folds, fold, inside
         self.vocabulary, self.labels = store.vocabulary, store.labels
 
     def set(self, name: str) -> StoreSet:
-        """A set, or its part. Raises InputError for a set of fewer streams than folds."""
+        """A set, or its part. Raises InputError for a set with fewer streams than folds."""
         data = self._store.set(name)
         if name not in self._divided:
             return data

@@ -2,8 +2,7 @@
 
 Tilk & Alumäe 2015, section 2.2, train "a simple model using a small window of pauses only as input features" (`words`
 false): it finds periods with an F1 of 0.53 and no commas. They specify neither the width nor the kind of the model.
-Here
-it is a tanh layer and a softmax; p(t) is the pause of slot t in seconds, x(t) the word before it, n the width:
+Here it is a tanh layer and a softmax; p(t) is the pause of slot t in seconds, x(t) the word before it, n the width:
 
     y(t) = tanh(W [p(t − n) … p(t + n), e(x(t − n + 1)) … e(x(t + n))] + b)
     ŷ(t) = softmax(V y(t) + c)
@@ -47,7 +46,7 @@ class Model(NeuralModel):
         n, steps, features = self.window, tokens.shape[1], []
         if self.pauses:
             pauses = torch.full_like(tokens, torch.nan, dtype=torch.float32) if pauses is None else pauses
-            pauses = pauses.masked_fill(tokens == END, torch.nan)  # padding, whatever it is
+            pauses = pauses.masked_fill(tokens == END, torch.nan)  # padding, whatever its values
             line = nn.functional.pad(pauses, (n, n), value=torch.nan)
             features += [self.pauses(line[:, shift:shift + steps], tokens).transpose(0, 1)
                          for shift in range(2 * n + 1)]

@@ -5,8 +5,8 @@ h(t) is what the text model's output layer reads at the last piece before slot t
     LSTM       y(t) = LSTM([h(t), p(t)]);  ŷ(t) = softmax(W y(t) + b + c(p(t)))
     linear     ŷ(t) = softmax(W h(t) + b + c(p(t)))
 
-The text model does not change. The paper has no c, a table over classes of durations (layers.pauses), with which a
-linear stage can weigh a pause against the words. Another input of the LSTM tells an unknown pause from one of 0 s.
+The text model does not change. The paper does not have c, a table over classes of durations (layers.pauses), with which
+a linear stage can weigh a pause against the words. Another input of the LSTM tells an unknown pause from one of 0 s.
 """
 
 from typing import Any, cast
@@ -51,7 +51,7 @@ class Model(NeuralModel):
 
     def train(self, mode: bool = True) -> "Model":
         super().train(mode)
-        self.text.eval()  # no dropout in what does not learn
+        self.text.eval()  # no dropout in a part that does not learn
         return self
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:

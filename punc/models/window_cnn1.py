@@ -1,7 +1,7 @@
 """CNN-1: Che et al. 2016, "Punctuation Prediction for Unsegmented Transcript Based on Word Vector", section 2.2.
 
-As in Kim 2014, filters as wide as a word vector move over the m words around a slot, h words at a time, and the maximum
-of each filter counts. The paper does not say what follows the filter; here it is tanh, as in Kim's equation (2).
+As in Kim 2014, filters as wide as a word vector move over the m words around a slot, h words at a time, and each filter
+contributes its maximum. The paper does not say what follows the filter; here it is tanh, as in Kim's equation (2).
 
     f(h) = max over time of tanh(F(h) * x + c(h))      128 filters for each of h = 1 … 4
     h1 = σ(W1 [f(1) … f(4)] + b1); h2 = σ(W2 h1 + b2)  4096, 2048 units
@@ -38,7 +38,7 @@ class Model(WindowModel):
 
     def _maximum(self, words: Tensor, filters: Any) -> Tensor:
         """The maximum of each filter. On five words, one product is twice as fast as a convolution."""
-        if torch.jit.is_tracing():  # exporters know no unfold of such inputs
+        if torch.jit.is_tracing():  # exporters cannot unfold such inputs
             return filters(words.transpose(1, 2)).amax(2).tanh()
         runs = words.unfold(1, filters.kernel_size[0], 1).flatten(2)  # (B·T, m − h + 1, n·h)
         return nn.functional.linear(runs, filters.weight.flatten(1), filters.bias).amax(1).tanh()

@@ -38,7 +38,7 @@ class Model(WindowModel):
                   for before, after in pairwise((1, filters, 2 * filters, 2 * filters))]
         for layer in layers:
             nn.init.xavier_uniform_(layer.weight, nn.init.calculate_gain("tanh"))
-        # tanh rises everywhere, so it may follow the pooling, where there are fewer pixels.
+        # tanh is increasing, so it may follow the pooling, which leaves fewer pixels.
         self.convolutions = nn.Sequential(layers[0], nn.MaxPool2d(pool, ceil_mode=True), nn.Tanh(),
                                           layers[1], nn.Tanh(), layers[2], nn.Tanh())
         pixels = -(-self.window // pool) * -(-self.embedding_dim // pool)

@@ -1,16 +1,16 @@
-"""Confusions: what a recogniser wrote instead of which words, counted on references aligned with its output.
+"""Confusions: which words a recogniser wrote instead of which, counted on references aligned with its output.
 
-The file is text, one count a line, with tabs between the fields and blanks between words:
+The file is text, one count a line, with tabs between the fields and spaces between words:
 
     punc confusions 1
-    runs        27200                           stretches of wrong words, one after another
+    runs        27200                           stretches of consecutive wrong words
     slots       607915    none                  slots without a mark, between two correct words
     slots       93064     mark                  slots with a mark, between two correct words
     seen        3116      hundred               a reference word
     heard       3425      hundred               a word of the ASR output
-    replaced    314       in          and       a wrong word, and what stands in its place: one word
+    replaced    314       in          and       a wrong word, and what replaces it: one word
     replaced    7         100,000     hundred thousand      or several
-    replaced    685       's                    or none: it is deleted
+    replaced    685       's                    or nothing: it is deleted
     inserted    718       mark        and       words in a slot between two correct words
 
 Words are aligned by `timing.align`. Between matched words are *regions* of some reference words and some ASR words,
@@ -33,7 +33,7 @@ from punc.scoring.project import paired_streams
 from punc.timing.align import align_words
 
 HEADER = "punc confusions 1"
-KINDS = ("slots", "seen", "heard", "replaced", "inserted")  # of lines, but for runs
+KINDS = ("slots", "seen", "heard", "replaced", "inserted")  # of lines, except for runs
 PLACES = ("none", "mark")  # slots without a mark, and with one
 LONGEST = 5  # words in a region, on either side
 Words = tuple[str, ...]
@@ -112,7 +112,7 @@ def read_confusions(path: StrPath) -> Confusions:
 
 
 def _read_line(found: Confusions, fields: list[str]) -> None:
-    """Add a line to the counts. Raises ValueError if it is none."""
+    """Add a line to the counts. Raises ValueError if it is invalid."""
     kind, count, *rest = fields
     number = int(count)
     if not 0 <= number < 1 << 53:  # counts are added up as float64
@@ -131,7 +131,7 @@ def _read_line(found: Confusions, fields: list[str]) -> None:
         if not word or (kind == "slots" and word not in PLACES) or kind not in KINDS:
             raise ValueError
         key = word
-    if kind != "runs" and number:  # what never came tells nothing, and has no share of the rest
+    if kind != "runs" and number:  # a count of 0 says nothing, and must not become an outcome
         getattr(found, kind)[key] += number
 
 
@@ -155,7 +155,7 @@ def learn(pairs: Sequence[tuple[StrPath, StrPath]], labels: LabelSet) -> tuple[C
 
 
 def add_stream(found: Confusions, spoken: Sequence[str], heard: Sequence[str], marks: np.ndarray) -> int:
-    """Count a stream; `marks`, bool (reference words,), says where a mark follows. Returns how many were left out."""
+    """Count a stream; `marks`, bool (reference words,), says where a mark follows. Returns how many are left out."""
     alignment = align_words(spoken, heard)
     pairs = alignment.ref_to_hyp.tolist()
     matches = [(-1, -1), *((i, j) for i, j in enumerate(pairs) if j >= 0 and spoken[i] == heard[j]),

@@ -1,7 +1,7 @@
 """Draws errors for a text or a data directory: words substituted, deleted and inserted, and the pauses of the result.
 
 With a `Fluency`, errors fit into their sentence, as a recogniser's language model makes them: a wrong word is drawn
-several times, and the draw with the most word pairs that occur elsewhere in the text is used. The first draw decides
+several times, and the draw is used that makes the most word pairs found elsewhere in the text. The first draw decides
 which words are wrong and which are deleted.
 """
 
@@ -22,15 +22,15 @@ from punc.scoring.project import Projection, project_stream
 from punc.timing.align import Alignment, align_streams
 
 PART = 1024  # reference words that are aligned at once, about
-BITS = 1 << 27  # of the pairs, 16 MiB; with 10 million different ones, one in 14 others is taken for seen
+BITS = 1 << 27  # for pairs, 16 MiB; with 10 million distinct pairs, one in 14 unseen pairs counts as seen
 
 
 class Drawn(NamedTuple):
     """A text with errors: N words, of a reference with n words."""
 
     words: np.ndarray  # int64 (N,): types, as in the table
-    source: np.ndarray  # int64 (N,): the reference word that each stands for, or after which it is inserted
-    kept: np.ndarray  # bool (n,): whether the reference word is there, as it was
+    source: np.ndarray  # int64 (N,): the reference word that each replaces, or after which it is inserted
+    kept: np.ndarray  # bool (n,): whether the reference word is unchanged
     spoken: np.ndarray  # bool (N,): whether the word is the last one for its reference word, so its pause follows it
 
     @property
@@ -40,7 +40,7 @@ class Drawn(NamedTuple):
 
     @property
     def inserted(self) -> int:
-        """How many words there are in addition to one for each reference word that is not deleted."""
+        """How many words are inserted, that is, beyond one for each reference word that is not deleted."""
         return len(self.words) - int(self.spoken.sum())
 
 
@@ -71,7 +71,7 @@ class Fluency:
         right = np.where((wrong == n - 1) | first[after], 0, words[after])
         found = table.draw(words[wrong], rng)
         best = self._fit(table, found, left, right)
-        best[found == deletion] = 2  # as good as can be
+        best[found == deletion] = 2  # the best fit
         for _ in range(self._draws - 1):
             other = table.draw(words[wrong], rng)
             fit = np.where(other == deletion, -1, self._fit(table, other, left, right))
@@ -80,7 +80,7 @@ class Fluency:
         return found
 
     def _fit(self, table: NoiseTable, sequences: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """How many pairs with the words beside them are seen, int64 from 0 to 2; of no words, whatever."""
+        """How many pairs with the neighbouring words are seen, int64 from 0 to 2; arbitrary for empty sequences."""
         last = table.ends[sequences] - 1
         begin = last + 1 - np.maximum(table.lengths[sequences], 1)
         return self.seen(left, table.words[begin]).astype(np.int64) + self.seen(table.words[last], right)
@@ -116,7 +116,7 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
     if clean is not None:
         wrong &= ~clean
     deletion = len(table.errors)
-    sequences = np.stack([words, np.full(n, deletion)], 1)  # of each word, and of what follows it
+    sequences = np.stack([words, np.full(n, deletion)], 1)  # for each word, and for its slot
     replaced = np.flatnonzero(wrong)
     found = fluency.draw(table, words, first, replaced, rng) if fluency else table.draw(words[replaced], rng)
     allowed = ~(first[replaced] & (found == deletion))
@@ -138,26 +138,26 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
 def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment:
     """The text aligned with the one that has errors, by the rules of `timing.align`.
 
-    To take linear time, the alignment is cut at the beginning of streams and between correct words, like most of the
-    best alignments.
+    To take linear time, the alignment is cut at the beginning of streams and between correct words, as most of the best
+    alignments allow.
     """
     ends = np.cumsum(np.bincount(drawn.source, minlength=len(words)))
     cuts = np.append(np.flatnonzero(first[1:]) + 1, len(words))
     single = np.diff(ends, prepend=0) == 1
     quiet = drawn.kept & single
-    calm = np.flatnonzero(quiet[:-1] & quiet[1:]) + 1  # a part begins at one of these
+    calm = np.flatnonzero(quiet[:-1] & quiet[1:]) + 1  # a part may begin at each of these
     wanted = np.searchsorted(calm, np.arange(PART, len(words), PART))
     cuts = np.union1d(cuts, calm[wanted[wanted < len(calm)]])
     return align_streams(words, drawn.words, cuts.tolist(), ends[cuts - 1].tolist())
 
 
 def drawn_pauses(pauses: np.ndarray, drawn: Drawn) -> np.ndarray:
-    """The pauses after the words of a text with errors, float32 (N,); NaN unknown, as next to words inserted in a slot.
+    """The pauses after the words of a text with errors, float32 (N,); NaN unknown, for example next to inserted words.
 
     A wrong word, or the last of several, has the pause of the word that it replaces. The pause of a deleted word is
     added to that of the word before, without the duration of the deleted word, which is unknown.
     """
-    last = np.cumsum(np.bincount(drawn.source, minlength=len(pauses))) - 1  # the last word that was there by each slot
+    last = np.cumsum(np.bincount(drawn.source, minlength=len(pauses))) - 1  # the last drawn word up to each slot
     found = np.full(len(drawn.words), np.nan, np.float32)
     heard = last >= 0
     ends = last[heard]
@@ -168,10 +168,10 @@ def drawn_pauses(pauses: np.ndarray, drawn: Drawn) -> np.ndarray:
 
 def corrupt(data_dir: StrPath, out_dir: StrPath, confusions: Confusions, labels: LabelSet,
             wer: float, seed: int = 1, draws: int = 1) -> tuple[Projection, int, int]:
-    """Write `out_dir`: the data directory with the errors of a recogniser, and labels as of `punc project`. One stream
-    is in memory. Returns sums: what became of the labels, and how many words were deleted and inserted.
+    """Write `out_dir`: the data directory with the errors of a recogniser, and labels as from `punc project`. One
+    stream is in memory at a time. Returns what became of the labels, and how many words were deleted and inserted.
 
-    Raises InputError if the directory has no labels, or others, and if the confusions cannot give as many errors.
+    Raises InputError if the directory has no labels or other labels, or if the confusions cannot give so many errors.
     """
     data = DataDir(data_dir, needs=["punct"])
     words: Counter[str] = Counter()

@@ -1,9 +1,9 @@
 """A set of a store with errors, drawn for each seed.
 
-A word is a run of tokens that ends with a slot, and has the type of a table. Any other run is an unknown word, which
-is kept, deleted, or replaced like rare words. What a recogniser wrote becomes tokens by the store's
-tokenizer, so a word outside the vocabulary is `<unk>`, or spelled. A noisy set is drawn in blocks, into temporary files
-without a name, so memory does not grow with the corpus.
+A word is a run of tokens that ends with a slot. A run that the table of errors does not know is an unknown word, which
+is kept, deleted, or replaced like rare words. The store's tokenizer turns the recogniser's words into tokens, so a word
+outside the vocabulary is `<unk>`, or spelled. A noisy set is drawn in blocks, into temporary files without a name, so
+memory does not grow with the corpus.
 """
 
 import logging
@@ -28,17 +28,17 @@ from punc.tokens.vocabulary import SPECIALS, UNK
 logger = logging.getLogger(__name__)
 
 BLOCK = 1 << 19  # tokens of a block, at most
-STRETCH = 1024  # words that have errors, or have none
+STRETCH = 1024  # words in a row that may all have errors, or have none
 
 
 class Block(NamedTuple):
-    """Some whole words of a set, n of them: tokens int32, labels int8 (n,), and pauses float32 (n,), if it has some."""
+    """Some whole words of a set, n of them: tokens int32, labels int8 (n,), and pauses float32 (n,), if it has any."""
 
     ids: np.ndarray
     ends: np.ndarray  # int64 (n,): where each word ends, in `ids`
     labels: np.ndarray
     pauses: np.ndarray | None
-    streams: np.ndarray  # int64: the words with which streams begin; streams without words begin with those after them
+    streams: np.ndarray  # int64: the first word of each stream; for a stream without words, the word after it
 
     @property
     def first(self) -> np.ndarray:
@@ -50,7 +50,7 @@ class Block(NamedTuple):
 
 
 def blocks(data: StoreSet, size: int = BLOCK) -> Iterator[Block]:
-    """The words of a set with labels, block by block; tokens at its end that no slot follows are left out."""
+    """The words of a set with labels, block by block; tokens after the last slot are left out."""
     begin = stream = 0
     assert data.labels is not None, "the set is labelled"
     while begin < len(data.ids):
@@ -70,8 +70,8 @@ def blocks(data: StoreSet, size: int = BLOCK) -> Iterator[Block]:
 
 
 class WordRuns:
-    """The `types` of words, by their tokens: the number of the first word with these, from 1; 0 for the unknown
-    token."""
+    """The `types` of words by their tokens: words with the same tokens have the number of the first, from 1; 0 is
+    the unknown token."""
 
     def __init__(self, tokenizer: Tokenizer, words: list[str]):
         encoding = tokenizer.encode(words)
@@ -82,12 +82,12 @@ class WordRuns:
         self.types = dict(zip(words, self._types[same][1:].tolist()))
 
     def find(self, block: Block) -> np.ndarray:
-        """The types of the words of a block, int64; 0 for runs of tokens that are no known word."""
+        """The types of the words of a block, int64; 0 for runs of tokens that are not a known word."""
         places = find_sorted(self._hashes, hash_runs(block.ids, block.ends))
         return np.where(places < 0, 0, self._types[places])
 
     def spell(self, block: Block, drawn: Drawn) -> tuple[np.ndarray, np.ndarray]:
-        """The tokens of the words with errors, int32, and where each word ends, int64. Kept words keep theirs."""
+        """The tokens of a text with errors, int32, and where each word ends, int64. Kept words keep their tokens."""
         kept = drawn.kept[drawn.source] & drawn.spoken
         pool = np.concatenate([block.ids, self._tokens])
         own_starts, own_lengths = _stretches(block.ends, 0)
@@ -104,7 +104,7 @@ def _stretches(ends: np.ndarray, shift: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def hash_runs(tokens: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """A 64-bit number for each run of tokens, the same for the same tokens; no run is empty."""
+    """A 64-bit hash of each run of tokens; no run is empty."""
     starts, lengths = _stretches(ends, 0)
     places = ranges(np.zeros_like(lengths), lengths)
     mixed = (tokens.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -118,7 +118,7 @@ class StoreNoise:
     """The errors of a labelled set of a store, at a word error rate, from confusions of `punc confusions`.
 
     share   of the text that has errors, in stretches of STRETCH words drawn anew for each seed
-    draws   how often each wrong word is drawn; the best fitting draw is used
+    draws   how often each wrong word is drawn; the best-fitting draw is used
 
     Raises InputError for confusions that cannot be read or cannot give this rate, and for tokens of characters.
     """
@@ -178,7 +178,7 @@ class StoreNoise:
                                    pauses=None if self._data.pauses is None else pauses, turns=None)
 
     def _clean(self, count: int, seed: tuple[int, ...]) -> np.ndarray | None:
-        """Which words have no errors, bool (count,); None: any may have some."""
+        """Which words have no errors, bool (count,); None: all may have errors."""
         if self._share == 1:
             return None
         stretches = np.random.default_rng(seed).random(-(-count // STRETCH)) >= self._share

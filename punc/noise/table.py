@@ -1,14 +1,14 @@
 """The errors of the words of a text as probabilities, estimated from confusions.
 
-Words are numbers here, their *types*: type 0 is any word that is not known. A *sequence* is what can stand in the place
-of a word; sequence t < types is the one word t.
+Words are numbers here, their *types*: type 0 is any word that is not known. A *sequence* is what can replace a word;
+sequence t < types is the one word t.
 
 Rate: a word that was seen n times, e times wrong, is wrong with probability (e + K r) / (n + K). r is the rate of all
-words that were seen about as often (by powers of 2), so that of rare words for a word that was never seen.
+words that were seen about as often (by powers of 2); a word that was never seen gets the rate of rare words.
 
-Replacement: the counted ones and, for words with fewer than ENOUGH errors, K more: some deletions, in the same
-proportion as for all words seen about as often; the rest words that sound alike or, if there are none, the
-replacements of unknown words.
+Replacement: as counted, and for words with fewer than ENOUGH errors, K more counts: deletions, in the same proportion
+as for all words seen about as often, and for the rest words that sound alike or, if there are none, the replacements of
+unknown words.
 
 Sound: a noisy channel (Kernighan, Church & Gale 1990, "A Spelling Correction Program Based on a Noisy Channel Model"):
 a word w is heard as the word v with a probability in proportion to P(v) P(w → v). P(v) is how frequent v is in the ASR
@@ -29,14 +29,14 @@ from punc.base.errors import InputError
 from punc.noise.confusions import PLACES, Confusions
 
 PRIOR = 5.0  # K
-ENOUGH = 50  # errors of a word that tell what it is replaced by
-HIGHEST = 0.9  # of the probability that a word is wrong
-RARE = 1  # band of words that were seen once, and of those that were not
-MOST = 16  # words that one is heard as
-ALIKE = 0.5  # the largest distance of words, in edits a character, from which edits are counted
+ENOUGH = 50  # errors of a word that are enough to know its replacements
+HIGHEST = 0.9  # bound of the probability that a word is wrong
+RARE = 1  # band of words that were seen once or never
+MOST = 16  # words that a word can be heard as
+ALIKE = 0.5  # edits are counted on words with at most this distance, in edits per character
 BLOCK = 256  # words that are compared with all others at once
 UNSEEN = 0.1  # added to the count of each edit
-SAME_AS_UNKNOWN = -1  # an outcome: drawn again, of the unknown type
+SAME_AS_UNKNOWN = -1  # an outcome: draw again, for the unknown type
 
 
 class Choices:
@@ -44,7 +44,7 @@ class Choices:
 
     rows, outcomes   int64 (K,); weights float64 (K,)
     size             the number of rows
-    other            the outcome of a row that has none
+    other            the outcome of a row without outcomes
     """
 
     def __init__(self, rows: np.ndarray, outcomes: np.ndarray, weights: np.ndarray, size: int, other: int):
@@ -62,7 +62,7 @@ class Choices:
         self._ends = whole - before[self.rows] + self.rows
 
     def draw(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """An outcome of each of the rows, int64."""
+        """Draw an outcome for each of the rows, int64."""
         found = np.searchsorted(self._ends, rows + rng.random(len(rows)), "right")
         return self.outcomes[np.clip(found, self._first[rows], self._last[rows])]  # sums are rounded
 
@@ -76,10 +76,10 @@ class NoiseTable:
     """How the words of a text go wrong."""
 
     errors: np.ndarray  # float64 (types,): the probability that a word is wrong
-    replacements: Choices  # of each type: what stands in its place, sequences
+    replacements: Choices  # for each type: the sequences that can replace it
     inserted: np.ndarray  # float64 (2,): the probability of an insertion in a slot without a mark, and with one
-    insertions: Choices  # of the two: what is inserted, sequences
-    burst: float  # the probability that a word is wrong as the word before is
+    insertions: Choices  # for both kinds of slots: the sequences that can be inserted
+    burst: float  # the probability that a word copies whether the word before is wrong
     words: np.ndarray  # int64: the types in all sequences, end to end
     ends: np.ndarray  # int64: where each sequence ends
 
@@ -89,14 +89,14 @@ class NoiseTable:
         return np.diff(self.ends, prepend=0)
 
     def draw(self, words: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """What replaces wrong words, each drawn independently: sequences, int64."""
+        """Draw what replaces wrong words, each independently: sequences, int64."""
         found = self.replacements.draw(words, rng)
         unknown = found == SAME_AS_UNKNOWN
         found[unknown] = self.replacements.draw(np.zeros(int(unknown.sum()), np.int64), rng)
         return found
 
     def expected_wer(self, counts: np.ndarray, marks: float) -> float:
-        """The word error rate to expect in a text with these words (types,), and marks in this share of its slots."""
+        """The expected word error rate of a text with these words (types,), and marks in this share of its slots."""
         lengths = self.lengths
         edits = self.replacements.mean(np.append(np.maximum(lengths, 1), 0))  # SAME_AS_UNKNOWN is the last, or −1
         edits += self.replacements.mean(np.append(np.zeros(len(lengths)), 1)) * edits[0]
@@ -107,15 +107,15 @@ class NoiseTable:
         return float(counts @ (self.errors * edits)) / words + correct * float(added @ [1 - marks, marks])
 
     def at_wer(self, wer: float, counts: np.ndarray, marks: float) -> "NoiseTable":
-        """The table with all probabilities changed by one factor, so that this word error rate is to be expected.
+        """The table with all probabilities scaled by one factor, so that this is the expected word error rate.
 
-        Raises InputError if they cannot be as high.
+        Raises InputError if they cannot be that high.
         """
         low, high = 0.0, 1.0
         while self._times(high).expected_wer(counts, marks) < wer:
             low, high = high, 2 * high
             if high > 1 << 20:
-                raise InputError(f"these confusions give no word error rate of {wer:g}", "ask for a lower one")
+                raise InputError(f"these confusions cannot give a word error rate of {wer:g}", "ask for a lower one")
         for _ in range(50):
             middle = (low + high) / 2
             if self._times(middle).expected_wer(counts, marks) < wer:
@@ -150,7 +150,7 @@ class Sequences:
 
 
 def make_table(confusions: Confusions, types: dict[str, int], words: Container[str]) -> NoiseTable:
-    """The table of a text that can have these words, which are some of those with a type; others have type 0."""
+    """The table for a text with these words, which are among those with a type; other words have type 0."""
     size = max(types.values(), default=0) + 1
     seen, wrong = np.zeros(size), np.zeros(size)
     for word, count in confusions.seen.items():
@@ -165,7 +165,7 @@ def make_table(confusions: Confusions, types: dict[str, int], words: Container[s
         deleted[row] += count * (not output)
         counted[row, outcome] += count
         if row and confusions.seen[word] == 1:
-            counted[0, outcome] += count  # of unknown words, if all words of the confusions are known
+            counted[0, outcome] += count  # so unknown words have outcomes even if all words of the confusions are known
     errors, deletions = _smoothed(seen, wrong, deleted)
     few = {number: word for word, number in reversed(types.items()) if number and wrong[number] < ENOUGH
            and word in words}
@@ -192,7 +192,7 @@ def _smoothed(seen: np.ndarray, wrong: np.ndarray, deleted: np.ndarray) -> tuple
 
 def _alike(confusions: Confusions, types: Mapping[str, int],
            words: Mapping[int, str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What words, by their types, are replaced by that sounds alike: rows, outcomes, and weights that add up to 1."""
+    """The words that sound like each of `words`, by type: rows, outcomes, and weights that add up to 1."""
     sounds = Sounds(confusions)
     heard_types = np.array([types.get(word, 0) for word in sounds.words], np.int64)
     rows, outcomes, weights = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
@@ -225,11 +225,11 @@ class Sounds:
         for (word, output), _ in sorted(confusions.replaced.items()):
             if len(output) == 1 and Levenshtein.normalized_distance(word, output[0]) <= ALIKE:
                 edits.update(_edits(word, output[0]))
-                edits.update(zip(word, word))  # those that were not kept are taken off again
+                edits.update(zip(word, word))  # `_edits` subtracts those that were not kept
         self._log_probs = _log_probabilities(edits)
 
     def neighbours(self, words: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """For each word, the indices of the words that it is heard as, and their probabilities; there may be none."""
+        """For each word, the indices of the words that it is heard as, and their probabilities; possibly none."""
         found: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         lengths = np.array([len(word) for word in words], np.int64)
         for length in np.unique(lengths).tolist():
@@ -268,7 +268,7 @@ def _edits(word: str, other: str) -> Counter[tuple[str, str]]:
 
 
 def _log_probabilities(edits: Counter[tuple[str, str]]) -> dict[tuple[str, str], float]:
-    """The logarithm of the probability of each edit; that of ("", "") is for edits that were never seen."""
+    """The logarithm of the probability of each edit; ("", "") stands for edits that were never seen."""
     kinds = len({after for _, after in edits}) + 1
     totals: Counter[str] = Counter()
     for (before, _), count in edits.items():

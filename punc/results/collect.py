@@ -98,7 +98,7 @@ def _tests(pair: tuple[str, str], these: Sequence[Score], others: Sequence[Score
 
 
 def _is_aligned(*scores: Score) -> bool:
-    """Whether a system changed words of a reference that all have in common: then slots differ, and units do not."""
+    """Whether a system changed the words of a shared reference: then slots differ, but units do not."""
     signed = [signature_parts(score.signature) for score in scores]
     return len({parts.get("reference") for parts in signed}) == 1 and any(
         parts.get("words", "").startswith("aligned") for parts in signed)
@@ -121,7 +121,7 @@ def read_training(system: Path) -> list[Epoch]:
     """The epochs of the model in a directory; none if it has no log or is not trained in epochs.
 
     An epoch that was trained again after a stop counts once; a first epoch begins a new run. If the run has not ended
-    and the log does not say which epoch is kept, it is the one with the lowest dev loss.
+    and the log does not say which epoch is kept, the one with the lowest dev loss counts as kept.
     """
     epochs: dict[int, Epoch] = {}
     kept = 0
@@ -143,7 +143,7 @@ def read_training(system: Path) -> list[Epoch]:
 
 
 def read_cost(system: Path) -> Cost | None:
-    """The cost of training the model in a directory, by its log; None if there is none with the first epoch."""
+    """The cost of training the model in a directory, by its log; None without a log that has the first epoch."""
     epochs = read_training(system)
     if epochs and epochs[0].number == 1:
         seconds = sum(epoch.seconds for epoch in epochs)
@@ -154,7 +154,7 @@ def read_cost(system: Path) -> Cost | None:
 
 
 def _logs(system: Path) -> list[str]:
-    """What `punc train` said: log/train.log, or, if the run was stopped and went on, train.1.log, …, and train.log."""
+    """What `punc train` logged: log/train.log, and before it train.1.log, … if the run was stopped and continued."""
     directory = system / "log"
     parts = [(int(path.suffixes[0][1:]), path) for path in directory.glob("train.*.log")
              if path.suffixes[0][1:].isdecimal() and path.name.count(".") == 2]
@@ -164,5 +164,5 @@ def _logs(system: Path) -> list[str]:
 
 
 def _rounded(value: float) -> float:
-    """A number as a table has it, so that a page is the same from the table."""
+    """A number as it is written in a table, so that the table gives the same page."""
     return float(f"{value:.4f}")

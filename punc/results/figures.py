@@ -1,8 +1,8 @@
-"""Figures by matplotlib, an extra: those of a report as SVG inside a page, those of a recipe as PNG files.
+"""Figures by matplotlib, an extra: a report's as SVG inside its page, a recipe's as PNG files.
 
 Text and axes of a report have the page's text colour, so that plots are readable on light and dark pages. A system
-has the same colour, dash and marker in all plots. Pictures of data directories show how long pauses are, what a system
-makes of them, and how frequent marks are. Their axis of pauses is logarithmic, with pauses under 10 ms, the shortest
+has the same colour, dash and marker in all plots. Pictures of data directories show how long pauses are, how a system
+uses them, and how frequent marks are. Their axis of pauses is logarithmic, with pauses under 10 ms, the shortest
 frame of an ASR system, at the left end as "0".
 """
 
@@ -26,13 +26,13 @@ TEXT = "#123456"  # stands for the page's text colour, currentColor
 COLOURS = ("#2f7fc1", "#d1495b", "#3f9b57", "#a86bd1", "#c77d0a", "#1f9e9e", "#a0705a", "#8a8a8a")
 DASHES = ("-", "--", "-.", ":")
 MARKERS = "osD^vPX*"
-CURVES = len(COLOURS)  # systems in a plot; the tables have all
+CURVES = len(COLOURS)  # systems in a plot; tables show all of them
 WIDTH, HEIGHT = 4.6, 3.2  # inches of a panel
 SHORTEST, LONGEST = 0.01, 100.0  # s, the ends of the axis
 ZERO = 0.006  # where "0" is drawn
 EDGES = np.concatenate([[0.005, 0.0072], np.geomspace(SHORTEST, LONGEST, 33)])  # bins: "0", a gap, eight a decade
 PICTURE = 8.0, 4.5  # inches
-MOST_WORDS = 60  # between two marks; what is longer is at the right end
+MOST_WORDS = 60  # words between two marks; longer distances are at the right end
 
 Curves = Mapping[str, tuple[Any, Any]]  # x and y by system
 
@@ -42,7 +42,7 @@ def missing_packages(*names: str) -> list[str]:
 
 
 def styles(systems: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """How the systems are drawn; those after the first CURVES are not."""
+    """How the first CURVES systems are drawn; others are not drawn."""
     return {system: {"color": COLOURS[i], "linestyle": DASHES[i % len(DASHES)], "marker": MARKERS[i], "markersize": 4,
                      "linewidth": 1.5} for i, system in zip(range(CURVES), systems)}
 
@@ -95,7 +95,7 @@ def draw(curves: Mapping[str, Curves], style: Mapping[str, dict[str, Any]], name
     legend = 0.2 * -(-len(drawn) // columns)  # inches
     height = HEIGHT + legend
     figure, panels = new_figure(list(curves), width, height, TEXT, layout=None)
-    # A constrained layout would take a third of the time of the whole page.
+    # A constrained layout would take a third of the time for the whole page.
     figure.subplots_adjust(left=0.62 / width, right=1 - 0.1 / width, bottom=0.62 / height,
                            top=1 - (legend + 0.3) / height, wspace=0.28)
     for axes, (title, by_system) in zip(panels, curves.items()):
@@ -151,7 +151,7 @@ def shares(pauses: np.ndarray) -> np.ndarray:
 
 
 def describe_pauses(name: str, pauses: np.ndarray) -> str:
-    """One line about a label's slots: their number, median, and shares without a pause and without a known one."""
+    """One line about a label's slots: number, median pause, and shares without a pause and with an unknown one."""
     known = pauses[np.isfinite(pauses)]
     if not len(known):
         return f"{name}: {len(pauses):,} slots, no pause known"

@@ -1,17 +1,18 @@
 """The findings of a page: sentences whose figures are filled in from the tables of the page.
 
-A figure is written in braces that name its cell; names with blanks are quoted:
+A figure is written in braces that name its cell; names with spaces are quoted:
 
     {SYSTEM SET METRIC}       51.1; of several seeds, their mean
     {± SYSTEM SET METRIC}     51.1 ± 1.1: with the standard deviation of the seeds
     {A - B SET METRIC}        +1.3: a difference
     {A > B C SET METRIC}      57.0 against 52.0 (p = 0.0005) and 50.7: A is above B and C; with <, below them
     {p A B SET METRIC}        p = 0.0312: of a paired test
-    {tests A B SET}           overall F1 +0.4 (p = 0.2089), Err +0.3 (p = 0.0024): all paired tests of A − B, but
+    {tests A B SET}           overall F1 +0.4 (p = 0.2089), Err +0.3 (p = 0.0024): all paired tests of A − B, except
                               those of SER, which is Err in another unit, and of the macro average
 
 `published NAME` in place of a system is a published row. A finding names each system whose figures it quotes. Other
-numbers stand in backticks, with a word that says what they count; years and names, such as F1 and 4-gram, need none.
+numbers stand in backticks, with a word that says what they count; years and names, such as F1 and 4-gram, do not need
+backticks.
 """
 
 import logging
@@ -26,7 +27,7 @@ from punc.results.page_data import Metrics, PageData, PairedTest, Published, Spr
 from punc.scoring.report import chance, figure
 from punc.scoring.significance import Interval
 
-BORDER = re.compile(r"^(?=- |$)", re.MULTILINE)  # of two findings
+BORDER = re.compile(r"^(?=- |$)", re.MULTILINE)  # between two findings
 REFERENCE = re.compile(r"\{([^{}]*)\}")
 COUNT = r"an?|half|third|quarter|one|two|three|four|five|six|seven|eight|nine|ten|twenty"
 PART = re.compile(rf"{REFERENCE.pattern}|`(?=[^`]*[A-Za-z])(?![^`]*\d\.\d)[^`]*`|"
@@ -44,8 +45,8 @@ class NotBorneOutError(Exception):
 def filled(text: str, data: PageData, published: Sequence[Published], declared: Collection[str], path: str) -> str:
     """The findings in `text`, read from `path`, with their figures.
 
-    A finding is left out, with a warning, if it is about a system or set in `declared` of which the page has no row, if
-    it quotes a test that the page does not have, or if its `<` or `>` does not hold or has a p that is not below LEVEL.
+    A finding is left out, with a warning, if it is about a system or set in `declared` that has no row on the page, if
+    it quotes a test that is not on the page, or if its `<` or `>` does not hold or has a p of LEVEL or more.
 
     Raises InputError for a typed figure, and for a reference that names nothing on the page.
     """
@@ -77,7 +78,7 @@ def _filled(finding: str, figures: "Figures", path: str, line: int) -> str:
 
 
 class Figures:
-    """The cells of a page, those of several seeds as one, its published figures, and its paired tests."""
+    """The cells of a page, with several seeds joined, its published figures, and its paired tests."""
 
     def __init__(self, data: PageData, published: Sequence[Published], declared: Collection[str]):
         self._rows: dict[tuple[str, str], Metrics] = {**data.metrics, **join_seeds(data.metrics)}

@@ -21,10 +21,10 @@ from punc.scoring.report import chance, figure
 
 logger = logging.getLogger(__name__)
 
-MAIN = "overall.F1"  # what the table of systems is about
+MAIN = "overall.F1"  # the metric in the table of systems
 ALPHA = 0.05
-MOST_SLOTS = 10_000  # of a set in the error browser; of a larger one it has a sample
-MOST_STREAMS = 50  # that a sample takes slots from
+MOST_SLOTS = 10_000  # slots of a set in the error browser; a larger set is sampled
+MOST_STREAMS = 50  # streams from which a sample takes slots
 PASSAGE = 60  # slots of a paragraph
 UNKNOWN = "--"
 
@@ -145,16 +145,16 @@ def _browsed(name: str, table: SlotTable, recordings: Sequence[str]) -> dict[str
 def choose(begins: np.ndarray, most: int, wanted: Sequence[int] = ()) -> list[tuple[int, int]]:
     """Which slots are shown: ranges in order, each in one stream, and the streams `wanted` whole.
 
-    begins   int64 (streams + 1,): the slots of each stream
-    most     slots in all. If there are more, up to MOST_STREAMS streams are drawn, and a stretch at a random place of
-             each, in proportion to its length
+    begins   int64 (streams + 1,): where the slots of each stream begin
+    most     slots in all. If there are more, up to MOST_STREAMS streams are drawn, and from each a stretch at a random
+             place, in proportion to the stream's length
     """
     sizes = np.diff(begins)
     if begins[-1] <= most:
         return [(int(begin), int(begin + size)) for begin, size in zip(begins, sizes) if size]
     rng = np.random.default_rng(1)
     order = rng.permutation(np.flatnonzero(sizes))
-    # Short streams are taken whole until there are enough; of long ones MOST_STREAMS have a part.
+    # Short streams are taken whole until there are enough slots; of long streams, at most MOST_STREAMS have a part.
     fit = int(np.searchsorted(np.cumsum(sizes[order]), most, side="right"))
     drawn = order[:max(fit, min(MOST_STREAMS, most))]
     share = min(1.0, most / sizes[drawn].sum())
@@ -171,8 +171,8 @@ def choose(begins: np.ndarray, most: int, wanted: Sequence[int] = ()) -> list[tu
 def encode(table: SlotTable, ranges: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
     """The slots of ranges as passages of up to PASSAGE slots, for the page's script.
 
-    A passage has stream, at (the number of its first slot in the stream, from 1), words, and strings with a fixed
-    number of characters a slot: ref and hyp (one character: 48 + the number of the label), post (two digits: the
+    A passage has `stream`, `at` (the number of its first slot in the stream, from 1), `words`, and strings with a fixed
+    number of characters per slot: ref and hyp (one character: 48 + the number of the label), post (two digits: the
     posterior of the system's label in percent) and pause (two digits of base 36: hundredths of a second, `--` unknown).
     `wrong` and `missing` are the recognition errors, by slot.
     """

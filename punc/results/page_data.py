@@ -7,8 +7,8 @@
     results/command.txt       the command that made the figures, if it is known
     results/*.png             pictures
 
-The pages (`pages`) depend only on these files and the settings. Systems that were trained with several
-seeds are SYSTEM, SYSTEM.seed2, SYSTEM.seed3, …: one row of a page. Rows of published pages can stay next to new ones.
+The pages (`pages`) depend only on these files and the settings. Systems that were trained with several seeds are
+SYSTEM, SYSTEM.seed2, SYSTEM.seed3, …: one row of a page. Rows of published pages can stay next to new ones.
 """
 
 import re
@@ -30,7 +30,7 @@ KEY = "RESULTS.tsv"  # no program reads results without it
 RESULTS_HEADER = ("system", "set", "metric", *Interval._fields)
 SIGNATURES_HEADER = ("system", "set", "signature")
 SEED = re.compile(r"\.seed\d+$")
-SAME = ("labels", "words", "last-slot", "slots", "reference")  # of a signature, where rows of a set are compared
+SAME = ("labels", "words", "last-slot", "slots", "reference")  # what rows of a set must share in their signatures
 
 
 class PairedTest(NamedTuple):
@@ -176,7 +176,7 @@ def without_seed(system: str) -> str:
 
 
 def runs_of(system: str, names: Iterable[str]) -> list[str]:
-    """The runs that are the row `system` (`join_seeds`) among names, in their order; none if there is no such row."""
+    """The names that are runs of the row `system` (`join_seeds`), in their order; none if there is no such row."""
     found = [name for name in names if system in (name, without_seed(name))]
     return found if system in found or len(found) > 1 else []
 
@@ -189,7 +189,7 @@ def first_runs(systems: Iterable[str]) -> list[str]:
 
 
 def join_seeds(metrics: Mapping[Row, Mapping[str, Interval]]) -> dict[Row, Metrics]:
-    """The metrics of each system and set; those of systems with several seeds as one row, in place of the first.
+    """The metrics of each system and set; systems with several seeds become one row, in place of the first seed.
 
     A row with only one seed does not change.
     """
@@ -213,10 +213,10 @@ def keep_rows(new: PageData, kept: PageData, directory: StrPath, systems: Sequen
               sets: Sequence[str] = ()) -> PageData:
     """The rows of `new`, and those of `kept`, read from `directory`, whose systems are not new, in order.
 
-    A new system replaces all its kept rows, including those of other seeds, which are of another training. A kept test
-    of a new and a kept system goes, unless the new rows repeat the kept ones figure by figure.
+    A new system replaces all its kept rows, including those of other seeds, which come from another training. A kept
+    test of a new and a kept system is dropped, unless the new rows repeat the kept ones figure by figure.
 
-    Raises InputError if rows of a set are of other slots or another reference, so that they cannot be compared.
+    Raises InputError if rows of a set have different slots or references, so that they cannot be compared.
     """
     fresh = {without_seed(system) for system in new.systems}
     rows = {key: row for key, row in kept.metrics.items() if without_seed(key[0]) not in fresh}
@@ -243,7 +243,7 @@ def dropped_rows(new: PageData, kept: PageData) -> list[Row]:
 
 
 def _figures(data: PageData, system: str) -> dict[Row, str]:
-    """All that was measured of the runs of a system; as text, in which what is not a number equals itself."""
+    """Everything that was measured for the runs of a system, as text, because NaN as text equals itself."""
     return {key: str(row) for key, row in data.metrics.items() if without_seed(key[0]) == system}
 
 

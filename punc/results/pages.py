@@ -107,7 +107,7 @@ def _main_table(data: PageData, settings: Settings) -> list[list[str]]:
 
 
 def _best_first(values: dict[str, float | None], lowest: bool) -> list[str]:
-    """Systems by a figure each; those without one are last, in their order."""
+    """Systems sorted by a figure; those without one are last, in their order."""
     known = {system: value for system, value in values.items() if value is not None and not np.isnan(value)}
     return sorted(known, key=lambda system: known[system], reverse=not lowest) + [
         system for system in values if system not in known]
@@ -121,7 +121,7 @@ def _split(column: str) -> tuple[str, str]:
 
 
 def _bold_best(values: Sequence[Interval | Spread | None], lowest: bool) -> list[str]:
-    """`value (low–high)` of each, empty for None; the best value is bold, and those that look the same."""
+    """`value (low–high)` of each, empty for None; the best value is bold, and so are values that look the same."""
     known = [one.value for one in values if one and not np.isnan(one.value)]
     best = figure((min if lowest else max)(known)) if known else ""
     shown = [figure(one.value) if one else "" for one in values]
@@ -209,7 +209,7 @@ def _cell(measured: Metrics, column: str) -> str:
 
 
 def _run_table(name: str, data: PageData, shown: Sequence[str]) -> str:
-    """The systems of a set that have several runs, each with the figures of all; or nothing."""
+    """A table of the systems of a set that have several runs, with the figures of each run; empty if there are none."""
     names = [system for system, other in data.metrics if other == name]
     rows = [["system", *shown]]
     for system in dict.fromkeys(map(without_seed, names)):

@@ -41,7 +41,7 @@ def breakdown(table: SlotTable, names: Sequence[str], group: np.ndarray) -> list
 
 
 def breakdowns(table: SlotTable) -> dict[str, list[Group]]:
-    """All groups that a set has, by title, but those by stream."""
+    """All groups of a set, by title, except those by stream."""
     found: dict[str, list[Group]] = {}
     if np.isfinite(table.pauses).any():
         known = np.where(np.isnan(table.pauses), np.inf, table.pauses)
@@ -68,7 +68,7 @@ def breakdowns(table: SlotTable) -> dict[str, list[Group]]:
 
 
 def by_stream(table: SlotTable) -> list[Group]:
-    """The score of each recording or speaker, the worst first: by the mean over systems, undefined last."""
+    """The score of each recording or speaker, sorted by the mean over systems: the worst first, undefined ones last."""
     found = breakdown(table, table.streams, table.stream_of)
     order = np.argsort(np.mean([group.f1 for group in found], axis=1), kind="stable").tolist()
     return [found[i] for i in order]
@@ -152,7 +152,7 @@ def _confusion(table: SlotTable, system: str) -> list[dict[str, Any]]:
 
 
 def _curves(table: SlotTable, style: Mapping[str, dict], id: str) -> dict[str, Any] | None:
-    """Precision-recall curves of each mark and system with posteriors; a large marker is what the system wrote."""
+    """Precision-recall curves of each mark and system with posteriors; a large marker is for the written labels."""
     found: dict[str, dict[str, PrecisionRecall]] = {}
     used, systems = table.counted, []
     for number, name in enumerate(table.labels.names):
@@ -177,7 +177,7 @@ def _curves(table: SlotTable, style: Mapping[str, dict], id: str) -> dict[str, A
 
 
 def _reliability(table: SlotTable, style: Mapping[str, dict], id: str) -> dict[str, Any] | None:
-    """Accuracy against confidence; the diagonal is a calibrated system."""
+    """Accuracy against confidence; a calibrated system is on the diagonal."""
     used = table.counted
     found = {system: reliability(one.posteriors[used], table.reference[used])
              for system, one in table.hypotheses.items() if one.posteriors is not None}

@@ -1,4 +1,4 @@
-"""The slots of a set as columns: words, reference, pauses, and what each system wrote there.
+"""The slots of a set as columns: words, reference, pauses, and what each system wrote in the slot.
 
 The words are those that the systems punctuated. If the score's reference has other words, as with ASR output, its
 labels are projected onto them as `scoring.counts` does. A system is left out, with the reason, if its slots are not
@@ -49,14 +49,14 @@ class SlotTable:
 
     labels: LabelSet
     words: list[str]  # the word before each slot
-    streams: list[str]  # the streams' names; `begins`, int64 (streams + 1,), says which slots they have
+    streams: list[str]  # the streams' names; stream i has the slots [begins[i], begins[i + 1]), int64 (streams + 1,)
     begins: np.ndarray
     reference: np.ndarray  # int8 (slots,)
     pauses: np.ndarray  # float32 (slots,), seconds, NaN unknown
     counted: np.ndarray  # bool (slots,): what the score counts (--last-slot)
     hypotheses: dict[str, Hypothesis] = field(default_factory=dict)  # by system
     left_out: dict[str, str] = field(default_factory=dict)  # system -> why its slots are not here
-    recognition: Recognition | None = None  # against the reference's words, if they are other words and known
+    recognition: Recognition | None = None  # against the words of the reference, if these differ and are known
 
     @property
     def stream_of(self) -> np.ndarray:
@@ -103,7 +103,7 @@ def read_slot_table(scores: Sequence[Score], data: Path, reference_words: str = 
 
 
 def _directories(score: Score, data: Path) -> tuple[Path, Path]:
-    """What was scored against what: by the log of the score; without a log, DATA/SET and the score's place."""
+    """The two directories that were scored: from the score's log or, without a log, DATA/SET and the score's place."""
     exp = score.path.parents[2]
     log = exp / score.system / "log" / f"score_{score.set}.log"
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
@@ -160,7 +160,7 @@ def _begin(reference: Path, decoded: Path, labels: LabelSet, classes: Mapping[st
 
 
 def _add(table: SlotTable, score: Score, decoded: Path, classes: Mapping[str, int]) -> None:
-    """Add a system. Raises InputError if its words or labels are not those of the table, or not those scored."""
+    """Add a system. Raises InputError if its words or labels are not those of the table, or were not scored."""
     data, labels, places, end = DataDir(decoded, ["pauses.scp"]), [], {}, 0
     for _, utterances in data.streams():
         labels.append(_numbers(utterances, classes, decoded))
@@ -189,7 +189,7 @@ def _posteriors(table: SlotTable, decoded: Path, classes: Mapping[str, int],
     if unknown := set(names) - set(classes):
         raise InputError(f"label '{min(unknown)}' is not one of the score's", "punctuate and score again", model)
     columns = [classes[name] for name in names]
-    merged = np.eye(len(table.labels), dtype=np.float32)[columns]  # a matrix of labels times this is one of classes
+    merged = np.eye(len(table.labels), dtype=np.float32)[columns]  # a matrix of labels times this gives one of classes
     found, slots = np.zeros((len(table.words), len(table.labels)), np.float32), 0
     for id, matrix in read_posteriors(archive):
         begin, end = places.get(id, (0, 0))

@@ -1,7 +1,7 @@
 """Counts of a reference and a hypothesis for each unit: slots by pairs of labels, and word errors.
 
 A *unit* is what intervals and tests resample: a stream, that is a recording or a text, as utterances of one recording
-are not independent. With fewer than MIN_STREAMS streams, one cannot tell how much recordings differ, so the units are
+are not independent. With fewer than MIN_STREAMS streams, it is unclear how much recordings differ, so the units are
 blocks of BLOCK words of the reference, and the intervals hold for other passages of the same recordings.
 
 If the words of a stream differ, as in ASR output, the reference slots are first projected onto the words of the
@@ -26,9 +26,9 @@ from punc.scoring.metrics import FORMS, OUTCOMES
 from punc.timing.align import Alignment, align_streams, project_labels, project_slots, word_numbers
 
 BLOCK = 100  # reference words in a block
-MIN_STREAMS = 10  # that are resampled as they are
+MIN_STREAMS = 10  # the fewest streams that are resampled whole
 LAST_SLOTS = ("true", "false", "only")  # the slot at a stream's end counts, does not, or counts alone
-CUT, RUN = 1000, 8  # words between cuts of a stream that is aligned again, and equal words around a cut
+CUT, RUN = 1000, 8  # words between cuts of a stream for its second alignment, and equal words around a cut
 WORD_COLUMNS = tuple(f"{form}:{outcome}" for form in FORMS for outcome in "CSDI")
 
 
@@ -88,7 +88,7 @@ def count_streams(names: Sequence[str], sides: Sequence[tuple[Words, Words]], la
     mark = np.array([marks.index(one) for one in marks])
     written = forms[0] * len(marks) + mark[ref_slots], forms[1] * len(marks) + mark[hyp_slots]
     errors[:, 2] = layout.outcomes(*written, layout.align_again(*written, alignment))
-    # A reference slot has a slot of the hypothesis if a word of its own stream is paired up to there.
+    # A reference slot has a hypothesis slot if a word of its own stream is paired at or before it.
     has_slot = project_slots(alignment) >= layout.hyp_begins[layout.ref_stream]
     expected = project_labels(alignment, np.where(has_slot, ref_slots, 0))
     counted = counted_slots([len(words.plain) for words in hyps], last_slot)
@@ -186,7 +186,7 @@ class _Layout:
         self.hyp_stream = np.repeat(streams, hyp_lengths)
 
     def align_again(self, ref: np.ndarray, hyp: np.ndarray, plain: Alignment) -> Alignment:
-        """Align another form of words whose plain form is aligned; cut every CUT words, within RUN equal ones."""
+        """Align another form of words, given the plain form's alignment; cut every CUT words, within RUN equal ones."""
         pairs = plain.ref_to_hyp
         equal = pairs >= 0
         equal[equal] = ref[equal] == hyp[pairs[equal]]
@@ -202,7 +202,7 @@ class _Layout:
                              np.sort(np.append(pairs[cuts], self.hyp_ends)).tolist())
 
     def _unit(self, stream: np.ndarray, place: np.ndarray) -> np.ndarray:
-        """The block of places in the reference, each of a stream; a place before the stream is in its first block."""
+        """The block of each place in the reference; a place before its stream is in the first block of the stream."""
         within = np.maximum(place - self.ref_begins[stream], 0) // self.block
         return (np.cumsum(self.blocks) - self.blocks)[stream] + within
 

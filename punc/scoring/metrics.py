@@ -2,8 +2,8 @@
 
 Labels can be merged into classes: `NAME:CLASS=LABEL+LABEL,CLASS=…`.
 
-A value that would divide by zero is NaN: P of a label that is never predicted, R of one that is never expected, F1 if
-both are so. F1 of a label that is expected and never predicted is 0.
+A value that would divide by zero is NaN: P of a label that is never predicted, R of one that is never expected, F1 in
+both cases together. F1 of a label that is expected and never predicted is 0.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ from punc.base.errors import InputError
 from punc.data.labels import LabelSet
 
 PARTS = ("P", "R", "F1")  # the rows of a column COLUMN are COLUMN.P, COLUMN.R and COLUMN.F1
-SUMMARY = "F1"  # the one that systems are compared by
+SUMMARY = "F1"  # the part by which systems are compared
 OUTCOMES = ("correct", "substituted", "deleted", "inserted")  # of a word
 TAKEN = ("overall", "macro", "sentence", "capital")  # rows of other metrics
 FORMS = ("WER", "WER_C", "WER_PC")  # of a word: plain, cased, cased and with its mark; each has a word error rate
@@ -73,9 +73,9 @@ class Collapse(NamedTuple):
 def parse_collapse(text: str, labels: LabelSet) -> Collapse:
     """Parse `NAME:CLASS=LABEL+LABEL,CLASS=…`; labels that are not named stay as they are.
 
-    A class that holds the empty label is the empty class. `NAME` alone takes all marks as one class, PUNCTUATED:
-    the 2 classes of Che et al. 2016. `3-class:FULLSTOP=PERIOD+QUESTION` is their 3 classes (section 3.3).
-    Raises InputError for a label that is not in the set or that is named twice.
+    A class that holds the empty label is the empty class. `NAME` alone takes all marks as one class, PUNCTUATED: the 2
+    classes of Che et al. 2016. `3-class:FULLSTOP=PERIOD+QUESTION` is their 3 classes (section 3.3). Raises InputError
+    for a label that is not in the set or that is named twice.
     """
     name, colon, groups = text.partition(":")
     pairs = [("PUNCTUATED", label) for label in labels.names[1:]]

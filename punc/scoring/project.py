@@ -17,7 +17,7 @@ from punc.data.labels import RECORD, LabelSet, check_record
 from punc.data.tables import sort_table
 from punc.timing.align import align_words, project_labels, project_slots
 
-# Files about the hypothesis directory's own marks, which are not true of the new directory.
+# Files about the hypothesis directory's own marks, which would be wrong in the new directory.
 PUNCTUATED = ("punct", RECORD, "text_punct", "ctm_punct", "post.scp")
 
 
@@ -32,7 +32,7 @@ class Projection(NamedTuple):
     errors: int  # edit distance in words
     marks: int  # reference slots with a label that is not the empty one; of these:
     moved: int  # after a deleted word, now in an earlier slot
-    merged: int  # gone because another mark has their slot
+    merged: int  # gone because a stronger mark has the slot
     lost: int  # gone because no hypothesis word comes before them
 
     @property

@@ -25,7 +25,7 @@ METRICS_HEADER = ("metric", *Interval._fields)
 
 
 def signature(counts: Counts, labels: LabelSet, checksum: str, last_slot: str) -> str:
-    """One line that says what a score depends on, with the checksum of the reference: equal ones can be compared."""
+    """One line that says what a score depends on; equal lines can be compared. `checksum`: the reference's."""
     aligned = f"aligned by edit distance in {counts.aligned} of {counts.streams} streams"
     units = f"{len(counts.units)} blocks of {counts.block} words"  # what intervals and tests resample
     parts = {
@@ -162,7 +162,7 @@ def markdown_table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def figure(value: float | None) -> str:
-    """A figure for readers: one decimal, – if it is undefined."""
+    """A figure for readers: with one decimal, or – if it is undefined."""
     return "–" if value is None or math.isnan(value) else f"{value:.1f}"
 
 

@@ -1,14 +1,14 @@
 """Bootstrap intervals of metrics, and paired tests of two systems, both from counts per unit.
 
-`compare` tests two outputs. It ignores that training a system again changes its score, so it finds too many
-differences between systems that differ only by their seeds. `compare_runs` tests systems that were trained
-with several seeds: run i of system k has the metric m_ki. Seeds draw runs, and the test set draws recordings, which all
-runs share. So the runs are the readers, and the recordings the cases, of the analysis of variance of Obuchowski &
-Rockette (1995), here with readers that belong to one of the two systems (Hillis 2014). With n_k runs of system k,
+`compare` tests two outputs. It ignores that training a system again changes its score, so it finds too many differences
+between systems that differ only by their seeds. `compare_runs` tests systems that were trained with several seeds: run
+i of system k has the metric m_ki. Seeds draw runs, and the test set draws recordings, which all runs share. So the runs
+are the readers, and the recordings the cases, of the analysis of variance of Obuchowski & Rockette (1995), here with
+readers nested in the two systems (Hillis 2014). With n_k runs of system k,
 
     var(mean_1 - mean_2) = s_1² / n_1 + s_2² / n_2 + max(0, c_1 + c_2 - 2 c_12)
 
-    s_k²   sample variance of the metrics of the system's runs: training noise, and what recordings add to it
+    s_k²   sample variance of the metrics of the system's runs: training noise, including what recordings add to it
     c_k    mean covariance of two runs of the system over test sets; of one run, its variance
     c_12   mean covariance of a run of each
 
@@ -72,8 +72,7 @@ def compare(this: np.ndarray, other: np.ndarray, measure: Measure,
     p is two-sided, by approximate randomisation (Noreen 1989; Riezler & Maxwell 2005). If the systems were equal,
     their outputs for any unit could be exchanged; p is how often exchanging each unit with probability ½ gives at
     least the observed difference. It is never below 1 / (replicates + 1). The interval is by the paired bootstrap
-    (Koehn 2004),
-    which resamples the same units for both systems.
+    (Koehn 2004), which resamples the same units for both systems.
     """
     one, two = measure(this.sum(0)), measure(other.sum(0))
     both = np.concatenate([this, other], axis=1)  # one resampling for both
@@ -116,7 +115,7 @@ def _test(metrics: np.ndarray, resampled: np.ndarray, first: int, units: int) ->
     recordings = max(0.0, _common(covariances[:first, :first]) + _common(covariances[first:, first:])
                      - 2 * float(covariances[:first, first:].mean()))
     variance = recordings + sum(part for part, _ in trainings)
-    if variance <= 1e-18:  # the runs are the same, but for rounding
+    if variance <= 1e-18:  # the runs are the same, except for rounding
         return Comparison(*means, difference, difference, difference, float(abs(difference) < 1e-9))
     freedom = variance**2 / sum(part**2 / n for part, n in [*trainings, (recordings, units - 1)])
     error = math.sqrt(variance)
@@ -144,7 +143,7 @@ def bootstrap_sums(counts: np.ndarray, replicates: int, seed: int = SEED) -> np.
 
 
 def all_flat(counts: Sequence[Counts]) -> list[np.ndarray]:
-    """The numbers of scores: word errors only if all have them."""
+    """The numbers of scores; word errors are included only if all scores have them."""
     words = all(one.words is not None for one in counts)
     return [(one if words else one._replace(words=None)).flat for one in counts]
 

@@ -1,7 +1,6 @@
 """The sides of a score: plain texts, files of texts, and data directories, as words and labels.
 
-A file is one text, or has a text on each line: a recording, or a post. The texts of a side are *streams*, as
-everywhere.
+A file is one text, or has one text, such as a recording or a post, per line. The texts of a side are its *streams*.
 """
 
 import hashlib
@@ -25,10 +24,10 @@ from punc.text.characters import CharacterReader
 from punc.text.passages import Memo
 from punc.text.prose import TextReader
 
-# The marks of the English recipes: of several in a slot, the last one here counts.
+# The marks of the English recipes: if a slot has several, the one listed last counts.
 ENGLISH = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",", ":", "-", "–", "—")),
                     Label("PERIOD", "w.", (".", ";", "!", "…")), Label("QUESTION", "w?", ("?",))))
-BATCH = 1 << 16  # words of streams that are aligned together: short streams take less time so
+BATCH = 1 << 16  # words of streams that are aligned together, which is faster for short streams
 WHOLE = "text"  # the stream's name, if the texts are compared as a whole
 NO_WORDS = "a text without words", "give a text with words to score"
 
@@ -37,7 +36,7 @@ Stream = tuple[str, list[Utterance], list[Utterance]]  # its name, and its utter
 
 
 def text_reader(labels: LabelSet, characters: bool = False) -> Read:
-    """A function from a text to its words; `characters`: the text has no blanks, and characters are words."""
+    """A function from a text to its words; `characters`: the text has no spaces, and characters are words."""
     if characters:
         return _character_reader(labels)
     reader = TextReader(labels, lowercase=False)
@@ -47,7 +46,7 @@ def text_reader(labels: LabelSet, characters: bool = False) -> Read:
     def read(text: str) -> Words:
         passage = memo.read(text.split(), reader.attach, Counter())
         cased, names = passage.words.split(), passage.labels.split()
-        if labels.cased:  # then the label has the first letter's capital, and the word has not
+        if labels.cased:  # then the capital of the first letter is in the label, not in the word
             cased = [with_capital(word) if capital[name] else word for word, name in zip(cased, names)]
         slots = np.fromiter(map(labels.index, names), np.int64, len(names))
         return Words(passage.words.lower().split(), slots, cased)
@@ -94,7 +93,7 @@ def side_of(utterances: Sequence[Utterance], labels: LabelSet, path: Path) -> Wo
 
 def count(reference: DataDir, hypothesis: DataDir, labels: LabelSet, block: int = BLOCK, last_slot: str = "true",
           match: str = "utterances", posteriors: Posteriors | None = None) -> Counts:
-    """Count slots and word errors in blocks, as `count_streams`, a batch of streams at a time; and posteriors.
+    """Count slots and word errors in blocks, as `count_streams` does, a batch of streams at a time; and posteriors.
 
     Both directories have labels. Raises InputError if ids differ (with the `match` "streams", ids of streams), if a
     label is not in the set, or if no slot is left.
@@ -134,8 +133,8 @@ def _streams_of_both(reference: DataDir, hypothesis: DataDir, match: str) -> Ite
 
 
 class Side(NamedTuple):
-    """The streams of a file or data directory, with their names; of a file, numbers from 1 without empty lines at its
-    end. `named`: they are from a data directory."""
+    """The streams of a file or data directory, with their names. The names of a file's streams are numbers from 1,
+    without empty lines at the end. `named`: from a data directory."""
 
     path: Path
     names: list[str]
@@ -187,7 +186,7 @@ def read_side(path: Path, labels: LabelSet, read: Read) -> Side:
 
 
 def count_sides(ref: Side, hyp: Side, labels: LabelSet, block: int = BLOCK) -> Counts:
-    """The counts of two sides with as many streams each, in blocks. Raises InputError for other names of streams."""
+    """The counts of two sides with as many streams each, in blocks. Raises InputError if the names differ."""
     if ref.named and hyp.named and ref.names != hyp.names:
         raise InputError(f"other streams than {ref.path}", "punctuate that directory", hyp.path)
     names = ref.names if ref.named else hyp.names

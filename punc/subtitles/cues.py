@@ -5,10 +5,9 @@
   joined with the next if two lines hold both. A cue also ends at a silence of LONG seconds.
 - A sentence of several cues is cut after a mark if that leaves more than FEW characters on both sides, else at a
   pause, else where the cues become about equally long. The same holds for the two lines of a cue, except for pauses. A
-  cut
-  inside a name or a number (`marks.tied`) is the last choice.
-- A cue is shown from its first word to its last, and longer, up to the next cue, until LEAST seconds have passed and it
-  can be read at SPEED. Gaps shorter than GAP seconds are closed. No two cues overlap.
+  cut inside a name or a number (`marks.tied`) is the last choice.
+- A cue is shown from its first word to its last, and longer, at most until the next cue, if it needs this to last LEAST
+  seconds or to be read at SPEED. Gaps shorter than GAP seconds are closed. No two cues overlap.
 - If speech leaves a cue less than LEAST seconds, the rules of `short_cues` make it longer.
 
 The cues of many recordings are found together, in arrays, in as many steps as the longest sentence has cues.
@@ -25,7 +24,7 @@ from punc.subtitles.marks import LONG, MARK, NO_MARK, SENTENCE_END, tied
 from punc.subtitles.short_cues import LEAST, ShortCues, moved
 
 LINE = 42  # characters
-FEW = 14  # characters; fewer do not stand alone for the sake of a mark or a pause
+FEW = 14  # characters; no cut at a mark or a pause leaves a part with fewer
 SPEED = 17  # characters a second
 PAUSE = 0.2  # s; a silence at which a sentence may be cut
 GAP = 0.25  # s; a shorter time without a cue flickers
@@ -71,7 +70,7 @@ def make_cues(words: Sequence[str], marks: np.ndarray, begins: np.ndarray, ends:
 
 
 class _Text:
-    """The words as one line, separated by blanks: where each begins and ends, and how far a line reaches."""
+    """The words as one line, separated by spaces: where each begins and ends, and how far a line reaches."""
 
     def __init__(self, words: Sequence[str]):
         sizes = np.fromiter(map(len, words), np.int64, len(words))
@@ -96,7 +95,7 @@ def _joined(text: _Text, marks: np.ndarray, bounds: np.ndarray) -> tuple[np.ndar
     first = previous_of(last, 0)
     limits = np.flatnonzero(bounds) + 1
     limit = limits[np.searchsorted(limits, first, "right")]
-    # The sentence after those that fit one line from this one; after a short one: after two, if two lines hold both.
+    # The first sentence that is not joined with each: those that fit one line are, and the next one if it is short.
     number = np.arange(1, len(last) + 1)
     following = np.maximum(np.searchsorted(last, np.minimum(text.line[first], limit), "right"), number)
     pair = np.minimum(np.searchsorted(last, text.reach(first, limit), "right"), number + 1)
@@ -109,7 +108,7 @@ def _joined(text: _Text, marks: np.ndarray, bounds: np.ndarray) -> tuple[np.ndar
 
 
 def _split(first: np.ndarray, last: np.ndarray, text: _Text, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cut sentences that are longer than two lines, first the first cue of each; `rank` (N,) says where it is good."""
+    """Cut sentences longer than two lines, one cue of each at a time; `rank` (N,): how good each word is as an end."""
     done = []
     while len(first):
         reach = text.reach(first, last)
@@ -134,7 +133,7 @@ def _split(first: np.ndarray, last: np.ndarray, text: _Text, rank: np.ndarray) -
 
 def _second_lines(first: np.ndarray, last: np.ndarray, text: _Text, marks: np.ndarray,
                   inside: np.ndarray) -> np.ndarray:
-    """The first word of each cue's second line; `last` if one line holds the cue."""
+    """The first word of each cue's second line; `last` if the cue fits one line."""
     second = last.copy()
     two = np.flatnonzero(text.line[first] < last)
     first, last = first[two], last[two]
@@ -200,7 +199,7 @@ def srt(cues: Sequence[CueText]) -> str:
 
 
 def vtt(cues: Sequence[CueText], speakers: Sequence[str] = ()) -> str:
-    """Cues as WebVTT; the speaker of each, if there is one, is its voice: `<v Name>`."""
+    """Cues as WebVTT; the speaker of a cue, if known, is its voice: `<v Name>`."""
     voices = [f"<v {escape(name, quote=False)}>" if name else "" for name in speakers or [""] * len(cues)]
     text = "".join([f"\n{times.replace(',', '.')}\n{voice}{escape(text, quote=False)}\n"
                     for (times, text), voice in zip(cues, voices)])

@@ -1,6 +1,6 @@
 """Cues that would be too short to read are lengthened: words move between two cues, or the times change.
 
-Such a cue arises where a short sentence, or the rest of one, is immediately followed by more speech. In this order:
+Such a cue arises when more speech immediately follows a short sentence or the rest of one. The steps, in order:
 
 1. It is joined with the cue before or after it, if two lines hold both.
 2. Its words and those of a cue next to it are cut at another place, where both parts are long enough.
@@ -14,8 +14,8 @@ from collections.abc import Callable
 import numpy as np
 
 LEAST = 1.0  # s; a shorter cue is too short to read
-SHIFT = 0.4  # s; an eye does not see that text and voice are so far apart
-MARK_WORTH = 84.0  # characters; a cut at a mark may make the parts so unequal, one at a pause half as much
+SHIFT = 0.4  # s; viewers do not notice that text and voice are this far apart
+MARK_WORTH = 84.0  # characters; how unequal a cut at a mark may make the parts; a cut at a pause, half as much
 
 Cue = tuple[int, int]  # the first word, and the end
 Span = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -65,13 +65,13 @@ class ShortCues:
         return firsts, lasts
 
     def _shared(self, before: Cue | None, cue: Cue, after: Cue | None) -> list[Cue]:
-        """One cue, or two, of the words of a cue and of one next to it; none if that makes no cue long enough."""
+        """One or two cues from the words of a cue and a neighbour; none if this makes no cue long enough."""
         pairs = [(one, other) for one, other in ((before, cue), (cue, after)) if one and other]
         whole = []
         for (first, middle), (_, last) in pairs:
             all_first, all_last = np.array([first]), np.array([last])
             if self._reach(all_first, all_last)[0] == last:
-                # Best is no good end between them, then little text.
+                # Prefer pairs without a good end between them, then pairs with little text.
                 whole.append((-self._rank[middle - 1], -int(self._length(all_first, all_last)[0]), first, last))
         if whole:
             *_, first, last = max(whole)

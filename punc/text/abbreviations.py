@@ -1,16 +1,15 @@
 """Dots that are not marks: of abbreviations, initials and ordinals, and of an ellipsis within a sentence.
 
-A file, such as `abbreviations.txt` here, gives the kind of each word; the kinds are those of `KINDS`. The word after a
-dot
-decides, without quotes and brackets before it:
+A file, such as `abbreviations.txt` here, gives the kind of each word; `KINDS` lists the kinds. The word after a dot
+decides; quotes and brackets before it are ignored:
 
-- `never`: no sentence ends there. `starter`: one does before a word of the kind `begins` with a capital. `capital`: one
-  does before any word with a capital. `number`: one does unless a number follows.
+- `never`: no sentence ends there. `starter`: a sentence ends before a word of the kind `begins` with a capital;
+  `capital`: before any word with a capital; `number`: unless a number follows.
 - A single letter, and letters with dots inside, are of the kind `starter` if the file does not say otherwise.
 - A number: a sentence ends there unless a small letter or a word of the kind `ordinal` follows (24. veebruar, 3. Mai).
-- An ellipsis, also one with blanks (`. . .`): no sentence ends there if a small letter follows.
-- If a mark follows (`Inc., the`), the dot is no mark. At the end of a line that is an utterance, `starter` is as
-  `capital`. At the end of a stream the sentence ends, except after `never`.
+- An ellipsis, also one with spaces (`. . .`): no sentence ends there if a small letter follows.
+- If a mark follows (`Inc., the`), the dot is not a mark. At the end of a line that is an utterance, `starter` counts
+  as `capital`. At the end of a stream the sentence ends, except after `never`.
 """
 
 import re
@@ -27,22 +26,22 @@ from punc.text.prose import READ_ALOUD
 
 NEVER, STARTER, CAPITAL, NUMBER, WORD, BEGINS, ORDINAL = KINDS = (
     "never", "starter", "capital", "number", "word", "begins", "ordinal")
-DIGITS, ELLIPSIS = "digits", "ellipsis"  # kinds that are seen by the token's form
+DIGITS, ELLIPSIS = "digits", "ellipsis"  # kinds that follow from the token's form
 OF_WORDS = frozenset((BEGINS, ORDINAL))  # kinds of words without a dot
-NO_MARK = "dots that are no mark"
-MARK = "dots of abbreviations, numbers and ellipses that are a mark"
+NO_MARK = "dots that are not marks"
+MARK = "dots of abbreviations, numbers and ellipses that are marks"
 LETTERS = re.compile(r"[^\W\d_]{1,3}(?:\.[^\W\d_]{1,3})+|[^\W\d_]")  # U.S, e.g, Ph.D, E
-# What stands before, the core, dots, what stands behind. Where something can begin or end in one place only, no search
-# tries others: time grows with the length of a token, not with its square.
+# What precedes the core, the core, dots, what follows. Each part can begin and end in one place only, so that the time
+# grows with the length of a token, not with its square.
 DOTTED = re.compile(r"(\W*)(\w(?:.*\w)?)([.…]+)(?![.…])(\W*)", re.DOTALL)
 ALONE = re.compile(r"\.{2,}|…+")
 WITH_BLANKS = re.compile(r"\.(?: \.){2,}")
 INNER_ELLIPSIS = re.compile(r"(?<=\w)(?:\.{2,}(?!\.)|…)(?=\W*([^\W_]))")
-NOT_A_MARK = "\x1f"  # in place of an ellipsis inside a token: a blank to labels.txt, so that no label reads it
+NOT_A_MARK = "\x1f"  # replaces an ellipsis inside a token; labels.txt takes it as a space, so no label reads it
 MARKS = frozenset(",:;?!.…-–—")
 INITIAL = re.compile(r"\W*[^\W\d_]\.")
 FIRST_WORD = re.compile(r"[^\W_]+")
-REACH = 3  # tokens behind a dot that are looked at; those before the word are quotes and brackets
+REACH = 3  # tokens after a dot that are read: quotes and brackets, then the word
 
 
 class Dot(NamedTuple):
@@ -54,7 +53,7 @@ class Dot(NamedTuple):
 
 
 class Abbreviations:
-    """The words of a file by kind. Raises InputError for a word of two kinds of an abbreviation."""
+    """The words of a file by kind. Raises InputError for an abbreviation of two kinds."""
 
     def __init__(self, words: Mapping[str, Iterable[str]], path: StrPath | None = None):
         self.kinds: dict[str, str] = {}
@@ -108,7 +107,7 @@ class Abbreviations:
         return Dot(NEVER if kind != NUMBER and not MARKS.isdisjoint(rest) else kind, word, bare)
 
     def ends(self, dot: Dot, following: Iterable[str], line_end: bool = False) -> bool | None:
-        """Whether a sentence ends at a dot, before REACH tokens, or at a `line_end`; None if these do not say it."""
+        """Whether a sentence ends at a dot, given the next REACH tokens or a `line_end`; None if they do not decide."""
         if dot.kind == NEVER:
             return False
         kind = CAPITAL if line_end and dot.kind == STARTER else dot.kind
@@ -139,7 +138,7 @@ def shipped() -> Abbreviations:
 
 
 def write_abbreviations(path: StrPath, words: Mapping[str, Iterable[str]], about: str) -> None:
-    """Write a file of words by kind, one a line, that `Abbreviations.read` reads; `about` is its first line."""
+    """Write a file of words by kind, one kind a line, that `Abbreviations.read` reads; `about` is its first line."""
     with atomic_file(path) as file:
         file.write(f"# {about}\n")
         file.writelines(f"{kind} {word}\n" for kind in KINDS for word in words.get(kind, ()))

@@ -1,8 +1,8 @@
 """Words with capitals after the first letter: NATO, McDonald, iPhone.
 
 A label says only whether a word's first letter is a capital. A table has the other capitals: for each such word, its
-most frequent form in a text with case (utils/learn_casing.py). A line of the table's file is the word as its
-label alone would write it, and its form:
+most frequent form in a text with case (utils/learn_casing.py). A line of the table's file is the word as its label
+alone would write it, and that form:
 
     Nato NATO
     Us US          only with a first capital: `us` has no line
@@ -49,18 +49,18 @@ class Casing:
 
     @classmethod
     def read(cls, labels: LabelSet, path: StrPath, sentences: bool = False) -> "Casing":
-        """With the table of a file; without one if there is no such file. Raises InputError for a bad table."""
+        """With the table of a file; without one if there is no such file. Raises InputError for an invalid table."""
         return cls(labels, read_casing(path) if os.path.isfile(path) else {}, sentences)
 
     def write_word(self, word: str, label: Label) -> str:
-        """A word as it is written, wherever it stands."""
+        """A word as it is written anywhere in a sentence."""
         if word not in self._words:
             return label.write(word)
-        form = self.table.get(first(word, label.capital), self.table.get(word))  # iPhone also where it has a capital
+        form = self.table.get(first(word, label.capital), self.table.get(word))  # iPhone even where it gets a capital
         return label.write(word) if form is None else label.opening + form + label.mark
 
     def write(self, words: Sequence[str], names: Sequence[str], starts: Iterable[int] = ()) -> list[str]:
-        """Each word as it is written, given the names of the labels; the words `starts` begin streams, others go on."""
+        """Each word as it is written, given the names of the labels; the words `starts` begin streams."""
         texts = written(words, names, self._label_set)
         known = self._words
         for i in [i for i, word in enumerate(words) if word in known] if known else ():

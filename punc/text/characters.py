@@ -1,17 +1,17 @@
-"""Text without blanks between words, as in Japanese: every character is a token with a slot after it.
+"""Text without spaces between words, as in Japanese: every character is a token with a slot after it.
 
 `CharacterReader.split` reads a text as follows:
 
-- A run of Latin letters is one token; an apostrophe, hyphen or point may stand between two of them: don't, T-shirt,
-  example.com. A run of digits is one token; a point or comma may stand between two of them: 3.5, １０，０００. An
+- A run of Latin letters is one token; an apostrophe, hyphen or point may stand between two letters: don't, T-shirt,
+  example.com. A run of digits is one token; a point or comma may stand between two digits: 3.5, １０，０００. An
   address (https://…) is one token.
 - Any other character is a token, with all that belongs to it: combining marks, variation selectors, the half-width
-  marks of voiced kana, an emoji's skin tone, what a zero-width joiner joins to it. Two regional indicators are a flag.
+  marks of voiced kana, an emoji's skin tone, what a zero-width joiner adds. Two regional indicators form a flag.
 - Marks are the characters that the label set reads as marks. They belong to the token before, and the strongest wins.
-- Blanks of any kind and control characters stand between tokens; no model sees them, and they are written again.
+- Spaces of any kind and control characters stand between tokens; no model sees them, and they are written again.
 
-In a transcript, a token is a word with the brackets and marks about it (`split`, `with_words`), which are read as those
-of other languages are.
+In a transcript, a token is a word with the brackets and marks around it (`split`, `with_words`), which are read as in
+other languages.
 """
 
 import re
@@ -28,13 +28,13 @@ from punc.transcripts.transcript import Script
 
 ADDRESS = re.compile(r"https?://[!-~]*[0-9A-Za-z/_=&#~-]", re.ASCII)
 LATIN = re.compile(r"[A-Za-zªºÀ-ÖØ-öø-ʯḀ-ỿＡ-Ｚａ-ｚ]")
-VOICED = "ﾞﾟ"  # of half-width kana: letters to Unicode
+VOICED = "ﾞﾟ"  # voicing marks of half-width kana, which Unicode counts as letters
 JOINER = "\u200d"
 # A text's shape: l Latin letter, d digit, x what belongs to the character before, j joiner, f regional indicator,
 # m mark, P point and C comma that are marks, . and , those that are not, ' what can stand in a word, b blank, o other.
 TOKEN = re.compile(r"(?P<token>(?:lx*(?:[.P']?lx*)*|dx*(?:[.,PC]?dx*)*|ff?|[o.,'])(?:x|j[of]?)*)|(?P<mark>[mPC])")
 CLASSES = ("<alpha>", "<num>")  # Latin words, and numbers
-NO_BLANK = re.compile("(?<![!-~]) | (?![!-~])")  # a blank that does not stand between two ASCII characters
+NO_BLANK = re.compile("(?<![!-~]) | (?![!-~])")  # a space that does not stand between two ASCII characters
 
 
 class Split(NamedTuple):
@@ -89,7 +89,7 @@ class CharacterReader:
         self._shape = TextShape(labels.marks)
 
     def split(self, text: str) -> Split:
-        """What a text says; for the rules see the module."""
+        """Read a text by the rules of the module."""
         shape = text.translate(self._shape)
         if "://" in text:
             letters = list(shape)
@@ -132,7 +132,7 @@ def split(text: str) -> list[str]:
 
 
 def with_words(text: str, words: Sequence[str]) -> str:
-    """A text with other words, as many."""
+    """A text with its words replaced by as many others."""
     parts, at = [], 0
     for (start, end), word in zip(_spans(text), words):
         parts += [text[at:start], word]
@@ -145,7 +145,7 @@ NO_BLANKS = Script(split, with_words, partial(NO_BLANK.sub, ""))
 
 def _spans(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
-    opened = False  # by a bracket, which belongs to the token after it
+    opened = False  # whether a bracket opened, which belongs to the token after it
     for match in TOKEN.finditer(text.translate(_SHAPE)):
         (start, end), char = match.span(), text[match.start()]
         kind = unicodedata.category(char)
@@ -158,7 +158,7 @@ def _spans(text: str) -> list[tuple[int, int]]:
 
 
 def class_of(token: str) -> str:
-    """The class of a token, which a vocabulary may have in its place; empty for a token without a class.
+    """The class of a token, which a vocabulary may contain instead of the token; empty if it has none.
 
     Chen et al., "Investigating context influence in character Level LSTM methods for Japanese Auto Punctuation", 3.1.
     """

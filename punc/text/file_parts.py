@@ -13,7 +13,7 @@ from typing import IO, NamedTuple
 from punc.base.errors import InputError, StrPath
 from punc.base.files import open_input
 
-PART = 1 << 21  # bytes: handing over a part costs little against reading it, and a few parts take little memory
+PART = 1 << 21  # bytes: passing a part to a process costs little next to reading it, and a few parts take little memory
 CUT_CHARACTER = re.compile("[\udcc2-\udcf4][\udc80-\udcbf]+[?]|[\udc80-\udcff]")
 
 
@@ -28,7 +28,7 @@ class FilePart(NamedTuple):
 
 
 def file_parts(paths: Iterable[StrPath], delimiter: bytes, size: int = PART) -> Iterator[FilePart]:
-    """The files in parts of about `size` bytes, each of which ends with `delimiter`, or a blank. Raises InputError."""
+    """The files in parts of about `size` bytes, each of which ends with `delimiter`, or a space. Raises InputError."""
     for path in paths:
         with open_input(path) as file:
             rest, offset, line_start, first = b"", 0, True, True
@@ -65,7 +65,7 @@ def count_lines(file: IO[bytes], end: int) -> int:
 
 
 def decode(data: bytes, repairs: Counter[str]) -> str:
-    """Bytes as text with plain line ends, without what is not UTF-8. Raises InputError for a NUL byte."""
+    """Bytes as text with plain line ends; bytes that are not UTF-8 are removed. Raises InputError for a NUL byte."""
     if (at := data.find(b"\0")) >= 0:
         raise InputError("a NUL byte", "convert the text to UTF-8: iconv -f UTF-16 -t UTF-8",
                          line=data.count(b"\n", 0, at) + 1)

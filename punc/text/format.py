@@ -29,7 +29,7 @@ from punc.text.prose import Clitics, TextReader
 
 @dataclass(frozen=True)
 class PrepareOptions:
-    """How files become a data directory: the options of `punc prepare`, whose help says what each is, as read."""
+    """How files become a data directory: the parsed options of `punc prepare`, whose help describes each."""
 
     labels: LabelSet | None = None
     lowercase: bool = True
@@ -86,7 +86,7 @@ STREAM_OPTIONS = ("labels", "document_prefix", "skip_prefix", "utt_words", "keep
 
 
 class TextFormat(Format):
-    """A format of punctuated text; each file begins a stream. A subclass says what the text means: `passages`.
+    """A format of punctuated text; each file begins a stream. A subclass reads the text in `passages`.
 
     The text is read in parts, in several processes. Bytes that are not UTF-8 are removed, carriage returns are line
     ends, and a mark before a stream's first word is dropped; each is counted.
@@ -109,11 +109,11 @@ class TextFormat(Format):
         return False
 
     def position(self, text: str, fault: str) -> int:
-        """The position of what is at fault in a text; negative if it is not found."""
+        """The position of a fault in a text; negative if it is not found."""
         return text.find(fault)
 
     def streams(self, text: str, line_start: bool) -> Iterator[tuple[str | None, str]]:
-        """The text of each stream, without lines to leave out, and the name of the stream if it begins here."""
+        """The text of each stream, without the lines to leave out, and its name if the stream begins here."""
         document_prefix = self.options.document_prefix
         skip_prefix = self.options.skip_prefix
         if line_start and (document_prefix or skip_prefix):
@@ -129,8 +129,8 @@ class TextFormat(Format):
             yield name.strip(), part
 
     def read(self, data: bytes, line_start: bool = True) -> tuple[list[Passage], Counter[str]]:
-        """The passages of a part of a file, and the repairs. Raises InputError, with a line that counts from the part's
-        first, for text that cannot be repaired."""
+        """The passages of a part of a file, and the repairs. Raises InputError, with a line number that counts from the
+        part, for text that cannot be repaired."""
         repairs: Counter[str] = Counter()
         text = decode(data, repairs)
         try:

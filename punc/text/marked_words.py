@@ -1,4 +1,4 @@
-"""Words of a transcript taken apart, and as they are written with their labels."""
+"""Takes the words of a transcript apart, and writes them with their labels."""
 
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -12,25 +12,25 @@ from punc.data.labels import Label, LabelSet, with_capital
 from punc.text.casing import Casing
 from punc.text.word_parts import MARK, NUMBER, TAG, URL, WORD, Token, TokenReader, tagged
 
-KEEP, REPLACE, AUTO = "keep", "replace", "auto"  # what happens to marks that are there
-USUAL_RATE = 0.13  # marks a word, of English speech
-LONG = 60  # words without a mark, in a text with marks: some are missing
+KEEP, REPLACE, AUTO = "keep", "replace", "auto"  # what happens to existing marks
+USUAL_RATE = 0.13  # marks per word in English speech
+LONG = 60  # if so many words in a text with marks have none, marks are missing
 
 
 class SplitWords(NamedTuple):
-    """W words taken apart: the different ones as tokens, and which of them each word is, `codes` int64 (W,).
+    """W words taken apart: the distinct words as tokens, and the index of each word's token, `codes` int64 (W,).
 
-    counts, streams   int64 (W,): how many words a model reads of each, and its stream
+    counts, streams   int64 (W,): how many words a model reads for each, and its stream
     """
 
     tokens: list[Token]
     codes: np.ndarray
     counts: np.ndarray
     streams: np.ndarray
-    turns: np.ndarray  # bool (W,): another speaker than that of the word before begins
+    turns: np.ndarray  # bool (W,): the speaker differs from that of the word before
 
     def of(self, values: Sequence[int]) -> np.ndarray:
-        """A value of each word, given one for each token."""
+        """The value of each word, given one for each token."""
         return np.array(values)[self.codes] if len(values) else np.zeros(0, bool)
 
     def read(self) -> list[str]:
@@ -45,7 +45,7 @@ class SplitWords(NamedTuple):
 
     @property
     def ends(self) -> np.ndarray:
-        """The last word that a model reads of each turn and stream, bool (W,): a sentence ends there."""
+        """The last word that a model reads in each turn and stream, bool (W,): a sentence ends there."""
         read = np.flatnonzero(self.counts)
         turns = np.cumsum(self.turns)[read]
         ends = np.zeros(len(self.codes), bool)
@@ -114,7 +114,7 @@ class MarkedWords:
             stays = kept & (_has_capitals(words) if self._marks == KEEP else ~unmarked(words))
             self._keep(words, labels, kept, stays)
         starts, inside = self._sentence_starts(words, labels, kinds, following)
-        # Where case stays, only an end that is added makes a beginning.
+        # Where case stays, a word begins a sentence only after an added sentence end.
         added = previous_of(np.isin(labels, self._ends) & ~words.marked, False)
         starts = np.where(stays, added & ~starts_of_runs(words.streams), starts) & self._sentences
         cased = stays | self._kept_case(words, kinds, inside) if self.label_set.cased else np.ones(len(labels), bool)
@@ -122,7 +122,7 @@ class MarkedWords:
 
     def _sentence_starts(self, words: SplitWords, labels: np.ndarray, kinds: np.ndarray,
                          following: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Which words begin a sentence by the labels, and which do not by the marks that are there, bool (W,) each."""
+        """Which words begin a sentence by their labels, and which do not by the existing marks, bool (W,) each."""
         read = np.flatnonzero((words.counts > 0) & (kinds != TAG))
         begins, before = starts_of_runs(words.streams[read]), following - 1
         ends = words.of([token.ends for token in words.tokens])
@@ -135,9 +135,9 @@ class MarkedWords:
         return capital[0] | words.turns, ~capital[1]
 
     def _move(self, words: SplitWords, labels: np.ndarray, tags: np.ndarray, had: np.ndarray) -> None:
-        """The mark of a tag that stands for a word goes to the word before, which then has the stronger of two."""
+        """Move the mark of a tag that stands for a word to the word before, which keeps the stronger of the two."""
         read = np.flatnonzero(words.counts)
-        for i in np.flatnonzero(tags[read])[::-1].tolist():  # the mark of the last of several goes through the others
+        for i in np.flatnonzero(tags[read])[::-1].tolist():  # the last tag's mark passes through the others
             at, before = int(read[i]), int(read[i - 1]) if i else -1
             label = self.label_set[int(labels[at])]
             if not label.mark:
@@ -153,7 +153,7 @@ class MarkedWords:
         return self.label_set.index(self.label_set.reading(marks, label.capital, label.opening))
 
     def _keep(self, words: SplitWords, labels: np.ndarray, kept: np.ndarray, stays: np.ndarray) -> None:
-        """Give `kept` words the labels of their marks, and others an empty one, unless a mark is missing."""
+        """Give `kept` words the labels of their marks, or the empty label without any, unless a mark is missing."""
         marked = words.of([token.marks != "" and token.kind != TAG for token in words.tokens])
         has = words.marked
         added = ~has & (~stays | words.ends | (self._marks == KEEP))
@@ -166,11 +166,11 @@ class MarkedWords:
             labels[i] = self.label_set.index(self.label_set.reading(marks, *lead))
 
     def _kept_case(self, words: SplitWords, kinds: np.ndarray, inside: np.ndarray) -> np.ndarray:
-        """Which words keep their case, bool (W,): those with capitals that no beginning of a sentence explains."""
+        """Which words keep their case, bool (W,): those with capitals that no sentence beginning explains."""
         kept = (kinds == NUMBER) | (kinds == URL)
         lower = words.of([token.has_lower for token in words.tokens])
         if not (lower & (kinds == WORD)).any():
-            return kept  # all is in capitals
+            return kept  # everything is in capitals
         inner = words.of([token.inner_capital for token in words.tokens])
         upper = words.of([token.first_capital for token in words.tokens])
         return kept | inner | (upper & inside)

@@ -15,7 +15,7 @@ from punc.base.errors import InputError
 from punc.text.file_parts import found, note
 from punc.transcripts.speakers import LONGEST, find_label
 
-KEPT, LEFT_OUT, DECODED = "perhaps no speech: ", "left out: ", "decoded: "  # then the kind
+KEPT, LEFT_OUT, DECODED = "perhaps not speech: ", "left out: ", "decoded: "  # then the kind
 WORDS = "words left out: "
 ENTITIES = "entities"
 STAMP = r"\d{1,3}:\d{2}(?::\d{2}(?:[.,]\d{1,3})?|\.\d{1,3})"  # 00:00:43, 00:00:43.120, 03:54.1
@@ -24,15 +24,15 @@ END_MARKS = ".,;:?!…-–—\"”’')"
 ADDRESS = r"[^\s<>\[\]{}()\"“”]*[^\W_]/?"
 DIGIT = re.compile(r"\d")
 MOST_HEADING_WORDS = 10
-MOST_NESTED = 20  # brackets in brackets that are taken out
+MOST_NESTED = 20  # levels of nested brackets that are removed
 
 
 class Kind(NamedTuple):
     """A kind of text that is not speech.
 
-    patterns  match it, in a text that begins with a line end; each with a quick test whether a text may have some
-    form      what is counted of a match: matches that differ in numbers only are the same
-    sure      whether a match is one; by default, if it has a letter or a digit
+    patterns  match it in a text that begins with a line end; each with a quick test whether a text may contain it
+    form      the form of a match that is counted; matches that differ only in numbers are the same
+    sure      whether a match is of the kind; by default, if it has a letter or a digit
     """
 
     patterns: tuple[tuple[Callable[[str], bool], "re.Pattern[str] | SpeakerLabels"], ...]
@@ -46,7 +46,7 @@ def found_by(mark: str, pattern: str, probe: str = "") -> tuple[Callable[[str], 
 
 
 def in_brackets(*pairs: tuple[str, str], condition: str = "") -> Kind:
-    """Text in pairs of brackets; `condition`: on the text after the first bracket."""
+    """Text in pairs of brackets; `condition`: a pattern that begins the text after the first bracket."""
     return Kind(tuple(found_by(begin, rf"\{begin}{condition}[^\{begin}\{end}]{{0,200}}\{end}") for begin, end in pairs))
 
 
@@ -76,7 +76,7 @@ class SpeakerLabels:
                 yield found
 
     def sub(self, replace: Callable[[re.Match[str]], str], text: str) -> str:
-        """The text with other texts for the labels."""
+        """The text with its labels replaced."""
         parts, at = [], 0
         for match in self.finditer(text):
             parts += [text[at:match.start()], replace(match)]
@@ -84,7 +84,7 @@ class SpeakerLabels:
         return "".join([*parts, text[at:]])
 
 
-# In the order in which they are taken out: a decoded entity can be a tag, and a time in brackets stands before a name.
+# In the order of removal: a decoded entity can be a tag, and a time in brackets can precede a name.
 KINDS: dict[str, Kind] = {
     ENTITIES: Kind((found_by("&", r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});"),), str),
     "tags": Kind((found_by("<", r"</?[A-Za-z!][^<>\n]{0,200}>"),)),
@@ -112,7 +112,7 @@ class NotSpeech:
         self._clean, self._words = frozenset(clean), words
 
     def read(self, text: str, counts: Counter[str], line_start: bool = True) -> str:
-        """The cleaned text; line ends stay. `line_start`: whether it begins at the beginning of a line."""
+        """The cleaned text; line ends stay. `line_start`: whether the text begins a line."""
         text = "\n" + text if line_start else text
         for name, kind in KINDS.items():
             replace = partial(self._decode if name == ENTITIES else self._leave_out, name=name, counts=counts)

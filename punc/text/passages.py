@@ -26,7 +26,7 @@ class Unreadable(Exception):
 
 
 class OpenDot(NamedTuple):
-    """The dot of a passage's last word, if only what follows says whether a sentence ends there; else its `label`."""
+    """The dot of a passage's last word, if the next words decide whether a sentence ends there; else its `label`."""
 
     dot: Dot
     label: str
@@ -35,10 +35,10 @@ class OpenDot(NamedTuple):
 class Passage(NamedTuple):
     """Words that follow one another in a stream.
 
-    words, labels  separated by blanks; as many labels as words
+    words, labels  separated by spaces; as many labels as words
     lead, lead_pause  the label (empty for none) and the pause (None for none) of the word before the passage
     stream         name of the stream that begins with this passage, possibly empty; None if no stream begins
-    dot            the dot of the last word, whose label is that of a sentence's end; None if it is decided
+    dot            the undecided dot of the last word, which has the label of a sentence end; None if there is none
     """
 
     words: str
@@ -70,7 +70,7 @@ class Memo(dict[str, str]):
         parts = self.analyse(item)
         if self.abbreviations and (dot := self.abbreviations.dot(item)):
             without = self.analyse(dot.bare)
-            if without != parts:  # else the label set does not read the dot, or a stronger mark follows it
+            if without != parts:  # else the label set ignores the dot, or a stronger mark follows it
                 self.dots[item] = dot, without
         if parts.lead or parts.repair or not parts.words or item in self.dots:
             self.special[item] = parts
@@ -105,7 +105,7 @@ class Memo(dict[str, str]):
             words[at], labels[at] = parts.words, parts.labels
             if parts.words:
                 before = at
-        if len(self) > MEMORY:  # it does not grow with the corpus
+        if len(self) > MEMORY:  # so memory does not grow with the corpus
             for table in (self, self.labels, self.special, self.dots):
                 table.clear()
         first = tuple(items[:REACH]) if self.abbreviations else ()
@@ -113,7 +113,7 @@ class Memo(dict[str, str]):
                        first=first)
 
     def _decide(self, items: Sequence[str], at: int, label: str, counts: Counter[str]) -> tuple[Parts, OpenDot | None]:
-        """What an item with a dot says, and its dot if that is open; `label` ends with that of the word before."""
+        """What an item with a dot says, and its dot if it is open; the last of `label` is that of the word before."""
         dot, without = self.dots[items[at]]
         behind = items[at + 1:at + 1 + REACH]
         ends = self.abbreviations.ends(dot, behind) if self.abbreviations else None
@@ -125,7 +125,7 @@ class Memo(dict[str, str]):
 
 
 def padded(number: int) -> str:
-    """A number in names, with zeros so that C order is that of numbers. Raises InputError if it has too many digits."""
+    """A number for names, with zeros so that C order is numeric order. Raises InputError if it has too many digits."""
     if number > MOST:
         raise InputError(f"more than {MOST:,} texts or utterances to number", "prepare several data directories")
     return f"{number:08d}"
@@ -149,8 +149,8 @@ def file_name(path: StrPath) -> str:
 def sorted_streams(names: Iterable[str]) -> list[str]:
     """Names of streams in C order.
 
-    Raises InputError if two are the same, or if it is not the order of their utterances: the utterances of `talk` come
-    after those of `talk-0` and `talk&`, but `talk` comes before these.
+    Raises InputError if two are the same, or if C order is not that of their utterances: the utterances of `talk` come
+    after those of `talk-0` and `talk&`, but `talk` comes before these names.
     """
     names = sorted(names, key=str.encode)
     for one, other in pairwise(names):
@@ -163,13 +163,13 @@ def sorted_streams(names: Iterable[str]) -> list[str]:
 
 
 class Cutter:
-    """Cuts passages into utterances of `size` words, with ids by `utterance_id`; 0: where a passage says so.
+    """Cuts passages into utterances of `size` words, with ids by `utterance_id`; 0: where passages say so.
 
     attach         (label of a word, label found after the word) → the word's new label
     independent    each utterance is a stream of its own, with the same name
     pauses, turns  whether the utterances keep the pauses of the passages, and have flags where the speaker changes
     numbered       a stream's name begins with the stream's number; else it is the passage's name
-    abbreviations  decide on the dot of a passage's last word, when the next passage is there
+    abbreviations  decide on the dot of a passage's last word when the next passage arrives
     """
 
     def __init__(self, size: int, attach: Callable[[str, str], str], prefix: str = "", independent: bool = False,
@@ -178,16 +178,16 @@ class Cutter:
         self.size, self.attach, self.prefix, self.independent = size, attach, prefix, independent
         self.pauses, self.numbered, self._abbreviations = pauses, numbered, abbreviations
         self.dropped = 0  # marks that have no word before them
-        self.dots: Counter[str] = Counter()  # those that were decided on
+        self.dots: Counter[str] = Counter()  # how they were decided
         self._dot: OpenDot | None = None
         self._stream, self._streams, self._number, self._ended = "", 0, 1, False
         self._words: list[str] = []
         self._labels: list[str] = []
         self._pauses: np.ndarray | None = None
         self._turns = turns
-        self._speakers: list[str | None] = []  # of the words that wait; None: not known
+        self._speakers: list[str | None] = []  # of the waiting words; None: not known
         self._speaker: str | None = None  # who speaks
-        self._next: str | None = None  # who says the word after those that wait
+        self._next: str | None = None  # who says the word after the waiting ones
 
     def cut(self, passages: Iterable[Passage]) -> Iterator[Utterance]:
         """The utterances of passages. The last word waits for the next passage, which may begin with its mark."""
@@ -212,7 +212,7 @@ class Cutter:
         yield from self._take(len(self._words))
 
     def _ends_before(self, passage: Passage) -> bool | None:
-        """Whether a sentence ends at the open dot; None if a later passage may say it."""
+        """Whether a sentence ends at the open dot; None if a later passage may decide it."""
         ends = None
         if self._dot and self._abbreviations and not (self.independent and self._ended):
             ends = self._abbreviations.ends(self._dot.dot, passage.first, line_end=self._ended)
@@ -255,7 +255,7 @@ class Cutter:
             self._pauses = np.concatenate([*known, passage.pauses])
 
     def _take(self, size: int) -> Iterator[Utterance]:
-        """Cut the waiting words into utterances of `size` words; at most so many go on waiting."""
+        """Cut the waiting words into utterances of `size` words; at most that many stay waiting."""
         words, labels, pauses, at = self._words, self._labels, self._pauses, 0
         while len(words) - at > size or (at == 0 and 0 < len(words) == size):
             key = utterance_id(self._stream, self._number)

@@ -1,6 +1,6 @@
 """Converts punctuated text to tokens and labels, and back.
 
-`TextReader.token` reads what stands between two blanks as follows:
+`TextReader.token` reads what stands between two spaces as follows:
 
 - A word consists of letters, digits, combining marks, and symbols that are read out loud: currencies and
   % & @ # + = ± × ÷ ° §. Inside a word, an apostrophe, hyphen, point, slash or underscore stays, and so does a comma,
@@ -25,15 +25,15 @@ from punc.data.tables import FORBIDDEN
 
 READ_ALOUD = "%&@#+=±×÷°§"
 PLAIN = str.maketrans(dict.fromkeys("’ʼ＇", "'") | dict.fromkeys("‐‑", "-") | dict.fromkeys("\u00ad\u200b\u2060\ufeff"))
-# A token's shape: w a letter or symbol, d a digit, p a character outside words; what can stand inside words is itself.
+# A token's shape: w a letter or symbol, d a digit, p a character outside words; characters inside words stay.
 WORD = re.compile(r"(?:(?<![wd])\.(?=d))?[wd]+(?:(?:-'|['\-/_.]|(?<=d)[,:–](?=d))[wd]+)*")
 GLUED_HYPHEN = re.compile(r"(?<!-)-(?!-)")
-END_MARKS = frozenset(".,:;?!")  # what a token of letters mostly ends with, if not with a letter
-MOST_GAPS = 10_000  # gaps between words, as marks, whose labels are remembered
+END_MARKS = frozenset(".,:;?!")  # usual ends of tokens, besides letters
+MOST_GAPS = 10_000  # gaps (the marks between two words) whose labels are remembered
 
 
 class Parts(NamedTuple):
-    """A token or line, read: the label of the word before it, its words and their labels with blanks, the repair."""
+    """What a token or line says: the label of the word before it, its words and labels with spaces, the repair."""
 
     lead: str
     words: str
@@ -97,7 +97,7 @@ class Clitics:
         if lower in self.words:
             parts = self.words[lower]
             return [with_capital(parts[0]), *parts[1:]] if word[:1].isupper() else parts
-        if len(lower) == len(word):  # else positions differ: İ is two characters in lower case
+        if len(lower) == len(word):  # else positions differ: lower() makes two characters of İ
             for clitic in self.beginnings:
                 if lower.startswith(clitic) and len(lower) > len(clitic):
                     return [word[:len(clitic)], *self.split(word[len(clitic):])]
@@ -108,7 +108,7 @@ class Clitics:
 
 
 class TextReader:
-    """Reads punctuated prose, token by token; with `lowercase`, a label that has capitals keeps the first letter's."""
+    """Reads punctuated prose, token by token; with `lowercase`, labels with capitals keep that of the first letter."""
 
     def __init__(self, labels: LabelSet, lowercase: bool = True, clitics: Clitics | None = None):
         self.labels, self.lowercase, self.clitics = labels, lowercase, clitics
@@ -119,9 +119,9 @@ class TextReader:
         self._gap_labels: dict[tuple[str, bool, str], str] = {}
 
     def token(self, token: str) -> Parts:
-        """What one token says; for the rules see the module."""
+        """Read one token by the rules of the module."""
         letters = token[:-1] if token[-1:] in END_MARKS else token
-        plain = letters.isalpha() and "ʼ" not in letters  # a letter in Unicode, but one of PLAIN
+        plain = letters.isalpha() and "ʼ" not in letters  # ʼ is a letter in Unicode, but PLAIN has it
         if plain and self.lowercase and not self.clitics:  # most tokens; the rules below say the same, more slowly
             return Parts("", letters.lower(), self._gap_label(token[len(letters):], letters[0].isupper()))
         if plain and letters is token:
@@ -169,7 +169,7 @@ class TextReader:
         return label
 
     def attach(self, label: str, lead: str) -> str:
-        """The label of a word with `label` after `lead` is found behind it; what is before its mark stays."""
+        """The label of a word with `label` once `lead` is found after it; what `label` writes before the mark stays."""
         if (label, lead) not in self._attached:
             mark = self.labels[self.labels.index(lead)]
             known = self.labels[self.labels.index(label)]
@@ -186,7 +186,7 @@ def legal(word: str) -> str:
 def written(words: Sequence[str], labels: Iterable[str], label_set: LabelSet) -> list[str]:
     """Each word as it is written with its label, given by name; fast for long lists."""
     labels = list(labels)
-    # Most labels only add a mark after the word. Only the words of other labels take Python steps.
+    # Most labels only add a mark after the word. Only words with other labels need a Python step.
     marks = {label.name: label.mark for label in label_set}
     others = {label.name for label in label_set if label.written[0] != "w"}
     result = list(map(str.__add__, words, map(marks.__getitem__, labels)))
@@ -230,7 +230,7 @@ class ProseWriter:
     def _release(self, last: bool) -> None:
         if self._held:
             key, _, texts = self._held
-            if last and self._open and texts and not self._waits:  # a quote before no word is dropped
+            if last and self._open and texts and not self._waits:  # a quote with no word after it is dropped
                 texts[-1] += QUOTE
             self._file.write(" ".join((key, *texts)).encode() + b"\n")
         if last:

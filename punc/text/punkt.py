@@ -2,8 +2,8 @@
 ("Unsupervised multilingual sentence boundary detection", Computational Linguistics 32(4)).
 
 A word w is an abbreviation if it is bound to its dot, short, and has dots inside. Of its tokens, C(w, •) have a dot
-behind and C(w, ¬•) have none; N tokens have C(•) dots. The log-likelihood ratio of the hypotheses that w has a dot by
-chance, P(•|w) = C(•)/N, and nearly always, P(•|w) = 0.99, is scaled:
+after them and C(w, ¬•) have none; N tokens have C(•) dots. The log-likelihood ratio of the hypotheses that w has a dot
+by chance, P(•|w) = C(•)/N, and nearly always, P(•|w) = 0.99, is scaled:
 
     S(w) = log λ · e^-length(w) · (dots inside + 1) · length(w)^-C(w, ¬•)      abbreviation: S(w) ≥ 0.3
 
@@ -27,13 +27,13 @@ from typing import NamedTuple
 
 from punc.text.abbreviations import BEGINS, ORDINAL, STARTER, WORD
 
-ABBREVIATION, BEGINNING, COLLOCATION = 0.3, 30.0, 7.88  # least scores, those of the paper
-TOKEN = re.compile(r"\W*(\w(?:.*\w)?)(\.(?!\.))?(.*)", re.DOTALL)  # its core begins in one place only
+ABBREVIATION, BEGINNING, COLLOCATION = 0.3, 30.0, 7.88  # the paper's thresholds
+TOKEN = re.compile(r"\W*(\w(?:.*\w)?)(\.(?!\.))?(.*)", re.DOTALL)  # the core can begin in one place only
 ELLIPSIS = re.compile(r"\.\.|…")
 ENDS = re.compile(r"[!?]")
 NUMBER = "##number##"
 RARER = 10
-MIN_COUNT = 3  # of an abbreviation, and of a word of the orthographic heuristic
+MIN_COUNT = 3  # the least count of an abbreviation, and of a word of the orthographic heuristic
 PLACES = FIRST, CAPITAL_FIRST, INSIDE, SMALL, NUMBERED, LAST = (
     "first", "capital first", "inside", "small", "numbered", "last")
 
@@ -89,7 +89,7 @@ class Types:
 
 
 def count_contexts(text: str, abbreviations: frozenset[str]) -> Counter[tuple[str, str]]:
-    """How often each word stands at which of PLACES, given the abbreviations. Counts of texts add up."""
+    """How often each word stands at each of PLACES, given the abbreviations. Counts of texts add up."""
     counts = Counter[tuple[str, str]]()
     tokens = [token for token in map(read, text.split()) if token.word]
     places = [_place(token, abbreviations) for token in tokens]

@@ -2,12 +2,12 @@
 
 - A mark is one of MARKS at the end of a word. Quotes and brackets stay where they are, a new mark takes the place of
   the old one: `"hello,"` → `"hello."`. A hyphen at the end (`wh-`) belongs to the word. A mark that stands alone stays.
-- A number does not change. A point at its end may be that of an ordinal: it stays, and no mark follows: `42.`
+- A number does not change. A point at its end may mark an ordinal: it stays, and no mark follows: `42.`
 - An abbreviation keeps its point: letters with points inside (`U.S.`), a single letter (`E.`), and the words of the
-  file `punc/text/abbreviations.txt`. A label's point is not written after it, other marks are (`in the U.S., we`).
+  file `punc/text/abbreviations.txt`. No second point is written after it, but other marks are (`in the U.S., we`).
 - URLs, addresses and numbers never change case.
 - A tag is `[Music]`, `<unk>`, `(laughs)`, `{noise}`, or words in square brackets (`[soft music]`). No model reads
-tags, except the tag of an unknown word, which stands for a word. A tag gets no mark.
+  tags, except the tag of an unknown word, which stands for a word. A tag gets no mark.
 """
 
 import re
@@ -46,7 +46,7 @@ class Token(NamedTuple):
     before: str
     marks: str  # its marks; `before` and `after` are the quotes and brackets around them
     after: str
-    words: tuple[str, ...]  # what a model reads: none for what is not read
+    words: tuple[str, ...]  # what a model reads; empty if nothing
     ends: bool  # whether its marks end a sentence
 
     @property
@@ -115,7 +115,7 @@ class TokenReader:
 
     def _words(self, parts: list[str]) -> list[str]:
         words = (legal((part.lower() if self._lowercase else part).translate(PLAIN)) for part in parts)
-        return list(filter(None, words))  # of a soft hyphen alone nothing is left
+        return list(filter(None, words))  # a soft hyphen alone leaves nothing
 
 
 NO_MARKS = str.maketrans(dict.fromkeys(MARKS, ""))
@@ -126,12 +126,12 @@ def _ends(marks: str) -> bool:
 
 
 def is_plain(word: str) -> bool:
-    """Whether a word is letters in lower case, like most: it is read unchanged, and written by its label."""
+    """Whether a word is letters in lower case, like most: it is read unchanged, and written by its label alone."""
     return word.islower() and word.isalpha() and "ʼ" not in word and word != "sil"
 
 
 def opens(word: str) -> bool:
-    """Whether what is not speech, several words long, may begin with a word: `[soft`, `(DOOR`, `*door`, `♪`."""
+    """Whether several words that are not speech may begin with this word: `[soft`, `(DOOR`, `*door`, `♪`."""
     return bool(word) and word[0] in OPENING and (word[0] in MUSIC or CLOSING[word[0]] not in word[1:])
 
 
@@ -146,7 +146,7 @@ def closes(opening: str, words: Sequence[str]) -> bool:
 
 
 def is_hidden(token: Token) -> bool:
-    """Whether to hide it from people: a silence, or a tag for programs, such as `<unk>` and `<noise>`."""
+    """Whether to hide a token from readers: a silence, or a tag for programs, such as `<unk>` and `<noise>`."""
     return token.kind == SILENCE or (token.kind == TAG and (token.core[0] in "<{!" or token.core.lower() in UNKNOWN))
 
 
@@ -154,7 +154,7 @@ def tagged(words: Sequence[str], segments: np.ndarray) -> np.ndarray:
     """Which words are not speech, together with others, bool (N,): `[soft music]`, `♪ la la ♪`; within a segment."""
     inside = np.zeros(len(words), bool)
     after = 0  # the word after those of the last tag
-    for i in [i for i, word in enumerate(words) if word[:1] in OPENING and opens(word)]:  # the test again: it is fast
+    for i in [i for i, word in enumerate(words) if word[:1] in OPENING and opens(word)]:  # a fast test first
         if i < after:
             continue
         opening = words[i][0]

@@ -1,12 +1,11 @@
-"""Aligns words by minimum edit distance, and carries slots along the alignment.
+"""Aligns words by minimum edit distance, and moves labels along the alignment.
 
-Reference punctuation goes onto other words, mostly ASR output, as in Tilk & Alumäe (2015, section 3): the two word
+Reference punctuation is moved to other words, mostly ASR output, as in Tilk & Alumäe (2015, section 3): the two word
 sequences are aligned with minimum edit distance, and each mark goes to its place in the alignment. rapidfuzz finds the
 distance, and which words *match*. The other rules are:
 
-Pairing: between two matched words there are some reference words and some hypothesis words. They are paired in order,
-as substitutions, as far as they go. The last reference words may be left over (deleted), or the first hypothesis words
-(inserted).
+Pairing: the reference and hypothesis words between two matched words are paired in order, as substitutions. If there
+are more reference words, the last ones are deleted; if there are more hypothesis words, the first ones are inserted.
 
 Slots: the mark after a reference word goes after the hypothesis word that is paired with it. The mark after a deleted
 word goes after the nearest hypothesis word before it. It follows that
@@ -31,7 +30,7 @@ from punc.base.runs import previous_of, ranges, starts_of_runs
 
 EXACT = 10**10  # reference words x hypothesis words that are aligned as a whole: 100,000 x 100,000 take a second
 STRIDE = 8192  # reference words for each anchor: more words cost more time, and leave more anchors to choose from
-SUPPORT = 16  # other n-grams that an anchor needs nearby, at nearly the same offset, so that it is not by chance
+SUPPORT = 16  # other n-grams that an anchor needs nearby, at nearly the same offset, so that it is not a chance match
 ANCHOR_LENGTHS = (6, 3)  # words in n-grams that are unique in both texts; longer ones first
 WINDOW = 30_000  # words in each side of a window, if a long text has no anchors
 
@@ -65,7 +64,7 @@ def align_streams(ref: np.ndarray, hyp: np.ndarray, ref_ends: Sequence[int], hyp
     for r1, h1 in zip(ref_ends, hyp_ends):
         a, b = ref[r0:r1], hyp[h0:h1]
         if np.array_equal(a, b):
-            blocks.append([(r1, h1, 0)])  # what stands before a block is paired in order
+            blocks.append([(r1, h1, 0)])  # words before a block are paired in order
         else:
             blocks += [_matching_blocks(a[i0:i1], b[j0:j1]) + np.array([r0 + i0, h0 + j0, 0])
                        for i0, i1, j0, j1 in _parts(a, b)]
@@ -100,7 +99,7 @@ def word_numbers(ref: Sequence[str], hyp: Sequence[str]) -> tuple[np.ndarray, np
 
 def _matching_blocks(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Stretches of equal words, the last one empty, at the end: rows of (start in a, start in b, length)."""
-    from rapidfuzz.distance import Levenshtein  # takes 50 ms, which a start without an alignment need not pay
+    from rapidfuzz.distance import Levenshtein  # takes 50 ms, which commands that align nothing need not pay
 
     blocks = Levenshtein.editops(a.tolist(), b.tolist()).as_matching_blocks()
     return np.array([(block.a, block.b, block.size) for block in blocks], np.int64)

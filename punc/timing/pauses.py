@@ -3,10 +3,9 @@
 The pause after a word is the silence in its slot: the begin of the next word minus the end of this one, but at least 0.
 If timed words that are not in the text (fillers, insertions) are between the two, their time is subtracted.
 
-Alignment (minimum edit distance, ignoring case) gives the words of the text their times, including substituted words.
-A pause
-is known if this word and the next one are timed; else it is NaN. The pause after the last word of a stream is known if
-the recording's end is: from a TextGrid, or from a silence that ends a CTM.
+Alignment (minimum edit distance, ignoring case) gives the words of the text their times, including substituted words. A
+pause is known if this word and the next one are timed; else it is NaN. The pause after the last word of a stream is
+known if the recording's end is: from a TextGrid, or from a silence that ends a CTM.
 
 The ids say which times belong to a stream. Times under the stream's id (recording or speaker), or under its file and
 channel (`reco2file_and_channel`), count from the recording's start, and pauses between its utterances are known. Times
@@ -46,7 +45,7 @@ class TimedWord(NamedTuple):
 
 
 class Timing(NamedTuple):
-    """The words of one id in time order, without silences; its end in seconds, None unknown; where it was read."""
+    """The words of one id in time order, without silences; its end in seconds, None if unknown; where it was read."""
 
     words: list[TimedWord]
     end: float | None = None
@@ -58,7 +57,7 @@ Sources = Mapping[str, Callable[..., Timing]]
 
 
 def read_channels(path: StrPath) -> dict[str, tuple[str, str]]:
-    """Recording → file and channel, from `reco2file_and_channel`, if it exists. Raises InputError for a bad one."""
+    """Recording → file and channel, from `reco2file_and_channel` if it exists. Raises InputError if it is invalid."""
     channels: dict[str, tuple[str, str]] = {}
     recordings: dict[tuple[str, str], str] = {}
     for row in read_table(path) if os.path.isfile(path) else ():
@@ -132,7 +131,7 @@ def _of_utterances(utterances: Sequence[Utterance], sources: Sources, counts: Co
 
 
 def match_times(words: Sequence[str], timing: Timing, counts: Counter[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Begin and end of the timed words, (timed words, 2), and which of them each word of the text is, -1 for none."""
+    """Begin and end of the timed words, (timed words, 2), and the index of each text word among them, -1 for none."""
     text = [word.casefold() for word in words]
     timed = [row.word.casefold() for row in timing.words]
     alignment = align_words(text, timed)
@@ -156,7 +155,7 @@ def slot_pauses(times: np.ndarray, matched: np.ndarray, end: float | None = None
     """The silence after each word, float32 (words,), seconds; NaN if the word or the next one is not timed.
 
     times     (timed words, 2): begin and end in seconds, in time order
-    matched   (words,): the timed word that each word is, -1 for an untimed word; increasing, except for the -1
+    matched   (words,): the index of each word's timed word, -1 for an untimed word; increasing, except for the -1
     end       the end of the recording in seconds; None if unknown
     """
     begins, ends = times[:, 0], times[:, 1]

@@ -27,7 +27,7 @@ class Chunks(NamedTuple):
 def cut(offsets: np.ndarray, lookahead: int | None, size: int, context: int) -> Chunks:
     """Cut streams [offsets[i], offsets[i + 1]) into chunks of `size` slots, read with `context` slots around them.
 
-    If the model has a look-ahead, the context is only the slots before the chunk, and the steps before the first slot.
+    If the model has a look-ahead, the context is only the slots before the chunk, plus the steps before the first slot.
     """
     lengths = np.diff(offsets)
     counts = -(-lengths // size)

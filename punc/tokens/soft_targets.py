@@ -1,10 +1,9 @@
-"""Soft targets: the posteriors of a teacher in the slots of sets of a store, as training reads them.
+"""Soft targets: a teacher's posteriors in the slots of a store's sets, as training reads them.
 
     DIR/SET/targets.npy   uint8 (slots, L): the distribution over labels in each slot of a set, in 255ths
-    DIR/SET/conf          lines: the number of slots, the CRC-32 of their labels and of the streams' names, and the
-    labels
+    DIR/SET/conf          lines: the number of slots, the CRC-32 of their labels and of the streams' names, the labels
 
-For every model a slot is after a word, so the targets fit every store of the same data directories, with any tokens.
+A slot follows a word whatever the tokens, so the targets fit every store of the same data directories.
 """
 
 import contextlib
@@ -55,7 +54,7 @@ class SoftTargets:
         assert self._before[-1] == self._starts[-1], "read_targets has compared the slots"
 
     def __getitem__(self, tokens: np.ndarray) -> np.ndarray:
-        """The distributions, float32 (n, L), of tokens (n,); certainly the first label where there is no slot."""
+        """The distributions, float32 (n, L), of tokens (n,); without a slot, the first label has probability 1."""
         slots = self._slots(tokens)
         rows = np.zeros((len(tokens), self._parts[0].shape[1]), np.float32)
         part = np.searchsorted(self._starts, slots, "right") - 1
@@ -96,7 +95,7 @@ def _read_part(directory: Path, store: Store, name: str) -> np.ndarray:
     if conf.read_text(encoding="utf-8", errors="replace").splitlines()[:len(facts)] != facts:
         raise InputError(f"not the soft targets of '{name}' in {store.path}, or its slots have changed", AGAIN, conf)
     shape = int(facts[0].partition("=")[2]), len(store.labels)
-    with contextlib.suppress(Exception):  # np.load raises all kinds of them, depending on where the file is broken
+    with contextlib.suppress(Exception):  # np.load raises many kinds, depending on where the file is broken
         loaded = np.load(path, mmap_mode="r")
         if loaded.dtype == np.uint8 and loaded.shape == shape:
             return loaded

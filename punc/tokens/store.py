@@ -60,7 +60,7 @@ class Store:
         return read_set(self.path / name)
 
     def members(self, name: str) -> list[str]:
-        """The sets that a joined set is made of, in order; of another set itself."""
+        """The sets that a joined set is made of, in order; of any other set, the set itself."""
         return self._joins.get(name, [name])
 
     def checksums(self, sets: Iterable[str]) -> dict[str, int]:

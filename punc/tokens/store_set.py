@@ -24,7 +24,7 @@ from punc.tokens.vocabulary import END
 logger = logging.getLogger(__name__)
 CHECKED = 1 << 18  # numbers that are checked at once
 COPIED = 1 << 22  # items that are copied at once
-UNKNOWN = {"pauses": np.nan, "turns": False}  # what stands in a joined set for a member that has none
+UNKNOWN = {"pauses": np.nan, "turns": False}  # values in a joined set for a member without the array
 ARRAYS: dict[str, type] = {"ids": np.int32, "labels": np.int8, "pauses": np.float32, "turns": np.bool_}  # NAME.npy
 SET_FILES = (*(f"{name}.npy" for name in ARRAYS), "index")
 
@@ -54,7 +54,7 @@ class Lazy:
 
 
 class StreamNames:
-    """The names of the streams of a set, read from its index when asked for: they can be millions."""
+    """The names of the streams of a set, read from its index when asked for: there can be millions."""
 
     def __init__(self, index: Path):
         self._index = index
@@ -99,7 +99,7 @@ def _open_array(path: Path, kind: type) -> np.memmap:
     again = "make the store again: punc make-store"
     with open_input(path, again):  # says what is wrong if it cannot be read
         pass
-    with contextlib.suppress(Exception):  # np.load raises all kinds of them, depending on where the file is broken
+    with contextlib.suppress(Exception):  # np.load raises many kinds, depending on where the file is broken
         array = np.load(path, mmap_mode="r")
         if isinstance(array, np.memmap) and array.dtype == kind and array.ndim == 1:
             return array
@@ -111,7 +111,7 @@ def check_numbers(folder: Path, vocabulary: int, labels: int) -> None:
     for name, kind, least, most in (("ids.npy", np.int32, 0, vocabulary), ("labels.npy", np.int8, -1, labels)):
         if (folder / name).exists():
             array = _open_array(folder / name, kind)
-            with open_input(folder / name) as file:  # pages of the mapped array would count as this process's memory
+            with open_input(folder / name) as file:  # pages of a mapped array would count as this process's memory
                 file.seek(array.offset)
                 for begin in range(0, len(array), CHECKED):
                     block = np.fromfile(file, kind, min(CHECKED, len(array) - begin))
@@ -149,7 +149,7 @@ def write_set(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: LabelSe
 
 
 def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> dict[str, int]:
-    """Write parts of a data directory to the files of a set, and count; streams do not end yet."""
+    """Write parts of a data directory to the files of a set, and count; a stream may continue in the next part."""
     total = words = lost = streams = start = 0
     stream, key = None, ""
     with contextlib.ExitStack() as stack:
@@ -202,7 +202,7 @@ def join_sets(store: Path, name: str, members: Sequence[str]) -> None:
 
 
 def _copy_array(array: np.ndarray | None, size: int, name: str, file: IO[bytes]) -> None:
-    """Append an array of a set, or so many unknown values if the set has none."""
+    """Append an array of a set, or `size` unknown values if the set does not have it."""
     for begin in range(0, size, COPIED):
         end = min(begin + COPIED, size)
         file.write((np.full(end - begin, UNKNOWN[name], ARRAYS[name]) if array is None else array[begin:end]).data)
@@ -222,4 +222,4 @@ def flat_file(path: Path, kind: type, columns: int = 0) -> Iterator[IO[bytes]]:
         yield file
         items = (file.tell() - begin) // np.dtype(kind).itemsize
         file.seek(0)
-        write_header(items)  # as long as that of 0: NumPy leaves room for more digits
+        write_header(items)  # as long as the header of 0 items: NumPy leaves room for more digits

@@ -4,7 +4,7 @@ registry.
 A store or a model's directory holds one, as the files
 
     vocab          one token a line
-    token_type     the tokenizer's name; missing if that is `word`
+    token_type     the tokenizer's name; missing if it is `word`
     pieces.model   only for subwords: the model that cuts words into pieces
     tokenizer.json only for the pieces of an encoder: its own tokenizer
     clitics        the rules by which the words of the training text were split (`text.prose.Clitics`), if any
@@ -41,7 +41,7 @@ class Encoding(NamedTuple):
     """The tokens of some words."""
 
     ids: np.ndarray  # int32 (N,)
-    slots: np.ndarray  # int64 (words,), ascending: the index of the token after which each word's slot is
+    slots: np.ndarray  # int64 (words,), ascending: the index of the token that each word's slot follows
     lost: int  # how many tokens are unknown, or how many characters were left out
 
 
@@ -53,7 +53,7 @@ class Tokenizer(ABC):
     meaning: ClassVar[str]  # what a token is, for `--help`
     vocab_size: ClassVar[int] = 100000  # default of `--vocab-size`
     ends_with_end: ClassVar[bool] = False  # the last token of a stream is END; if not, readers append END
-    by_character: ClassVar[bool] = False  # the words of a text are its characters, without blanks between them
+    by_character: ClassVar[bool] = False  # the words of a text are its characters, without spaces between them
     context: ClassVar[int] = 256  # tokens that decoding reads around a part of a long stream
     # How `punc make-store` reports a set.
     summary: ClassVar[str] = "{words} words in {streams} streams, {percent:.2f} % unknown"
@@ -68,7 +68,7 @@ class Tokenizer(ABC):
     @classmethod
     def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "Tokenizer":
         """A new tokenizer for the words of data directories, of at most `size` tokens without the special ones; those
-        that occur less than `min_count` times are left out. The result does not depend on `nj`."""
+        that occur fewer than `min_count` times are left out. The result does not depend on `nj`."""
         return cls.learn(cls.count(sets, size, nj), size, min_count)
 
     @classmethod
@@ -118,12 +118,12 @@ class Tokenizer(ABC):
         return encoding._replace(slots=encoding.slots[lasts])
 
     def word_encoder(self) -> Callable[[str], Sequence[int]]:
-        """A fast `encode_input` for words that arrive one by one: the ids of a word. It remembers some words."""
+        """A fast `encode_input` for words that arrive one by one: the ids of a word. Some words are cached."""
         return lru_cache(CACHED)(lambda word: self.encode_input((word,)).ids.tolist())
 
 
 class LookupTokenizer(Tokenizer):
-    """Words to tokens by a vocabulary, whose file is `path`. A subclass may have `complete`. Raises InputError if the
+    """Looks words up in a vocabulary, read from `path`. A subclass may override `complete`. Raises InputError if the
     vocabulary does not have the `first` tokens."""
 
     first: ClassVar[tuple[str, ...]] = ()  # after the special ones
@@ -147,7 +147,7 @@ class LookupTokenizer(Tokenizer):
         return self.complete(self.vocabulary.ids(words), words)
 
     def complete(self, ids: np.ndarray, words: Sequence[str]) -> Encoding:
-        """The encoding of words, given the number of each in the vocabulary, int32 (words,), UNK if it has none."""
+        """The encoding of words, given the id of each word, int32 (words,), UNK if the vocabulary lacks it."""
         return Encoding(ids, np.arange(len(ids)), int((ids == UNK).sum()))
 
 
@@ -165,7 +165,7 @@ def tokenizer_class(token_type: str, path: Path | None = None) -> type[Tokenizer
 
 
 def class_of(directory: StrPath) -> type[Tokenizer]:
-    """The class of the tokenizer of a store or a model's directory. Raises InputError if there is none of its name."""
+    """The class of the tokenizer of a store or a model's directory. Raises InputError for an unknown name."""
     path = Path(directory) / "token_type"
     token_type = next((line for _, line in read_lines(path)), "") if path.is_file() else DEFAULT
     return tokenizer_class(token_type, path)
@@ -180,8 +180,8 @@ def read_tokenizer(directory: StrPath) -> Tokenizer:
 
 
 def encode_streams(tokenizer: Tokenizer, words: Sequence[str], bounds: Sequence[int]) -> tuple[Encoding, np.ndarray]:
-    """The tokens of whole streams, of which stream i has the words [bounds[i]:bounds[i + 1]]; none is empty. Returns
-    int64 offsets, too: stream i has the tokens [offsets[i]:offsets[i + 1]]."""
+    """The tokens of whole streams; stream i has the words [bounds[i]:bounds[i + 1]], at least one. Also returns int64
+    offsets: stream i has the tokens [offsets[i]:offsets[i + 1]]."""
     encoding = tokenizer.encode_input(words)
     offsets = np.append(0, encoding.slots + 1)[bounds]
     if tokenizer.ends_with_end:
@@ -192,17 +192,17 @@ def encode_streams(tokenizer: Tokenizer, words: Sequence[str], bounds: Sequence[
 class PieceTokenizer(Tokenizer):
     """Words cut into pieces by a trained model: one or more tokens a word. A word's slot is after its last piece.
 
-    Raises InputError if `content`, of `file`, which says how words are cut, is invalid.
+    Raises InputError if `content`, which says how words are cut and is stored in `file`, is invalid.
     """
 
     summary = "{words} words, {tokens} pieces in {streams} streams, {percent:.2f} % unknown"
-    unknown: tuple[int, ...] = (UNK,)  # tokens that stand for what has no piece
+    unknown: tuple[int, ...] = (UNK,)  # tokens for text without a piece
     cache: int = 1 << 18  # words whose pieces are remembered
     file: ClassVar[str]  # next to the vocabulary
 
     def __init__(self, content: bytes, path: StrPath | None = None):
         self._content = content
-        self._pieces: dict[str, bytes] = {}  # words that were seen → the ids of their pieces, int32
+        self._pieces: dict[str, bytes] = {}  # cached words → the ids of their pieces, int32
         self.parse(content, path)
 
     def __getstate__(self) -> bytes:
@@ -234,7 +234,7 @@ class PieceTokenizer(Tokenizer):
 
     @abstractmethod
     def cut_words(self, words: list[bytes]) -> Sequence[Sequence[int]]:
-        """The ids of the pieces of each word, which is UTF-8; at least one."""
+        """The ids of the pieces, at least one, of each word in UTF-8."""
 
     def encode(self, words: Sequence[str]) -> Encoding:
         if len(self._pieces) > self.cache:

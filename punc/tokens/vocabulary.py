@@ -41,17 +41,17 @@ class Vocabulary:
 
     @classmethod
     def read(cls, path: StrPath) -> "Vocabulary":
-        """Read a vocabulary file. Raises InputError also for empty lines and for blanks in a token."""
+        """Read a vocabulary file. Raises InputError also for empty lines and for spaces in a token."""
         tokens = []
         with open_input(path) as file:
             content = file.read()
-            if _is_usual(content):  # then no line needs a look, which would take most of the time to load a model
+            if _is_usual(content):  # then lines are not checked, which would take most of the time to load a model
                 with contextlib.suppress(UnicodeDecodeError):
                     return cls(content.decode().split("\n")[:-1], path)
             for number, line in enumerate(io.BytesIO(content), 1):
                 token = decode_line(line, path, number)
                 if not token or " " in token or "\t" in token:
-                    raise InputError("not one token", "write one token a line, without blanks", path, number)
+                    raise InputError("not one token", "write one token a line, without spaces", path, number)
                 tokens.append(token)
         return cls(tokens, path)
 
@@ -72,7 +72,7 @@ class Vocabulary:
 
 
 def _is_usual(content: bytes) -> bool:
-    """Whether a vocabulary file has no empty line and no blank, and a line end at its end."""
+    """Whether a vocabulary file has no empty line and no space, and a line end at its end."""
     if content.startswith(b"\n") or b"\n\n" in content or not content.endswith(b"\n"):
         return False
     return len(content.translate(None, b" \t\r\0")) == len(content)
@@ -107,7 +107,7 @@ def most_frequent(counts: dict[bytes, int], size: int, min_count: int) -> list[s
 
 
 class SpilledCounts:
-    """How often each word, bytes without blanks and newlines, occurs, by an external merge sort (Knuth 1998, 5.4).
+    """How often each word, bytes without spaces and newlines, occurs, by an external merge sort (Knuth 1998, 5.4).
 
     When more than `limit` distinct words are in memory, they are written to a temporary file, sorted: a run.
     """

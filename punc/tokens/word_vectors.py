@@ -1,8 +1,8 @@
 """Word vectors for the words of a vocabulary, from a text file.
 
-A line is a word and its numbers, with single blanks between: `the 0.418 0.24968 …`. This is GloVe's format (Pennington
+A line is a word and its numbers, with single spaces between: `the 0.418 0.24968 …`. This is GloVe's format (Pennington
 et al. 2014). word2vec's format (Mikolov et al. 2013) also has a header line, `WORDS DIMENSIONS`, and its lines may end
-with a blank. For lines of other words, only the number of columns and their characters are checked, because parsing
+with a space. For lines of other words, only the number of columns and their characters are checked, because parsing
 takes time.
 """
 
@@ -19,14 +19,14 @@ from punc.base.files import open_input
 
 logger = logging.getLogger(__name__)
 BLANKS = b" \r\n"
-NUMERIC = b"0123456789+-.eE "  # the characters of finite numbers, and the blank between them
+NUMERIC = b"0123456789+-.eE "  # the characters of finite numbers, and the space between them
 
 
 def read_word_vectors(path: StrPath, words: Sequence[str], dimensions: int) -> np.ndarray:
     """The vectors of some words, float32 (words, dimensions). Of the file's other words, only names are in memory.
 
     A word with an apostrophe that is not in the file, such as `don't`, has the mean vector of two parts that are, `do`
-    and `n't`: of several ways to split it, those whose rarer part comes earliest in the file. All other words without a
+    and `n't`; of several splits, the one whose rarer part comes earliest in the file. All other words without a
     vector share one: the file's vector of `<unk>`, or else the mean of the vectors that were found.
 
     Raises InputError if a line is not a word and `dimensions` finite numbers, or if the file has none of the words.
@@ -103,13 +103,13 @@ def _read(path: StrPath, wanted: Set[bytes], dimensions: int) -> tuple[dict[byte
 
 
 def _misfit(line: bytes, dimensions: int, path: StrPath, number: int, first: bool) -> InputError:
-    """What is wrong with a line, maybe the first one, that is not a word and `dimensions` finite numbers."""
+    """The error for a line, maybe the first one, that is not a word and `dimensions` finite numbers."""
     numbers = line.split(b" ")[1:]
     with contextlib.suppress(ValueError):
         if first and len(numbers) not in (1, dimensions) and list(map(float, numbers)):
             return _other_dimensions(len(numbers), dimensions, path, number)
-    return InputError(f"not a word and {dimensions} finite numbers, with single blanks between",
-                      "fix or remove the line; a blank inside a word can be _", path, number)
+    return InputError(f"not a word and {dimensions} finite numbers, with single spaces between",
+                      "fix or remove the line; a space inside a word can be _", path, number)
 
 
 def _other_dimensions(found: int, expected: int, path: StrPath, line: int) -> InputError:

@@ -37,7 +37,7 @@ class Batch(NamedTuple):
     pauses: Tensor | None  # (B, T) float32; None if the data has none; (B, T, 2) with turns (`with_turns`)
     labels: Tensor  # (B, T) int64, −1 without a slot
     fresh: bool = True  # the model starts from a fresh state; if not, the steps follow those of the previous batch
-    whole: int | None = None  # slots of the batch that this is a share of; None if it is the whole batch
+    whole: int | None = None  # slots of the whole batch if this is a share of it; else None
     targets: Tensor | None = None  # (B, T, L) float32, distributions of a teacher, zeros without a slot
 
     @property
@@ -47,7 +47,7 @@ class Batch(NamedTuple):
 
     @property
     def share_of_slots(self) -> float:
-        """The share of the slots of the whole batch that this batch has; 1 if it is the whole batch."""
+        """This batch's share of the slots of the whole batch; 1 if it is the whole batch."""
         return 1.0 if self.whole is None else int((self.labels >= 0).sum()) / max(self.whole, 1)
 
     def map(self, function: Callable[[Tensor], Tensor]) -> "Batch":
@@ -78,12 +78,12 @@ def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int, part: i
              parts: int = 1) -> Iterator[Batch]:
     """Batches of `batch_size` rows and `bptt` steps that go over all streams, end to end.
 
-    part, parts   only the batches of this part, from 0, of so many parts of all rows; each begins in a fresh state
+    part, parts   only the batches of one part, from 0, of `parts` of all rows; each part begins in a fresh state
 
     Only some batches are in memory at a time. A short text has fewer rows, so that each has at least `bptt` steps.
     """
     batch_size, width = stateful_shape(data.offsets, lookahead, batch_size, bptt)
-    firsts = data.offsets[:-1] - data.offsets[0] + lookahead * np.arange(len(data.offsets) - 1)  # steps of streams
+    firsts = data.offsets[:-1] - data.offsets[0] + lookahead * np.arange(len(data.offsets) - 1)  # of streams
     batches = -(-width // bptt)
     first = batches * part // parts * bptt
     last = min(width, batches * (part + 1) // parts * bptt)
@@ -106,7 +106,7 @@ def _batch(arrays: Arrays, steps: slice = slice(None), fresh: bool = True) -> Ba
 
 def _fill_row(data: StoreSet, lookahead: int, firsts: np.ndarray, start: int, stop: int, row: int,
               arrays: Arrays) -> None:
-    """Fill a row with the steps [start, stop) of the line of all streams, each of which has a first one."""
+    """Fill a row with the steps [start, stop) of all streams, end to end; `firsts` are the first steps of streams."""
     tokens, pauses, labels = arrays
     for stream in range(int(np.searchsorted(firsts, start, "right")) - 1, int(np.searchsorted(firsts, stop))):
         first, offset = int(firsts[stream]), int(data.offsets[stream])
@@ -127,8 +127,7 @@ def gather(data: StoreSet, chunks: Chunks, group: np.ndarray, lookahead: int | N
 
 
 def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> StoreSet:
-    """The set as the model reads it and the loss counts it. Raises InputError if the model reads turns and the set has
-    none.
+    """The set as the model and the loss read it. Raises InputError if the model reads turns and the set has none.
 
     With --loss-on tokens, a token without a slot has the first label, as in Gale & Parthasarathy 2017, section 2.1.
     """
@@ -147,9 +146,9 @@ def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> Stor
 
 
 def cut_streams(model: Model, data: StoreSet, options: TrainingOptions, ranks: Ranks = ALONE) -> Chunks | None:
-    """The chunks that the training set is cut into; None if training is stateful, which cuts nothing.
+    """The chunks that the training set is cut into; None if training is stateful, because then nothing is cut.
 
-    Raises InputError if the model cannot be trained in this way, if there are more parts than batches, or fewer rows
+    Raises InputError if the model cannot be trained this way, if there are more parts than batches, or fewer rows
     than ranks.
     """
     if options.batching == "stateful" and model.lookahead is None:
@@ -180,7 +179,7 @@ def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: 
                   ranks: Ranks = ALONE, finish: Callable[[Batch], Batch] | None = None) -> Iterator[Batch]:
     """This rank's share of the batches of epoch `epoch`, from 0: every `ranks.size`-th row of each; it may be empty.
 
-    Each time the set is read, the order of its chunks is drawn again. `finish` completes a batch before that.
+    The order of chunks is drawn again for each reading of the set. `finish` completes a batch first.
     """
     reading, part = divmod(epoch, options.parts)
     if chunks is None:

@@ -1,13 +1,13 @@
 """Training by gradient, epoch by epoch.
 
-An epoch reads the training set once; then the development set is scored. The learning rate stays as long as that helps:
-once the development loss falls by less than `--min-improvement`, the rate is halved after every epoch, and when the
+An epoch reads the training set once; then the development set is scored. The learning rate stays the same at first.
+Once the development loss falls by less than `--min-improvement`, the rate is halved after every epoch, and when the
 loss falls by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumäe 2015, section 3). With
 `--schedule linear` it falls to 0, batch by batch (Li et al. 2020, Budgeted training), after a `--warmup` from 0.
 
 The model with the lowest development loss is kept. After an epoch that did not lower the loss, training continues from
-that model; the paper does not say. Several processes (`ranks`) make the same updates as one, up to rounding and
-dropout; the first scores the development set and writes the files, and an epoch begins with its weights.
+that model (the paper does not say from which). Several processes (`ranks`) make the same updates as one, up to rounding
+and dropout; the first scores the development set and writes the files, and an epoch begins with its weights.
 """
 
 import itertools
@@ -56,7 +56,7 @@ class Epochs:
             self._dev = labelled(store, options.dev_set)
             self._updates = Optimizer(net, options.optimizer, options.learning_rate, options.epsilon,
                                       options.weight_decay, options.max_grad_norm)
-            self._tokens = len(data.ids) // options.parts  # of an epoch, about
+            self._tokens = len(data.ids) // options.parts  # tokens of an epoch, about
             self._data: StoreSet = data
             self._cut(data)
             self._teacher = None
@@ -67,7 +67,7 @@ class Epochs:
             sums = checksums(store, options)
             self._noise = StoreNoise(data, store, options.confusions, options.asr_noise, options.asr_noise_share,
                                      options.asr_noise_draws) if options.asr_noise else None
-            self._reading = -1  # that the errors were drawn for
+            self._reading = -1  # the reading of the set for which errors were drawn
         facts = {kebab(name): value for name, value in conf.items() if name not in (*NOT_COMPARED, "store")}
         facts |= {f"{name} (CRC-32)": value for name, value in sums.items()}
         ranks.check_same({**facts, "--device": net.device.type},
@@ -97,10 +97,10 @@ class Epochs:
         self._data = batching.training_set(self._net, data, self._options)
         self._chunks = batching.cut_streams(self._net, self._data, self._options, self._ranks)
         by_slot = self._options.schedule == "linear" or self._options.warmup > 0
-        self._slots = batching.count_slots(self._data) / self._options.parts if by_slot else 1  # of an epoch
+        self._slots = batching.count_slots(self._data) / self._options.parts if by_slot else 1  # slots of an epoch
 
     def _train(self, progress: Progress) -> float:
-        """Train for the next epoch, or for the rest of it; the mean loss."""
+        """Train for the next epoch, or for the rest of it. Returns the mean loss."""
         net, options, ranks, number = self._net, self._options, self._ranks, progress.epoch
         torch.manual_seed(batching.epoch_seed(options, number) + ranks.rank)
         self._run.begin_epoch(progress)
@@ -117,10 +117,10 @@ class Epochs:
                 return train_epoch(net.train(), self._updates, rest, self._teacher, self._bfloat16, ranks, self._run)
 
     def _scored(self, progress: Progress, loss: float, seconds: float) -> Progress:
-        """Score the development set after the epoch, and write how far training is."""
+        """Score the development set after the epoch, and write the progress."""
         net, number = self._net, progress.epoch + 1
         with self._run.written_if_stopped():
-            if name := not_finite(net.state_dict()):  # a gradient can be so although the loss is not
+            if name := not_finite(net.state_dict()):  # a gradient can be NaN or infinite although the loss is not
                 raise diverged(number, f"{name} has weights that are NaN or infinite")
             dev_loss, dev_f1 = evaluate(net.eval(), self._dev)
         logger.info("epoch %d: rate %g, loss %.5f, dev loss %.5f, dev F1 %.2f, %s %s/s, %.1f s", number,
@@ -143,8 +143,8 @@ def train_epoch(model: Model, updates: Optimizer, batches: Iterator[batching.Bat
                 bfloat16: bool = False, ranks: Ranks = ALONE, run: Run | None = None) -> float:
     """Train on batches, on the device of the model. The state continues from each batch to the next.
 
-    teacher   has made the batches, and has the loss; None: the loss is that of the labels
-    run       where the epoch was stopped; `batches` are those after it, and its state is written from time to time
+    teacher   makes the batches and the loss; None: the loss is that of the labels
+    run       says where the epoch was stopped, before `batches`; writes its state from time to time
 
     Returns the mean loss of a batch, of all ranks. Raises InputError if a loss is NaN or infinite.
     """

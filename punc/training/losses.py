@@ -1,9 +1,8 @@
 """The loss of a batch, from its labels or a teacher, and the losses of an epoch.
 
 Distillation: a student learns the distributions of a teacher in addition to the labels, or instead of them (Hinton,
-Vinyals &
-Dean 2015, "Distilling the Knowledge in a Neural Network", section 2, at temperature 1). With the posteriors t of the
-teacher and q of the student, the loss of a slot with the label y, at the weight w, is
+Vinyals & Dean 2015, "Distilling the Knowledge in a Neural Network", section 2, at temperature 1). With the posteriors t
+of the teacher and q of the student, the loss of a slot with the label y, at the weight w, is
 
     (1 − w) · (−log q_y)  +  w · (−Σ_i t_i log q_i)
 """
@@ -21,11 +20,11 @@ from punc.tokens.store_set import Lazy, StoreSet
 from punc.training.batching import Batch
 from punc.training.ranks import ALONE, Ranks
 
-INTERVAL = 100  # steps between two looks at the losses: to see a loss on a GPU, Python waits for the GPU
+INTERVAL = 100  # steps between two checks of the losses: to read a loss, Python waits for the GPU
 
 
 class Teacher:
-    """The soft targets of a training set, and the loss of a student with this weight for them.
+    """The soft targets of a training set, and the loss of a student in which they have this weight.
 
     The labels of the set `indexed` are the indices of the slots' tokens, so that batches know which targets they need.
     """
@@ -66,12 +65,12 @@ class EpochLoss:
                  total: Tensor | None = None):
         self.epoch, self.ranks, self.steps = epoch, ranks, steps
         self.total = torch.zeros((), device=device) if total is None else total.to(device)
-        self.recent: list[Tensor | None] = []  # of the steps since the last look
+        self.recent: list[Tensor | None] = []  # losses of the steps since the last check
 
     def add(self, loss: Tensor | None) -> None:
         """Add the loss () of the next step; None if this rank has no share of it.
 
-        Raises InputError, at every INTERVAL-th step, if a loss since the last time was NaN or infinite.
+        Raises InputError, at every INTERVAL-th step, if a loss since the last check was NaN or infinite.
         """
         if loss is not None:
             self.total += loss

@@ -12,9 +12,9 @@ OPTIMIZERS = ("adagrad", "adam", "adamw", "sgd")
 
 
 class Optimizer:
-    """One or two optimisers of PyTorch. Of an embedding with sparse gradients, only the rows of a batch are updated.
+    """One or two PyTorch optimisers. Only a batch's rows of an embedding with sparse gradients are updated.
 
-    learning_rate  of all weights, times what `rate_of` of the model says of each
+    learning_rate  of all weights, times the model's `rate_of` for each
     weight_decay   of dense weights only; for an embedding it would change every row at every step
     max_grad_norm  the gradients are scaled so that their norm, over all weights, is at most this; 0: no limit
     """
@@ -33,7 +33,7 @@ class Optimizer:
             groups = _by_rate(model, dense, learning_rate)
             dense_kind = {"adagrad": torch.optim.Adagrad, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW,
                           "sgd": torch.optim.SGD}[name]
-            # Not every PyTorch that setup.py allows has AdaGrad fused on a GPU.
+            # Some PyTorch versions that setup.py allows have no fused AdaGrad on GPUs.
             fused = name != "adagrad" or dense[0].device.type == "cpu"
             self._parts.append(_eager(dense_kind)(groups, lr=learning_rate, weight_decay=weight_decay, fused=fused,
                                                   **eps))
@@ -104,11 +104,11 @@ def _scale_down(weights: Iterable[torch.Tensor], limit: float) -> None:
         grad = weight.grad
         if grad is None:
             continue
-        if grad.is_sparse:  # a row that it has several times counts once in the norm
+        if grad.is_sparse:  # repeated rows are added up first, for the norm
             grad = weight.grad = grad.coalesce()
         values.append(grad._values() if grad.is_sparse else grad)
     norm = torch.stack([value.norm() for value in values]).norm()
-    if norm.device.type != "cpu" or norm > limit:  # to ask a GPU whether it is above the limit would wait for it
+    if norm.device.type != "cpu" or norm > limit:  # asking a GPU whether it is above the limit would wait for the GPU
         factor = torch.where(norm > limit, limit / norm, 1.0)
         for value in values:
             value.mul_(factor)

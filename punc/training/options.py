@@ -47,7 +47,7 @@ class TrainingOptions:
     parts            number of epochs in which the training set is read once: each epoch reads one part, of the chunks
                      at random, or (stateful) of each row in order, from a fresh state
     asr_noise        word error rate of the errors that are drawn each time the training set is read; 0: none
-    asr_noise_share  share of the text that has these errors, in other stretches each time; the rest has none
+    asr_noise_share  share of the text that has these errors, in other places each time; the rest has none
     asr_noise_draws  how often each wrong word is drawn; the draw with the most word pairs of the text is used
     confusions       a file of `punc confusions` to draw the errors from
     initial_model    model to take the initial weights from, which has the same sizes: the name of a bundled model, or
@@ -124,7 +124,7 @@ NON_GRADIENT = ("train_set", "dev_set", "seed", "threads", "device")
 
 
 def check_non_gradient(model: str, options: TrainingOptions) -> None:
-    """Raise InputError for an option that only models trained by gradient have, if it is not at its default."""
+    """Raise InputError for an option that only models trained by gradient have, unless it has its default value."""
     defaults = asdict(TrainingOptions())
     for name, value in asdict(options).items():
         if name not in NON_GRADIENT and value != defaults[name]:

@@ -22,13 +22,13 @@ from punc.base.errors import InputError
 from punc.base.processor import find_device
 
 Value = TypeVar("Value")
-TIMEOUT = datetime.timedelta(minutes=30)  # for ranks that hang; the others wait while the first scores the dev set
+TIMEOUT = datetime.timedelta(minutes=30)  # for ranks that hang; others also wait while the first scores the dev set
 LAST_WORDS = datetime.timedelta(seconds=5)  # for the rank with an error to print it
 LAUNCH = "start all ranks by torchrun, or unset WORLD_SIZE to train in one process"
 
 
 class Ranks:
-    """All ranks, of which this process is `rank`, from 0, of `size`; on its machine it is `local_rank` of `local_size`.
+    """All ranks, of which this process is `rank`, from 0, of `size`; on its machine, `local_rank` of `local_size`.
 
     Every rank calls the same methods in the same order. They raise InputError if another rank has ended.
     """
@@ -43,8 +43,8 @@ class Ranks:
         """Connect to the other ranks while the block runs. Only the first rank logs in it.
 
         When the block ends, gloo's threads end, because a remaining one could abort the interpreter at exit. They live
-        as long as anything holds the group; torch.distributed.nn holds the group of the time of its import, hence the
-        import above.
+        as long as anything refers to the group. torch.distributed.nn refers to the group that exists when it is
+        imported, hence the import above.
         """
         if self.size == 1:
             yield
@@ -75,7 +75,7 @@ class Ranks:
         ranks soon after the first has ended."""
         with contextlib.suppress(InputError, RuntimeError):
             self.gather(None)
-            if silent:  # until the rank with the error has gone
+            if silent:  # until the rank with the error has ended
                 torch.distributed.all_reduce(torch.zeros(1), async_op=True).wait(LAST_WORDS)
 
     @contextlib.contextmanager
@@ -181,7 +181,7 @@ ALONE = Ranks()
 
 
 def sum_gradients(dense: Sequence[torch.Tensor], sparse: Sequence[torch.Tensor], ranks: Ranks) -> None:
-    """Replace each gradient (float32) of dense weights, and of sparse embeddings (V, D), by its sum over the ranks;
+    """Replace each gradient (float32) of dense weights and of sparse embeddings (V, D) by its sum over the ranks, or by
     None if no rank has one."""
     if ranks.size == 1:
         return
@@ -207,7 +207,7 @@ def _sum_dense(weights: Sequence[torch.Tensor], facts: torch.Tensor, device: tor
 
 
 def _sum_sparse(weight: torch.Tensor, own: torch.Tensor | None, counts: Sequence[int], ranks: Ranks) -> torch.Tensor:
-    """Every rank gets the rows of all ranks: of rank r counts[r] − 1. `own` are those of this rank, coalesced."""
+    """Give every rank the rows of all ranks: counts[r] − 1 of rank r. `own` are those of this rank, coalesced."""
     # A line for each row: its index, and its values bit by bit.
     lines = torch.zeros(max(counts) - 1, 1 + weight.shape[1], dtype=torch.int32, device=weight.device)
     if own is not None:
@@ -223,7 +223,7 @@ def _sum_sparse(weight: torch.Tensor, own: torch.Tensor | None, counts: Sequence
 
 
 def find_ranks() -> Ranks:
-    """The place of this process, by the environment. Raises InputError if that is not what torchrun sets."""
+    """The ranks, from the environment variables. Raises InputError if these are not as torchrun sets them."""
     if os.environ.get("WORLD_SIZE", "1") == "1":
         return ALONE
     try:

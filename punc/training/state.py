@@ -3,7 +3,7 @@
 While a model trains, its directory has
 
     best.pt       the model with the lowest development loss
-    progress.pt   the state after the last complete epoch: all that the next epoch depends on
+    progress.pt   the state after the last complete epoch: everything that the next epoch depends on
     epoch.pt      the state within the next epoch, and how far each rank is in it
 
 and at the end final.pt, conf, labels.txt and the tokenizer's files. epoch.pt is written every SECONDS, and when Ctrl-C
@@ -36,10 +36,10 @@ from punc.training.ranks import ALONE, Ranks
 
 FORMAT = "punc progress 2"
 BEST, PROGRESS, EPOCH, FINAL = "best.pt", "progress.pt", "epoch.pt", "final.pt"
-SECONDS = 600.0  # of training that are lost at most when the process is killed, or one of several ranks is stopped
-BATCHES = 100  # between two looks of several ranks at the clock of the first: they wait for each other
-# With another thread count PyTorch adds up in another order, so the last bits of the weights may differ. It is the same
-# model all the same, and a run may go on where there are more cores, or fewer.
+SECONDS = 600.0  # the most training time lost when the process is killed, or one of several ranks is stopped
+BATCHES = 100  # between two checks of the first rank's clock by all ranks, which wait for each other
+# With another thread count PyTorch adds up in another order, so the last bits of the weights may differ. It counts as
+# the same model, so a run may continue on a machine with more or fewer cores.
 # The device is not compared for the same reason.
 NOT_COMPARED = ("threads", "device")
 
@@ -59,9 +59,9 @@ class Progress(NamedTuple):
 class Place(NamedTuple):
     """The progress within an epoch, in one rank."""
 
-    batches: int = 0  # that are done
+    batches: int = 0  # finished batches
     seconds: float = 0.0  # of training for them
-    steps: int = 0  # batches of these with a loss
+    steps: int = 0  # those of them with a loss
     loss: Tensor | None = None  # their sum, (); None for 0
     state: State = ()  # of the model after them; empty before the first
 
@@ -88,7 +88,7 @@ class Run:
     """A training in a directory, which depends on `conf` (`options.run_conf`) and on files with the checksums `store`.
 
     `place` is the progress of this rank in the current epoch. All ranks call the methods, which wait for each other.
-    They raise InputError, in the first rank, if the files on disk are of another conf or store, or broken.
+    They raise InputError, in the first rank, if the files on disk are broken or belong to another conf or store.
     """
 
     def __init__(self, directory: Path, net: Model, updates: Optimizer, conf: dict[str, Any], store: Mapping[str, int],
@@ -111,7 +111,7 @@ class Run:
         return progress
 
     def begin_epoch(self, progress: Progress) -> None:
-        """Begin the epoch after `progress`; if a part of it was saved by as many ranks, restore that state."""
+        """Begin the epoch after `progress`; if part of it was saved by the same number of ranks, restore that state."""
         self.progress, self.place, places = progress, Place(), None
         with self.ranks.agree():
             content = self._read(EPOCH) if self.ranks.first else None
@@ -124,7 +124,7 @@ class Run:
             self.ranks.copy_state(self._updates)
             own, device = places[self.ranks.rank], self._net.device
             torch.set_rng_state(own["random"]["cpu"])
-            if device.type != "cpu" and device.type in own["random"]:  # else they go on as they are seeded
+            if device.type != "cpu" and device.type in own["random"]:  # else they continue as seeded
                 torch.cuda.set_rng_state(own["random"][device.type], device)
             place = Place(*own["place"])
             self.place = place._replace(state=tuple(part.to(device) for part in place.state))
@@ -136,7 +136,7 @@ class Run:
         return time.perf_counter() - self._begin
 
     def after_batch(self, batches: int, steps: int, loss: Tensor, state: State) -> None:
-        """Write the state, if it is time. Raises Stopped if a signal has come, which is held back in a batch."""
+        """Write the state if it is time. Raises Stopped for a signal that came during the batch."""
         self.place = Place(batches, self.seconds(), steps, loss, state)
         if stopped := received():
             raise stopped
@@ -150,7 +150,7 @@ class Run:
         try:
             yield
         except Stopped:
-            # Several ranks cannot agree on a batch any more: torchrun ends them.
+            # Several ranks can no longer agree on a batch: torchrun ends them.
             if self.ranks.size == 1 and self.place.batches:
                 self._write_place()
             raise
@@ -238,7 +238,7 @@ def check_conf(content: Mapping[str, Any], path: Path, conf: dict[str, Any]) -> 
     saved = content.get("conf")
     if not isinstance(saved, dict):
         raise InputError("not a file of a training: it has no conf", "remove it, or name another directory", path)
-    # Options that are newer than the model: it was trained as their defaults say. Options that went since have no say.
+    # For options newer than the model, it was trained with the defaults. Options that no longer exist are ignored.
     saved = {**option_defaults(conf["model"]), **asdict(TrainingOptions()), **saved}
     for name, value in conf.items():
         if saved.get(name) != value and name not in NOT_COMPARED:

@@ -1,4 +1,4 @@
-"""Trains a model on a store, once even if the run is interrupted: by gradient, or fitted in one process from the
+"""Trains a model on a store: by gradient, continuing an interrupted run, or by a fit in one process from the
 beginning."""
 
 import contextlib
@@ -60,7 +60,7 @@ def train(store_dir: StrPath, directory: StrPath, model: str, model_options: Map
             device = ranks.device(options.device) if by_gradient else "cpu"
             if ranks.first:
                 stack.enter_context(lock_directory(directory))
-                is_finished = finished(directory, conf, options)  # by the process that had the lock
+                is_finished = finished(directory, conf, options)  # by the process that held the lock
         if not ranks.from_first(is_finished):
             _train(store_dir, directory, model, model_options, options, conf, device, ranks)
 
@@ -92,7 +92,7 @@ def _train(store_dir: StrPath, directory: Path, model: str, model_options: Mappi
 
 def _warn_of_text_read_twice(net: Model, store: Store, model_options: Mapping[str, Any],
                              options: TrainingOptions) -> None:
-    """Warn if a first stage, which is a part of a model, was trained on what the model is trained on now."""
+    """Warn if a first stage, which is part of a model, was trained on the text that the model is trained on now."""
     own = {member for name in options.train_set.split(",") for member in store.members(name)}
     for option, part in net.submodels.items():
         store_dir = Path(part.conf.get("store", ""))
@@ -123,7 +123,7 @@ def start_from(net: Model, name: str) -> None:
 
 
 def architecture(name: str) -> tuple[str, dict[str, Any]]:
-    """The name and the options of a model that another one starts from; arguments and errors as of `start_from`."""
+    """The name and the options of a model that another one starts from; arguments and errors as in `start_from`."""
     directory = find_model(name)
     spec = load_packed(directory).spec if is_packed(directory) else read_checkpoint(directory / "final.pt")["spec"]
     return spec["model"], spec["options"]
@@ -162,9 +162,9 @@ def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
 
 
 def finished(directory: Path, conf: dict[str, Any], options: TrainingOptions) -> bool:
-    """Whether the directory has a finished model of this conf; says so.
+    """Whether the directory has a finished model of this conf; logs this.
 
-    Raises InputError if its model has another conf, other labels than the store, or is of other data. Data that no
+    Raises InputError if its model has another conf, other labels than the store, or other training data. Data that no
     longer exists is not compared; a model of an older version has labels but no checksums.
     """
     path = directory / FINAL
@@ -192,6 +192,6 @@ def _check_store(directory: Path, store: Store, saved: Any, options: TrainingOpt
 
 
 def _remove_states(directory: Path) -> None:
-    """Remove what a finished training needs no more; progress.pt, which shows that it is there, goes last."""
+    """Remove files that a finished training no longer needs; progress.pt, which shows that they exist, goes last."""
     for name in (EPOCH, BEST, PROGRESS):
         (directory / name).unlink(missing_ok=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from punc.base.errors import InputError
 from punc.data.datadir import LATEST
 
-FRAMES = 25  # a second, where a file does not say it
+FRAMES = 25  # per second, if a file does not say
 CLOCK = re.compile(r"\s*(-)?(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2})(?:([.,:;])\s?(\d{1,9}))?\s*")
 
 
@@ -34,7 +34,7 @@ def number(text: str, unit: float = 1) -> float:
 
 
 def checked_number(text: str, what: str, error: Callable[[str, str], InputError]) -> float:
-    """A number as written in a file. Raises the error, with a remedy, for another text."""
+    """A number as written in a file. Raises `error`, with a remedy, for any other text."""
     try:
         number = math.nan if "_" in text else float(text)  # only Python reads 1_000 as a number
     except ValueError:

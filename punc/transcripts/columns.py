@@ -2,7 +2,7 @@
 
     CTM    as in `ctm`
     STM    id channel speaker begin end [<labels>] word word …
-    MLF    "*/id.lab", then lines [begin end] word [score] in 100 nanoseconds, and a point
+    MLF    "*/id.lab", then lines [begin end] word [score] in units of 100 ns, and a full stop
     text   id word word …
 
 Source: NIST's SCTK, `doc/infmts.htm`; Kaldi's `steps/get_ctm.sh`; the HTK Book, section 6.3. Comments (`;;`) stay as
@@ -33,7 +33,7 @@ IGNORED = "ignore_time_segment_in_scoring"
 
 
 def reader_of(text: str) -> Callable[[Source], Transcript] | None:
-    """What reads a CTM, an STM or a `text` of Kaldi; None if a file is none of these."""
+    """The reader for a CTM, an STM or a Kaldi `text`; None if the file is none of these."""
     first = next((line[0] for line in LINE.finditer(text) if not COMMENT.fullmatch(line[0])), "")
     if CTM.fullmatch(first):
         return read_ctm_file
@@ -43,7 +43,7 @@ def reader_of(text: str) -> Callable[[Source], Transcript] | None:
 
 
 def _is_kaldi_text(text: str) -> bool:
-    """Whether every line begins with an id of an utterance, of digits and letters, and no two have the same."""
+    """Whether every line begins with its own utterance id, which has both digits and letters."""
     lines = [line[0] for line in LINE.finditer(text)]
     ids = [found["id"] for found in map(UTTERANCE.fullmatch, lines) if found]
     shapes = {re.sub(r"\d+", "0", id) for id in ids}
@@ -52,19 +52,19 @@ def _is_kaldi_text(text: str) -> bool:
 
 
 def read_ctm_file(source: Source) -> Transcript:
-    """Read a CTM; a stream is a channel of an id, in time order. Raises InputError for wrong columns and times."""
+    """Read a CTM; each channel of an id is a stream, in time order. Raises InputError for wrong columns and times."""
     reader, streams = TextReader(source), dict[tuple[str, str], int]()
     lines = [CtmLine(source.path, number, f"{line}\n")
              for number, line in enumerate(source.text.replace("\r", " ").split("\n"), 1)]
     reader.texts = read_lines(lines, reader.document, streams=streams)
-    if len({id for id, _ in streams}) < len(streams):  # where an id has two channels, these are its speakers
+    if len({id for id, _ in streams}) < len(streams):  # if an id has two channels, they are its speakers
         names = [channel for _, channel in streams]
         reader.texts = [text._replace(speaker=text.speaker or names[text.stream]) for text in reader.texts]
     return reader.transcript("CTM")
 
 
 def read_stm(source: Source) -> Transcript:
-    """Read an STM. Raises InputError for lines with other columns, and for invalid times."""
+    """Read an STM. Raises InputError for lines with the wrong columns, and for invalid times."""
     reader = TextReader(source)
     streams = dict[tuple[str, str], int]()
     for number, line in enumerate(LINE.finditer(source.text)):
@@ -89,7 +89,7 @@ def read_stm(source: Source) -> Transcript:
 
 
 def read_kaldi_text(source: Source) -> Transcript:
-    """Read `text` of a Kaldi data directory; utterances whose ids differ only in the last part are a stream."""
+    """Read `text` of a Kaldi data directory; utterances whose ids differ only in the last part form a stream."""
     reader = TextReader(source)
     streams = dict[str, int]()
     for number, line in enumerate(LINE.finditer(source.text)):
@@ -104,7 +104,7 @@ def read_kaldi_text(source: Source) -> Transcript:
 
 
 def read_mlf(source: Source) -> Transcript:
-    """Read a master label file of HTK. Raises InputError for other lines."""
+    """Read an HTK master label file. Raises InputError for lines of another form."""
     reader, number, recording = TextReader(source), -1, ""
     for line in islice(LINE.finditer(source.text), 1, None):
         text = line[0].strip()
@@ -116,7 +116,7 @@ def read_mlf(source: Source) -> Transcript:
             continue
         found = MLF_LINE.fullmatch(line[0])
         if not found or number < 0:
-            raise source.error("not a line of an MLF", 'write "*/id.lab", lines `begin end word`, and a point',
+            raise source.error("not a line of an MLF", 'write "*/id.lab", lines `begin end word`, and a full stop',
                                line.start())
         begin, end = (int(found[name]) / MLF_UNIT if found[name] else math.nan for name in ("begin", "end"))
         if found["text"] not in ("sil", "sp"):

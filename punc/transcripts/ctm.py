@@ -3,9 +3,9 @@
 The id is a recording, or an utterance whose times are relative to its start. NIST's CTMs also have `;;` comments, `NA`
 for no confidence, and alternatives; others leave out the channel.
 
-Repairs, each counted: lines of an id that are not in time order are sorted. Of alternatives the first is used. Words
-that overlap by at most MAX_OVERLAP seconds stay as they are, and the pause between them is 0 (ASR systems that join
-parts of a recording write such words). A longer overlap, as of two speakers under one id and channel, is an InputError.
+Repairs, each counted: the lines of an id are sorted by time. Only the first of several alternatives is used. Words that
+overlap by at most MAX_OVERLAP seconds stay as they are, and the pause between them is 0 (ASR systems that join parts of
+a recording write such words). A longer overlap, as between two speakers under one id and channel, raises InputError.
 """
 
 import functools
@@ -33,8 +33,8 @@ CTM_SILENCE = frozenset(("<eps>", "<sil>", "<SIL>", "!SIL"))
 MAX_OVERLAP = 1.0  # s; in a real CTM of 34 calls, 300 of 270,000 words overlap, by 0.6 s at most
 ROUNDING = 1e-6  # s; times that differ by less are the same
 KEY = re.compile(rb"[ \t]*([^ \t\n]+)")
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")  # characters that have no place in a CTM
-# A line as most are, with nothing to check but how late it is.
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")  # characters that are not allowed in a CTM
+# The usual line; only its times need a check.
 FIELD, NUMBER, GAP = r"[^\x00-\x20\x7f\ud800-\udfff]+", r"\d{1,12}(?:\.\d{1,12})?", r"[ \t]+"
 USUAL = re.compile(rf"[ \t]*(?!;;)({FIELD}){GAP}({FIELD}){GAP}({NUMBER}){GAP}({NUMBER}){GAP}((?!<ALT){FIELD})"
                    rf"(?:{GAP}({NUMBER}))?[ \t]*\n?", re.ASCII)
@@ -42,7 +42,7 @@ BEFORE_WORD = {count: re.compile(rf"[ \t]*(?:[^ \t]+[ \t]+){{{count}}}") for cou
 
 
 class CtmLine(NamedTuple):
-    """A line of a CTM: its file, its number, and its text with the line end; half surrogates for bytes not in UTF-8."""
+    """A line of a CTM: its file, its number, and its text with the line end; lone surrogates are bytes not in UTF-8."""
 
     path: StrPath
     number: int
@@ -64,7 +64,7 @@ def ctm_rows(lines: Iterable[CtmLine], repairs: Counter[str] | None = None) -> I
     """The words of a CTM's lines, silences included; counts later alternatives in `repairs`."""
     repairs = Counter[str]() if repairs is None else repairs
     begun: CtmLine | None = None  # the line where alternatives begin
-    later = False  # whether these are later ones
+    later = False  # whether this alternative is not the first
     bare: bool | None = None  # whether the lines have no channels
     for line in lines:
         text = line.text
@@ -117,13 +117,13 @@ def check_line(line: bytes, path: StrPath, number: int) -> str:
 
 
 class CtmIndex(Mapping[str, Callable[..., Timing]]):
-    """Every id of a CTM, or of the `*.ctm` of a directory, with a function that reads its timing; counts `repairs`.
+    """Maps each id of a CTM, or of the `*.ctm` in a directory, to a function that reads its timing; counts `repairs`.
 
-    The function takes the channel of an id that has several. Memory: 56 bytes for each stretch of
-    lines with one id.
-    Raises InputError for a missing file, and if there are no words. The function does for too few or too many columns,
-    a time or confidence that is not a number, negative times and durations, an overlap longer than MAX_OVERLAP seconds,
-    bytes that are not UTF-8, CR and NUL, and several channels, but not the one given.
+    If an id has several channels, the function takes the one to read. Memory: 56 bytes for each run of lines of an id.
+
+    Raises InputError if a file is missing or has no words. The function raises it for too few or too many columns, a
+    time or confidence that is not a number, negative times and durations, an overlap longer than MAX_OVERLAP seconds,
+    bytes that are not UTF-8, CR and NUL, and for an id with several channels, but not the one given.
     """
 
     def __init__(self, path: StrPath, repairs: Counter[str] | None = None):
@@ -150,7 +150,7 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
     def __iter__(self) -> Iterator[str]:
         """The ids in the order of the files, which are read again."""
         for id, *stretch in _stretches(self._files):
-            if self._stretches.rows(id)[0].tolist() == stretch:  # the first of the id
+            if self._stretches.rows(id)[0].tolist() == stretch:  # the first stretch of the id
                 yield id
 
     def __len__(self) -> int:
@@ -164,7 +164,7 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
         return self._files[int(number)], int(line)
 
     def lines(self, id: str, channel: str = "", known: Set[str] = frozenset()) -> list[CtmLine]:
-        """The lines of an id, or of one of its channels. Raises InputError if that is not given, or not `known`."""
+        """The lines of an id or of one of its channels. Raises InputError if the channel is missing, or not `known`."""
         lines: list[CtmLine] = []
         for number, begin, end, line in self._stretches.rows(id).astype(np.int64).tolist():
             path = self._files[number]
@@ -195,7 +195,7 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
 
 
 def _stretches(files: Sequence[Path]) -> Iterator[tuple[str, int, int, int, int]]:
-    """Each id with a stretch of its lines: number of the file, first byte, end byte, and number of the first line."""
+    """Each id with a stretch of its lines: index of the file, first byte, end byte, and number of the first line."""
     for number, path in enumerate(files):
         id, key, begin, first, position = "", b"", 0, 1, 0
         with open_input(path) as file:
@@ -214,7 +214,7 @@ def _stretches(files: Sequence[Path]) -> Iterator[tuple[str, int, int, int, int]
 
 def read_lines(lines: Sequence[CtmLine], document: PartsDocument, at: int = 0, repairs: Counter[str] | None = None,
                streams: dict[tuple[str, str], int] | None = None) -> list[Text]:
-    """The words of lines as texts of a document that has them from `at` on, with a number for each stream."""
+    """The words of lines, which start at character `at` of a document, as its texts; each stream gets a number."""
     texts, streams = list[Text](), {} if streams is None else streams
     starts = dict(zip(map(id, lines), accumulate([len(line.text) for line in lines], initial=at)))
     for row, line, start in ctm_rows(lines, repairs):

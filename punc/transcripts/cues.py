@@ -4,7 +4,7 @@ A cue begins at a line of times. Its text extends to the next cue: to the line o
 before it. In WebVTT, blocks of NOTE, STYLE and REGION are not text.
 
 Rolling captions (YouTube's automatic ones, roll-up captions of television) show the last lines of the cue before again,
-above what is said next. A line counts where it first occurs. Lines that repeat it repeat its words.
+above what is said next. A line is read where it first occurs; later copies are repeats.
 
 Source: www.w3.org/TR/webvtt1, sections 4.1 to 4.2.2; SRT has no standard, and www.matroska.org/technical/subtitles.html
 describes it.
@@ -36,14 +36,14 @@ MARKUP = re.compile(TAG + r"|\{\\[^{}\n]{0,100}\}|(?P<blank><br ?/?>|\\N)", re.I
 VTT_MARKUP = re.compile(
     rf"<v(?:\.[^\s<>]{{1,40}})?[ \t](?P<voice>[^<>\n]{{1,200}})>|{TAG}|<(?P<time>{CLOCK})>|(?P<blank><br ?/?>)")
 
-HEAD = 200  # cues that show whether captions roll
-LEAST = 3  # of them, and half of them, repeat a line: else people have said it again
-GAP = 0.1  # seconds between a cue and one that repeats its lines, at most
-MOST_LINES = 12  # of a cue, that are compared
+HEAD = 200  # cues that are checked to see whether captions roll
+LEAST = 3  # captions roll if so many of these cues, and half of them, repeat a line; else people repeat themselves
+GAP = 0.1  # s; the longest gap between a cue and one that repeats its lines
+MOST_LINES = 12  # lines of a cue that are compared
 
 
 class Roll(NamedTuple):
-    """A cue's lines, as characters [start, stop), and how many of them, at its beginning, repeat the cue before."""
+    """A cue's lines, as characters [start, stop), and how many of its first lines repeat the cue before."""
 
     lines: list[tuple[int, int]]
     repeated: int
@@ -60,7 +60,7 @@ def form_of(text: str) -> str:
 
 
 def find_cues(source: Source, times: re.Pattern[str] = TIMES, named: bool = False) -> list[Stretch]:
-    """The cues of a file, a segment each. Raises InputError for a line with an arrow but without times."""
+    """The cues of a file, one segment each. Raises InputError for a line with an arrow but without times."""
     lines = list(WHOLE_LINE.finditer(source.text))  # the last one is empty, at the end of the file
     heads = []
     for number, line in enumerate(lines):
@@ -92,7 +92,7 @@ def _size(lines: Sequence[str], is_last: bool, named: bool) -> int:
 
 
 def read_cues(source: Source, name: str) -> Transcript:
-    """Read `SRT`, `WebVTT` or `SBV`, as YouTube writes it. Raises InputError as `find_cues`."""
+    """Read `SRT`, `WebVTT` or `SBV`, as YouTube writes it. Raises InputError as `find_cues` does."""
     named = name == "WebVTT"
     markup = VTT_MARKUP if named else MARKUP
     cues = find_cues(source, SBV_TIMES if name == "SBV" else TIMES, named)

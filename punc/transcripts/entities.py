@@ -1,5 +1,4 @@
-"""Replacements for other characters in texts: entities of HTML, such as `&#39;`, and tags like `<|en|>`, which are
-blanks."""
+"""Decodes HTML entities in texts, such as `&#39;`, and reads tags like `<|en|>` as spaces."""
 
 import re
 from html import unescape
@@ -7,16 +6,16 @@ from html import unescape
 SPECIAL = re.compile(r"<\|[^|<>\s]{1,40}\|>|&(?:amp;){0,3}(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});"
                      "|[\0\x1f\ufffd\ud800-\udfff]")
 EACH = re.compile(f"{SPECIAL.pattern}|.", re.S)
-TAG = "\x1f"  # a blank, and one that no text has
+TAG = "\x1f"  # whitespace that no text contains
 
 
 def decoded(text: str) -> str:
-    """A text as people read it; half surrogates and NUL, which no other file can have, are U+FFFD."""
+    """A text as people read it; NUL and lone surrogates, which other files cannot contain, become U+FFFD."""
     return SPECIAL.sub(lambda found: _character(found[0]), text) if SPECIAL.search(text) else text
 
 
 def encoded(text: str, like: str) -> str:
-    """A text with its characters written as in `like`, which it replaces, or, of another number, as an entity was."""
+    """A text with its characters written as in `like`, which it replaces; if their number differs, as entities."""
     if not SPECIAL.search(like):
         return text
     forms: dict[str, list[str]] = {_character(form): [] for form in SPECIAL.findall(like)}

@@ -11,12 +11,12 @@ from punc.base.errors import InputError
 from punc.transcripts import entities
 from punc.transcripts.source import Source
 
-BETWEEN = re.compile(r"[\s,]*")  # documents of a file
+BETWEEN = re.compile(r"[\s,]*")  # separates the documents of a file
 INDENT = re.compile(r"[\[{]\s*\n([ \t]+)\S")
 AFTER_NAME = re.compile(r'"\s*:(\s*)')
-HUGE = re.compile(r"[eE]\+?[0-9]{2}")  # in a number that may be infinite
-RAW = range(0xDC80, 0xDD00)  # how a Source has bytes that are not UTF-8
-OWN = 0x10FE00  # how this module has them: an escape of JSON may be a half surrogate, too
+HUGE = re.compile(r"[eE]\+?[0-9]{2}")  # the exponent of a number that may be infinite
+RAW = range(0xDC80, 0xDD00)  # how a Source represents bytes that are not UTF-8
+OWN = 0x10FE00  # how this module represents them: a JSON escape may be a lone surrogate, too
 BYTES = {number: OWN + number - RAW[0] for number in RAW}
 BYTES_BACK = {own: number for number, own in BYTES.items()}
 HALF = re.compile("[\ud800-\udfff]")
@@ -24,7 +24,7 @@ MAY_BE_SPECIAL = ("&", "<|", "\\u", "\ufffd")  # a file without these has nothin
 
 
 class Style(NamedTuple):
-    """How a file is written: the blanks of a level, if each member has a line, and what separates members."""
+    """How a file is written: the indentation of a level, if each member has a line, and what separates members."""
 
     indent: str | None
     separators: tuple[str, str]
@@ -39,7 +39,7 @@ class Style(NamedTuple):
                    text.isascii())
 
     def written(self, value: Any, level: int = 0) -> str:
-        """A value in this style, inside of `level` others. The library's fast encoder writes the innermost values."""
+        """A value in this style, nested in `level` others. The library's fast encoder writes the innermost values."""
         if self.indent is None or not value or not isinstance(value, (dict, list)):
             return self._encoder(0).encode(value)
         inner = f"\n{self.indent * (level + 1)}"
@@ -102,14 +102,14 @@ class JsonDocument:
             what = "the JSON is cut short" if cut else "not JSON"
             raise source.error(f"{what}: {error.msg} at column {error.colno}", again, error.pos) from None
         except RecursionError:
-            raise source.error("values too deep inside of others", again, at) from None
+            raise source.error("values nested too deep", again, at) from None
         except KeyError as error:  # of `_members`
             raise source.error(f"an object has the member '{error.args[0]}' twice", "keep one", at) from None
         except ValueError:  # of `_finite`, or of an integer of thousands of digits
             raise source.error("a number that is too large, or has thousands of digits", again, at) from None
 
     def place(self, holder: Any, key: Any) -> tuple[int, str]:
-        """A new place, `key` of an object or list, and the text there. Raises InputError for other bytes than UTF-8."""
+        """A new place, `key` of an object or list, and its text. Raises InputError for bytes that are not UTF-8."""
         self.spots.append((holder, key))
         place, text = len(self.spots) - 1, holder[key]
         if self._raw and any(ord(char) in BYTES_BACK for char in text):
@@ -124,11 +124,11 @@ class JsonDocument:
             holder["label_probability"] = round(probability, 4)
 
     def content(self) -> str:
-        """The file, in the style that it had. Raises InputError for values too deep inside of others."""
+        """The file, in the style that it had. Raises InputError for values that are nested too deeply."""
         try:
             written = [self._style.written(value) for value in self.values]
         except RecursionError:
-            raise InputError("values too deep inside of others", "write the words alone", self._path) from None
+            raise InputError("values nested too deep", "write the words alone", self._path) from None
         parts = [part for pair in zip(self._between, [*written, ""]) for part in pair if part]
         text = parts[0] if len(parts) == 1 else "".join(parts)
         if not self._style.ascii_only and HALF.search(text):
@@ -137,7 +137,7 @@ class JsonDocument:
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object. Raises KeyError for two members of one name."""
+    """An object. Raises KeyError if two members have the same name."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise KeyError(Counter(name for name, _ in pairs).most_common(1)[0][0])
@@ -145,7 +145,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _finite(text: str) -> float:
-    """A number. Raises ValueError for one that no program can hold, as 1e999: it would be written as Infinity."""
+    """A number. Raises ValueError for one that is too large, such as 1e999, which would be written as Infinity."""
     if math.isinf(number := float(text)):
         raise ValueError(text[:20])
     return number

@@ -11,8 +11,8 @@ from punc.transcripts.json_unknown import guessed_format, has_times, said_of, un
 from punc.transcripts.source import Source
 from punc.transcripts.transcript import Transcript
 
-NAMED = 3  # members whose texts stay are named in a message
-WRAPPERS = 3  # objects around an answer that are looked into
+NAMED = 3  # a message names at most so many members whose texts stay
+WRAPPERS = 3  # how many objects around an answer are searched, one inside the other
 AMAZON = "results.transcripts[].transcript results.audio_segments[].transcript"
 ITEMS = JsonFormat("", "", "", word="alternatives.0.content", begin="start_time", end="end_time",
                    confidence="alternatives.0.confidence", mark="type")
@@ -135,7 +135,7 @@ def read_json(source: Source, timed: bool = False) -> Transcript:
             return _transcript(source, reader, document)
         found.append((reader, own))
     for reader, own in found:
-        if reader.words:  # the times that the file has are not those of its words
+        if reader.words:  # the times in the file are not those of its words
             return _transcript(source, _reader(reader.shape.row, document, own, timed), document)
     stay = unread(document.values, [])
     partial = any(reader.skipped for reader, _ in found)

@@ -1,9 +1,8 @@
 """A format of JSON: a row that says where words, times and speakers are, and what it finds in a segment.
 
-A path is a sequence of member names, separated by dots. `[]` is every element of a list, a number one element, `a|b`
-the first of
-two members that is there, `*words` every member whose name ends so, and `.` alone the value itself:
-`results.channels[].alternatives.0`.
+A path, such as `results.channels[].alternatives.0`, is a sequence of member names, separated by dots. `[]` stands for
+every element of a list, a number for one element, `a|b` for the first of two members that exists, `*words` for every
+member whose name ends in "words", and `.` alone for the value itself.
 """
 
 import math
@@ -17,7 +16,7 @@ from punc.transcripts import clock
 from punc.transcripts.transcript import split
 
 PERIOD = re.compile(r"PT(?:(\d{1,4})H)?(?:(\d{1,6})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?")  # of ISO 8601
-UNREADABLE = re.compile("[\0\ud800-\udfff]")  # NUL and half surrogates, which no other file can have
+UNREADABLE = re.compile("[\0\ud800-\udfff]")  # NUL and lone surrogates, which other files cannot contain
 NAMES = ("name", "label", "id")  # members of a speaker that is an object
 Spot = tuple[Any, Any]  # an object or a list, and a key of it
 MARKS = frozenset(".,?!:;…")
@@ -55,7 +54,7 @@ def places(value: Any, path: str) -> list[Spot]:
 
 
 def values(value: Any, paths: str) -> list[Any]:
-    """All values of the first path that has some, of paths with blanks between; the value itself for none and `.`."""
+    """All values of the first path of `paths` that has any; the value itself for no path and for `.`."""
     for path in paths.split():
         found = [holder[key] for holder, key in places(value, path)] if path != "." else [value]
         if found:
@@ -83,13 +82,12 @@ def getter(path: str) -> Callable[[Any], Any]:
 
 
 def seconds(value: Any, unit: float = 1) -> float:
-    """A time in seconds; NaN if it is not a time: a number, with `unit` a second, `1.3s`, `00:01:02.5`, `PT1.5S`,
-    nanos."""
+    """A time in seconds: a number (`unit` per second), `1.3s`, `00:01:02.5`, `PT1.5S` or nanos; else NaN."""
     if type(value) in (int, float):  # not bool
         return value / unit if -LATEST * unit < value < LATEST * unit else math.nan
     if isinstance(value, dict) and ("seconds" in value or "nanos" in value):
         return seconds(value.get("seconds", 0)) + seconds(value.get("nanos", 0)) / 1e9
-    if isinstance(value, dict) and "relative" in value:  # beside an absolute one
+    if isinstance(value, dict) and "relative" in value:  # next to an absolute one
         return seconds(value["relative"], unit)
     if not isinstance(value, str) or len(value) >= 30:
         return math.nan
@@ -115,9 +113,9 @@ def _speaker_name(value: str | int | float) -> str:
 
 
 class JsonFormat(NamedTuple):
-    """The paths of a format; alternatives are separated by blanks.
+    """The paths of a format; alternatives are separated by spaces.
 
-    Paths of words and texts begin at a segment, paths of segments at a stream, others at a document.
+    Paths of words and texts begin at a segment, paths of segments at a stream, all others at a document.
 
     begin, end     times of words and segments; `+name` is a length
     speaker, confidence, language   of words and segments, and of a document
@@ -125,36 +123,36 @@ class JsonFormat(NamedTuple):
 
     name: str  # as people call it
     writers: str  # what writes it
-    has: str  # paths that a document of the format has; `!path`: has not; `;` stands between alternatives
-    segments: str = ""  # the segments, by the first of these paths that is there; empty: a stream is one
+    has: str  # paths that a document of the format has; `!path`: does not have; `;` separates alternatives
+    segments: str = ""  # the first of these paths that exists gives the segments; empty: a stream is one segment
     text: str = ""  # texts of a segment: its words, if it has no `words`, or what repeats them
-    words: str = ""  # the words of a segment, by the first of these paths that is there
+    words: str = ""  # the first of these paths that exists gives the words of a segment
     word: str = "word"  # the text of a word; empty: the word is a string
     begin: str = "start"
     end: str = "end"
     segment_times: str = ""  # begin and end of a segment, if they have other names
-    unit: float = 1  # how many units of a time are a second; 0: it is guessed from how long words take
+    unit: float = 1  # units per second of the times; 0: guessed from the length of words
     speaker: str = "speaker"
     confidence: str = "confidence"
     language: str = "language"
-    speakers: str = ""  # elements of a document with the time from which on (`begin`, or `from`) someone speaks
+    speakers: str = ""  # elements of a document that say from which time (`begin` or `from`) someone speaks
     repeats: str = ""  # texts that repeat the words of a document, one list of texts for each path
     timed: str = ""  # elements of a document that repeat its words, and have their times
     recordings: str = ""  # the recordings; empty: the file is one; `.`: every document is one
     recording: str = ""  # the member of a recording with its name
-    part: str = ""  # a document with this member goes on the recording before, if that has its name
-    streams: str = ""  # texts of a recording that are read one after another, a speaker each
+    part: str = ""  # a document with this member continues the recording before, if the names are equal
+    streams: str = ""  # texts of a recording that are read one after another, one speaker each
     mark: str = ""  # the member of a word that says that it is a mark: its kind, or the mark itself
     skip: str = ""  # what is not final: `member=value`, or a member, of a document or a segment
-    start: str = ""  # the time of a segment from which those of its words count
-    lists: str = ""  # lists of a segment with begins (or begins and ends) and, after a blank, lengths of its words
+    start: str = ""  # the time in a segment from which the times of its words count
+    lists: str = ""  # lists in a segment of its words' begins (or begins and ends) and, after a space, lengths
     stays: str = ""  # members whose texts are not words of the transcript
-    pieces: bool = False  # segments are words or pieces of them: one may go on the word before
-    again: bool = False  # a segment without a text whose words have speakers repeats all words before it
+    pieces: bool = False  # segments are words or pieces of words: one may continue the word before
+    again: bool = False  # a segment that has no text, but words with speakers, repeats all words before it
 
 
 class Word(NamedTuple):
-    """A word of a segment: its number there, the value that it is, and where its text stands."""
+    """A word of a segment: its index there, its value, and where its text is."""
 
     number: int
     value: Any
@@ -166,7 +164,7 @@ class Shape:
 
     def __init__(self, row: JsonFormat):
         self.row = row
-        self.odd_times = 0  # how many times were none, as the text `x`
+        self.odd_times = 0  # how many times could not be read, such as the text `x`
         self.word_lists: set[int] = set()  # the lists that words were found in, by their `id`
         self.speaker, self.confidence = getter(row.speaker), getter(row.confidence)
         self._kind, self._start = getter(row.mark), getter(row.start)
@@ -185,7 +183,7 @@ class Shape:
         return any(all(map(has, paths.split())) for paths in self.row.has.split(";"))
 
     def is_final(self, value: Any) -> bool:
-        """Whether a document or a segment is not one that a later one replaces."""
+        """Whether a document or a segment is not replaced by a later one."""
         for test in self.row.skip.split():
             path, _, said = test.partition("=")
             found = getter(path)(value)
@@ -210,7 +208,7 @@ class Shape:
     def spot_of(self, word: Any) -> Spot | None:
         """Where the text of a word is."""
         holder = self._holder(word) if self._holder else word
-        if isinstance(holder, dict):  # most of the time: `keys` takes longer
+        if isinstance(holder, dict):  # the usual case; `keys` takes longer
             for name in self._names:
                 if name in holder:
                     return holder, name
@@ -225,17 +223,17 @@ class Shape:
         get_begin, get_end, is_length = self._segment_times if is_segment else self._times
         begin, end = get_begin(value), get_end(value)
         first, last = seconds(begin, self._unit), seconds(end, self._unit)
-        if first != first or last != last:  # no time and NaN are not odd
+        if first != first or last != last:  # a missing time and NaN are not odd
             self.odd_times += (first != first and begin is not None and begin == begin)
             self.odd_times += (last != last and end is not None and end == end)
         return first, first + last if is_length else last
 
     def spans(self, segment: Any, words: list[Word]) -> list[Span]:
-        """The times of the words, from lists if the segment has such; without words, of the words of its text."""
+        """The times of `words`, or without them those of the words of its text; from lists if the segment has them."""
         start = seconds(self._start(segment), self._unit)
         if self.row.lists:
             spans = self._listed_spans(segment)
-            if words and words[-1].number >= len(spans):  # which is whose is not known
+            if words and words[-1].number >= len(spans):  # which time is which word's is not known
                 spans = [UNKNOWN] * len(words)
             elif words:
                 spans = [spans[word.number] for word in words]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from punc.transcripts.json_shape import JsonFormat, seconds
 from punc.transcripts.transcript import WORD, split
 
-# Names without case and underscores; the better ones first.
+# Names in lower case, without underscores; the better ones first.
 TEXTS = ("punctuatedword", "word", "text", "transcript", "utterance", "sentence", "content", "caption", "subtitle",
          "phrase", "body", "speech", "display", "displaytext", "value", "token", "line", "message", "transcription",
          "w")
@@ -22,17 +22,17 @@ SPEAKERS = ("speaker", "spk", "speakerid", "speakerlabel", "speakername", "speak
 SYNTAX = frozenset(".|[]*+ ")  # of paths
 UNIT = re.compile(r"(?:_in)?(?:_ms|_s|_msecs?|_millis|_secs?|_?milliseconds|_?seconds|Ms|Msecs?|Millis|Milliseconds"
                   r"|Secs?|Seconds)$")
-DEEPEST = 12  # objects in others
-LONGEST = 60  # characters of a name
-# Members whose texts are about a file, or are other versions of what was said.
+DEEPEST = 12  # levels of nested objects
+LONGEST = 60  # characters in a name
+# Members whose texts describe a file, or are other versions of what was said.
 ABOUT = frozenset(("systeminfo", "model", "params", "parameters", "metadata", "request", "config", "path", "file",
                    "filename", "audiofilepath", "audiourl", "url", "title", "version", "usage", "warnings", "error",
                    "job", "jobname"))
-OTHERS = frozenset(("alternatives", "nbest", "transcripts"))  # lists of which the first is read
+OTHERS = frozenset(("alternatives", "nbest", "transcripts"))  # lists of which only the first element is read
 
 
 class Kind(NamedTuple):
-    """Objects of a file with the same path and the same names of text, begin, end (`+name` is a length) and speaker."""
+    """Objects of a file with the same path and equal names for text, begin, end (`+name` is a length) and speaker."""
 
     path: str
     text: str
@@ -150,7 +150,7 @@ def _has_numbers(value: Any) -> bool:
 
 
 def has_times(values: list[Any]) -> str:
-    """A member with a usual name of a begin that has a time; empty if there is none."""
+    """The name of a member that has a time and is named like a begin; empty if there is none."""
     for _, value in _objects(values):
         if name := _name_of(value, BEGINS, time=True):
             return name

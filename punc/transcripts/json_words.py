@@ -1,4 +1,4 @@
-"""Words that occur several times in JSON, with times in one place and marks in another, or with speakers in a list."""
+"""Merges words that JSON has several times, with times in one place and marks in another, or a list of speakers."""
 
 import math
 from bisect import bisect_right
@@ -12,15 +12,14 @@ from punc.transcripts.json_shape import getter, seconds, speaker_name
 from punc.transcripts.transcript import BEGINS_WITH_BLANK, Text, folded, split
 
 BRACKETS = tuple("[({<")
-UNITS = (1, 1e3, 1e6, 1e7, 1e9)  # how many a second: seconds, milliseconds, microseconds, ticks, nanoseconds
-USUAL = 0.35  # seconds of a word
+UNITS = (1, 1e3, 1e6, 1e7, 1e9)  # per second: seconds, milliseconds, microseconds, ticks, nanoseconds
+USUAL = 0.35  # s; the usual length of a word
 NOT_SAID = Text(-1, "")
-FROM, WHO = getter("from|start_time|time"), getter("speaker|speaker_label|name")  # of someone who speaks
+FROM, WHO = getter("from|start_time|time"), getter("speaker|speaker_label|name")  # members of a speaker's turn
 
 
 def joined(texts: list[Text]) -> list[Text]:
-    """Whether texts begin a word with a blank, so that texts without one, except the first, continue the word
-    before."""
+    """Joins a text to the one before, except the first, unless a space or a bracket separates them."""
     found = texts[:1]
     for before, text in pairwise(texts):
         blank = BEGINS_WITH_BLANK.match(text.text) or BEGINS_WITH_BLANK.match(before.text[-1:])
@@ -30,7 +29,7 @@ def joined(texts: list[Text]) -> list[Text]:
 
 
 def in_seconds(texts: list[Text]) -> list[Text]:
-    """Texts whose times are in a unit that is guessed from how long a word takes."""
+    """Texts with times converted to seconds; their unit is guessed from the length of words."""
     counts = np.array([len(split(text.text)) for text in texts], float)
     begins = np.array([text.begin for text in texts])
     ends = np.array([text.end for text in texts])
@@ -49,7 +48,7 @@ def in_seconds(texts: list[Text]) -> list[Text]:
 
 
 def with_said(texts: list[Text], said: list[Text]) -> list[Text]:
-    """Texts without times and speakers, with those of other texts that repeat their words."""
+    """Gives texts without times and speakers those of other texts that repeat their words."""
     timed, theirs = (sum(text.begin == text.begin for text in some) for some in (texts, said))
     named = not any(text.speaker for text in said) or all(text.speaker for text in texts)
     if timed >= theirs and named and sum(len(split(text.text)) for text in said) <= len(texts):
@@ -91,7 +90,7 @@ def known(time: float, other: float) -> float:
 
 
 def _same_words(old: list[str], new: list[str]) -> list[int]:
-    """For each old word the new one that is equal, or stands alone between two equal ones; -1 if there is none."""
+    """For each old word, the new word that equals it, or stands alone between two equal words; -1 if there is none."""
     number = [-1, *align_words(old, new).ref_to_hyp.tolist(), len(new)]
     equal = [True, *(i >= 0 and new[i] == word for word, i in zip(old, number[1:])), True]
     found = []
@@ -116,7 +115,7 @@ def in_order_of(texts: list[Text], said: list[Text]) -> list[Text] | None:
 
 
 def with_speakers(texts: list[Text], labels: list[Any]) -> list[Text]:
-    """Texts with the speaker that a list says for their begins, if they have none."""
+    """Gives texts without a speaker the one that a list names for the time of their begin."""
     turns = []
     for label in labels:
         begin, name = seconds(FROM(label)), WHO(label)

@@ -1,4 +1,4 @@
-"""Formats with one segment a line: one row each, with a regular expression whose groups name the parts.
+"""Formats with one segment per line: one row each, with a regular expression whose groups name the parts.
 
 The groups are `text`, `begin`, `end` and `speaker`.
 """
@@ -19,25 +19,25 @@ from punc.transcripts.transcript import Transcript
 CLOCK = r"(?:\d{1,3}:)?\d{1,3}:\d{1,2}(?:[.,:]\d{1,3})?"
 PLAIN_NUMBER = r"-?\d{1,12}(?:\.\d{1,12})?"
 LRC_STAMP = r"\[\d{1,4}:\d{1,2}(?:[.:]\d{1,3})?\]"
-HEAD = 2000  # lines that show the format
+HEAD = 2000  # lines that are read to find the format
 ASS_MARKUP = re.compile(r"\{[^{}\n]{0,200}\}|(?P<blank>\\[Nnh])")
 
 
 class LineFormat(NamedTuple):
-    """A format of lines."""
+    """A format with one segment per line."""
 
     name: str
     writers: str  # what writes it
     line: re.Pattern[str]  # a line with words
-    other: re.Pattern[str] | None = None  # a line without; None: empty lines only
-    head: re.Pattern[str] | None = None  # what the first line is, if the format has one
+    other: re.Pattern[str] | None = None  # a line without words; None: empty lines only
+    head: re.Pattern[str] | None = None  # the header line, if the format has one
     time: Callable[[str], float] = seconds
-    markup: re.Pattern[str] | None = None  # what stands in a text and is no words
+    markup: re.Pattern[str] | None = None  # what is not words in a text
     dashes: bool = False  # a dash at the beginning of a line begins a turn
 
 
 FORMATS = [
-    LineFormat("ASS", "Aegisub and others, SSA too",
+    LineFormat("ASS", "Aegisub and others; also SSA",
                re.compile(rf"Dialogue:\s*[^,\n]*,\s*(?P<begin>{CLOCK}),\s*(?P<end>{CLOCK}),"
                                  r"[^,\n]*,(?P<speaker>[^,\n]*),(?:[^,\n]*,){4}(?P<text>.*)"),
                re.compile(r".*"), re.compile(r"\[Script Info\]", re.I), markup=ASS_MARKUP, dashes=True),
@@ -51,7 +51,7 @@ FORMATS = [
                re.compile(r"\{(?P<begin>\d{1,9})\}\{(?P<end>\d{0,9})\}(?P<text>.*)"),
                time=partial(number, unit=23.976),  # frames a second of films
                markup=re.compile(r"\{[A-Za-z]:[^{}\n]{0,100}\}|(?P<blank>\|)"), dashes=True),
-    LineFormat("LRC", "lyrics, with times of words too",
+    LineFormat("LRC", "lyrics, also with word times",
                re.compile(rf"(?P<begin>{LRC_STAMP})(?:{LRC_STAMP}){{0,20}}(?P<text>.*)"),
                re.compile(r"\[[A-Za-z#]\w{0,20}:.*\]\s*"), time=lambda text: seconds(text.strip("[]")),
                markup=re.compile(rf"<(?P<time>{CLOCK})>")),
@@ -62,7 +62,7 @@ FORMATS = [
 
 
 def read_lines(source: Source, row: LineFormat) -> Transcript:
-    """Read a file of a format. Raises InputError for a line that is not of it."""
+    """Read a file in this format. Raises InputError for a line of another form."""
     reader = TextReader(source, row.markup, row.dashes)
     for at, line, found in _lines(source, row):
         if not found:

@@ -29,9 +29,9 @@ def read_transcript(path: StrPath, form: str = "", tier: str = "", timed: bool =
 def transcript_of(source: Source, form: str = "", tier: str = "", timed: bool = False) -> Transcript:
     """Read a transcript.
 
-    form   the format, if it is not to be found: `text`
+    form   `text`, or empty to find the format by the content
     tier   the tier of a TextGrid with the words
-    timed  of JSON, words with times, also where a text has more, as their marks
+    timed  in JSON, read words with times even if a text has more, such as marks
 
     Raises InputError for a broken file, a file of unknown format, and a file with text in which no word can be read.
     """
@@ -67,7 +67,7 @@ def word_times(path: StrPath, tier: str = "",
     """The times under `path`: of files with one of ENDINGS, also in directories below, or else of a CTM.
 
     Returns every id, which is a file's name without its ending, with a function that reads its timing. Raises
-    InputError if two files have the same name, and as `CtmIndex` does; the function as `read_timing` does.
+    InputError if two files have the same name, and as `CtmIndex` does; the function raises it as `read_timing` does.
     """
     path = Path(path)
     found = sorted(path.rglob("*")) if path.is_dir() else [path]
@@ -81,7 +81,7 @@ def word_times(path: StrPath, tier: str = "",
 
 
 def read_timing(path: StrPath, tier: str = "", channel: str | None = None) -> Timing:
-    """The timed words of a file in time order, only of a speaker (`channel`) if the file has this speaker.
+    """The timed words of a file in time order; only those of the speaker `channel`, if the file has this speaker.
 
     Raises InputError as `read_transcript` does, for times that are wrong, and for a file without times.
     """

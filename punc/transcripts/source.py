@@ -27,7 +27,7 @@ LINE = re.compile(r"[^\n\r]+")
 
 
 class Source(NamedTuple):
-    """The text of a file, with the line ends that it has. Bytes that are not UTF-8 are half surrogates."""
+    """The text of a file, with its own line ends. Bytes that are not UTF-8 are lone surrogates."""
 
     path: str
     text: str
@@ -97,7 +97,7 @@ class PartsDocument:
         return len(self._parts) - 1
 
     def read(self, place: int) -> str:
-        """What the text of a place means."""
+        """The text at a place, without escapes."""
         text = self._parts[place]
         for char, written in self._escapes:
             text = text.replace(written, char)
@@ -131,10 +131,10 @@ class Stretch(NamedTuple):
 class TextReader:
     """Cuts stretches of a file into texts, at markup and at labels of speakers.
 
-    markup   what stands in a text and is no words; a group `time` says when the next word begins, in the file's way,
-             a group `voice` who speaks, and a group `blank` ends a word, as a line break does
+    markup   what is not words in a text; its group `time` says when the next word begins, in the file's notation,
+             its group `voice` says who speaks, and its group `blank` ends a word, as a line break does
     dashes   a dash at the beginning of a line begins a turn
-    escapes  pairs of what a text means and how it is written, as a quote that is doubled
+    escapes  pairs of a text and how the file writes it, such as a doubled quote
     """
 
     def __init__(self, source: Source, markup: re.Pattern[str] | None = None, dashes: bool = False,
@@ -150,10 +150,10 @@ class TextReader:
         return any(label.sure for label in map(find_label, lines) if label)
 
     def read(self, stretch: Stretch, keep_speaker: bool = True) -> None:
-        """Read a stretch; `keep_speaker`: the speaker of a label speaks on in the stretches after it."""
+        """Read a stretch; `keep_speaker`: a label's speaker also speaks in the stretches after it."""
         first, text, turn = len(self.texts), self._source.text, False
         speaker = stretch.speaker or (self._speaker if keep_speaker else "")
-        begin, goes_on = stretch.begin, False  # whether the text before ends with a word and no blank
+        begin, goes_on = stretch.begin, False  # whether the text before ends with a word and no space
         for start, stop, cut in self.cuts(stretch):
             if words := text[start:stop]:
                 if split(words):
@@ -178,7 +178,7 @@ class TextReader:
             self.texts[-1] = self.texts[-1]._replace(end=stretch.end)
 
     def read_label(self, line: str) -> None:
-        """A line that has only the label of the next speaker, or other text."""
+        """Read a line that has only the label of the next speaker, or other text."""
         label = find_label(line, self._dashes)
         if label and label.name and not line[label.size:].strip():
             self._speaker = label.name

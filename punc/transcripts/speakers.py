@@ -1,7 +1,7 @@
 """Labels of speakers at the beginning of lines: `John Smith:`, `[SPEAKER_00]:`, `(speaker 0)`, `Anna  1:02:10`, `>>`.
 
-A label names a speaker and has no words. The rules are those of the captions of television, of meetings and of
-diarization: a name is up to five words that begin with capitals, with titles, initials, numbers and pronouns.
+A label names a speaker and has no words. The rules are those of television captions, meetings and diarization: a
+name is up to five words that begin with capitals, with titles, initials, numbers and pronouns.
 """
 
 import re
@@ -13,20 +13,20 @@ COLON = re.compile(r":[*_]{0,2}(?=[ \t]|$)")
 STAMP = r"\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?"
 AFTER_NAME = re.compile(rf"[ \t]*(?:[(\[]{STAMP}[)\]]|{STAMP}|\((?:[a-z]{{1,8}}/){{1,3}}[a-z]{{1,8}}\))$")
 PHONE = re.compile(r"\+?\d[\d ()-]{5,20}\d")
-ID = re.compile(r"(?:speaker|spk|spkr|s)[ _-]?\d{1,4}|unknown speaker", re.I)  # as diarization names them
+ID = re.compile(r"(?:speaker|spk|spkr|s)[ _-]?\d{1,4}|unknown speaker", re.I)  # as diarization names speakers
 WORD = re.compile(r"[\w.'’&-]+")
 LOWER = re.compile(r"[a-z][a-z0-9._-]{1,15}")  # a user's name
 PARTICLES = frozenset(("of", "the", "de", "da", "di", "do", "du", "del", "della", "la", "le", "van", "von", "der",
                        "den", "ter", "ten", "al", "bin", "ibn", "and", "y", "e", "&"))
-MOST_WORDS, LONGEST = 5, 80  # of a name; characters of a label
+MOST_WORDS, LONGEST = 5, 80  # words of a name; characters of a label
 
 
 class Label(NamedTuple):
-    """A label: how many characters of the line it has, and the name; empty if it only says that another one speaks."""
+    """A label: its length in characters, and the name; empty if the label only says that the speaker changes."""
 
     size: int
     name: str
-    sure: bool = True  # it is one wherever it stands; others count where a file has sure ones
+    sure: bool = True  # it is a label in any file; others count only in files that have sure ones
 
 
 def find_label(line: str, dashes: bool = False) -> Label | None:

@@ -1,8 +1,8 @@
 """TextGrids of Praat and of aligners, in the long and the short form.
 
-Source: www.fon.hum.uva.nl/praat/manual/TextGrid_file_formats.html. Read are the tiers of words: `words`, or others of
-WORD_TIERS, as `speaker - words` of the Montreal Forced Aligner; else every tier of intervals except phones is a
-speaker, whose intervals may have many words. Other tiers stay as they are.
+Source: www.fon.hum.uva.nl/praat/manual/TextGrid_file_formats.html. The tiers of words are read: `words`, another name
+in WORD_TIERS, or `speaker - words` of the Montreal Forced Aligner. Without them, every tier of intervals except phones
+is a speaker, whose intervals may have many words. Other tiers stay as they are.
 """
 
 import re
@@ -50,7 +50,7 @@ def find_tiers(source: Source) -> list[Tier]:
 
 
 def choose_tiers(source: Source, tiers: list[Tier], name: str = "") -> list[Tier]:
-    """The tiers of words, or the tier `name`, and those of speakers with it. Raises InputError if there is none."""
+    """The tiers of words, or those called `name` or `speaker - name`. Raises InputError if there is none."""
     for wanted in [name] if name else WORD_TIERS:
         chosen = [tier for tier in tiers if tier.name == wanted or tier.name.lower() == wanted.lower()] or \
             [tier for tier in tiers if tier.name.lower().endswith(f" - {wanted.lower()}")]
@@ -94,11 +94,11 @@ def read_textgrid(source: Source, tier: str = "") -> Transcript:
     reader = TextReader(source, escapes=(('"', '""'),))
     tiers = find_tiers(source)
     chosen = choose_tiers(source, tiers, tier)
-    for stream, one in enumerate(tiers):  # the size of others shows whether the file is whole
+    for stream, one in enumerate(tiers):  # other tiers, too: their sizes show whether the file is whole
         speaker = "" if len(chosen) == 1 else re.sub(r" - \w+$", "", one.name)
         for found in intervals(source, one):
             if one in chosen and source.text[found.start:found.stop].strip() not in SILENCE:
                 reader.read(found._replace(speaker=speaker, segment=stream, stream=stream), keep_speaker=False)
     grid = GRID.search(source.text)
-    assert grid  # `find_tiers` has checked it
+    assert grid  # `find_tiers` has checked this
     return reader.transcript("TextGrid", end=_seconds(source, grid, 2, "end"))

@@ -16,13 +16,13 @@ import numpy as np
 from punc.base.runs import bounds_of, next_of, previous_of, starts_of_runs
 from punc.timing.align import align_words
 
-# What separates words: white space of any script, the zero-width blank, byte-order marks inside of a text, and
-# the sign that begins a word of SentencePiece.
+# What separates words: white space of any script, zero-width spaces, byte-order marks inside a text, and the sign with
+# which SentencePiece begins a word.
 BLANKS = "\u200b\u2060\ufeff▁"
 WORD = re.compile(rf"[^\s{BLANKS}]+")
 BEGINS_WITH_BLANK = re.compile(rf"[\s{BLANKS}]")
 TO_BLANKS = str.maketrans(dict.fromkeys(BLANKS, " "))
-MARKS = ".,?!:;…\"'()[]<>«»“”-–—¿¡"  # how words and their repetition may differ, as in letter case
+MARKS = ".,?!:;…\"'()[]<>«»“”-–—¿¡"  # words and their repetition may differ in these and in letter case
 
 
 class Text(NamedTuple):
@@ -37,9 +37,9 @@ class Text(NamedTuple):
     segment: int = 0  # the segment of the file (a line, a cue) that the text is in
     stream: int = 0  # texts of a stream are one text for a model
     recording: str = ""  # the name of the recording; times of a recording count from one start
-    joined: bool = False  # its first word goes on the word before, with no blank between them
+    joined: bool = False  # its first word continues the word before, with no space between them
     times: tuple[tuple[float, float], ...] = ()  # begin and end of each of its words; empty if they are not known
-    turn: bool = False  # another speaker than before begins, whoever it is
+    turn: bool = False  # the speaker changes here, whoever speaks next
 
 
 class Repeat(NamedTuple):
@@ -53,7 +53,7 @@ class Repeat(NamedTuple):
 class Document(Protocol):
     """The parts of a file other than words."""
 
-    rated: bool  # whether words can have the probability of their labels
+    rated: bool  # whether the file can store the probability of each word's label
 
     def put(self, place: int, text: str, probability: float = math.nan) -> None:
         """Put a new text in a place, and with it the probability of its label, if it is not NaN."""
@@ -81,7 +81,7 @@ class Words(NamedTuple):
     """W words of a transcript, in N pieces: most words are one piece, others extend over several texts.
 
     begins, ends float64 (W,), seconds; NaN where the file has none
-    speakers     the name of each speaker, and `speaker`, int64 (W,), the one of each word, -1 if it is not known
+    speakers     the names of the speakers; `speaker`, int64 (W,), is the index of each word's speaker, -1 if unknown
     first, last  int64 (W,): the pieces of each word
     """
 
@@ -90,12 +90,12 @@ class Words(NamedTuple):
     ends: np.ndarray
     speakers: list[str]
     speaker: np.ndarray
-    recordings: list[str]  # the name of each recording, and `recording`, int64 (W,), the one of each word
+    recordings: list[str]  # the names of the recordings; `recording`, int64 (W,), is the index of each word's
     recording: np.ndarray
     confidences: np.ndarray  # float64 (W,), NaN where there is none
     segments: np.ndarray  # int64 (W,), streams int64 (W,)
     streams: np.ndarray
-    turns: np.ndarray  # bool (W,): another speaker than that of the word before begins
+    turns: np.ndarray  # bool (W,): the speaker differs from that of the word before
     pieces: list[str]
     of: np.ndarray  # int64 (N,): which text of the transcript each piece is in
     first: np.ndarray
@@ -107,8 +107,8 @@ class Script(NamedTuple):
     """How the words of a language are separated."""
 
     split: Callable[[str], list[str]]  # the words of a text
-    with_words: Callable[[str, Sequence[str]], str]  # a text with other words, as many, and what it has between them
-    close: Callable[[str], str]  # a text of words with blanks between them, as the language writes it
+    with_words: Callable[[str, Sequence[str]], str]  # a text with its words replaced by as many others
+    close: Callable[[str], str]  # words with spaces between them, as the language writes them
 
 
 def split(text: str) -> list[str]:
@@ -124,7 +124,7 @@ def in_order(texts: list[Text]) -> list[Text]:
 
 
 def with_words(text: str, words: Sequence[str]) -> str:
-    """A text with other words, as many, and with its own blanks."""
+    """A text with its words replaced by as many others; its spaces stay."""
     return "".join(chain.from_iterable(zip_longest(WORD.split(text), words, fillvalue="")))
 
 
@@ -166,9 +166,9 @@ def words_of(texts: Sequence[Text], script: Script = BLANKS_BETWEEN) -> Words:
 
 
 def _turns(speaker: np.ndarray, streams: np.ndarray, segments: np.ndarray, begun: np.ndarray) -> np.ndarray:
-    """Where another speaker than that of the word before begins, or the file says so (`begun`), bool (W,).
+    """Where the speaker differs from that of the word before, or the file says so (`begun`), bool (W,).
 
-    A single word between two words of another speaker is a mistake of diarization.
+    A single word between two words of another speaker counts as a diarization error.
     """
     turns, known = begun & (speaker < 0), np.flatnonzero(speaker >= 0)
     if len(known):
@@ -225,9 +225,9 @@ def _new_pieces(words: Words, new: Sequence[str]) -> list[str]:
 
 
 def _write_repeat(document: Document, repeat: Repeat, script: Script, *forms: tuple[list[str], Sequence[str]]) -> None:
-    """Write texts that repeat words. The `forms` are pairs of these words before and now, by piece and by word."""
+    """Write texts that repeat words. The `forms` are pairs of these words before and after, by piece and by word."""
     if list(forms[-1][1]) == forms[-1][0]:
-        return  # what is not changed is not made equal, either
+        return  # if no word changed, a repeat that differs stays as it is
     split_texts = [script.split(text) for _, text in repeat.texts]
     said = list(chain.from_iterable(split_texts))
     written = next((new for old, new in forms if said == old), None)

@@ -3,11 +3,11 @@
     python tests/bench/bench_encoder.py [--exp EXP-DIR | --encoder DIR] [--words N] [--batch N] [--runs N] [--threads N]
 
 The encoder is that of a trained model, or a directory, or a random BERT of MiniLM's size. `transformers`: its forward
-pass alone, on windows of the model's size, the special pieces in place. `windows`: our model on the same windows,
-pieces in, posteriors out. `stream`: our `log_posteriors` on all pieces as one stream, which is cut into windows that
-overlap. All are in pieces per processor second, so that other work on the machine matters little. The ways take turns;
-medians of the runs. The limit is the rate of products of 1024 × 1024 matrices in the same run, if there were no work
-but the products with the layers' weights.
+pass alone, on windows of the model's size that include the special pieces. `windows`: our model on the same windows,
+from pieces to posteriors. `stream`: our `log_posteriors` on all pieces as one stream, which is cut into overlapping
+windows. All speeds are in pieces per processor second, so that other work on the machine matters little. The methods
+take turns; figures are medians of the runs. The limit is the speed if all work were products with the layers' weights,
+at the rate of products of 1024 × 1024 matrices in the same run.
 """
 
 import argparse

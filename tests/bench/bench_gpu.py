@@ -1,13 +1,14 @@
-"""What a GPU does for training: its matrix rate, the papers' models, and that CPU agrees.
+"""How fast a GPU trains: its matrix rate, the papers' models, and a check that the CPU agrees.
 
     python tests/bench/bench_gpu.py [--device cuda] [--parts matrix speed agreement] [--size S]
 
-It prints tables for a page. It needs punc's requirements and nothing else: no corpus, no trained model. With
---device cpu the same runs on the CPU, without what only a GPU has. A part that fails says so, and the next one runs.
+It prints tables for a page. It needs punc's requirements and nothing else: no corpus, no trained model. With --device
+cpu the same runs on the CPU, without the measurements that need a GPU. A part that fails says so, and the next one
+runs.
 
-speed       words or characters a second in training; the operations a second that this is, all weights of matrix
-            products counted three times, as a share of the measured matrix rate of the same type; and how many
-            operations of a step wait for the GPU
+speed       words or characters a second in training; the operations a second, with all weights of matrix products
+            counted three times, as a share of the measured matrix rate of the same type; and how many operations of a
+            step wait for the GPU
 agreement   the mean loss of the first batches, the largest difference of a posterior after them, and the share of
             slots with the same label, of the GPU against the CPU
 """
@@ -30,7 +31,7 @@ from punc.base.processor import find_device, has_bfloat16
 from punc.training.batching import Batch
 from punc.training.epochs import train_epoch
 
-TOKENS = 400_000  # of a training set for speed
+TOKENS = 400_000  # tokens of a training set for speed
 EXACT = {"dropout": 0.0, "unknown": 0.0}  # devices draw other random numbers
 
 
@@ -40,7 +41,7 @@ def wait(device: torch.device) -> None:
 
 
 def seconds(run: Callable[[], object], device: torch.device, least: float = 0.3) -> float:
-    """The median time of a call, of as many as take `least` seconds, after some that warm up."""
+    """The median time of a call, over as many calls as take `least` seconds, after some to warm up."""
     for _ in range(3):
         run()
     spent: list[float] = []
@@ -66,7 +67,7 @@ def print_matrix_rates(device: torch.device, rates: dict[torch.dtype, float]) ->
 
 
 def operations(model: torch.nn.Module) -> int:
-    """Of a token in training: six for each weight of a matrix product that is trained."""
+    """The operations for a token in training: six for each trained weight of a matrix product."""
     return 6 * sum(w.numel() for name, w in model.named_parameters()
                    if w.dim() > 1 and w.requires_grad and not name.startswith(("embedding", "vectors", "spelling")))
 
@@ -108,7 +109,7 @@ def print_speed(device: torch.device, rates: dict[torch.dtype, float], size: flo
 
 
 def after_training(model: torch.nn.Module, title: str, batches: list[Batch]) -> tuple[float, Tensor]:
-    """Train on the batches. The mean loss, and the log-posteriors (N, L) of the batches' slots after that."""
+    """Train on the batches. Returns the mean loss, and the log-posteriors (N, L) of the batches' slots afterwards."""
     loss = train_epoch(model.train(), optimizer_of(model, title), iter(batches))
     found, state = [], ()
     with torch.inference_mode():

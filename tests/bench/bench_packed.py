@@ -5,8 +5,8 @@
 - Start-up: from the start of `punc punctuate LIVE -` to its first word, which stands before the end of a sentence.
 - Memory: the largest resident size of that process after all words.
 - Whole files: `punc punctuate --nj 2 MODEL DATA-DIR OUT-DIR` as a process, text in to text out, without posteriors.
-- Word by word: the words go one by one through LIVE in this process, with one thread; the latency of a word is the time
-  that it takes, from its text to the text of a word.
+- Word by word: the words go one by one through LIVE in this process, with one thread; the latency is the time from a
+  word's text to the text of a decided word.
 
 MODEL and LIVE are names or directories of packed models (default: en, en-live). The words are those of --data,
 repeated, or drawn with Zipf frequencies from MODEL's vocabulary. Medians of the runs.
@@ -36,7 +36,7 @@ from punc.text.casing import Casing
 
 LIVE_WORDS = 100_000
 UTTERANCE, STREAM = 50, 10_000  # words
-# Writes the process's largest resident size to standard error; getrusage would count that of this process, too.
+# Writes the process's largest resident size to standard error; getrusage would count this process, too.
 CODE = "import sys; from punc.bin.main import main; main(); " \
     "sys.stderr.write(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')))"
 MEASURED = [sys.executable, "-c", CODE, "punctuate"]
@@ -52,7 +52,7 @@ def words_of(source: Path | None, model: PackedModel) -> list[str]:
 
 
 def make_data(path: Path, count: int, words: list[str]) -> Path:
-    """A data directory of about `count` of the words, over and over, in streams of STREAM words."""
+    """A data directory of about `count` words, repeated as needed, in streams of STREAM words."""
     some = cycle(words)
     names = (f"{i // (STREAM // UTTERANCE):07}-{i:09}" for i in range(max(1, count // UTTERANCE)))
     write_data_dir(path, (Utterance(name, name[:7], list(islice(some, UTTERANCE))) for name in names))
@@ -60,7 +60,7 @@ def make_data(path: Path, count: int, words: list[str]) -> Path:
 
 
 def whole(model: Path, data: Path, out: Path) -> Usage:
-    """What one `punc punctuate` takes."""
+    """The time and memory of one `punc punctuate`."""
     return measure([*PUNC, "punctuate", "--nj=2", "--posteriors=false", model, data, out], data)
 
 

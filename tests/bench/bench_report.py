@@ -2,7 +2,7 @@
 
     python tests/bench/bench_report.py [--words N] [--systems S]
 
-The experiment is made: two sets, a reference and ASR output, that together have N words (default 270,000) in 20
+The experiment is synthetic: two sets, a reference and ASR output, with N words together (default 270,000) in 20
 recordings, and S systems (default 8) with random labels and posteriors, scored with intervals.
 """
 

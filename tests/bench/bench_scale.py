@@ -2,15 +2,15 @@
 
     python tests/bench/bench_scale.py [--words N] [--updates U] [--nj N] [--dir DIR]
 
-The text is drawn from a model with a seed, and written to a scratch directory (2.2 GB; with all that is made of it,
-9 GB), which is removed at the end. Word frequencies fall as 1 / rank up to rank 10,000 and as 1 / rank^1.8 after it
-(Ferrer i Cancho & Solé 2001), so new words go on coming: 0.25 million different ones in 10 million words, 1.9 million
+The text is drawn from a model with a seed, and written to a scratch directory (2.2 GB; with everything made from it, 9
+GB), which is removed at the end. Word frequencies fall as 1 / rank up to rank 10,000 and as 1 / rank^1.8 after it
+(Ferrer i Cancho & Solé 2001), so new words keep coming: 0.25 million different ones in 10 million words, 1.9 million
 in 386 million. Marks depend on the next word. Documents have 500 words. T-LSTM has the paper's size; it trains for U
 updates of 100 × 5 words, and then scores the development set and writes its model.
 
-Memory is what all processes of a command have together, shared pages counted once (PSS), at its highest of samples
-0.1 s apart. Pages of the text, the tables and the store that are mapped are not counted, as the system takes them back
-when it needs them; "mapped" shows them.
+Memory is the largest sum over all processes of a command, with shared pages counted once (PSS), sampled every 0.1 s.
+Mapped pages of the text, the tables and the store are not counted, because the system takes them back when it needs
+them; "mapped" shows them.
 """
 
 import argparse
@@ -26,11 +26,11 @@ from processes import PUNC, Usage, measure
 
 WORDS, DEV_WORDS = 386_000_000, 200_000
 BLOCK, DOCUMENT, LINE = 500_000, 500, 25  # words
-COMMON, EXPONENT = 10_000, 1.8  # the rank after which frequencies fall faster, and how
+COMMON, EXPONENT = 10_000, 1.8  # the rank after which frequencies fall faster, and the exponent
 CONSONANTS, VOWELS, CODAS = (np.frombuffer(letters, np.uint8) for letters in (b"bcdfghklmprt", b"aeiou", b"nrstlm"))
 SYLLABLES = len(CONSONANTS) * len(VOWELS)
 MARKS = np.frombuffer(b"\0,.?", np.uint8)
-# Of no mark, comma, period, question mark; by the kind of the next word.
+# Probabilities of no mark, comma, period, question mark, by the kind of the next word.
 CHANCES = np.array([[.98, .01, .009, .001], [.97, .02, .009, .001], [.78, .15, .06, .01], [.60, .12, .26, .02]])
 LABELS = "O w\nCOMMA w, , :\nPERIOD w. . ! ;\nQUESTION w? ?\n"
 TRAIN = [sys.executable, __file__, "--train"]
@@ -70,7 +70,7 @@ def spell(ranks: np.ndarray, marks: np.ndarray) -> bytes:
 
 
 def write_text(path: Path, words: int, seed: int) -> None:
-    """Write a text of so many words."""
+    """Write a text of this many words."""
     rng = np.random.default_rng(seed)
     with open(path, "wb") as file:
         for done in range(0, words, BLOCK):

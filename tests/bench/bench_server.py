@@ -2,12 +2,12 @@
 
     python tests/bench/bench_server.py [--connections N] [--rate N] [--seconds N] [--words N] [--requests N]
 
-- Delay: for --seconds, each of N connections sends --rate words a second (speech has two to four), as JSON, at moments
-  of its own. The delay of an answer is the time from sending the word that decides it to its arrival.
-- Hostile clients: the same while those of hostile.py run.
+- Delay: for --seconds, each of N connections sends --rate words a second (speech has two to four), as JSON, at its own
+  moments. The delay of an answer is the time from sending the word that decides it to its arrival.
+- Hostile clients: the same while the clients of hostile.py run.
 - HTTP: --requests texts of 1,000 words by 4 clients at a time, with two workers, and `punc transcript --nj 2` on as
   many words; then ten times as many short requests in JSON next to live clients. Each answer is checked.
-- End: how long the server takes after SIGTERM, with requests and words under way, which all get their answers.
+- End: how long the server takes after SIGTERM to answer all requests and words under way.
 - Memory: then --words words go through the connections as fast as they are answered. The resident size of the server is
   read after a tenth of them, and at the end.
 
@@ -41,10 +41,10 @@ from punc.decoding.shipped import find_model
 
 LIVE, TEXT = "en-live", "en"
 AHEAD = json.loads((find_model(LIVE) / "model.json").read_text(encoding="utf-8"))["lookahead"]
-# A tag or a mark alone would wait for the word after it.
+# A lone tag or mark would wait for the word after it.
 KNOWN = [word for word in (find_model(LIVE) / "vocab").read_text(encoding="utf-8").split() if word.isalpha()]
 CHANCES = list(accumulate(1 / rank for rank in range(1, len(KNOWN) + 1)))
-TOGETHER, HELD = 50, 2  # words of a message, for memory; and those that wait for others, as letters that are spelled
+TOGETHER, HELD = 50, 2  # words of a message, for memory; and words that wait for others, such as spelled letters
 LONG, AT_ONCE = 1000, 4  # words of a text, clients
 
 
@@ -190,7 +190,7 @@ def requests(port: int, number: int, count: int, size: int, delays: list[float])
 
 
 def in_threads(count: int, run: Callable[[int], None]) -> float:
-    """How long some calls take at a time."""
+    """How long some calls take, with some at a time."""
     begin = time.perf_counter()
     with ThreadPoolExecutor(count) as pool:
         list(pool.map(run, range(count)))

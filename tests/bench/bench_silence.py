@@ -1,4 +1,4 @@
-"""What it costs to decide words when the speaker falls silent: `punc punctuate - --max-delay` on calls of Earnings-21.
+"""The cost of deciding words when the speaker falls silent: `punc punctuate - --max-delay` on calls of Earnings-21.
 
     python tests/bench/bench_silence.py [--model MODEL] [--delays "none 1 0.5 0.3"] EARNINGS21 [CALL …]
 

@@ -2,9 +2,9 @@
 
     python tests/bench/hostile.py PORT
 
-lines    messages of 1,000 lines that are no JSON, as fast as they are taken
+lines    messages of 1,000 lines that are not JSON, as fast as they are taken
 pings    pings as fast as the socket takes them; answers are never read
-unknown  `hello`, then words that no model reads, which wait for one that it does, and partial results between them
+unknown  `hello`, then words that no model reads, which wait for one that is read, and partial results between them
 All connect again a tenth of a second after they were closed.
 """
 

@@ -1,7 +1,7 @@
 """Models at the sizes of their papers, and made-up training sets for them.
 
 Words are from a vocabulary as large as that of TED talks, with frequencies 1 / rank and six letters on average. Texts
-of characters have 80, the last of which is END, with slots after about every sixth character.
+of characters have 80 tokens, the last of which is END, with slots after about every sixth character.
 """
 
 from collections.abc import Callable, Iterator
@@ -51,7 +51,7 @@ def characters_of(count: int) -> StoreSet:
 
 
 def model_of(title: str, **given: float) -> torch.nn.Module:
-    """A new model, with those of the given options that it has."""
+    """A new model with the given options, without those that it does not have."""
     name = MODELS[title]
     options = {option: value for option, value in given.items() if option in option_defaults(name)}
     if title in OF_CHARACTERS:

@@ -14,7 +14,7 @@ MAPPING = re.compile(rb"^[0-9a-f]+-[0-9a-f]+ \S+ \S+ \S+ \d+ *(.*)$")
 
 
 class Usage(NamedTuple):
-    """What a command took.
+    """The time and memory that a command took.
 
     seconds   from its start to its end
     cpu       processor time of all its processes, in seconds
@@ -41,7 +41,7 @@ def tree(process: int) -> list[int]:
 
 
 def memory(process: int, data: Path) -> tuple[int, int]:
-    """Bytes of a process in memory: its share of all pages (PSS), without files in `data`; and of those."""
+    """Bytes of a process in memory, as its share of all pages (PSS): without files in `data`, and of these files."""
     own = mapped = 0
     in_data = False
     inside = f"{data}/".encode()
@@ -59,7 +59,7 @@ def memory(process: int, data: Path) -> tuple[int, int]:
 
 
 def cpu_of_children() -> float:
-    """The processor time of all child processes that have ended, and of theirs, in seconds."""
+    """The processor time of all ended child processes and their own children, in seconds."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 

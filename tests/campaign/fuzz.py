@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A campaign of broken inputs against all readers: does one run code, end in a traceback, lose words, or hang?
+"""Runs broken inputs through all readers: does any reader run code, end in a traceback, lose words, or hang?
 
     python tests/campaign/fuzz.py --inputs 1000000 --seed 1 --jobs 2 --out fuzz_failures
 
-Each input is a valid one of its kind, mutated. Its number and the seed make it again: `--first NUMBER --inputs 1`.
+Each input is a valid one of its kind, mutated. The seed and its number reproduce it: `--first NUMBER --inputs 1`.
 """
 
 import argparse
@@ -31,8 +31,8 @@ from kind import Kind, all_kinds, counted, found  # noqa: E402
 from punc.base.errors import InputError  # noqa: E402
 
 FAULTS = ("code run", "traceback", "loss", "hang")
-SECONDS, KILL_SECONDS = 10, 120  # of computing for one input; and until one is killed that does not end by that
-MIB_SECONDS = 10  # more for each MiB of it: characters in utterances of 3 take 4.5, as many for each MiB
+SECONDS, KILL_SECONDS = 10, 120  # s of computing for one input, and until an input that does not end is killed
+MIB_SECONDS = 10  # more seconds for each MiB: characters in utterances of 3 take 4.5 s per MiB
 MEMORY = 12 << 30  # bytes of address space of a process
 KEPT = 3  # failures of one kind and place that are written
 EVENTS = ("os.system", "os.exec", "os.posix_spawn", "os.spawn", "subprocess.Popen", "pickle.find_class")
@@ -43,7 +43,7 @@ class Hang(BaseException):
 
 
 class Runner:
-    """Runs inputs in this process, and counts what comes of them.
+    """Runs inputs in this process, and counts the outcomes.
 
     counts   (kind, fault, "read" or "refused") → number
     """
@@ -62,7 +62,7 @@ class Runner:
         raise Hang
 
     def run(self, number: int) -> None:
-        """Make an input, read it, count what came of it, and keep it if that is a fault."""
+        """Make an input, read it, count the outcome, and keep the input if there is a fault."""
         kind, folder = self.kinds[number % len(self.kinds)], self.place / "in"
         rng = random.Random(f"{self.seed}/{number}")
         shutil.rmtree(folder, ignore_errors=True)
@@ -85,7 +85,7 @@ class Runner:
             self._keep(kind, fault, why, number)
 
     def _read(self, kind: Kind, folder: Path, rng: random.Random, visible: bytes) -> tuple[str, str, tuple[str, ...]]:
-        """What came of it, the fault, and where."""
+        """The outcome, the fault, and its place."""
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         signal.setitimer(signal.ITIMER_VIRTUAL, self.seconds + MIB_SECONDS * size / (1 << 20))
         try:
@@ -120,12 +120,12 @@ class Runner:
 
 
 def work(names: list[str], numbers: range, args: argparse.Namespace, place: Path, shared: object, job: int) -> None:
-    """A worker process: it says in `shared` at which input it is and since when, and writes its counts to files."""
+    """A worker process: it writes into `shared` its current input and when that began, and its counts to files."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops the workers
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     logging.disable()
-    warnings.simplefilter("error", RuntimeWarning)  # numbers that overflow become infinite in silence
+    warnings.simplefilter("error", RuntimeWarning)  # else numbers that overflow silently become infinite
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     kinds = [kind for kind in all_kinds() if not names or kind.name in names]
     folder = place / str(os.getpid())
@@ -150,7 +150,7 @@ def save(runner: Runner, out: Path, job: int) -> None:
 
 
 def watch(names: list[str], args: argparse.Namespace, place: Path) -> Counter[tuple[str, str]]:
-    """Run the workers; one that does not come back from an input is killed, and another goes on behind that input."""
+    """Run the workers; a worker that hangs on an input is killed, and another continues after that input."""
     context = multiprocessing.get_context("fork")
     shared, hangs = context.Array("d", 2 * args.jobs, lock=False), Counter[tuple[str, str]]()
     kinds = [kind.name for kind in all_kinds() if not names or kind.name in names for _ in range(kind.share)]

@@ -79,7 +79,7 @@ def read_text(folder: Path, rng: random.Random) -> Read:
 
 
 def read_data(folder: Path, rng: random.Random) -> None:
-    """All readers of a data directory; those that read fast must refuse what the slow one refuses."""
+    """All readers of a data directory; the fast ones must refuse what the slow one refuses."""
     (folder.parent / "labels.txt").write_text(LABELS)
     labels, refused = LabelSet.read(folder.parent / "labels.txt"), None
     try:
@@ -129,7 +129,7 @@ def read_whole_archive(folder: Path, rng: random.Random) -> None:
 
 
 def make_tokens(name: str, folder: Path, rng: random.Random) -> None:
-    """A store whose words are made with a tokenizer; it is the same for all inputs."""
+    """A store made with a tokenizer; it is the same for all inputs."""
     made = folder.parent / f"made_{name}"
     if not made.is_dir():
         random_numbers = random.Random(1)

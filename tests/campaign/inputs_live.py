@@ -1,7 +1,7 @@
 """Live input: words, CTM, JSON and Vosk's results as bytes in pieces of any size, and as messages of a server's client.
 
-What a whole input gives, its pieces give, too; all words come out of a session with a model, or messages name the lines
-that are left out.
+Pieces of an input must give the same as the whole; all words come out of a session with a model, or messages name the
+lines that are left out.
 """
 
 import json
@@ -72,7 +72,7 @@ def make(grammar: Callable[[random.Random], str], folder: Path, rng: random.Rand
 
 
 def visible(form: str, data: bytes) -> bytes:
-    """The words of an input; of lines that cannot be read, all."""
+    """The words of an input; all words of lines that cannot be read."""
     text = data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\0", "\ufffd")
     form = (kind_of(text, True) or "words") if form == "auto" else form
     if form == "words":
@@ -86,7 +86,7 @@ def visible(form: str, data: bytes) -> bytes:
 
 
 def of_ctm_line(line: str) -> list[str]:
-    """The fifth column; of a line that is too short, all of it."""
+    """The fifth column, or the whole line if it is too short."""
     columns = line.split()
     return columns[4:5] or columns if not line.lstrip().startswith(";;") else []
 
@@ -112,7 +112,7 @@ def of_object(text: str) -> list[str]:
     try:
         return [f"{one:s}" for one in _of_message(json.loads(text))]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        if "\n" in text:  # what begins with a line `{` and is broken: its lines may be objects of their own
+        if "\n" in text:  # a broken object that begins with a line `{`: its lines may be objects themselves
             return [one for line in text.split("\n") for one in of_object(line)]
         return [text]
 
@@ -129,7 +129,7 @@ def _of_message(message: dict[str, Any]) -> Iterator[str]:
 
 
 class Reader(LiveReader):
-    """Keeps what was wrong."""
+    """Keeps the errors."""
 
     def __init__(self, form: str):
         super().__init__(form)
@@ -155,7 +155,7 @@ def read(form: str, folder: Path, rng: random.Random) -> Read:
 
 
 def lines_of(text: str, numbers: Iterable[int]) -> str:
-    """The lines that errors name; an object over several lines is named by its first."""
+    """The lines that errors name; an object over several lines is named by its first line."""
     lines, named = text.split("\n"), []
     for number in numbers:
         end = number
@@ -196,7 +196,7 @@ def decide(folder: Path, items: Sequence[Item], rng: random.Random) -> str:
 
 
 def besides(text: str, shown: bytes) -> list[str]:
-    """What JSON repeats, or offers besides the words that it shows."""
+    """Texts that JSON repeats, or offers besides the words that it shows."""
     return [word.decode() for word in (counted(text.encode()) - counted(shown)).elements()]
 
 

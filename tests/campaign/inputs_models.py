@@ -53,7 +53,7 @@ def known_models() -> list[str]:
 
 
 def made(name: str, place: Path) -> Path:
-    """A model that is made once, in the folder of all that is made once."""
+    """A model that is made once, in the folder of things made once."""
     folder = place / f"made_model_{name}"
     if folder.is_dir():
         return folder
@@ -86,7 +86,7 @@ def made(name: str, place: Path) -> Path:
 
 
 def write_arpa(path: Path, tokens: list[str]) -> None:
-    """Some bigrams over tokens that all are equally probable."""
+    """Some bigrams over equally probable tokens."""
     ones = [f"-1.5\t{token}\t-0.3\n" for token in dict.fromkeys([*tokens, "<unk>"])]
     twos = [f"-0.5\t{one} {other}\n" for one, other in pairwise(tokens[2:20])]
     path.write_text(f"\\data\\\nngram 1={len(ones)}\nngram 2={len(twos)}\n\n\\1-grams:\n{''.join(ones)}\n\\2-grams:\n"
@@ -109,7 +109,7 @@ def read_model(folder: Path, rng: random.Random) -> None:
 
 
 def altered(content: Any, rng: random.Random) -> Any:
-    """Something nested with one value changed: a tensor, to another shape, type or other numbers."""
+    """Nested values with one value changed; a tensor gets another shape, type or other numbers."""
     return changed(content, rng, VALUES, other=lambda tensor: torch.from_numpy(changed_array(tensor.numpy(), rng))
                    if isinstance(tensor, torch.Tensor) else None)
 

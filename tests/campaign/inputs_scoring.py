@@ -95,7 +95,7 @@ def build(made: Path, place: Path) -> None:
 
 
 def read_report(folder: Path, rng: random.Random) -> None:
-    """The page, without plots but for a few, because these take half a second."""
+    """The page, mostly without plots, because these take half a second."""
     recordings, data = rng.choice(((), ("0",))), rng.choice((None, folder / "data"))
     with np.errstate(all="ignore"), ExitStack() as stack:
         for module in (page, set_view) if rng.randrange(50) else ():

@@ -1,4 +1,4 @@
-"""The formats of `punc prepare`, as the program finds them: a format without a grammar here is given prose."""
+"""The formats of `punc prepare`, as the program finds them: a format without a grammar here gets prose."""
 
 import os
 import random
@@ -29,7 +29,7 @@ def without_markup(data: bytes) -> bytes:
 
 
 def without_names(data: bytes) -> bytes:
-    """Without lines that may name a document."""
+    """The input without lines that may name a document."""
     return DOCUMENT.sub(b"", data)
 
 

@@ -44,7 +44,7 @@ def make_textgrid(folder: Path, rng: random.Random) -> None:
 
 
 def textgrid_words(data: bytes) -> bytes:
-    """What the intervals of the tier of words that are whole and have a length have between their quotes."""
+    """The quoted texts of the word tier's whole intervals that have a length."""
     whole = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "ignore")
     text = whole.rpartition('"words"')[2].partition('"phones"')[0]
     return " ".join(found[3] for found in WHOLE.finditer(text) if float(found[1]) < float(found[2])).encode()
@@ -62,7 +62,7 @@ def make_gentle(folder: Path, rng: random.Random) -> None:
 
 
 def gentle_words(data: bytes) -> bytes:
-    """The words that have a time that a recording can have."""
+    """The words with a time that is possible in a recording."""
     try:
         found = [word["word"] for word in json.loads(data)["words"]
                  if "start" in word and all(0 <= word[time] < 1e6 for time in ("start", "end"))]

@@ -1,6 +1,6 @@
 """What training and preparation read besides texts: soft targets, confusions, abbreviations, who speaks when.
 
-A reader whose module is not in the program has no kind.
+A reader has no kind here if its module is not in the program.
 """
 
 import importlib
@@ -52,7 +52,7 @@ def read_file(name: str, module: str, read: Callable[[Any, Path], object], folde
 
 
 def read_confusions(module: Any, path: Path) -> None:
-    """The file, and the probabilities that come of it."""
+    """The file, and the probabilities computed from it."""
     found = module.read_confusions(path)
     found.write(path.with_name("again"))
     if module.read_confusions(path.with_name("again")) != found:

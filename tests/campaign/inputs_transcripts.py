@@ -1,7 +1,7 @@
 """Files of recognisers and of people who caption, as `punc transcript` reads, marks and writes them.
 
-What is written is checked: without new marks the same file, with marks the same letters and the words that were read,
-and in other formats all words but those that are for programs.
+The output is checked: without new marks it is the same file; with marks it has the same letters and the words that were
+read; in other formats it has all words except those for programs.
 """
 
 import html
@@ -98,14 +98,14 @@ def read(folder: Path, rng: random.Random) -> None:
 
 
 def check_same(path: Path, content: bytes) -> None:
-    """Raise AssertionError unless a file is as it was; of JSON, its values."""
+    """Raise AssertionError unless a file is unchanged; for JSON, only its values must be."""
     old = path.read_bytes()
     if old != content and (documents(old) is None or letters(old) != letters(content)):
         raise AssertionError("another file without new marks")
 
 
 def documents(data: bytes) -> str | None:
-    """The values of a file of JSON, as text; None if it is none."""
+    """The values of a file of JSON, as text; None if it is not JSON."""
     text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "replace")
     if text.lstrip()[:1] not in ("{", "["):
         return None
@@ -120,7 +120,7 @@ def documents(data: bytes) -> str | None:
 
 
 def letters(data: bytes) -> str:
-    """What no mark and no change of case changes."""
+    """The part of a text that new marks and changes of case leave alone."""
     text = documents(data)
     if text is None:
         text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "replace")
@@ -138,9 +138,9 @@ def check_again(path: Path, transcript: Transcript, marked: MarkedTranscript) ->
     if again.format != transcript.format or written == texts:
         return
     if any(":" in text for text in written):
-        return  # with a capital, a word with a colon is a speaker's name; `0:` before a time is a part of it
+        return  # with a capital, a word with a colon becomes a speaker's name; `0:` before a time becomes part of it
     if documents(path.read_bytes()) is not None:
-        return  # of JSON that has its words twice, the other ones are read once their marks differ
+        return  # if JSON has its words twice, the other copy is read once the marks differ
     raise AssertionError("other words than were written")
 
 
@@ -157,7 +157,7 @@ def random_labels(found_words: Words, label_set: LabelSet, rng: random.Random) -
 
 
 def check_form(form: str, found_words: Words, marked: MarkedTranscript, folder: Path) -> None:
-    """Raise AssertionError unless all words are in another format that people see, or programs read."""
+    """Raise AssertionError unless another format has all words that people see or programs read."""
     uncounted = [re.sub("qz([a-p]{3}q)", r"xz\1", name, flags=re.I) for name in found_words.speakers]
     names = [f"in{i}" for i in range(len(found_words.recordings))]
     found_words = found_words._replace(speakers=uncounted, recordings=names)

@@ -1,4 +1,4 @@
-"""JSON of recognisers beside Whisper's and Vosk's: random files of each format, and the words that people see."""
+"""JSON of recognisers other than Whisper and Vosk: random files of each format, and the words that people see."""
 
 import json
 import random
@@ -18,7 +18,7 @@ def dumped(content: Any, rng: random.Random) -> str:
 
 
 def transformers(rows: Rows, rng: random.Random) -> str:
-    """Words, or chunks that are longer, of one recording or several."""
+    """Words, or longer chunks, of one or several recordings."""
     blank, made = rng.choice(("", " ")), []
     for row in rows:
         chunks = [{"text": blank + text, "timestamp": [begin, rng.choice((end, None))]} for text, begin, end in row]
@@ -119,7 +119,7 @@ def sherpa_onnx(rows: Rows, rng: random.Random) -> str:
 
 
 def whisper(rows: Rows, rng: random.Random) -> str:
-    """Segments with words, or only with texts; of openai-whisper, or a list as of faster-whisper."""
+    """Segments with words, or only with texts, as from openai-whisper, or a list as from faster-whisper."""
     blank, segments = rng.choice((" ", "")), list[dict[str, Any]]()
     for number, row in enumerate(rows):
         segment: dict[str, Any] = {"id": number, "start": row[0][1], "end": row[-1][2],

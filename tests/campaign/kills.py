@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """usage: kills.py [--kills N] [--commands NAME,…] [--seed N]
 
-Kills every command of punc that writes a directory, before each call that changes one (replace, rename, link, unlink,
-rmdir, mkdir), and after the last. Then a reader looks at what is left: it finds the old directory or the new one, or
-refuses what it finds. Then the command runs again, to the bytes of a run that was not killed.
+Kills every command of punc that writes a directory, before each call that changes a directory (replace, rename, link,
+unlink, rmdir, mkdir), and after the last one. Then a reader must find the old directory or the new one, or refuse what
+is left. Then the command runs again and must give the bytes of a run that was not killed.
 
---kills N: N kills in all, drawn from these; 0: each once. The counts are printed; the status is 1 if one is not 0.
+--kills N: N of these kills, drawn at random; 0: each once. The counts are printed; the status is 1 if one is not 0.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def killed_at(line: list[str], area: Path, at: int, counter: Path | None = None)
 
 
 def kill_command(place: Path, name: str, command: Command, draws: Callable[[int], list[int]]) -> Counter[str]:
-    """Kill a command at the changes that `draws` takes of their number. Returns counts."""
+    """Kill a command at the changes that `draws` chooses, given their number. Returns counts."""
     counts: Counter[str] = Counter()
     area, work = place / name, place / f"{name}.work"
     old, new = make_area(place, area, command)
@@ -69,7 +69,7 @@ def kill_command(place: Path, name: str, command: Command, draws: Callable[[int]
         if kind == "MIXTURES" or not found:
             counts["reader errors"] += not found
             print(f"{name}, change {at}: {kind} {sorted(map(str, work.rglob('*')))}")
-        # Of a join that was killed behind the last change, nothing is left to be joined.
+        # After a join that was killed after the last change, nothing is left to join.
         done = command.line[0] == "join" and not any(file.name != ".lock" for file in work.glob("parts/*/*"))
         again = in_child(lambda: (os.chdir(work), run(command.line))[1])
         if looked(work, command, place) != new or (again and not done):
@@ -79,7 +79,7 @@ def kill_command(place: Path, name: str, command: Command, draws: Callable[[int]
 
 
 def looked(work: Path, command: Command, place: Path) -> str:
-    """The state of what a command writes, by a process of its own; empty if the reader failed."""
+    """The state of a command's output, read by a separate process; empty if the reader failed."""
     (place / "found").write_text("")
     in_child(lambda: (place / "found").write_text(state(work, command)) and 0)
     return (place / "found").read_text()

@@ -1,6 +1,6 @@
-"""What the campaign knows of a kind of input: how valid ones are made, how the program reads them, and its words.
+"""A kind of input in the campaign: how valid inputs are made, how the program reads them, and which words count.
 
-A word that counts is `qz`, three letters and `q`. It comes through every reader as it is, and nothing else looks so.
+A word that counts is `qz`, three letters and `q`. Every reader leaves it unchanged, and nothing else looks like it.
 """
 
 import importlib.util
@@ -19,7 +19,7 @@ NAMES = ("O", "COMMA", "PERIOD", "QUESTIONMARK")
 
 @dataclass
 class Read:
-    """What came of reading: the bytes of the words, and how many words the messages say are left out."""
+    """The outcome of reading: the bytes of the words, and how many words the messages call left out."""
 
     words: bytes = b""
     named: int = 0
@@ -29,13 +29,13 @@ class Read:
 class Kind:
     """A kind of input.
 
-    name     as it is printed
+    name      as printed
     make     writes valid files into a folder; the random numbers vary them
     read     reads them as the program does; None: it has no words to count
     mutated  names of the files that are mutated
     visible  the part of a file that has words; None: words are not counted
     alter    changes the structure of the files in a folder; None: only bytes, lines and fields are mutated
-    share    how often it comes, compared with others
+    share    how often it is drawn, compared with others
     """
 
     name: str
@@ -57,7 +57,7 @@ def words(rng: random.Random, number: int) -> list[str]:
 
 
 def counted(text: bytes) -> Counter[bytes]:
-    """The words that count; of several without a blank between them, the first."""
+    """The words that count; of several with no space between them, only the first."""
     return Counter(match[1] for match in map(WORD.search, text.split()) if match)
 
 
@@ -72,10 +72,10 @@ def named(counts: Counter[str]) -> int:
 
 def changed(content: Any, rng: random.Random, values: Sequence[Any], odd: Sequence[str] = (),
             other: Callable[[Any], Any] = lambda value: None) -> Any:
-    """Something nested in dictionaries and lists, with one value changed, left out or doubled.
+    """Nested dictionaries and lists with one value changed, left out or doubled.
 
     values   what may replace any value
-    odd      what may stand next to a text
+    odd      what may be put next to a text
     other    how values of another kind are changed; None: they are replaced
     """
     if isinstance(content, dict | list) and content and rng.randrange(10):

@@ -1,10 +1,10 @@
-"""Mutants: a module that loses data when it is wrong is changed in one place, and its tests must fail.
+"""Mutation tests: a module whose mistakes lose data is changed in one place, and its tests must fail.
 
     python tests/campaign/mutants.py [--sample N] [--seed N] [MODULE …]
 
 cosmic-ray changes a module in a clone of the checkout, one mutant at a time: pip install cosmic-ray. Prints each mutant
-that no test caught, as a diff, and the counts. Of the survivors, read which do the same as the module, such as a larger
-block to read.
+that no test caught, as a diff, and the counts. Check by reading which survivors are equivalent to the module, such as a
+larger block to read.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import TestOutcome
 
 ROOT = Path(__file__).parents[2]
-SECONDS = 300  # that the tests of a mutant may take
+SECONDS = 300  # the most that the tests of a mutant may take
 MODULES = {  # of punc, and the tests of each
     "timing/align": "align", "timing/pauses": "pauses", "transcripts/ctm": "ctm",
     "transcripts/transcript": "transcripts", "transcripts/parts": "transcripts", "transcripts/cues": "transcripts",

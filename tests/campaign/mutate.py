@@ -15,7 +15,7 @@ BYTES = (b"\0", b"\r", b"\n", b"\r\n", b"\t", b" ", b"\x0b", b"\x0c", b"\x1c", b
          "\ufeff".encode(), "\u200b".encode(), "\u0301".encode(), "\U0001f600".encode(), "ß".encode(), "İ".encode(),
          b"<", b">", b"&", b"'", b'"', b"|", b":", b";;", b"#", b"--", b"=", b"\\", b"/", b"../", b"%", b"{", b"[",
          b"]", b"<s>", b"</s>", b"<eps>", b"#0", b"<unk>", b"$(x)", b"`x`", b"~")
-LARGEST = 1 << 21  # bytes of an input: what grows twice would only take long
+LARGEST = 1 << 21  # bytes of an input: one that grows again would only take long
 NUMBER = re.compile(rb"-?\d+(?:\.\d+)?")
 TAG = re.compile(rb"<[^<>]{1,200}>")
 BLANK = re.compile(rb"[ \t]+")
@@ -32,7 +32,7 @@ class Payload:
 
 
 def payloads(marker: Path) -> list[bytes]:
-    """What would make a directory `marker` if it were unpickled, evaluated or given to a shell."""
+    """Payloads that would make a directory `marker` if unpickled, evaluated or given to a shell."""
     name, code = os.fsencode(marker), f"__import__('os').mkdir('{marker}')".encode()
     plain = [pickle.dumps(Payload(marker), protocol) for protocol in (0, 2, 4)]
     return [*plain, *(b"utt PKL" + content for content in plain), *(b"\x93NUMPY" + content for content in plain), code,

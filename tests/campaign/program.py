@@ -1,4 +1,4 @@
-"""The program as the campaign starts it; without PyTorch, which stream.py does not want in its memory."""
+"""The program as the campaign starts it; without PyTorch, which would be in the memory that stream.py measures."""
 
 import sys
 

@@ -2,9 +2,9 @@
 """usage: races.py [--races N] [--commands NAME,…] [--seed N]
 
 Runs a command of punc twice at the same time into one directory, once with each of two inputs, and reads the directory
-all the while. Afterwards it has what one of the two makes; the other has said who writes there, or came later. A reader
-finds the old directory, one of the two new ones, or refuses. Nine of ten pairs start together; in the tenth, one
-starts up to half a second later. The counts are printed; the status is 1 if a result is mixed.
+all the while. Afterwards it must have the output of one of the two; the other has said who writes there, or came later.
+A reader must find the old directory or one of the two new ones, or refuse. Nine of ten pairs start together; in the
+tenth, one starts up to half a second later. The counts are printed; the status is 1 if a result is mixed.
 
 --races N: how many, over all commands; 200 by default.
 """
@@ -21,7 +21,7 @@ from pathlib import Path
 
 from world import COMMANDS, Command, in_child, make_area, make_inputs, run, run_in, start_child, state
 
-# In these, both inputs lie in other places than the directory.
+# Their inputs are outside the directory.
 RACED = ("prepare", "prepare-ctm", "make-store", "punctuate", "transcript", "project", "score", "part", "publish",
          "pack", "train")
 READS = 20
@@ -43,7 +43,7 @@ def start(area: Path, line: list[str], version: str, delay: float) -> int:
 
 
 def read(area: Path, command: Command, found: Path) -> str:
-    """What a reader finds, in a process of its own: the others write meanwhile."""
+    """What a reader in a separate process finds while the others write."""
     found.write_text("failed")
     in_child(lambda: found.write_text(state(area, command)) and 0)
     return found.read_text()

@@ -4,11 +4,11 @@
 Presses Ctrl-C: SIGINT to the whole process group, as a terminal sends it, at a random moment of `punc punctuate --nj
 2` or of `punc train`; half of the moments are in its first 0.2 s. Then SIGTERM to the program alone, in the same way.
 It counts how often the program ended within 2 s, with exactly one line, with nothing left of its directory, and with no
-process left. A training is started again until it ends; its model must then be that of an unbroken run. The status is
-1 if one of the counts is short.
+process left. A training is started again until it ends; its model must then be that of an uninterrupted run. The status
+is 1 if one of the counts is short.
 
 The interpreter itself starts for some hundredths of a second before it runs a line of the program: what it prints then
-is counted apart. --times N: of each signal and program, 100 by default.
+is counted separately. --times N: of each signal and program, 100 by default.
 """
 
 import argparse
@@ -34,7 +34,7 @@ PROGRESS = re.compile(r"^(kept )?epoch .*\n", re.MULTILINE)  # lines of a traini
 OURS = re.compile(r"^punc|/punc/\w+/", re.MULTILINE)
 LIMIT = 2.0  # s
 EARLY = 0.2  # s
-UTTERANCES, WORDS = 24, 400_000  # the program takes some seconds: an utterance of more would outlast GRACE
+UTTERANCES, WORDS = 24, 400_000  # the program takes some seconds; an utterance of more words would outlast GRACE
 TRAINING_WORDS = 60_000  # an epoch takes three
 
 
@@ -43,7 +43,7 @@ class Program(NamedTuple):
 
     line    its arguments
     kept    the files of `out` that may be there after a signal
-    last    s after its start in which a signal may come
+    last    seconds after its start in which a signal may come
     """
 
     line: list[str]
@@ -78,7 +78,7 @@ def make_store(place: Path) -> None:
         for line in (["prepare", "--format", "prose", "--labels", "labels.txt", "--nj", "1", "words.txt", "data"],
                      ["make-store", "--nj", "1", "--labels", "labels.txt", "store", "data"]):
             assert run(line) == 0, line
-    # In a process of its own: what else a process has read decides how the model's bytes are packed.
+    # In a separate process, because what a process has read before changes how the model's bytes are packed.
     subprocess.run([*PUNC, *TRAIN, "store", "whole"], cwd=place, check=True, stderr=subprocess.DEVNULL)
 
 
@@ -96,7 +96,7 @@ def group(leader: int) -> list[int]:
 
 
 def stopped(place: Path, program: Program, number: signal.Signals, delay: float) -> tuple[dict[str, bool], str]:
-    """Start the program, send the signal after `delay` seconds. Returns what was as it should be, and the messages.
+    """Start the program, and send the signal after `delay` seconds. Returns what was right, and the messages.
 
     They are empty if the program had ended before the signal.
     """

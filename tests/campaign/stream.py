@@ -4,9 +4,9 @@
 Punctuates a live stream, in two ways, and watches the memory: the words through `punc punctuate en-live -`, and the
 words with a pause before each through the model as a program would call it (`SlotStream`). Prints the smallest
 and the largest resident memory, from a tenth of the words on. The status is 1 if the largest is more than 5 % above the
-smallest, or if words have gone.
+smallest, or if words are missing.
 
---words N: 10 million by default, what people say in about two days without a break. --streams N: empty lines that end a
+--words N: 10 million by default, about two days of speech without a break. --streams N: empty lines that end a
 stream, spread over the words; 0 by default.
 """
 

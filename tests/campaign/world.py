@@ -1,7 +1,7 @@
 """What the campaign runs on: two generations of small inputs, `a` and `b`, and the commands that write directories.
 
-A command reads `in/` and writes below the current directory. Where `in` is a link to the inputs of a, it makes other
-words, labels and posteriors than from b, so files of both together are noticed.
+A command reads `in/` and writes below the current directory. If `in` links to the inputs of a, its words, labels and
+posteriors differ from those of b, so a mixture of files is noticed.
 """
 
 import contextlib
@@ -42,9 +42,9 @@ class Command(NamedTuple):
 
     line     its arguments; the current directory has `in`
     out      the directory that it writes
-    read     reads `out` as the programs do that use it; raises InputError if it refuses
+    read     reads `out` as its users do; raises InputError if it refuses
     before   command lines that make what it needs
-    fresh    there is no older directory: it would not be replaced
+    fresh    no older directory, because it would not be replaced
     """
 
     line: list[str]
@@ -55,7 +55,7 @@ class Command(NamedTuple):
 
 
 def run(line: list[str], expected: str = "") -> int:
-    """Run a command line in this process, without its output; of errors, only those that are not expected are printed.
+    """Run a command line in this process, without its output; only unexpected errors are printed.
     """
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as errors:
         status = main(line)
@@ -65,7 +65,7 @@ def run(line: list[str], expected: str = "") -> int:
 
 
 def start_child(work: Callable[[], object]) -> int:
-    """Start something in a process of its own; returns that process."""
+    """Run a function in a separate process; returns the process."""
     sys.stdout.flush()
     child = os.fork()
     if not child:
@@ -78,7 +78,7 @@ def start_child(work: Callable[[], object]) -> int:
 
 
 def in_child(work: Callable[[], object]) -> int:
-    """Do something in a process of its own; returns its status, -9 if it was killed."""
+    """Run a function in a separate process; returns its status, -9 if it was killed."""
     return os.waitstatus_to_exitcode(os.waitpid(start_child(work), 0)[1])
 
 
@@ -88,7 +88,7 @@ def read_data(path: Path) -> None:
 
 
 def read_projected(path: Path) -> None:
-    """Its pauses are those of the inputs, which are others now."""
+    """Its pauses must follow the inputs, which have changed."""
     list(DataDir(path, ["pauses.scp"]).utterances())
 
 
@@ -182,7 +182,7 @@ def inside(place: Path) -> Iterator[None]:
 
 
 def _write_texts(folder: Path, lengths: Sequence[int], draw: random.Random) -> None:
-    """Texts, the times of their words, and ASR output with some other words; the words say whose they are."""
+    """Texts, the times of their words, and ASR output with some other words; the words show their version."""
     (folder / "labels.txt").write_text(LABELS)
     times, asr = [], []
     for number, length in enumerate(lengths, 1):
@@ -216,7 +216,7 @@ def _write_model(folder: Path, name: str, options: dict, version: str) -> None:
 
 
 def make_area(place: Path, area: Path, command: Command) -> tuple[str, str]:
-    """A directory with `out` as it is made from a, ready to make it from b. Returns its states before and after."""
+    """A directory with `out` made from a, ready to be made from b. Returns its states before and after."""
     area.mkdir()
     for folder in ("data", "exp"):
         shutil.copytree(place / "in_a" / folder, area / folder)
@@ -243,7 +243,7 @@ def run_in(area: Path, *lines: list[str]) -> None:
 
 
 def _turn(place: Path, area: Path, version: str) -> None:
-    """Set the inputs in an area to those of a version. For `data`, which keeps its words, the times change."""
+    """Set the inputs in an area to those of a version. In `data`, the words stay and the times change."""
     (area / "in").unlink(missing_ok=True)
     (area / "in").symlink_to(place / f"in_{version}")
     shutil.rmtree(area / "exp/S")
@@ -257,9 +257,9 @@ def _turn(place: Path, area: Path, version: str) -> None:
 def state(area: Path, command: Command) -> str:
     """What a reader finds: `refused`, or a hash of the files that are not hidden; of an experiment, of its results.
 
-    It reads where the command ran, because a part names its inputs as the command line does.
-    progress.pt next to a finished model does not count: the next training removes it. If files are replaced while they
-    are hashed here, which is no reader's work, all is read again.
+    It runs where the command ran, because a part names its inputs as the command line does. progress.pt next to a
+    finished model does not count: the next training removes it. If files are replaced while they are hashed here, which
+    is no reader's work, all is read again.
     """
     out = area / command.out
     while True:
@@ -280,7 +280,7 @@ def state(area: Path, command: Command) -> str:
 
 
 def _files(out: Path) -> dict[Path, tuple[int, int]]:
-    """The files of a directory that are not hidden, each with what changes when it is replaced."""
+    """The files of a directory that are not hidden, each with its properties that change when it is replaced."""
     found = {}
     for file in sorted([*out.glob("RESULTS.*"), *out.glob("results/*")] if out.name == "exp" else _visible(out)):
         with contextlib.suppress(FileNotFoundError):
@@ -291,14 +291,14 @@ def _files(out: Path) -> dict[Path, tuple[int, int]]:
 
 
 def _visible(out: Path) -> Iterator[Path]:
-    """The files below a directory, but for hidden directories: what commands make there comes and goes."""
+    """The files below a directory, except in hidden directories, where commands make temporary files."""
     for folder, inner, names in os.walk(out):
         inner[:] = [name for name in inner if not name.startswith(".")]
         yield from (Path(folder, name) for name in names)
 
 
 def _content(file: Path) -> bytes:
-    """The bytes of a file, without what is different each time: the paths and times of inputs."""
+    """The bytes of a file, without the paths and times of inputs, which differ each time."""
     content = file.read_bytes()
     if file.name in ("conf", "part.json"):
         return b"".join(line for line in content.splitlines() if not line.startswith((b"# ", b"  ")))

@@ -48,7 +48,7 @@ def write_words(out: Path, name: str, files: dict[str, Path]) -> None:
 
 
 def timed_words(path: Path) -> Iterator[tuple[TimedWord, tuple[str, ...]]]:
-    """The words of a CTM in time order, each with its spoken words. Raises InputError if the CTM is bad."""
+    """The words of a CTM in time order, each with its spoken words. Raises InputError if the CTM is invalid."""
     index = CtmIndex(path)
     for id in index:
         for word in index[id]().words:

@@ -1,4 +1,4 @@
-"""Reads Rev's `.nlp` transcripts: a header line, then one token a line with its mark and times, in columns with `|`."""
+"""Reads Rev's `.nlp` transcripts: a header line, then a token per line with its mark and times, separated by `|`."""
 
 import math
 import os
@@ -48,7 +48,7 @@ class Call(NamedTuple):
 def read_nlp(path: str | os.PathLike) -> list[Token]:
     """The tokens of a transcript. The letters of an abbreviation are joined to one token.
 
-    Raises InputError if a column is missing, a line has another number of columns than the first, or a time is bad.
+    Raises InputError if a column is missing, a line has another number of columns than the first, or a time is invalid.
     """
     tokens, letters = [], ""
     with open_input(path) as file:
@@ -96,7 +96,7 @@ def aligned(tokens: Sequence[Token]) -> float:
 
 
 def division(calls: Mapping[str, Sequence[Token]]) -> tuple[list[str], list[str]]:
-    """The calls to train on with pauses and those of dev: every tenth of those that are aligned is dev."""
+    """The calls to train on with pauses, and those of dev, which is every tenth aligned call."""
     usable = [call for call, tokens in calls.items() if aligned(tokens) >= MIN_ALIGNED]
     dev = usable[DEV_EVERY - 1::DEV_EVERY]
     return [call for call in usable if call not in dev], dev
@@ -108,7 +108,7 @@ def percents(tokens: Iterable[Token]) -> list[Token]:
 
 
 def without_fillers(tokens: Iterable[Token]) -> list[Token]:
-    """Tokens without `FILLERS`, as engines write. A filler's mark goes to the token before; its time becomes pause."""
+    """Tokens without `FILLERS`. A filler's mark goes to the token before; its time becomes part of the pause."""
     kept: list[Token] = []
     for token in tokens:
         if token.token.lower().rstrip("-") not in FILLERS:

@@ -6,11 +6,11 @@ from pathlib import Path
 from punc.base.errors import InputError
 from punc.base.files import decode_line, open_input
 
-LINES = 50  # of a document, in a file without `#doc` lines
+LINES = 50  # in each document of a file without `#doc` lines
 
 
 def lines(paths: Iterable[Path]) -> Iterator[tuple[int, str]]:
-    """The lines of files but for `#speaker` lines, each with its document's number, from 1, over all files.
+    """The lines of files, except `#speaker` lines, each with its document's number, from 1, over all files.
 
     A file whose first line is not `#doc` is cut into documents of LINES lines. Raises InputError for text before the
     first document.

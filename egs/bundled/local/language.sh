@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2046,SC2086,SC2154  # run.sh sets and uses them
-# Sourced by ../run.sh: what is the same in most languages. A language sets and defines again, in conf/LANGUAGE/language.sh,
-# what it does otherwise.
+# Sourced by ../run.sh: variables and functions that most languages share. conf/LANGUAGE/language.sh redefines those
+# that differ.
 
 sources=                                                # names with their files, NAME:FILE
 every=40                                                # one document in so many is a test
@@ -44,7 +44,7 @@ train_systems() { two_at_a_time train_system $(in_stage 4); }
 train_on() { :; }
 score_others() { :; }
 
-# score_all REFERENCE DECODED OUT: all that is in merges; the first of them, marks, is the score, others are score_NAME.
+# score_all REFERENCE DECODED OUT: scores everything in merges; the first, marks, is the score, others are score_NAME.
 score_all() {
   local part score_name
   for part in "${!merges[@]}"; do
@@ -53,8 +53,8 @@ score_all() {
   done
 }
 
-# fit_labels MODEL-DIR: its models, of all seeds, choose labels of neighbouring words that fit together; a bundled one
-# has its own weights.
+# fit_labels MODEL-DIR: makes its models of all seeds choose labels of neighbouring words that fit together; a bundled
+# model has its own weights.
 fit_labels() {
   local seed model
   for seed in $seeds; do

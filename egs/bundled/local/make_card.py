@@ -4,7 +4,7 @@ Prints the card of a bundled model: what it is, what it was trained on, and how 
 
 CARDS     for each system, with tabs between: its name, its use, and its architecture
 TEMPLATE  the text, with {system}, {use}, {model}, {scale} and {columns}; a line `| {SET} what it is |` is a row of
-          figures, which is left out if RESULTS.tsv has none of the set
+          figures, which is left out if RESULTS.tsv does not have the set
 """
 
 import re
@@ -36,7 +36,7 @@ def main(system: str, cards: Path, template: Path, results: Path, scale: Path) -
     def row(match: re.Match) -> str:
         if match[1] not in values:
             return ""
-        # An F1 of 0 is that of a reference without what is scored, as one without capitals.
+        # F1 is 0 if the reference has nothing to score, such as no capitals.
         figures = [f"{values[match[1]].get(column) or float('nan'):.1f}".replace("nan", "–") for column in columns]
         return f"| {' | '.join([match[2], *figures])} |\n"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: local/pack.sh SYSTEM
-# $exp/packed/SYSTEM: the model in int8, as it is bundled, with its card, whose figures are those of $exp/RESULTS.tsv. data, exp,
-# conf and cased are variables of run.sh.
+# Makes $exp/packed/SYSTEM: the model in int8, as bundled, with its card, which has the figures of $exp/RESULTS.tsv.
+# data, exp, conf and cased are variables of run.sh.
 # shellcheck disable=SC2154  # variables of run.sh
 set -euo pipefail
 model=$exp/$1

@@ -1,9 +1,9 @@
 """usage: prepare_texts.py EVERY CORPUS OUT NAME:FILE[+FILE …] …
 
 Writes the text of sources as prose, a stream for each document (`#doc` lines). Of each source, NAME with its FILEs in
-CORPUS, document EVERY, 2 · EVERY, … is OUT/test_NAME.txt, those in the middle between them OUT/dev_NAME.txt, all others
-OUT/NAME.txt. `#speaker` lines are dropped, and so is what stands in parentheses, because nobody said it, and a dash
-after a mark, with which a record says that the speaker turns to another person.
+CORPUS, document EVERY, 2 · EVERY, … is OUT/test_NAME.txt, those halfway between them OUT/dev_NAME.txt, all others
+OUT/NAME.txt. `#speaker` lines are dropped, and so are text in parentheses, because nobody said it, and a dash after a
+mark, which shows that the speaker turns to another person.
 """
 
 import re

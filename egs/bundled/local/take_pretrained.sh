@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: local/take_pretrained.sh true|false EXP SYSTEM …
-# true: copies the bundled models to EXP/SYSTEM, where what a recipe trains is, and other weights over an earlier copy.
-# Fails if EXP/SYSTEM is of the other kind.
+# true: copies the bundled models to EXP/SYSTEM, the place of trained models, and replaces an earlier copy with other
+# weights. Fails if EXP/SYSTEM is a model of the other kind.
 set -euo pipefail
 pretrained=$1 exp=$2
 fail() {
@@ -19,7 +19,7 @@ for system in "${@:3}"; do
     rm -rf "$model.new"
     mkdir -p "$exp"
     cp -r "$shipped" "$model.new"
-    if [ -e "$model" ]; then  # with what it punctuated; model.json, which is first read, comes last
+    if [ -e "$model" ]; then  # also removes its output; model.json, which is read first, comes last
       find "$model.new" -type f ! -name model.json -exec mv -t "$model" {} +
       mv "$model.new/model.json" "$model"
       rmdir "$model.new"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # usage: local/check_corpus.sh DIR
-# Checks that the corpora are in DIR, and warns if their size differs from those that RESULTS.md was measured on.
+# Checks that the corpora are in DIR, and warns if their sizes differ from those behind RESULTS.md.
 set -eu
 dir=$1
 status=0

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: local/learn_confusions.sh PAIRS-DIR LABELS DATA
-# DATA/confusions.txt: what a recogniser made of TED's training talks, as no call outside the test has ASR
-# output; clitics are joined, as in the calls. DATA/dev_noisy: dev with such errors. What is there is kept.
+# Writes DATA/confusions.txt: a recogniser's errors in TED's training talks, because only the test calls have ASR
+# output; clitics are joined, as in the calls. DATA/dev_noisy: dev with such errors. Existing files are kept.
 set -euo pipefail
 pairs=$1 labels=$2 data=$3
 if [ ! -f "$data/confusions.txt" ]; then

@@ -3,12 +3,12 @@
 Writes the force-aligned transcripts of Earnings-22 (DIR/transcripts/force_aligned_nlp_references) as
 
 OUT/train_pauses, OUT/dev               data directories with pauses
-OUT/train_pauses_clean, OUT/dev_clean   the same without fillers, as engines write calls
+OUT/train_pauses_clean, OUT/dev_clean   the same without fillers, which engines leave out
 OUT/earnings22.txt                      the text of the calls that are in neither
 
 A call that is less than half aligned is only used as text. Of the others, every tenth in the order of their names is
-dev. The first stage reads no call of the second one: on text that it knows, its features and posteriors are better than
-on test calls, and a second stage would learn to trust them too much.
+dev. The first stage reads no call of the second one: on text that it was trained on, its features and posteriors are
+better than on test calls, and a second stage would learn to trust them too much.
 """
 
 import sys

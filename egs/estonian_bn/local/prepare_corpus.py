@@ -5,13 +5,12 @@ Cuts the corpus into the sets of the recipe: texts of the first stage, OUT-DIR/<
 pauses, OUT-DIR/pauses.{train,dev,test}.txt, all with `#doc` lines.
 
 - Every 20th document of the text sources edt, estner and fiction is dev, from the 10th on. For bn (raw_data), dev.txt
-is
-  dev. Empty lines separate its broadcasts; its marks, spelt `,COMMA`, become plain marks.
+is dev. Empty lines separate its broadcasts; its marks, spelt `,COMMA`, become plain marks.
 - pauses.dev.txt, one broadcast, is the test set. pauses.train.txt is five broadcasts, one a line. Each is cut into news
   items. The items that begin in the first fifth of the first broadcast's words are dev, those in the second fifth of
   the second's, and so on, so that headlines, reports, sports and weather are in both train and dev. A news item ends at
-  a period with a pause of 2 s or more: a jingle, a report's own sound, or a change of place follows. What is before and
-  after the dev items of a broadcast is train, as two streams.
+  a period with a pause of 2 s or more: a jingle, a report's own sound, or a change of place follows. The parts before
+  and after the dev items of a broadcast are train, as two streams.
 """
 
 import re
@@ -59,7 +58,7 @@ def words(text: str) -> int:
 
 
 def split(broadcast: str, part: int, parts: int) -> tuple[str, str, str]:
-    """A broadcast as the text before its dev items, these, and the text after: dev is the `part`-th of `parts`."""
+    """A broadcast as the text before its dev items, these, and the text after; dev is part `part` of `parts`."""
     before, dev, after, at, total = "", "", "", 0, words(broadcast)
     for item in items(broadcast):
         if at * parts < part * total:

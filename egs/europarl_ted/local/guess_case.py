@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """usage: local/guess_case.py LABELS-FILE CASED-DATA-DIR OUT-DIR DATA-DIR …
 
-Joins the cased data directory and others whose text has marks but no case, which it guesses for the labels. A word gets
-a capital at the beginning of a sentence, and everywhere if the cased text writes it with a capital in more than half of
+Joins the cased data directory and others without case, for which it guesses the capitals in the labels. A word gets a
+capital at the beginning of a sentence, and everywhere if the cased text writes it with a capital in more than half of
 its occurrences within sentences. Each word is judged by itself.
 """
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # usage: local/last_documents.sh WORDS FILE
-# Prints the last documents of a text with `#doc` lines: as many whole ones as have at most WORDS words; all if WORDS is 0.
+# Prints the last documents of a text with `#doc` lines: whole ones, with at most WORDS words in all; 0: all.
 set -euo pipefail
 LC_ALL=C awk -v most="$1" '
   NR == FNR { if (/^#doc/) { documents++ } else { words[documents] += NF; total += NF }; next }

@@ -19,7 +19,7 @@ prepare_marks() {
 [ -f data/raw/test_conll.txt ] || "$here"/texts.py "$corpus" data/raw # the last file that it writes
 if [ ! -f data/raw/test_conll_quotes.txt ]; then # the last file that is made here
   for part in train_all dev test; do cat "data/raw/${part%_all}"_{europarl,ted,conll}.txt >"data/raw/$part.txt"; done
-  # Smaller training texts, of the latest documents: 4.2 and 1.05 million words.
+  # Smaller training texts from the latest documents: 4.2 and 1.05 million words.
   last() { "$here"/last_documents.sh "$1" "data/raw/train_$2.txt"; }
   last 2000000 europarl | cat - data/raw/train_{ted,conll}.txt >data/raw/train.txt
   { last 500000 europarl; last 500000 ted; last 50000 conll; } >data/raw/train_1m.txt

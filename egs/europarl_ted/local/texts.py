@@ -2,11 +2,11 @@
 """usage: local/texts.py CORPUS-DIR OUT-DIR
 
 Writes the corpora as prose, OUT-DIR/{train,dev,test}_{europarl,ted,conll}.txt, with a line `#doc NAME` before each
-document.
-A document is in one part only. So is a sitting of the Parliament, whose debates continue from one document to the next.
+document. A document is in one part only. So is a sitting of the Parliament, whose debates continue from one document to
+the next.
 
 - europarl: sittings up to June 2011 are train, those of 4 and 5 July 2011 dev, those from 6 July 2011 on test.
-  Lines of #speaker are dropped. Phrases in single quotes, the usual ones there, get double quotes (`quoted`).
+  Lines of #speaker are dropped. Single quotes around phrases, the usual style there, become double quotes (`quoted`).
 - ted: the talks of train2012 and dev2012, and the eight of test2011 as test.
 - Of both, text in parentheses is dropped, because nobody said it: (Applause), (PSE), (The sitting was closed at 12.30).
 - conll: the files train, valid and test by documents. Sentences without a small letter are dropped: headlines and

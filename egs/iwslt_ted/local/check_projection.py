@@ -7,10 +7,10 @@ The published test2011asr was not made by projection alone: a person wrote its c
 source (…SLT…comma.xml), and its periods are where the segments of that source end. So three figures are printed:
 agreement on all labels; agreement without commas; and in how many of the differing slots the published label is that of
 the ASR source, so that a person and not an alignment decided. Only the first two say how close a projection comes; the
-third says where the differences are from.
+third shows where the differences come from.
 
-Other rules than those of timing.align agree less. Differing slots of 12,822: 137 with these rules; 217 with left-over
-words always at the end of a stretch, 141 always at its beginning; 189 with inserted words before the mark.
+Rules other than those of timing.align agree less. Of 12,822 slots, 137 differ with these rules; 217 if left-over words
+are always at the end of a stretch, 141 if always at its beginning; 189 if inserted words are before the mark.
 """
 
 import tempfile

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # usage: local/download_data.sh DIR
-# Downloads the TED data of Che et al. (LREC 2016) into DIR: 22 MB. Files that are there and complete are kept.
+# Downloads the TED data of Che et al. (LREC 2016) into DIR: 22 MB. Complete files are kept.
 #
 # We do not know of a page by the authors. The files are on GitHub with the code of another paper
 # (26hzhang/neural_sequence_labeling, data/raw/LREC); xashru/punctuation-restoration (data/en) has dev and test too. The
-# punctuated talks that they were made of are WIT3's releases for IWSLT 2012: https://wit3.fbk.eu/2012-03 (train) and
+# punctuated talks that they were made from are WIT3's releases for IWSLT 2012: https://wit3.fbk.eu/2012-03 (train) and
 # https://wit3.fbk.eu/2012-03-b (test).
 # The text is TED's, under CC BY-NC-ND 4.0 (https://www.ted.com/about/our-organization/our-policies-terms).
 set -eu

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: local/make_talks.sh
-# data/store_talks: the talks of the pairs as they were said, `talks`, and as the recogniser wrote them, with the
-# labels projected, `talks_asr`; in the vocabulary of data/store_word. What is finished is not made again.
+# Makes data/store_talks: `talks`, the talks of the pairs as spoken, and `talks_asr`, the recogniser's output with
+# projected labels; in the vocabulary of data/store_word. Finished sets are kept.
 set -euo pipefail
 [ -d data/talks ] || { rm -rf data/talks.new; cp -R data/pairs_ref data/talks.new; mv data/talks.new data/talks; }
 [ -f data/talks_asr/text ] || punc project --labels conf/labels.txt data/pairs_ref data/pairs_asr data/talks_asr

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: local/prepare_more.sh CORPUS EUROPARL
-# More text for word vectors: data/train_extra, of CORPUS/train_extra, and data/europarl, of the file EUROPARL, if these are
-# there. What is finished is not made again. prepare_set is a function of recipe.sh.
+# Prepares more text for word vectors: data/train_extra from CORPUS/train_extra, and data/europarl from the file
+# EUROPARL, if these exist. Finished sets are kept. prepare_set is a function of recipe.sh.
 set -eu
 corpus=$1 europarl=$2
 [ ! -f "$corpus/train_extra" ] || prepare_set train_extra --format lrec "$corpus/train_extra"

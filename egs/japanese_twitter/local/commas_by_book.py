@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """usage: local/commas_by_book.py LABELS BOOKS REFERENCE-DIR SYSTEM-DIR
 
-Prints how each book of a test set of single sentences uses commas, and how well they were restored: a line a book, the
-one with the fewest commas first, and a line for each third of the books, in percent.
+Prints how each book of a test set of single sentences uses commas, and how well they were restored: a line for each
+book, the one with the fewest commas first, and a line for each third of the books, in percent.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ class Commas(NamedTuple):
 
 
 def counts(reference: Sequence[str], system: Sequence[str]) -> Commas:
-    """Those of one sentence, of its labels."""
+    """The counts of one sentence, from its labels."""
     commas, written = ([label == COMMA for label in labels] for labels in (reference, system))
     return Commas(1, len(commas), sum(commas), sum(written), sum(map(min, commas, written)))
 

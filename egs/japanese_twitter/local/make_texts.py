@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Makes the texts of all sets, OUT-DIR/*.txt, of books, of posts, and of files with a sentence or more a line.
+"""Makes the texts of all sets, OUT-DIR/*.txt, from books, posts, and files with one or more sentences per line.
 
     *_single   single sentences
-    *_multi    the same sentences in texts of 2 to 5: those of one book or post in their order; all others at random
+    *_multi    the same sentences in texts of 2 to 5: those of a book or post in their order; all others at random
 
 train_* and dev_* have the texts of all kinds; test_books_*, test_posts_* and test_sentences_* those of one kind.
 
 Held-out books are whole works: in the order of a hash of their names, so that the choice depends on nothing else, the
-first ones are test, and the next dev. A held-out work gives its first HELD_OUT sentences; the others are in no set. Of
-other files, each run of RUN lines is in one set, drawn at random, so that neighbours, which may be translations of one
-sentence, are not in training and test. Sentences that differ in their marks only count once: in test, else in dev.
+first ones are test and the next ones dev. A held-out work gives its first HELD_OUT sentences; the others are in no set.
+Of other files, each run of RUN lines is in one set, drawn at random, so that neighbours, which may be translations of
+one sentence, are not in training and test. Sentences that differ only in their marks count once: in test, else in dev.
 """
 
 import random
@@ -30,7 +30,7 @@ from punc.data.labels import LabelSet
 from punc.text.file_parts import decode
 
 RUN = 50  # lines
-HELD_OUT = 500  # sentences of a held-out book, at most
+HELD_OUT = 500  # the most sentences of a held-out book
 SENTENCES = (2, 3, 4, 5)  # of a text
 DOCUMENT = "#doc "
 
@@ -79,9 +79,9 @@ def lines_of(path: str, reader: SentenceReader) -> list[str]:
 
 def divide(kinds: dict[str, list[list[Line]]], sizes: dict[str, int],
            works: int = 0) -> dict[str, dict[str, list[Line]]]:
-    """The lines of each set and kind: of each kind, runs in their order, in sets of `sizes` sentences or a few more.
+    """The lines of each set and kind: runs of each kind in their order, in sets of `sizes` sentences or a few more.
 
-    The rest is in train; of books only the next `works`, unless 0. No sentence is there twice.
+    The rest is in train; of books only the next `works`, unless 0. No sentence occurs twice.
     """
     seen: set[str] = set()
     left = {kind: iter(runs) for kind, runs in kinds.items()}

@@ -32,8 +32,8 @@ class SentenceReader:
     A sentence ends after 。, ？ or ！ outside of brackets. It also ends after brackets that close behind such a mark,
     at the end of a line or before another bracket. Text at the end of a line without such a mark is dropped.
 
-    line_breaks  what BREAK is in a post. "stop": it ends a sentence, as the end of the post does; 。 is added if there
-                 is no mark. "drop": nothing
+    line_breaks  what BREAK means in a post. "stop": it ends a sentence, as the end of the post does; 。 is added if
+                 there is no mark. "drop": nothing
     """
 
     def __init__(self, labels: LabelSet, line_breaks: str):

@@ -10,8 +10,7 @@ They are the words of a data directory, so that every model and store of words r
     tokenize     writes DATA-DIR with subwords as words. The slot of a subword is after its last character; marks inside
                  a subword are lost and counted
     detokenize   writes DATA-DIR, whose words are characters, with the labels of SUBWORD-DIR, which has the same texts
-    in
-                 subwords; there is no mark inside a subword
+    in subwords; there is no mark inside a subword
 
 Latin words, numbers, and characters of several code points are subwords of their own.
 """
@@ -34,7 +33,7 @@ from punc.text.characters import CLASSES, class_of
 # Private characters that stand for a Latin word, a number, and a character of several code points.
 LATIN, NUMBER, CLUSTER = "\ue000\ue001\ue002"
 STANDS_FOR = {CLASSES[0]: LATIN, CLASSES[1]: NUMBER}
-MAX_TEXTS = 200_000  # that a model is trained on
+MAX_TEXTS = 200_000  # the most texts that a model is trained on
 BATCH = 10_000  # utterances that are tokenized at once
 
 

@@ -1,9 +1,9 @@
-"""What the synthesiser says of a text: some marks are silent, there are hesitations, and every pause has a length.
+"""Turns a text into what the synthesiser says: some marks are silent, hesitations are added, every pause has a length.
 
 If a text were read with its marks, the pauses would give them away. So a quarter of the commas and a twentieth of the
 full stops are silent, and every fortieth slot without a mark has a hesitation: silence, or every third time "um" or
-"uh" and then silence. The pause lengths of different marks overlap. All is drawn slot by slot, so that it depends only
-on the text and the random numbers.
+"uh" and then silence. The pause lengths of different marks overlap. Everything is drawn slot by slot, so that it
+depends only on the text and the random numbers.
 """
 
 import math
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from punc.base.errors import InputError
 
 TOKEN = re.compile(r"([A-Za-z0-9](?:['.,:-]?[A-Za-z0-9])*'?)([.,?!;:]?)")
-SILENT = {",": 1 / 4, ".": 1 / 20}  # fraction of a mark that the synthesiser does not get
+SILENT = {",": 1 / 4, ".": 1 / 20}  # fraction of these marks that the synthesiser does not get
 HESITATIONS = 1 / 40  # fraction of the slots without a mark
 FILLERS = ("um", "uh")
 FILLED = 1 / 3  # fraction of the hesitations
@@ -42,7 +42,7 @@ class Said(NamedTuple):
 
 
 def read_token(token: str) -> tuple[str, str]:
-    """The word and the mark of a blank-separated token. Raises ValueError for anything else."""
+    """The word and the mark of a space-separated token. Raises ValueError for anything else."""
     match = TOKEN.fullmatch(token)
     if not match:
         raise ValueError(token)
@@ -50,7 +50,7 @@ def read_token(token: str) -> tuple[str, str]:
 
 
 def say(lines: Iterable[str], random: Random, path: str | None = None) -> list[list[Said]]:
-    """What is said of each line of a text; empty lines are left out.
+    """What the synthesiser says for each line of a text; empty lines are left out.
 
     Raises InputError about the file `path` if a token is not a word with at most one mark after it, or if there is no
     word.
@@ -87,7 +87,7 @@ def _slot(word: str, mark: str, random: Random) -> Iterator[Said]:
 def _pause(mark: str, quantile: float) -> float:
     """The length of a pause in seconds, to a millisecond: log-normal."""
     median, deviation = PAUSES[mark]
-    spread = NormalDist().inv_cdf(min(max(quantile, 0.001), 0.999))  # no endless pause
+    spread = NormalDist().inv_cdf(min(max(quantile, 0.001), 0.999))  # bounds the longest pause
     return round(median * math.exp(deviation * spread), 3)
 
 

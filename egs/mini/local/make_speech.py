@@ -1,6 +1,6 @@
 """usage: make_speech.py JOB NJ TEXT-DIR WORK-DIR
 
-Makes, for every NJ-th text of TEXT-DIR from the JOB-th on, its speech WORK-DIR/wav/NAME.wav, the times of its words
+For every NJ-th text of TEXT-DIR from the JOB-th on, makes its speech WORK-DIR/wav/NAME.wav, the times of its words
 WORK-DIR/ref/NAME.ctm, its ASR output WORK-DIR/asr/NAME.ctm, and last WORK-DIR/info/NAME, which says how it is spoken. A
 text whose info is newer than the text is finished. The columns of info: name, voices, tempo, signal-to-noise ratio in
 dB, seconds, words, words without a time.

@@ -15,11 +15,11 @@ from hesitate import Said, sentences
 
 RATE = 16000  # samples/s
 FRAME = RATE // 100  # samples of an ASR frame; lines begin at a frame, so that times are whole hundredths
-VOICES = ("rms", "slt", "rms", "awb", "kal16")  # the one that is recognised best is there twice
+VOICES = ("rms", "slt", "rms", "awb", "kal16")  # the voice that is recognised best is listed twice
 DIALOGUE = ("interview", "call")  # texts with these names have two speakers, who alternate line by line
 TEMPOS = (1.0, 1.0, 1.0, 0.9, 1.1)
 NOISES = (None, None, None, 35.0)  # signal-to-noise ratio in dB; at 30 dB the word error rate is half as high again
-QUIET = 0.02  # of the loudest sample; the ends of a sentence below it are cut off
+QUIET = 0.02  # share of the loudest sample; quieter ends of a sentence are cut off
 EDGE = 0.05  # s that remain there
 SEARCH = 0.15  # s around a pause printed by flite in which to look for the quietest sample
 
@@ -61,7 +61,7 @@ def _line(line: Sequence[Said], voice: str, work: Path) -> np.ndarray:
         samples, pauses = _flite(part, voice, work)
         cuts = [_quietest(samples, *pause) for pause in pauses]
         silences = [said.pause for said in part[:-1] if said.mark]
-        if len(cuts) == len(silences):  # else flite read a word as several with a pause inside; its own pauses stay
+        if len(cuts) == len(silences):  # else flite split a word with a pause inside; its own pauses stay
             for between, silence in zip(np.split(samples, cuts), [*silences, 0]):
                 parts += [between, _silence(silence)]
         else:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """usage: local/count_sets.py DATA-DIR …
 
-Prints a table of data directories: texts, words, characters with blanks, labels, and how many texts end with a question
+Prints a table of data directories: texts, words, characters with spaces, labels, and how many texts end with a question
 mark, in percent.
 """
 

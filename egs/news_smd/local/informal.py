@@ -1,12 +1,11 @@
-"""Makes informal questions and statements of real sentences, in place of the paper's in-house set "DSAT".
+"""Makes informal questions and statements from real sentences, in place of the paper's in-house set "DSAT".
 
 A sentence is used if it has at most MAX_WORDS words, none of conf/formal_words.txt, and, if it is a statement, one of
 PERSONAL. It is made informal in these steps; the sentence determines each choice (`texts.chance`):
 
 1. `and but so now well then` at the beginning is dropped.
 2. Lower register: words are replaced by those of conf/informal_words.txt (obtain: get; do not: don't). Replacements
-that
-   are marked rare there (going to: gonna) are made in one of RARE sentences only.
+that are marked rare there (going to: gonna) are made in only one of RARE sentences.
 3. A statement that is chosen to be a question becomes one:
    - by inversion: you can come → can you come? I am late → are you late?
    - or with `do`: you want, we need → do you want, do we need? I think → do you think?
@@ -105,7 +104,7 @@ def pick(choices: Sequence[str], seed: str, text: str) -> str:
 
 
 def as_question(tokens: list[str], text: str) -> list[str]:
-    """A statement as a question without its mark; empty if no way applies."""
+    """A statement as a question without its mark; empty if no rule applies."""
     tokens = [*SPLIT.get(tokens[0], tokens[0]).split(), *tokens[1:]]
     if tokens[0] not in PRONOUNS or len(tokens) < 3:
         return []

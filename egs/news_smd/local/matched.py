@@ -2,7 +2,7 @@
 """usage: local/matched.py SENTENCES-DIR OUT-DIR TRAIN HELD-OUT
 
 Writes the sets of experiments 3 to 5, one text a line, made of sentences of messages, ted, europarl and podcasts. A
-document is in one set, and no sentence is there twice. Half of the sentences of each source in a set are questions.
+document is in one set, and no sentence occurs twice. Half of the sentences of each source in a set are questions.
 
     {train,dev,test}_matched  single sentences, TRAIN in train, HELD-OUT each in dev and test; fewer if there are not
                               enough questions
@@ -59,7 +59,7 @@ def balanced(sources: list[list[list[str]]], number: int) -> list[str]:
 
 
 def fits(sentences: Iterable[str]) -> bool:
-    """Whether sentences are together not longer than a text may be."""
+    """Whether the sentences together fit into a text."""
     return len(" ".join(sentences)) <= MAX_TEXT
 
 
@@ -86,7 +86,7 @@ def related(document: list[str], used: set[str]) -> Iterator[list[str]]:
 
 
 def unrelated(sentences: list[str]) -> Iterator[list[str]]:
-    """Sentences in their order as texts. One that does not fit begins the next text; one that is alone is left out."""
+    """Sentences in their order as texts. One that does not fit begins the next text; a single one is left out."""
     text: list[str] = []
     for sentence in sentences:
         size = SENTENCES[int(chance("size", text[0]) * len(SENTENCES))] if text else 1

@@ -2,14 +2,14 @@
 """usage: local/messages.py CORPUS-DIR WORDS OUT
 
 Writes the short messages that could have been dictated: OUT has a line `id<TAB>text` for each, in the order of the
-corpus. texts.py cleans the characters first. Then the first rule that applies counts:
+corpus. texts.py cleans the characters first. Then the first rule that applies decides:
 
-- Emoticons between blanks or after a mark are dropped: :) ;-) (: =D :p ^^ <3 xD. Marks before one at the end are the
+- Emoticons between spaces or after a mark are dropped: :) ;-) (: =D :p ^^ <3 xD. Marks before one at the end are the
   end.
 - Several marks at the end are one: QUESTION if there is a `?`, else PERIOD (`!`, `..`, `!!!`).
 - Messages are left out that have no mark at the end; `..` inside; the end of another sentence inside; characters that
-  nobody says (# < > * / …), such as <#> and <DECIMAL> of the corpus; a cut-off beginning (sentences.py); or a number of
-  one digit (`2` for to, `4` for for).
+  nobody says (# < > * / …), such as <#> and <DECIMAL> of the corpus; a cut-off beginning (sentences.py); or a one-digit
+  number (`2` for to, `4` for for).
 - Messages with a word that is not standard are left out. Standard words occur MIN_COUNT times in news, europarl and
   ted or are in conf/spoken_words.txt, and are not in conf/written_words.txt. Numbers are standard, and times such as
   7:30, 7pm.

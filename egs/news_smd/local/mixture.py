@@ -6,15 +6,15 @@ Writes the sets of experiments 1 and 2, one text a line:
     train_mixture, dev_mixture        NEWS sentences of news (0: all); SYNTHETIC texts that informal.py makes of ted and
                                       europarl (0: as many as make 18.9 % of them and the news questions, as in the
                                       paper), half of them questions, made of questions first, then of statements; and
-                                      CONVERSATION sentences of podcasts (0: all that there are questions for), 18.9 %
+                                      CONVERSATION sentences of podcasts (0: as many as the questions allow), 18.9 %
                                       questions. One document in DEV is dev.
     train_in_domain, dev_in_domain    the same, plus messages: 0.3 %, or as many as there are
-    test_messages                     the messages with ids in conf/sms_test_ids, half of all; those of the sets above
-                                      are from the other half
-    europarl                          other text, for a language model: the sentences of europarl's documents of which
-                                      no informal text is made, three of four
+    test_messages                     the messages with ids in conf/sms_test_ids, half of all; those in the sets above
+                                      come from the other half
+    europarl                          other text, for a language model: the sentences of those europarl documents (three
+                                      of four) that give no informal text
 
-No text is there twice or is also a message. Texts are shuffled.
+No text occurs twice or is also a message. Texts are shuffled.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,9 +28,9 @@ from punc.base.files import atomic_file, decode_line, open_input, read_lines
 from punc.bin.script import run_script
 
 QUESTIONS = 0.189  # of the mixture (paper, section 3.1.1)
-IN_DOMAIN = 0.003  # fraction of messages that is added, at most (section 3.3.2)
+IN_DOMAIN = 0.003  # the largest fraction of messages that is added (section 3.3.2)
 DEV = 25  # one document in this many
-FOR_TEXTS = 4  # informal texts are made of one document of europarl in this many; others are for the language model
+FOR_TEXTS = 4  # one europarl document in this many gives informal texts; the others are for the language model
 FROM_STATEMENT = 2  # one statement in this many becomes a question
 
 
@@ -85,12 +85,12 @@ def synthetic(paths: list[Path], seen: set[bytes]) -> Iterator[tuple[bool, bool,
 
 
 def is_other(path: Path, document: str) -> bool:
-    """Whether a document is text for a language model, of which no other text is made."""
+    """Whether a document is text for a language model, and gives no other text."""
     return path.stem == "europarl" and chance("for texts", document) * FOR_TEXTS >= 1
 
 
 def other(path: Path, seen: set[bytes]) -> Iterator[str]:
-    """The sentences of the documents for a language model, but for those that are a text of another set."""
+    """The sentences of the documents for a language model, except those that are a text of another set."""
     for document, texts in read_documents(path):
         if is_other(path, document):
             yield from (text for text in texts if text and key(text) not in seen)

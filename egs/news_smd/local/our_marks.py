@@ -34,7 +34,7 @@ def marks_of(path: str) -> dict[str, dict[str, int]]:
 def overall_f1(published: Mapping[str, float], marks: Mapping[str, int]) -> float:
     """The overall F1, in percent, of a system with the published MARK.P and MARK.R, in percent, on text with `marks`.
 
-    MARK.R says how many of the marks are found, and MARK.P how many are written for that.
+    MARK.R says how many of the marks are found, and MARK.P how many are written to find them.
     """
     found = {mark: number * published[f"{mark}.R"] for mark, number in marks.items()}
     written = sum(100 * correct / published[f"{mark}.P"] for mark, correct in found.items() if correct)

@@ -1,4 +1,4 @@
-# What run.sh does for each row in stages 4 and 6; it sources this file. $exp has the models of the row's page.
+# Sourced by run.sh: functions for each row in stages 4 and 6. $exp has the models of the row's page.
 # shellcheck shell=bash disable=SC2034,SC2154  # variables are those of run.sh and recipe.sh
 
 # tune CONF STORE MODEL-DIR 'CHOICE …' [OPTION …]: trains a model with each choice, such as learning-rate=0.001 or
@@ -18,8 +18,8 @@ tune() {
   [ "$(cat "$model/tuned.conf" 2>/dev/null)" = "$choice" ] || make_file "$model/tuned.conf" echo "$choice"
 }
 
-# tune_rate CONF STORE MODEL-DIR 'RATE …' [OPTION …]: tune with each learning rate, which go from low to high. While the
-# lowest is the best, half of it is tried too; while the highest is, twice as much.
+# tune_rate CONF STORE MODEL-DIR 'RATE …' [OPTION …]: tune with each learning rate, from low to high. While the lowest
+# is the best, half of it is tried, too; while the highest is the best, twice of it.
 tune_rate() {
   local rates=$4
   while tune "$1" "$2" "$3" "learning-rate=${rates// / learning-rate=}" "${@:5}" || return; do
@@ -39,12 +39,12 @@ take_trial() {
   local trial
   trial=$1/tune/$(tuned "$1" | sed 's/^--//' | paste -sd ,)
   ! newer "$1/final.pt" "$1/tuned.conf" "$trial/final.pt" || return 0
-  # The model is there when all other files are.
+  # The model is written last.
   tar -C "$trial" --exclude ./final.pt -c . | tar -C "$1" -x && make_file "$1/final.pt" cat "$trial/final.pt"
 }
 
 # train_row SYSTEM ROW SETS: chooses the learning rate of a neural system or the penalties of Word-CRF on dev_SETS, and
-# trains. With more text, or without some features, what was chosen is the same.
+# trains. Rows with more text or without some features use the same choice.
 # shellcheck disable=SC2046
 train_row() {
   local conf=conf/${exp#exp/} store=data/${store_of[$1]} system=${1%-all} parts
@@ -54,7 +54,7 @@ train_row() {
       train "$conf/4-gram.conf" "${store}_$3" "$exp/4-gram"
       tune "$conf/Word-CRF.conf" "${store}_$3" "$exp/Word-CRF" "$penalties"
       take_trial "$exp/Word-CRF" ;;
-    *) parts=$(sed -n 's/^--parts=//p' "$conf/sets.conf")  # that a reading of the training set is cut into
+    *) parts=$(sed -n 's/^--parts=//p' "$conf/sets.conf")  # parts of a reading of the training set
       tune_rate "$conf/$system.conf" "${store}_${3/in_domain/mixture}" "$exp/$system" "$rates" --epochs 1 \
         --parts $((trial * ${parts:-1})) ;;
   esac

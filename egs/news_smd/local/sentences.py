@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """usage: local/sentences.py CORPUS-DIR OUT-DIR
 
-Writes the sentences of the corpora, OUT-DIR/{news,europarl,ted,podcasts,messages}.txt: one a line (texts.py says in
-which form), with a `#doc` line before each document and an empty line where something was left out; and
+Writes the sentences of the corpora, OUT-DIR/{news,europarl,ted,podcasts,messages}.txt: one per line (texts.py describes
+the form), with a `#doc` line before each document and an empty line where something was left out; and
 OUT-DIR/words.txt, the words of news, europarl and ted with their counts.
 
 - news: Reuters-21578 without ticker symbols such as <BA>; a company in <…> is kept.
@@ -11,8 +11,8 @@ OUT-DIR/words.txt, the words of news, europarl and ted with their counts.
   train_extra, more talks in LREC format, whose boundaries are not marked: every 1,000 sentences are a document. Clitics
   are joined (do n't).
 - podcasts: without speakers. A change of speaker is a gap, as in europarl.
-- messages: each is a document. Every `.`, `?` or `!` before a blank ends a sentence, whatever follows. Some messages
-  lack the beginning in the corpus, up to an apostrophe (`m walking`); their first sentence is left out.
+- messages: each is a document. Every `.`, `?` or `!` before a space ends a sentence, whatever follows. In the corpus,
+  some messages lack their beginning, up to an apostrophe (`m walking`); their first sentence is left out.
 """
 
 import re

@@ -39,7 +39,7 @@ MARKS = {"COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
 
 
 class Characters(dict):
-    """Translation table of characters: themselves, a blank, or None to drop them; filled when they are first met."""
+    """Translation table of characters: themselves, a space, or None to drop them; filled when they are first met."""
 
     def __missing__(self, code: int) -> str | None:
         char = chr(code)
@@ -59,7 +59,7 @@ CHARACTERS = Characters()
 
 
 def clean(line: str, counts: Counter | None = None) -> str:
-    """A line without characters that are not written text, by the rules of this module."""
+    """A line with only the characters of written text, by the rules of this module."""
     if not ODD.search(line):
         return line
     cleaned = unicodedata.normalize("NFC", line).translate(CHARACTERS)
@@ -96,7 +96,7 @@ class SentenceReader:
             yield self.read(tokens)
 
     def split(self, tokens: list[str]) -> Iterator[list[str]]:
-        """Blank-separated tokens, split into sentences."""
+        """Space-separated tokens, split into sentences."""
         start = 0
         for i, token in enumerate(tokens[:-1], 1):
             if token[-1] in ".?!\"'”’)]»" and self._ends(token) and OPENING.match(tokens[i]):
@@ -152,7 +152,7 @@ def is_question(text: str) -> bool:
 
 
 def key(text: str) -> bytes:
-    """8 bytes of a digest of the words with every digit 0: equal for texts that are the same to a model."""
+    """8 bytes of a digest of the words with every digit 0: equal for texts that a model cannot tell apart."""
     return blake2b(re.sub(r"\d", "0", " ".join(words_of(text))).encode(), digest_size=8).digest()
 
 

@@ -14,8 +14,8 @@ from punc.tokens.tokenizer import Tokenizer
 from punc.tokens.tokenizers.word import WordTokenizer
 from punc.tokens.vocabulary import Vocabulary
 
-# Options that have become constants, and the values with which a model that was saved before is still the same, or has
-# weights of other sizes.
+# Options that have become constants, with the values at which an older saved model is the same, or has weights of other
+# sizes.
 FORMER: dict[str, tuple[Any, ...]] = {
     "alphabet": (256,), "attention_dim": (64,), "character_dim": (50,), "character_hidden_dim": (50,),
     "cluster_bits": ("4,6,10,20",), "cnn_dropout": (0.2,), "embedding_dropout": (0.1,), "heights": (4,), "kernel": (3,),
@@ -31,7 +31,7 @@ def names() -> list[str]:
 
 
 def model_class(name: str) -> type[Model]:
-    """The class of an architecture: `Model` of punc/models/<name>. Raises InputError if there is none of this name."""
+    """The class of an architecture: `Model` of punc/models/<name>. Raises InputError for an unknown name."""
     known = names()
     if name not in known:
         raise InputError(f"no model '{name}'", nearest(name, known))

@@ -1,8 +1,8 @@
-"""Models with LSTM layers, some of which read the tokens around each step, and models that read only these tokens.
+"""Models with LSTM layers that may read the tokens around each step, and models that read only those tokens.
 
 At step t a `ContextModel` needs the tokens t − before … t + ahead. Its look-ahead is `ahead`, and its state is the last
-before + ahead tokens and the LSTMs' state. Outside the text there is END, the <NULL> of Gale & Parthasarathy 2017. In
-the first `ahead` steps the LSTMs do not move: they start with the first token, as on a whole text.
+before + ahead tokens and the LSTMs' state. Outside the text, tokens are END, the <NULL> of Gale & Parthasarathy 2017.
+In the first `ahead` steps the LSTMs do not move: they start with the first token, as on a whole text.
 """
 
 import torch
@@ -34,7 +34,7 @@ class LSTMModel(NeuralModel):
 
 class ContextModel(LSTMModel):
     """An LSTMModel whose inputs are features of the tokens around each step. A subclass calls `set_context`, creates
-    `lstms` and `output`, and has `features`."""
+    `lstms` and `output`, and defines `features`."""
 
     def set_context(self, before: int, ahead: int) -> None:
         self.before, self.ahead, self.lookahead = before, ahead, ahead
@@ -76,7 +76,7 @@ class ContextModel(LSTMModel):
 
 
 class WindowModel(NeuralModel):
-    """A model of Che et al. 2016. A subclass has `logits`, which ends with layers of `fully_connected`.
+    """A model of Che et al. 2016. A subclass defines `logits`, which ends with layers of `fully_connected`.
 
     vectors         file of word vectors in GloVe's or word2vec's text format; empty: random vectors, which are trained
     train_vectors   also train vectors from a file
@@ -101,7 +101,7 @@ class WindowModel(NeuralModel):
         self.dropout, self.centred = dropout, centred
 
     def fully_connected(self, *sizes: int) -> FullyConnected:
-        """Layers of sigmoids with the dropout of this model, and a linear output. `sizes` of input, layers, output."""
+        """Layers of sigmoids with the dropout of this model, and a linear output. `sizes`: of input, layers, output."""
         return FullyConnected(sizes, self.dropout, self.centred)
 
     def logits(self, vectors: Tensor) -> Tensor:

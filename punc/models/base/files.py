@@ -15,7 +15,7 @@ from punc.models.base.model import Model
 from punc.tokens.tokenizer import read_tokenizer
 
 FORMAT = "punc model 1"
-MOST = 10**6  # of anything that an option of a model counts
+MOST = 10**6  # bound of any number in a model's options
 
 
 def save(model: Model, path: Path, **facts: Any) -> None:
@@ -35,7 +35,7 @@ def cpu_weights(model: Model) -> dict[str, Any]:
 
 def read_checkpoint(path: Path, file_format: str = FORMAT) -> dict[str, Any]:
     """The content of a model file. Raises InputError if it is missing, truncated, or another file."""
-    with open_input(path, "train the model, or name another directory"):  # one that cannot be read is not broken
+    with open_input(path, "train the model, or name another directory"):  # an unreadable file is not a broken one
         pass
     try:
         content = torch.load(path, weights_only=True, mmap=True, map_location="cpu")
@@ -91,7 +91,7 @@ def rebuild(content: Mapping[str, Any], words: int, path: Path, remedy: str) -> 
 
 
 def _largest(value: Any) -> int:
-    """The largest whole number in a value, or in what is inside it; 0 if there is none."""
+    """The largest whole number in a value, also a nested one; 0 if there is none."""
     if isinstance(value, dict | list):
         return max(map(_largest, value.values() if isinstance(value, dict) else value), default=0)
     return value if isinstance(value, int) else 0
@@ -100,7 +100,7 @@ def _largest(value: Any) -> int:
 def not_finite(weights: Mapping[str, torch.Tensor]) -> str | None:
     """The name of the first tensor in which a number is NaN or infinite; None if there is none."""
     for name, weight in weights.items():
-        # A sum is several times as fast to compute as to look at each number, but may itself be infinite.
+        # A sum is several times faster than a test of each number, but may itself be infinite.
         if weight.is_floating_point() and not weight.sum().isfinite() and not weight.isfinite().all():
             return name
     return None

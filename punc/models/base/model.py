@@ -25,21 +25,21 @@ from punc.tokens.tokenizer import Tokenizer
 from punc.tokens.vocabulary import Vocabulary
 
 State = tuple[Tensor, ...]
-STEPS = 32  # steps with a carried state that are computed together: what they hold fits the cache
+STEPS = 32  # steps with a carried state that are computed together: their values fit the cache
 
 
 class Model(nn.Module):
     """Maps the tokens of a stream and the pause in each slot to a distribution over labels in each slot."""
 
-    trained_by_gradient: bool  # it has the first group of methods, by default those of a softmax, or the second
+    trained_by_gradient: bool  # it has the first group of methods (the defaults are for a softmax), or the second
     token_type: str = "word"  # what a token is; the store that the model is trained on decides
     token_types: tuple[str, ...] | None = None  # those that the model can read; None: any
     lookahead: int | None = None  # how many tokens past a slot the model reads; None: the whole stream
     reads_pauses: bool = False  # whether a model that reads left to right reads pauses
-    reads_turns: bool = False  # changes of the speaker, so that `forward` gets them with the pauses
-    longest: int | None = None  # how many tokens `traceable` reads at once at most; None: any number
+    reads_turns: bool = False  # whether it reads changes of speaker, which `forward` gets with the pauses
+    longest: int | None = None  # the most tokens that `traceable` reads at once; None: any number
     sequential: bool = False  # whether it scores sequences of labels, so that `best_sequence` finds the best one
-    vocabulary: Vocabulary  # set by `create` and `load`, as the next three
+    vocabulary: Vocabulary  # set by `create` and `load`, as are the next three
     tokenizer: Tokenizer
     labels: LabelSet
     spec: dict[str, Any]  # what `build` rebuilds the model from
@@ -79,7 +79,7 @@ class Model(nn.Module):
         return logits.log_softmax(2)
 
     def best_sequence(self, logits: Tensor, tokens: Tensor) -> Tensor:
-        """The most probable sequence of labels (B, T) by a `sequential` model; arguments as of `log_posteriors`."""
+        """The most probable sequence of labels (B, T) by a `sequential` model; arguments as in `log_posteriors`."""
         raise NotImplementedError
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
@@ -93,7 +93,7 @@ class Model(nn.Module):
     @torch.inference_mode()
     def decode_batch(self, tokens: np.ndarray, pauses: np.ndarray | None, scale: np.ndarray | None = None,
                      sequences: bool = False, posteriors: bool = True) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """The labels (B, T) and log-posteriors (B, T, L) of tokens and pauses as of a `Batch`, from a fresh state.
+        """The labels (B, T) and log-posteriors (B, T, L) of tokens and pauses as in a `Batch`, from a fresh state.
 
         scale           (L,) factors of the posteriors before labels are chosen; None: all 1
         sequences       return labels, the most probable sequences of a `sequential` model; else None
@@ -101,7 +101,7 @@ class Model(nn.Module):
         """
         read = torch.from_numpy(tokens).to(self.device)
         silences = None if pauses is None else torch.from_numpy(pauses).to(self.device)
-        steps = len(tokens[0]) if self.lookahead is None else STEPS  # of a carried state, few at a time
+        steps = len(tokens[0]) if self.lookahead is None else STEPS  # with a carried state, few at a time
         state, parts = self.initial_state(len(tokens)), []
         with fast_products(self.device):
             for begin in range(0, len(tokens[0]), steps):
@@ -136,14 +136,13 @@ class Model(nn.Module):
 
 
 class NeuralModel(Model):
-    """A model that is trained by gradient. A subclass has `forward`."""
+    """A model that is trained by gradient. A subclass defines `forward`."""
 
     trained_by_gradient = True
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
         """The same as `forward`, in operations that an exporter can trace: none depends on values or on the numbers B
-        and T. A
-        model with a look-ahead gets one step, T = 1, and a state as that of `traceable_state`."""
+        and T. A model with a look-ahead gets one step, T = 1, and a state as from `traceable_state`."""
         return self.forward(tokens, pauses, state)
 
     def traceable_state(self, batch: int) -> State:
@@ -163,9 +162,9 @@ def initialize(model: nn.Module, scale: float) -> None:
 
 
 class NonGradientModel(Model):
-    """A model that is not trained by gradient. `arrays` is its whole knowledge, and is saved.
+    """A model that is not trained by gradient. `arrays` is everything it learns, and is saved.
 
-    A subclass has `fit` and `log_posteriors_of`. The arrays of a submodel are saved too, as `<option>.<name>`.
+    A subclass defines `fit` and `log_posteriors_of`. The arrays of a submodel are saved too, as `<option>.<name>`.
     """
 
     trained_by_gradient = False

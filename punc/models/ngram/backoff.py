@@ -16,7 +16,7 @@ from punc.base.runs import find_sorted
 
 AT_ONCE = 1 << 18  # lines of an ARPA file
 LONGEST_NUMBER = 64  # bytes
-NEVER = -99.0  # the logarithm, base 10, that ARPA files have for a probability of 0
+NEVER = -99.0  # the base-10 logarithm that stands for a probability of 0 in ARPA files
 LN10 = np.log(10)
 
 
@@ -29,7 +29,7 @@ class Order(NamedTuple):
 
 
 class Backoff:
-    """A back-off model over tokens 0 … size − 1. `orders[0]` has all tokens, the others the n-grams that were seen."""
+    """A back-off model over tokens 0 … size − 1. `orders[0]` has all tokens, the others the seen n-grams."""
 
     def __init__(self, size: int, orders: Sequence[Order]):
         self.size, self.orders = size, list(orders)
@@ -41,8 +41,8 @@ class Backoff:
                 raise ValueError("not the arrays of an order")
 
     def contexts(self, history: np.ndarray) -> list[np.ndarray]:
-        """The indices of the last 1, 2, … tokens of histories (M, H) int64, each (M,); −1 if they were not seen, as
-        −1."""
+        """The indices of the last 1, 2, … tokens of histories (M, H) int64, each (M,); −1 if they were not seen
+        or contain the token −1."""
         found = []
         for length in range(1, min(history.shape[1], len(self.orders) - 1) + 1):
             indices = history[:, -length]
@@ -67,7 +67,7 @@ class Backoff:
         return result
 
 def read_arpa(path: StrPath, tokens: Sequence[str], order: int = 0) -> Backoff:
-    """Read an ARPA file, without the n-grams that have other tokens than `tokens` or are longer than `order`; 0: any.
+    """Read an ARPA file, except n-grams with tokens not in `tokens`, or longer than `order` (0: of any length).
 
     Tokens that are not in the file share the probability of its `<unk>` equally, so that models of texts with different
     words can be interpolated. Raises InputError if the file is not an ARPA file or is truncated.
@@ -115,7 +115,7 @@ def _read_lines(file: IO[bytes], count: int, path: StrPath) -> Iterator[bytes]:
         if not lines:
             raise InputError("it ends too early", "estimate it again", path)
         count -= len(lines)
-        # Tabs separate fields, blanks separate words; some programs end each line with a blank.
+        # Tabs separate fields, spaces separate words; some programs end each line with a space.
         block = b"".join(lines).replace(b"\t", b" ").replace(b"\r\n", b"\n").replace(b" \n", b"\n")
         yield block if block.endswith(b"\n") else block + b"\n"
 

@@ -1,12 +1,12 @@
 """Pruning of a back-off n-gram model by relative entropy (Stolcke 1998, "Entropy-based Pruning of Backoff Language
 Models"), like SRILM's `ngram -prune`.
 
-Without its n-gram h w, a model p becomes p', where w after h is backed off to, and α(h) is α'(h) (section 3):
+Without its n-gram h w, a model p becomes p', in which h w backs off, and α(h) becomes α'(h) (section 3):
 
     D(p || p') = −P(h) { p(w | h) [log p(w | h') + log α'(h) − log p(w | h)]
                          + [log α'(h) − log α(h)] (1 − Σ_{v: h v explicit} p(v | h)) }
 
-h' is h without its first word. An n-gram is left out if the perplexity rises by a smaller share than a threshold:
+h' is h without its first word. An n-gram is left out if this raises the perplexity by a smaller share than a threshold:
 exp(D) − 1 < θ. From the highest order down, each n-gram is judged by the original model; one that begins a longer
 n-gram is kept. At the end, all back-off weights are computed again. P(h) is the model's probability of h; for `<s>` it
 is P(</s>).
@@ -17,7 +17,7 @@ import numpy as np
 from punc.models.ngram.backoff import Backoff, Order
 
 BLOCK = 1 << 20  # n-grams at once
-LEAST = 1e-7  # a context whose explicit probabilities leave less than that to others keeps its n-grams and its weight
+LEAST = 1e-7  # a context that leaves less probability than this to other words keeps its n-grams and its weight
 
 
 def prune(model: Backoff, threshold: float, begin: int, end: int) -> Backoff:
@@ -27,7 +27,7 @@ def prune(model: Backoff, threshold: float, begin: int, end: int) -> Backoff:
     prefixes = [order.keys // model.size for order in model.orders]
     first = model.orders[0].log_probs.astype(np.float64)
     first[begin] = first[end]  # `<s>` is never predicted
-    context_log_probs = [first]  # of the n-grams of each order as the beginning of a text at any place, float64 (M,)
+    context_log_probs = [first]  # log P(h) of the n-grams of each order, float64 (M,)
     for order, prefix in zip(model.orders[1:], prefixes[1:]):
         context_log_probs.append(context_log_probs[-1][prefix] + order.log_probs)
     kept = [np.ones(len(order.keys), bool) for order in model.orders]
@@ -87,7 +87,7 @@ def _with_new_weights(size: int, orders: list[Order]) -> Backoff:
     """The model with back-off weights under which the probabilities after each context sum to 1."""
     model = Backoff(size, orders)
     grams = _grams(model)
-    for n in range(1, len(orders)):  # the lower orders, which longer n-grams back off to, have their new weights
+    for n in range(1, len(orders)):  # the lower orders, to which longer n-grams back off, have new weights
         longer, contexts = model.orders[n], model.orders[n - 1]
         prefix = longer.keys // size
         left = _left_over(len(contexts.keys), prefix, longer.log_probs)

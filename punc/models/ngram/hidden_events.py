@@ -3,7 +3,7 @@
 Stolcke et al. 1998, "Automatic Detection of Sentence Boundaries and Disfluencies based on Recognized Words":
 words and events are one sequence of an n-gram model, and the posterior of an event is a sum over all sequences. The
 state at slot t is what the model can still see: the last n − 1 tokens up to word t, and so the labels of as many slots
-before t as fit there (the label history). The empty label has no token.
+before t as fit into them (the label history). The empty label has no token.
 
 The recursion is a product of matrices, each step of which runs on all of √N blocks of √N slots at once.
 """
@@ -57,7 +57,7 @@ def log_posteriors(words: np.ndarray, offsets: np.ndarray, labels: int, order: i
     """The log-posterior of each label in each slot, float32 (N, labels), of words (N,): stream i is
     [offsets[i]:offsets[i + 1]].
 
-    order         of the n-gram model, which sees order − 1 tokens
+    order         order of the n-gram model, which sees order − 1 tokens
     log_probs     histories (M, order − 1) int64 and tokens (M, K) → log P(token | history), (M, K); −1 is no token
     first_event   label i is the token first_event + i; label 0 has no token
     begin, end    the tokens before and after a stream
@@ -93,7 +93,7 @@ def _edges(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_
     edges = np.empty((n, len(states), labels))
     events = np.tile(first_event + np.arange(labels), (n, 1))  # label 0 has no token: its column is the next word
     events[:, 0] = following
-    after: dict[tuple[LabelHistory, int], np.ndarray] = {}  # states that an event makes equal share the next word
+    after: dict[tuple[LabelHistory, int], np.ndarray] = {}  # states made equal by an event share the next word
     for i, state in enumerate(states):
         before = token_history(state, seen, padded, slots, first_event)
         edges[:, i] = log_probs(before, events)
@@ -137,7 +137,7 @@ def _forward_backward(edges: np.ndarray, follows: list[list[int]], offsets: np.n
 
 
 def _scan(matrices: np.ndarray, begin: np.ndarray) -> np.ndarray:
-    """Row vectors before each matrix, up to a factor: begin, begin·M₀, begin·M₀·M₁, …, (blocks, size, S)."""
+    """The row vector before each matrix, up to a factor: begin, begin·M₀, begin·M₀·M₁, …, (blocks, size, S)."""
     blocks, size, states = matrices.shape[:3]
     product = np.broadcast_to(np.eye(states), (blocks, states, states))
     for step in range(size):

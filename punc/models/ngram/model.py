@@ -36,8 +36,8 @@ logger = logging.getLogger(__name__)
 
 WRITE_SIZE = 1 << 20  # tokens written at once
 RESERVED = "<s>", "</s>", "<unk>", "<UNK>"  # tokens of language models that are not words of a text
-UNKNOWN = "<UNK>"  # a word like others; `<unk>` is what the estimation has for words that it never saw
-MOST_STATES = 10_000  # label histories of a model whose posteriors can be computed
+UNKNOWN = "<UNK>"  # a word like others; `<unk>` is the estimation's token for words that it never saw
+MOST_STATES = 10_000  # label histories of a model; with more, posteriors cannot be computed
 MEMORY = "1G"  # that lmplz uses
 EM_ROUNDS, EM_TOLERANCE = 100, 1e-5
 

@@ -11,15 +11,14 @@ integer. A slot has at most one key of a template, except for triggers: a window
     trigger[n]     a trigger of n words in the window
 
 The unknown word and END have no shape, suffix or cluster. The form of a new word has a shape and a suffix, but no
-cluster
-(`tokens.tokenizers.form`).
+cluster (`tokens.tokenizers.form`).
 
-Triggers are n-grams that occur near a mark: in its slot's window, the `before` words up to the slot and the `after`
-words after it, as far as its stream goes. Those of a mark p have the largest point-wise mutual information
+Triggers are n-grams that occur near a mark: in the window of its slot, which is the `before` words up to the slot and
+the `after` words after it, within the stream. Those of a mark p have the largest point-wise mutual information
 
     P(n-gram in window, mark = p) / (P(n-gram in window) P(mark = p))
 
-over the slots of the training text. An n-gram is in the windows of a run of slots. Runs of the same n-gram that overlap
+over the slots of the training text. An n-gram is in the windows of a run of slots. Overlapping runs of the same n-gram
 are cut, so that a slot counts once. The key of an n-gram is the number whose digits are its words in base `vocab`.
 """
 
@@ -74,7 +73,7 @@ def suffix_table(words: Sequence[str], length: int) -> np.ndarray:
 
 
 def _suffix(word: str, length: int) -> str | None:
-    """The last characters of a word or form; None if it has no more than that."""
+    """The last characters of a word or form; None if it is not longer than that."""
     form = parse_form(word)
     if form:
         return form[1][-length:] if len(form[1]) >= length else None
@@ -82,8 +81,8 @@ def _suffix(word: str, length: int) -> str | None:
 
 
 def read_clusters(path: StrPath) -> dict[str, str]:
-    """The bit string of each word, by a file of `BITS<TAB>WORD<TAB>COUNT` lines, the format `paths` of Liang's program
-    (Liang 2005). The bits are the path from the root of the merge tree to the word's leaf (Brown et al. 1992).
+    """The bit string of each word, from a file of `BITS<TAB>WORD<TAB>COUNT` lines, the format `paths` of Liang's
+    program (Liang 2005). The bits are the path from the root of the merge tree to the word's leaf (Brown et al. 1992).
 
     Raises InputError, with file and line, if the file has another format.
     """
@@ -114,7 +113,7 @@ def _numbered(values: list[str | None]) -> np.ndarray:
 
 
 def templates(window: int, ngram: int, tables: Sequence[str], lm_labels: int, trigger_ngram: int) -> list[Template]:
-    """The templates of a model with these word tables, so many labels of another model, and triggers of that length."""
+    """The templates of a model with these word tables, labels of another model, and triggers up to this length."""
     result = [Template("word", first, n) for n in range(1, ngram + 1) for first in range(1 - window, window - n + 2)]
     result += [Template(name, first) for name in tables
                for first in (CLUSTERED if name.startswith("cluster") else SHAPED)]
@@ -123,8 +122,8 @@ def templates(window: int, ngram: int, tables: Sequence[str], lm_labels: int, tr
 
 
 class Finder:
-    """Finds the keys of a text, by a number for each word (V,) in each table, the sorted keys of the triggers of 1, 2,
-    … words, and the words up to a slot and after it in the window of triggers."""
+    """Finds the keys of a text, given a number for each word (V,) in each table, the sorted keys of the triggers of 1,
+    2, … words, and how many words the trigger window has up to a slot and after it."""
 
     def __init__(self, vocab: int, tables: dict[str, np.ndarray], triggers: Sequence[np.ndarray], before: int,
                  after: int):
@@ -244,7 +243,7 @@ def select(ids: np.ndarray, labels: np.ndarray, offsets: np.ndarray, vocab: int,
            before: int, after: int, min_count: int, longest: int = 3) -> list[np.ndarray]:
     """The keys of the triggers of all marks, one sorted array for each length of 1 to `longest` words.
 
-    number      maximal number of triggers of a mark; ties go to those in the windows of more marks, then to the shorter
+    number      maximal number of triggers of a mark; ties go to those in more marks' windows, then to shorter ones
     min_count   a trigger of p is in the windows of at least this many marks p: rare n-grams have large information
     """
     labels = np.asarray(labels)

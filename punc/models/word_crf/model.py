@@ -3,7 +3,7 @@
 The paper gives no window, length or number; the defaults are ours. Do not train the language model on the text that
 trains the CRF: its posteriors would be better there than on other text.
 
-CRFsuite (Okazaki 2007; python-crfsuite, the extra `crf`) trains by L-BFGS, with OWL-QN for L1. Decoding needs none.
+CRFsuite (Okazaki 2007; python-crfsuite, the extra `crf`) trains by L-BFGS, with OWL-QN for L1. Decoding needs neither.
 Long streams are trained in chunks whose features see past the cut, and decoded in overlapping chunks.
 
 In a store of words, a word outside the vocabulary is `<unk>`, without shape or suffix. A store with --token-type form
@@ -38,14 +38,14 @@ BATCH_SLOTS = 1 << 15  # slots whose features are computed at once
 TRAINING_CHUNK = 1024  # slots of a stream that are one chain in training
 SUFFIXES = 3  # characters of the longest suffixes of the words next to a slot
 CLUSTER_BITS = 4, 6, 10, 20  # bits of the prefixes of clusters
-MIN_COUNT = 2  # of a feature in the training text
+MIN_COUNT = 2  # the least count of a feature in the training text
 TRIGGER_NGRAM = 3  # words of the longest triggers
-TRIGGER_BEFORE, TRIGGER_AFTER = 10, 2  # words up to a slot, and after it, in which triggers are looked for
-TRIGGER_COUNT = 10  # marks that a trigger goes with, at least
+TRIGGER_BEFORE, TRIGGER_AFTER = 10, 2  # words up to a slot, and after it, that are searched for triggers
+TRIGGER_COUNT = 10  # the least number of marks near which a trigger occurs
 CHUNK_SIZE = 512  # slots of a chunk in decoding
 CONTEXT = 64  # slots on each side of a chunk that are read with it
 BATCH_SIZE = 512  # chunks side by side
-UNSEEN = -30.0  # score of a label that the training text does not have
+UNSEEN = -30.0  # score of a label that is not in the training text
 LOG_INTERVAL = 10  # iterations between messages
 
 

@@ -1,4 +1,4 @@
-"""Punctuated text without blanks between words, as in Japanese: every character is a word.
+"""Punctuated text without spaces between words, as in Japanese: every character is a word.
 
 `punc.text.characters` says what counts as a character.
 """

@@ -33,7 +33,7 @@ class Format(BaseFormat):
         counts, repairs = Counter[str](), Counter[str]()
         index = CtmIndex(inputs[0], repairs=repairs)
         output = Path(os.path.abspath(output))
-        with new_data_dir(output, "punct", TURNS) as tmp:  # labels are of an older text
+        with new_data_dir(output, "punct", TURNS) as tmp:  # labels would be those of an older text
             write_utterances(tmp, output, self._utterances(index, sorted_streams(index), counts))
             counts += repairs  # before the words are read again
             write_ctm(tmp / "ctm", (word for _, words, _ in timings(index, sorted_streams(index)) for word in words))
@@ -53,7 +53,7 @@ class Format(BaseFormat):
 
 
 def timings(index: CtmIndex, ids: Iterable[str]) -> Iterator[tuple[str, list[TimedWord], float | None]]:
-    """Each of some ids of a CTM that has words, with its words and the recording's end in seconds."""
+    """The ids of a CTM that have words, each with its words and the recording's end in seconds."""
     for id in ids:
         timing = index[id]()
         if timing.words:

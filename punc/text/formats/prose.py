@@ -1,4 +1,4 @@
-"""Punctuated text, with blanks between words."""
+"""Punctuated text, with spaces between words."""
 
 import re
 from collections import Counter
@@ -12,10 +12,10 @@ from punc.text.passages import Memo, Passage
 
 
 def speaker_turns(expression: str, text: str, line_start: bool) -> Iterator[tuple[str | None, str, bool]]:
-    """Parts of a text without labels of speakers such as `#speaker Ann` or `ANN:`, each with the name of who speaks,
-    None before the first label, and with whether the part begins at the beginning of a line.
+    """Cuts a text at speaker labels such as `#speaker Ann` or `ANN:`: the speaker's name (None before the first label),
+    a part without the label, and whether it begins a line.
 
-    expression   of labels at the beginning of a line; the name is its first group, or all; an empty one finds none
+    expression   matches labels at the beginning of a line; its first group, or all of it, is the name; empty: no label
     """
     name, begin = None, 0
     for label in re.finditer(f"^(?:{expression})", text, re.MULTILINE) if expression else ():
@@ -63,8 +63,8 @@ class Format(TextFormat):
                     yield passage._replace(end=i < len(lines))
 
     def said(self, text: str, repairs: Counter[str], line_start: bool = True) -> str:
-        """The spoken text, by the options `remove` and `clean`; other text that is not speech is counted."""
-        text = re.sub(self.options.remove, " ", text) if self.options.remove else text  # Python remembers expressions
+        """The spoken text, after the options `remove` and `clean`; other text that is not speech is counted."""
+        text = re.sub(self.options.remove, " ", text) if self.options.remove else text  # Python caches expressions
         text = self._not_speech.read(text, repairs, line_start)
         return WITH_BLANKS.sub("...", text) if self.options.abbreviations else text
 

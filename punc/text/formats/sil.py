@@ -1,8 +1,7 @@
-"""Words, pauses and marks, separated by blanks: `word <sil=0.123> ,COMMA word .PERIOD`.
+"""Words, pauses and marks, separated by spaces: `word <sil=0.123> ,COMMA word .PERIOD`.
 
 A mark is spelt as itself and its name, one of NAMES or a label's; `'CAUSE` and `$MILLION` are words. Files without
-pauses give a data directory without them. A pipe cannot be searched for pauses before it is read, so it counts as
-having some.
+pauses give a data directory without them. A pipe cannot be searched for pauses first, so it counts as having some.
 
 Repairs, each counted:
 

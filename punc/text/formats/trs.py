@@ -2,7 +2,7 @@
 
 The recording has the file's name. An utterance is the text between one `<Sync>` and the next, or the turn's end; its
 speaker is the recording with the turn's speaker. Events, comments and backgrounds are left out. `wav.scp`, which Kaldi
-wants with `segments`, names the `.wav` of the same name next to the transcript, even if there is none.
+requires with `segments`, names the `.wav` of the same name next to the transcript, even if there is none.
 
 Repairs, each counted:
 
@@ -72,7 +72,7 @@ def read_events(path: StrPath) -> list[Event]:
     parser.StartElementHandler = element
     parser.EndElementHandler = lambda name: element(f"/{name}")
     parser.CharacterDataHandler = texts.append
-    # expat skips what only the DTD declares, which is not read: names of HTML are known, others stay as they are.
+    # expat skips entities that only the DTD, which is not read, declares: HTML's are decoded, others stay as they are.
     parser.SkippedEntityHandler = lambda name, of_dtd: texts.extend([] if of_dtd else [html.unescape(f"&{name};")])
     with open_input(path) as file:
         try:
@@ -109,7 +109,7 @@ class Turn:
             raise InputError(f"a turn from {self.begin:g} to {self.end:g} s", "fix startTime and endTime", path,
                              event.line)
         self.speakers = event.attributes.get("speaker", "").split()
-        self.first_speaker = True  # of those who speak at the same time
+        self.first_speaker = True  # whether the first of several simultaneous speakers speaks
         self.texts: list[tuple[float, list[str]]] = []
 
     def sync(self, time: float, repairs: Counter[str]) -> None:
@@ -140,7 +140,7 @@ class Turn:
 
 
 def read_turns(path: StrPath, repairs: Counter[str]) -> Iterator[list[TurnPart]]:
-    """The parts with text of each turn of a file. Raises InputError for a file or turn that is none."""
+    """The parts with text of each turn of a file. Raises InputError for an invalid file or turn."""
     turn: Turn | None = None
     for event in read_events(path):
         if event.name == "Turn":
@@ -172,14 +172,14 @@ class Format(BaseFormat):
         self._text = prose.Format(options)
 
     def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
-        """As `Format.prepare`, with errors for two files of one name, and two utterances of one speaker at one time."""
+        """As `Format.prepare`, with errors for files of the same name and utterances of a speaker at the same time."""
         counts, repairs, files = Counter[str](), Counter[str](), dict[str, StrPath]()
         found: dict[str, tuple[Utterance, str]] = {}  # id → utterance, and the rest of its line in `segments`
         for path in inputs:
             recording = legal_id(Path(path).stem)
             if recording in files:
                 raise InputError(f"a second file is called '{recording}'", "rename it", path)
-            if not os.path.abspath(path).isprintable():  # nor is what is not UTF-8
+            if not os.path.abspath(path).isprintable():  # nor are bytes that are not UTF-8
                 raise InputError("no line of wav.scp can have this name", "rename the file or its directory", path)
             files[recording] = path
             for utterance, part in self._utterances(path, recording, repairs):

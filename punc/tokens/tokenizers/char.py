@@ -1,14 +1,14 @@
 """Characters as tokens.
 
-A word is its characters and then a blank, which is the token `<space>`. The word's slot is after that blank. The last
-token of a stream is `</s>` instead of the blank.
+The tokens of a word are its characters and then a space, the token `<space>`. The word's slot is after that space. The
+last token of a stream is `</s>` instead of the space.
 
 Only the tokens are normalised; words are written unchanged. Each character is normalised separately:
 
 1. It is put in lower case. Every decimal digit of any script becomes 0. Control, format and surrogate characters are
    left out.
 2. If it is not in the vocabulary, an equivalent replaces it: a quotation mark, a dash or a letter of `EQUIVALENTS`, or
-   else its compatibility decomposition (NFKD) without combining marks and blanks.
+   else its compatibility decomposition (NFKD) without combining marks and spaces.
 3. If that is not in the vocabulary either, it is left out. A word with no characters left still has its slot.
 
 Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation", sections 2.1 and 3.2.
@@ -42,9 +42,9 @@ class CharTokenizer(LookupTokenizer):
     """One token a character, and one after each word."""
 
     token_type = "char"
-    meaning = "a character, or the blank after a word"
+    meaning = "a character, or the space after a word"
     ends_with_end = True
-    summary = "{words} words, {tokens} characters with the blanks in {streams} streams, {lost} left out"
+    summary = "{words} words, {tokens} characters with spaces in {streams} streams, {lost} left out"
     first = ("<space>",)
 
     def __init__(self, vocabulary: Vocabulary, path: StrPath | None = None):

@@ -1,4 +1,4 @@
-"""Words as tokens, but all Latin words are one token, and all numbers another one.
+"""Words as tokens, but all Latin words share one token, and all numbers another.
 
 For texts whose words are characters (`text.characters`).
 """
@@ -15,7 +15,7 @@ from punc.tokens.vocabulary import UNK
 
 @lru_cache(CACHED)
 def characters_of(word: str) -> list[str]:
-    """A word of several characters becomes these characters."""
+    """Splits a word into its characters."""
     return tokens(word) or [word]
 
 

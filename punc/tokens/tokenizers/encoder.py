@@ -1,6 +1,6 @@
 """Pieces of words as tokens, cut as a pre-trained encoder cuts them: WordPiece, byte-level BPE, Unigram and others.
 
-A word is encoded as if it stood inside a sentence, with a blank before it; its slot is after its last piece. A word
+A word is encoded as if it stood inside a sentence, with a space before it; its slot is after its last piece. A word
 that the tokenizer's normalisation removes becomes the encoder's unknown piece, and so does a word that looks like one
 of the encoder's special pieces, such as `[SEP]`.
 
@@ -30,11 +30,11 @@ class EncoderTokenizer(PieceTokenizer):
     """One or more tokens a word; `start` and `end` are the encoder's ids of the special pieces around a text, such as
     [CLS] and [SEP].
 
-    Raises InputError if that is not a tokenizer, or if the package `tokenizers` is missing.
+    Raises InputError if the content is not a tokenizer, or if the package `tokenizers` is missing.
     """
 
     token_type = "encoder"
-    context = 32  # the encoder's windows overlap besides
+    context = 32  # the encoder's windows overlap as well
     meaning = "a piece of a word, cut by a pre-trained encoder's tokenizer; --vocab names the encoder's directory"
 
     file = FILE
@@ -65,7 +65,7 @@ class EncoderTokenizer(PieceTokenizer):
         return whole[:before], whole[before + len(bare):]
 
     def _unknown_piece(self) -> int:
-        """The encoder's id of what it has no piece for; of byte-level tokenizers, the id of `<unk>`, if any, or 0."""
+        """The encoder's id for text without a piece; in byte-level tokenizers, the id of `<unk>`, if any, or 0."""
         model = json.loads(self._tokenizer.to_str())["model"]
         for name in (model.get("unk_token"), "<unk>", "[UNK]"):
             if name and (found := self._tokenizer.token_to_id(name)) is not None:
@@ -105,7 +105,7 @@ def _tokenizer(content: bytes, path: StrPath | None) -> Any:
 
 
 def _content_of(directory: Path) -> bytes:
-    """The content of an encoder's tokenizer.json; `transformers` makes one of the files of older tokenizers."""
+    """The content of an encoder's tokenizer.json; `transformers` makes it from the files of older tokenizers."""
     if (directory / FILE).is_file():
         return (directory / FILE).read_bytes()
     if not (directory / "config.json").is_file():
@@ -121,6 +121,6 @@ def _content_of(directory: Path) -> bytes:
 
 
 def _written(piece: str) -> str:
-    """A piece as it stands in a vocabulary: one token without blanks, and none of SPECIALS."""
+    """A piece as it is written in a vocabulary: one token without spaces, never one of SPECIALS."""
     piece = BLANK.sub(lambda found: f"<U+{ord(found[0]):04X}>", piece) or "<empty>"
     return f"<piece>{piece}" if piece in SPECIALS else piece

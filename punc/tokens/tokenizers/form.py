@@ -1,9 +1,9 @@
-"""Words as tokens, and the form of a word that the vocabulary does not have.
+"""Words as tokens; a word that is not in the vocabulary becomes its form.
 
-The form of a word is its shape, runs of letters as a or A and runs of digits as 0, and its last letters with their
-number: `blogging` has the form `<form:3:a:ing>`. A vocabulary contains the forms of all words that it is made from. A
-new word becomes its form, or a form with fewer last letters, `<form:2:a:ng>`, `<form:1:a:g>`, `<form:0:a:>`. So a model
-that reads shapes and suffixes knows those of new words (`models.word_crf`).
+The form of a word is its shape, in which a or A stands for a run of letters and 0 for a run of digits, and its last
+letters with their number: `blogging` has the form `<form:3:a:ing>`. A vocabulary contains the forms of all words that
+it is made from. A new word becomes its form, or a form with fewer last letters: `<form:2:a:ng>`, `<form:1:a:g>`,
+`<form:0:a:>`. So a model that reads shapes and suffixes can use those of new words (`models.word_crf`).
 """
 
 import re
@@ -52,18 +52,18 @@ class FormTokenizer(LookupTokenizer):
 
 
 def forms(word: str) -> Iterator[str]:
-    """The tokens of a word's form, the one with the most letters first. A word ends with fewer letters than it has."""
+    """The tokens of a word's form, the one with the most letters first. They are fewer than the word's letters."""
     shape = word_shape(word)
     for length in range(min(SUFFIX, len(word) - 1), -1, -1):
         yield f"{PREFIX}{length}:{shape}:{word[len(word) - length:]}>"
 
 
 def parse_form(token: str) -> tuple[str, str] | None:
-    """Shape and last letters of a form; None for another token."""
+    """Shape and last letters of a form; None for any other token."""
     if not token.startswith(PREFIX):
         return None
     end = len(token) - 1
-    length = int(token[len(PREFIX)])  # both parts may have colons
+    length = int(token[len(PREFIX)])  # both parts may contain colons
     return token[len(PREFIX) + 2:end - length - 1], token[end - length:end]
 
 

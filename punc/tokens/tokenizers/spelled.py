@@ -1,8 +1,8 @@
-"""Words as tokens; a word outside the vocabulary is its characters and then `<unk>`, which its slot follows.
+"""Words as tokens; a word outside the vocabulary becomes its characters, then `<unk>`, which its slot follows.
 
 So a model can read the characters of words that it has never seen (`layers.spelling`). Of a long word, only the first
-and the last characters are tokens. The characters are at the end of the vocabulary, as `<char>a`; `<char>` is any
-character that is not there. A word of the text that looks like one of these is unknown.
+and the last characters are tokens. The characters are at the end of the vocabulary, as `<char>a`; `<char>` stands for
+any other character. A word of the text that looks like one of these is unknown.
 
 Hybrids of words and characters go back to Luong & Manning 2016, "Achieving Open Vocabulary Neural Machine Translation
 with Hybrid Word-Character Models".
@@ -19,8 +19,8 @@ from punc.tokens.tokenizer import AGAIN, Encoding, LookupTokenizer
 from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, most_frequent
 
 CHARACTER = "<char>"  # begins the token of a character
-CHARACTERS = 256  # that have their own token, the most frequent ones
-MAX_LENGTH = 32  # characters that are read of a word; of a longer word, the first 16 and the last 16
+CHARACTERS = 256  # the most frequent characters, which have their own tokens
+MAX_LENGTH = 32  # characters of a word that are read; of a longer word, the first 16 and the last 16
 
 
 class SpelledTokenizer(LookupTokenizer):
@@ -40,7 +40,7 @@ class SpelledTokenizer(LookupTokenizer):
         if first == len(tokens) or any(len(token) != len(CHARACTER) + 1 or not token.startswith(CHARACTER)
                                        for token in tokens[first + 1:]):
             raise InputError(f"it does not end with '{CHARACTER}' and characters", AGAIN.format("spelled"), path)
-        # The token of each character; that of "" is for any other.
+        # The token of each character; that of "" stands for any other.
         self._characters = {token[len(CHARACTER):]: i for i, token in enumerate(tokens[first:], first)}
 
     @classmethod

@@ -1,8 +1,8 @@
 """Pieces of words as tokens, cut by a unigram model of `sentencepiece`.
 
-A word is one or more pieces; its slot is after the last one. No piece has parts of two words. A word is `<unk>` if the
-model's normalisation (NFKC, lower case) leaves nothing of it; so is a part of a word that the model has no piece for.
-The pieces of the model, in the file `pieces.model`, are the vocabulary, and have the same ids.
+A word is one or more pieces; its slot is after the last one. No piece has parts of two words. A word becomes `<unk>` if
+the model's normalisation (NFKC, lower case) removes all of it, and so does a part of a word for which the model has no
+piece. The vocabulary is the pieces of the model in the file `pieces.model`, with the same ids.
 
 Kudo 2018, "Subword Regularization", section 3.2.
 """

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# @NAME@: from punctuated texts, and word times or recordings if there are some, to exp/RESULTS.md.
+# @NAME@: from punctuated texts, and word times or recordings if they exist, to exp/RESULTS.md.
 #
 #   ./run.sh                    # everything; finished work is not repeated
 #   ./run.sh --stage 6          # from stage 6 on
-#   ./run.sh --systems T-LSTM   # one row of the results; several with blanks between
+#   ./run.sh --systems T-LSTM   # one row of the results; several separated by spaces
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -11,18 +11,18 @@ stage=0
 stop_stage=100
 # EDIT: a folder of punctuated texts, NAME.txt; the times of their words: a CTM, or a folder of CTMs, TextGrids or Gentle's
 # JSON; or instead recordings, NAME.wav, which stage 2 aligns with the words as conf/align.conf says; ASR output for the
-# texts: a CTM or a folder of CTMs; who speaks: lines TEXT SPEAKER …, or utt2spk. NAME is the id in all of them. All but the
-# texts may be empty.
+# texts: a CTM or a folder of CTMs; who speaks: lines TEXT SPEAKER …, or utt2spk. NAME is the id in all of them.
+# All except the texts may be empty.
 text=@TEXT@
 times=@TIMES@
 audio=@AUDIO@
 asr=@ASR@
 speakers=@SPEAKERS@
-# EDIT: what stands in the texts but is not said, and is taken out; prepare counts and shows what looks like some. There are
-# also urls, round-brackets, stars and headings: punc prepare --help.
+# EDIT: the kinds of text to remove because nobody said them; prepare counts and shows what looks like these. Other
+# kinds are urls, round-brackets, stars and headings: punc prepare --help.
 clean=entities,tags,square-brackets,curly-brackets,timestamps,speaker-labels
-systems=              # names with blanks between; all if empty
-min_count=2           # EDIT: how often a word of the vocabulary occurs at least
+systems=              # names separated by spaces; all if empty
+min_count=2           # EDIT: least count of a word in the vocabulary
 threads=1             # of PyTorch
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
 help_message="usage: $0 [--text DIR] [--times TIMES | --audio DIR] [--asr CTM-OR-DIR] [--systems NAMES] [--stage N]"
@@ -45,8 +45,8 @@ if runs 0; then
   split_texts.py --nj "$nj" ${speakers:+--speakers "$speakers"} "$text" data/split
 fi
 
-# Stage 1: make the data directories. EDIT: conf/abbreviations.txt has English words whose dots are no periods; punc
-# abbreviations learns those of other texts. The tree of 4-gram+DT-p is trained on the set tree, its 4-gram on the set rest;
+# Stage 1: make the data directories. EDIT: conf/abbreviations.txt has English words with dots that are not marks; punc
+# abbreviations learns those of other texts. The tree of 4-gram+DT-p is trained on the set tree, its 4-gram on rest;
 # together they are the set train.
 if runs 1; then
   for set in $sets; do

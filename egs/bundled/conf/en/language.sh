@@ -33,8 +33,8 @@ prepare_tests() {
   for engine in $engines; do project earnings_ref ${engine}_words earnings_$engine; done
 }
 
-# A set that is joined is sets end to end, some twice or three times; in `calls_text` the calls have no pauses, in
-# `calls_clean` no fillers. Encoders read half of text_more.
+# A joined set is several sets end to end, some of them twice or three times; `calls_text` has no pauses, `calls_clean`
+# no fillers. Encoders read half of text_more.
 make_stores() {
   local ted=("$data"/ted*) join_ted
   make_store --vocab-size 48000 --min-count 3 --train text,text_more,calls_text \
@@ -55,10 +55,10 @@ add_options() {
   case ${store_of[$1]} in *_mpnet) options+=(--encoder "$mpnet") ;; *_minilm) options+=(--encoder "$minilm") ;; esac
 }
 
-# targets TEACHER STORE SET …: the teacher's posteriors for sets, which its students learn.
+# targets TEACHER STORE SET …: writes the teacher's posteriors for sets, which its students learn.
 targets() { punc soft-targets --context 64 $exp/$1 $data/$2 $exp/$1/targets "${@:3}"; }
 
-# Teachers to their end, their targets, and then all others.
+# Train the teachers, then write their targets, then train all others.
 train_systems() {
   local system texts="text calls_text calls calls_clean"
   for system in $(in_stage 4a); do

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # usage: local/en/make_pieces.sh ENCODER STORE
-# STORE: what a fine-tuned encoder reads, in its pieces: train, 28 million words, which are `text`, half of `text_more` and the
-# calls; dev_share, a share of the dev sets. What is finished is not made again. make_store is a function of recipe.sh.
+# Makes STORE, the data of a fine-tuned encoder in its pieces: train, 28 million words, which are `text`, half of
+# `text_more` and the calls; dev_share, a share of the dev sets. Finished sets are kept. make_store is a function of
+# recipe.sh.
 # shellcheck disable=SC2154  # variables of run.sh
 set -eu
 encoder=$1 store=$2

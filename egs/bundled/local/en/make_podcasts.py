@@ -1,16 +1,16 @@
 """usage: make_podcasts.py REPOSITORY >OUT
 
 Makes the prose of podcasts/*.txt from the Markdown files of a clone of github.com/thechangelog/transcripts
-(changelog.txt) or github.com/bitcointranscripts/bitcointranscripts (bitcoin.txt): a line a paragraph, `#doc NAME`
-before each document, `#speaker NAME` where the speaker changes.
+(changelog.txt) or github.com/bitcointranscripts/bitcointranscripts (bitcoin.txt): a line for each paragraph, `#doc
+NAME` before each document, `#speaker NAME` where the speaker changes.
 
 - A speaker is a bold name with a colon at a paragraph's start (`**Name:**`), or a plain one (`Name:`).
 - Headings, lists, quotes, tables, code, front matter and addresses are left out. Links become their text. Bracketed
-  notes and times go: `[laughter]`, `\\[03:54\\]`.
-- A document is left out if it has fewer than 300 words, fewer than 6 or more than 35 marks in 100 words, or is a
-  translation (`NAME.zh.md`) or made by a machine, as its front matter says.
+  notes and times are removed: `[laughter]`, `\\[03:54\\]`.
+- A document is left out if it has fewer than 300 words, fewer than 6 or more than 35 marks in 100 words, or if it is a
+  translation (`NAME.zh.md`) or, by its front matter, made by a machine.
 
-The repositories grow, so a copy of today is larger than the one of RESULTS.md: stage 0 shows the difference.
+The repositories grow, so a copy made today is larger than the one in RESULTS.md: stage 0 shows the difference.
 """
 
 import re

@@ -4,7 +4,7 @@ Writes Earnings-22 and Earnings-21 with capitals as data directories in OUT, by 
 utils/calls:
 
 calls, dev_calls                calls of Earnings-22 with pauses
-calls_clean, dev_calls_clean    the same without fillers, as engines write calls
+calls_clean, dev_calls_clean    the same without fillers, which engines leave out
 calls_text                      the text of all calls that are not in dev, with fillers; no pauses
 earnings_ref                    the references of Earnings-21; no pauses yet
 kaldi_words, kaldi_ctm          the output of Rev's Kaldi system

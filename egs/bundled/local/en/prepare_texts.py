@@ -3,14 +3,14 @@
 Writes the text of podcasts and of Europarl as prose, a stream for each document (`#doc` lines):
 
 OUT/text.txt, OUT/text_more.txt             training: one document in five, and the others
-OUT/written.txt                             the documents of training that are written (see below), for the casing table
+OUT/written.txt                             the training documents left as written (see below), for the casing table
 OUT/dev_{podcasts,europarl}.txt             of each source, documents 50, 150, …
 OUT/{podcasts,europarl}.txt                 the test: documents 100, 200, …
 
 ASR systems differ in what they write. So every second document of training and dev is in spoken words, by the rules of
 utils/calls/spoken.py (numbers spelled out, compounds split); the others, and test, stay as they are written. A dash
-between words is a comma, and so is an ellipsis before a small letter. `#speaker` lines are dropped, and so is what
-Europarl has in parentheses, because nobody said it.
+between words is a comma, and so is an ellipsis before a small letter. `#speaker` lines are dropped, and so is text in
+parentheses in Europarl, because nobody said it.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ BRACKETS = re.compile(r"\([^()]*\)")
 
 
 def clean(line: str, brackets: bool) -> str:
-    """A line whose dashes and unfinished ellipses are commas, without text in parentheses if `brackets`."""
+    """A line with its dashes and unfinished ellipses as commas, without text in parentheses if `brackets`."""
     if brackets and "(" in line:
         line = BRACKETS.sub(" ", line)
     return ELLIPSIS.sub(",", DASH.sub(", ", line)).strip(" ,")

@@ -1,7 +1,7 @@
 """usage: take_streams.py IN OUT KEEP OF [WITHOUT]
 
-Writes a share of the streams of the data directory IN as OUT: the first KEEP of every OF in their order, so of every
-source. A stream that the data directory WITHOUT has does not count.
+Writes a share of the streams of the data directory IN as OUT: the first KEEP of every OF in their order, so that every
+source has a share. Streams of the data directory WITHOUT are left out first.
 """
 
 import sys
