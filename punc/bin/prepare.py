@@ -12,7 +12,7 @@ from punc.base.errors import InputError, check_at_least
 from punc.base.options import OptionParser, boolean, kebab
 from punc.data.labels import LabelSet
 from punc.text.abbreviations import Abbreviations
-from punc.text.format import MARKED, Format, PrepareOptions, format_help, format_names, load_format
+from punc.text.format import UNMARKED, Format, PrepareOptions, format_help, format_names, load_format
 from punc.text.not_speech import KINDS, messages, parse_kinds
 from punc.text.passages import CHANGES
 from punc.text.prose import Clitics
@@ -88,9 +88,9 @@ def log_counts(output: str, counts: Counter[str], turns: bool) -> None:
     logger.info("punc prepare: %s: %s", output, ", ".join(sizes))
     if turns:
         logger.info("punc prepare: %s: %s %s", output, f"{counts[CHANGES]:,}", CHANGES)
-    if MARKED in counts and not counts[MARKED] and counts["words"] >= FEW:
+    if counts[UNMARKED] == counts["utterances"] and counts["words"] >= FEW:
         logger.warning("punc prepare: %s: no word has a mark or a capital; is the input punctuated text?", output)
-    for line in messages(Counter({what: counts[what] for what in counts.keys() - {*SIZES, CHANGES, MARKED}})):
+    for line in messages(Counter({what: counts[what] for what in counts.keys() - {*SIZES, CHANGES, UNMARKED}})):
         logger.info("punc prepare: %s", line)
 
 

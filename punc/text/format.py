@@ -80,7 +80,7 @@ def format_help(name: str) -> str:
     return (importlib.import_module(f"{formats.__name__}.{name}").__doc__ or "").partition("\n")[0]
 
 
-MARKED = "utterances with different labels"
+UNMARKED = "utterances without marks"
 DROPPED = "marks before a first word, dropped"
 STREAM_OPTIONS = ("labels", "document_prefix", "skip_prefix", "utt_words", "keep_names", "prefix", "nj")
 
@@ -172,16 +172,19 @@ class TextFormat(Format):
                 bound(repairs)
                 yield from some
 
-        write_data_dir(output, counted(cutter.cut(passages()), counts, repairs), label_set=self.reader.labels)
+        write_data_dir(output, counted(cutter.cut(passages()), counts, repairs, self.reader.labels.names[0]),
+                       label_set=self.reader.labels)
         repairs[DROPPED] += cutter.dropped
         return counts + repairs + cutter.dots
 
 
-def counted(utterances: Iterable[Utterance], counts: Counter[str], repairs: Counter[str]) -> Iterator[Utterance]:
-    """The utterances as they come, with streams, utterances and words counted, and words without a pause."""
+def counted(utterances: Iterable[Utterance], counts: Counter[str], repairs: Counter[str],
+            empty: str) -> Iterator[Utterance]:
+    """Yield the utterances, and count streams, utterances, words, words without a pause, and utterances of which all
+    words have the label `empty`."""
     stream = None
     for utterance in utterances:
-        counts[MARKED] += utterance.labels is None or len(set(utterance.labels)) > 1
+        counts[UNMARKED] += utterance.labels is not None and set(utterance.labels) == {empty}
         counts["streams"] += utterance.stream != stream
         counts["utterances"] += 1
         counts["words"] += len(utterance.words)
