@@ -1,8 +1,8 @@
 # Puts `punc` and utils/ on PATH, and installs what is missing. Every recipe sources it (`. ../../path.sh`); you can do
 # so, too, in bash, from any directory.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2128  # zsh and sh have no array BASH_SOURCE
 
-PUNC_ROOT=$(CDPATH='' cd -- "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+PUNC_ROOT=$(CDPATH='' cd -- "$(dirname "${BASH_SOURCE:-$0}")" && pwd -P)
 bash "$PUNC_ROOT/utils/setup.sh" || return 1
 export PUNC_ROOT
 case :$PATH: in

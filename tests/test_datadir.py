@@ -200,6 +200,8 @@ def test_data_dir_missing_file(data, name):
     (data / name).unlink()
     with pytest.raises(InputError, match="no such file"):
         DataDir(data)
+    with pytest.raises(InputError, match="a file, not a data directory; punc transcript punctuates files"):
+        DataDir(next(data.glob("*")))
     with pytest.raises(InputError, match="no such data directory"):
         DataDir(data / "gone")
 

@@ -218,7 +218,8 @@ def change(path, old, new):
     (lambda r: (r / "ctm").unlink(), "ctm: no such file; make it, or name another one"),
     (lambda r: (r / "ctm").write_text(""), "ctm: the file has no timed words; make it again"),
     (lambda r: change(r / "ctm", "bob-r1-2", "bob-r1-9"),
-     "ctm:14: 'bob-r1-9' is neither recording nor utterance of data/test; name the data directory that was decoded"),
+     "ctm:14: 'bob-r1-9' is neither recording nor utterance of data/test; name the data directory that was decoded, "
+     "with its segments and reco2file_and_channel"),
     (lambda r: change(r / "ctm", "1 0.400 0.250", "1 0.400 0.25s"), "ctm:2: the duration '0.25s' is not a number; "),
     (lambda r: (r / "data/test/utt2spk").unlink(), "data/test/utt2spk: no such file; "),
 ])

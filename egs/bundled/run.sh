@@ -16,7 +16,7 @@ minilm=               # en: directory of all-MiniLM-L6-v2, of which en-large is 
 teacher=false         # en: true: also train the systems of en-fifth (README.md)
 threads=1             # of PyTorch; two models are trained at a time
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
-help_message="usage: $0 --language LANGUAGE --corpus DIR [--systems NAMES] [--stage N]"
+help_message="usage: $0 --language LANGUAGE --corpus DIR [--systems NAMES] [--stage N] [--stop-stage N]"
 
 . ./cmd.sh
 . ./path.sh

@@ -17,7 +17,7 @@ min_count=5           # least count of a word in the first stage's vocabulary; c
 own_min_count=10      # the same for T-LSTM-p, which has no first stage
 threads=1             # of PyTorch; 1 is nearly as fast as 2, and is not slowed down by other jobs
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
-help_message="usage: $0 --corpus DIR [--own DIR] [--lowercase true|false] [--systems NAMES] [--stage N]"
+help_message="usage: $0 --corpus DIR [--own DIR] [--lowercase true|false] [--systems NAMES] [--stage N] [--stop-stage N]"
 
 . ./cmd.sh
 . ./path.sh

@@ -14,7 +14,7 @@ systems=              # names separated by spaces; all of them if empty or `all`
 min_count=2           # least count of a word in the vocabulary; not tuned
 threads=2             # of PyTorch
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
-help_message="usage: $0 --corpus DIR [--vectors FILE] [--systems NAMES] [--stage N]"
+help_message="usage: $0 --corpus DIR [--vectors FILE] [--systems NAMES] [--stage N] [--stop-stage N]"
 
 . ./cmd.sh
 . ./path.sh

@@ -24,7 +24,7 @@ subwords=8000           # of the vocabulary of Subword-Bi-LSTM; not tuned
 threads=2             # of PyTorch
 split_seed=1          # of the random split into sets
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
-help_message="usage: $0 --corpus DIR [--texts NAMES] [--systems NAMES] [--seeds '1 2 3'] [--stage N] [--nj N]"
+help_message="usage: $0 --corpus DIR [--texts NAMES] [--systems NAMES] [--seeds '1 2 3'] [--stage N] [--stop-stage N] [--nj N]"
 
 . ./cmd.sh
 . ./path.sh

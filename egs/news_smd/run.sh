@@ -23,7 +23,7 @@ penalties="c1=0.5,c2=0.01 c1=0,c2=0.3 c1=0,c2=1"  # penalties of weights that Wo
 min_count=2           # least count of a word in the neural word models; not tuned
 threads=1             # of PyTorch
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
-help_message="usage: $0 --corpus DIR [--experiments '1 2 3 4'] [--systems NAMES] [--seeds '1 2 3'] [--stage N]"
+help_message="usage: $0 --corpus DIR [--experiments '1 2 3 4'] [--systems NAMES] [--seeds '1 2 3'] [--stage N] [--stop-stage N]"
 
 . ./cmd.sh
 . ./path.sh

@@ -7,6 +7,7 @@ from punc.base.options import OptionParser
 from punc.data.labels import LabelSet
 from punc.decoding.options import parse_scale
 from punc.decoding.pack import pack
+from punc.decoding.shipped import find_model
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -24,6 +25,6 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("directory", metavar="EXP-DIR", help="directory of the model")
     parser.add_output("out", metavar="OUT-DIR", help="directory to make")
     args = parser.parse(arguments)
-    directory = Path(args.directory)
+    directory = find_model(args.directory)
     factors = parse_scale(args.scale, LabelSet.read(directory / "labels.txt"))
     pack(directory, Path(args.out), factors=factors, casing=args.casing, card=args.card, int8=args.int8)

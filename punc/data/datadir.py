@@ -48,6 +48,8 @@ class DataDir:
     def __init__(self, path: StrPath, ignore: Iterable[str] = (), needs: Iterable[str] = ()):
         self.path = Path(path)
         if not self.path.is_dir():
+            if self.path.is_file():
+                raise InputError("a file, not a data directory", "punc transcript punctuates files", path)
             raise InputError("no such data directory", "make it with punc prepare, or name another one", path)
         for name in ("text", "utt2spk", *needs):
             if not (self.path / name).is_file():

@@ -113,7 +113,8 @@ def _kind_of_ids(tables: Tables, ctm: CtmIndex, directory: Path) -> str:
         if not found:
             first, second = kinds
             raise InputError(f"'{id}' is neither {first} nor {second} of {directory}",
-                             "name the data directory that was decoded", *ctm.where(id))
+                             "name the data directory that was decoded, with its segments and reco2file_and_channel",
+                             *ctm.where(id))
         chosen = chosen or found
         if found != chosen:
             raise InputError(f"'{id}' is a {found}, but the ids before are {chosen}s", "give all ids of one kind",
