@@ -19,9 +19,9 @@ LEGEND = ("In percent, in brackets the 95 % interval of the test set (docs/metri
 MAIN_LEGEND = " **Bold**: the best of our rows. The pages below name the sources of published figures."
 SET_LEGEND = " P / R / F1 where there are three; –: undefined, as nothing was predicted or expected."
 TESTED = "p is two-sided, by approximate randomisation; the 95 % interval of the difference is by the paired bootstrap."
-TESTED_RUNS = (" Of a system with several seeds the mean is tested; then both are by a t-test that knows the noise of "
-               "training besides that of the test set (Obuchowski & Rockette 1995; Hillis 2014). A system with one run "
-               "counts as it is.")
+TESTED_RUNS = (" If a system has several seeds, their mean is tested. Then p and the interval are those of a t-test "
+               "that accounts for the variance between trainings as well as that of the test set (Obuchowski & Rockette "
+               "1995; Hillis 2014). A single run counts as it is.")
 
 
 @dataclass
