@@ -26,7 +26,7 @@ absolute corpus mpnet minilm
 export conf=conf/$language
 [ -f "$conf/language.sh" ] || fail "--language '$language': there is no conf/$language/language.sh"
 data=data/$language exp=exp/$language label_file=$conf/labels.txt
-decode_options=(--context 64 --posteriors false)
+decode_options=(--posteriors false)
 choose_systems "$conf/systems"
 
 # shellcheck source=egs/bundled/local/language.sh

@@ -8,5 +8,6 @@ model=$exp/$1
 python "$(dirname "$0")/make_card.py" "$1" "$conf/cards.tsv" "$conf/card.md" "$exp/RESULTS.tsv" "$model/scale" >"$model/card.md.new"
 mv "$model/card.md.new" "$model/card.md"
 options=(--scale "$(cat "$model/scale")")
+[ "$1" != en-large ] || options+=(--int8 true)
 ! $cased || options+=(--casing "$data/casing.txt")
 punc pack "${options[@]}" --card "$model/card.md" "$model" "$exp/packed/$1"
