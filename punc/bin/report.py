@@ -25,7 +25,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--data", metavar="DIR",
                         help="where the data directories of the sets are; default: data next to EXP-DIR")
     parser.add_argument("--recordings", default="", metavar="NAMES",
-                        help="recordings or speakers to show whole in the error browser")
+                        help="recordings or speakers to show in full in the error browser")
     parser.add_argument("exp", metavar="EXP-DIR", help="where the systems' directories are")
     parser.add_output("out", metavar="OUT.html", help="page to write")
     options = parser.parse(arguments)

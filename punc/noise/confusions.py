@@ -92,22 +92,22 @@ class Confusions:
 def read_confusions(path: StrPath) -> Confusions:
     """Read a file of confusions. Raises InputError if it is not one, or if its counts do not fit together."""
     found = Confusions()
-    for number, line in decoded_lines(path, "make it: punc confusions"):
+    for number, line in decoded_lines(path, "make the file again with punc confusions"):
         if number == 1:
             if line != HEADER:
-                raise InputError(f"the first line is not '{HEADER}'", "make it: punc confusions", path, 1)
+                raise InputError(f"the first line is not '{HEADER}'", "make the file again with punc confusions", path, 1)
             continue
         try:
             _read_line(found, line.split("\t"))
         except ValueError:
-            raise InputError("not a count of confusions", "make it: punc confusions", path, number) from None
+            raise InputError("not a count of confusions", "make the file again with punc confusions", path, number) from None
     errors: Counter[str] = Counter()
     for (word, _), count in found.replaced.items():
         errors[word] += count
     if too_often := next((word for word, count in errors.items() if count > found.seen[word]), None):
-        raise InputError(f"'{too_often}' was wrong more often than it was seen", "make it: punc confusions", path)
+        raise InputError(f"'{too_often}' was wrong more often than it was seen", "make the file again with punc confusions", path)
     if not found.seen:
-        raise InputError("no word was seen", "make it: punc confusions", path)
+        raise InputError("no word was seen", "make the file again with punc confusions", path)
     return found
 
 

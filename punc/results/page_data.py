@@ -256,6 +256,6 @@ def _check_comparable(new: Mapping[Row, str], kept: Mapping[Row, str], directory
         ours, theirs = first.get(name, {}), signature_parts(signed)
         for part in SAME:
             if name in first and ours.get(part) != theirs.get(part):
-                raise InputError(f"{name} of {system} has {part}:{theirs.get(part)}, here it is {ours.get(part)}",
+                raise InputError(f"{name} of {system} has {part}:{theirs.get(part)}, new rows have {ours.get(part)}",
                                  "rows of different data cannot be on one page; make the sets from the same corpus",
                                  directory)
