@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """usage: tune_scale.py LABELS-FILE DATA-DIR DECODE-DIR [DATA-DIR DECODE-DIR …] >OUT
 
-Prints the `--scale` of the labels without a mark that gives the highest F1 of marks on development sets: the mean of
+Prints the `--scale` of the labels that write neither a mark nor an opening mark that gives the highest F1 of marks on development sets: the mean of
 the sets' F1, so that a large set counts as much as a small one. DECODE-DIR is DATA-DIR punctuated with `--posteriors
 true`. A mark counts whatever the case of its word. The grid is printed as a log.
 """
@@ -43,13 +43,14 @@ def main(labels_file: str, *directories: str) -> None:
     labels = LabelSet.read(labels_file)
     marks = list(dict.fromkeys(label.mark for label in labels))
     mark = np.array([marks.index(label.mark) for label in labels])
+    silent = np.array([not label.mark and not label.opening for label in labels])
     scores = []
     for directory, decoded in zip(directories[::2], directories[1::2]):
         own, posteriors = read_set(directory, decoded, labels)
-        scores.append([f1(mark[own], mark[(posteriors * np.where(mark == 0, factor, 1)).argmax(1)]) for factor in GRID])
+        scores.append([f1(mark[own], mark[(posteriors * np.where(silent, factor, 1)).argmax(1)]) for factor in GRID])
         print(directory, *(f"{factor:.2f}:{score:.2f}" for factor, score in zip(GRID, scores[-1])), file=sys.stderr)
     best = GRID[np.mean(scores, axis=0).argmax()]
-    print(",".join(f"{label.name}={best:.2f}" for label in labels if not label.mark))
+    print(",".join(f"{label.name}={best:.2f}" for label in labels if not label.mark and not label.opening))
 
 
 if __name__ == "__main__":
