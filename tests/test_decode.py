@@ -14,7 +14,15 @@ from punc.bin.main import main
 from punc.data import transitions as transitions_module
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import Label, LabelSet
-from punc.data.transitions import Transitions, best_sequences, case_rules, learned, read_transitions, write_transitions
+from punc.data.transitions import (
+    Transitions,
+    best_sequences,
+    case_rules,
+    learned,
+    paired,
+    read_transitions,
+    write_transitions,
+)
 from punc.decoding import spans
 from punc.decoding.decode import PartLabels, log_posteriors
 from punc.live.stream import decode_words
@@ -425,3 +433,44 @@ def test_clitics_go_from_the_store_to_a_packed_model(parts_make, tmp_path):
         assert main(["punctuate", "--nj=1", str(model), str(tmp_path / "data"), str(tmp_path / "out")]) == 0
         outputs.append((tmp_path / "out/punct").read_bytes())
     assert outputs[0] == outputs[1]
+
+
+SPANISH = LabelSet(tuple(Label(name, written) for name, written in (
+    ("O", "w"), ("CAP", "W"), ("COMMA", "w,"), ("PERIOD", "w."), ("QUESTION", "w?"), ("CAP_QUESTION", "W?"),
+    ("CAP_PERIOD", "W."), ("OPEN", "¿w"), ("CAP_OPEN", "¿W"), ("OPEN_COMMA", "¿w,"), ("OPEN_QUESTION", "¿w?"),
+    ("CAP_OPEN_QUESTION", "¿W?"))))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_sentences_have_both_question_marks_or_neither(seed):
+    """Of the labels that agree and have the same case, other marks and sentence ends, the most probable are chosen."""
+    rng = np.random.default_rng(seed)
+    log_probs = np.log(rng.dirichlet(np.full(len(SPANISH), 0.3), 12) + 1e-9)
+    chosen, offsets = log_probs.argmax(1), np.array([0, 0, 7, 12])
+    begins = np.array([True, True, bool(rng.integers(2))])
+    found = paired(log_probs, chosen, offsets, begins, SPANISH)
+    written, ends = [label.written for label in SPANISH], [name in SPANISH.sentence_ends for name in SPANISH.names]
+    plain = {i: written.index(text.strip("¿").replace("?", ".")) for i, text in enumerate(written)}
+    at = 0
+    for end in range(12):
+        if not (ends[chosen[end]] or end in (6, 11)):
+            continue
+        own = found[at:end + 1]
+        if not ends[chosen[end]] or (at == 7 and not begins[2]):  # unfinished, or begun before
+            assert own.tolist() == chosen[at:end + 1].tolist()
+        else:
+            base = [plain[i] for i in chosen[at:end + 1]]
+            questions = []
+            for number in range(len(base)):
+                texts = [written[i] for i in base]
+                texts[-1] = texts[-1].replace(".", "?")
+                texts[number] = f"¿{texts[number]}"
+                if texts[number] in written:
+                    questions.append([written.index(text) for text in texts])
+            assert own.tolist() in [base, *questions]
+            if len(base) > 1 and own.tolist() == base:
+                sums = [log_probs[range(at, end + 1), one].sum() for one in questions if written[one[-1]][0] != "¿"]
+                assert not sums or max(sums) <= log_probs[range(at, end + 1), base].sum() + 1e-9
+        at = end + 1
+    assert paired(log_probs, found, offsets, begins, SPANISH).tolist() == found.tolist()

@@ -142,3 +142,44 @@ def _search(log_probs: np.ndarray, begins: np.ndarray, ends: np.ndarray, first: 
         chosen[begins[inside] + t] = label[inside]
         if t:
             label[inside] = back[t, inside, label[inside]]
+
+
+def paired(log_probs: np.ndarray, chosen: np.ndarray, offsets: np.ndarray, begins: np.ndarray,
+           labels: LabelSet) -> np.ndarray:
+    """The labels (N,) with `¿` in exactly those sentences that end with `?`, in Spanish the rule.
+
+    Each sentence becomes a statement or a question with one `¿`, whichever is more probable; sentence ends stay.
+    Arguments as in `best_sequences`; a stream that does not begin in its first slot, by `begins` (streams,), keeps its
+    first sentence, and every stream an unfinished last one. If labels have no or several openings, nothing changes.
+    """
+    written = {label.written: i for i, label in enumerate(labels)}
+    ends = np.array([label.name in labels.sentence_ends for label in labels])
+    asked = next((label.mark for label, end in zip(labels, ends) if end and label.opening), "")
+    stated = next((label.mark for label, end in zip(labels, ends) if end and label.mark != asked), "")
+    if len(labels.openings) != 1 or not asked or not stated or not ends[chosen].any():
+        return chosen
+
+    def like(opening: str = "", mark: str | None = None) -> np.ndarray:
+        """For each label the one of the same case with this opening and mark, by default its own mark; −1: none."""
+        return np.array([written.get(f"{opening}{'W' if label.capital else 'w'}{label.mark if mark is None else mark}",
+                                     -1) for label in labels])
+
+    (opening,), slots = labels.openings, np.arange(len(chosen))
+    plain = like()[chosen]
+    opened = like(opening)[plain]
+    gains = np.where(opened >= 0, log_probs[slots, opened] - log_probs[slots, plain], -np.inf)
+    first = offsets[:-1][np.diff(offsets) > 0]
+    lasts = np.union1d(np.flatnonzero(ends[chosen]), np.append(first[1:], len(chosen)) - 1)
+    starts = np.append(0, lasts[:-1] + 1)
+    best = np.maximum.reduceat(gains, starts)
+    sentence = np.repeat(np.arange(len(starts)), lasts - starts + 1)
+    best_slots = np.flatnonzero(gains == best[sentence])
+    begin = best_slots[np.searchsorted(best_slots, starts)]
+    question, statement = like(mark=asked)[plain[lasts]], like(mark=stated)[plain[lasts]]
+    asks = best + log_probs[lasts, question] > log_probs[lasts, statement]
+    whole = ends[chosen[lasts]] & ~np.isin(starts, first[~begins[np.diff(offsets) > 0]])
+    found = np.where(whole[sentence], plain, chosen)
+    found[lasts[whole]] = np.where(asks, question, statement)[whole]
+    begin = begin[whole & asks]
+    found[begin] = like(opening)[found[begin]]
+    return found

@@ -15,7 +15,7 @@ from punc.base.errors import InputError
 from punc.base.processor import find_device
 from punc.base.runs import bounds_of
 from punc.data.labels import LabelSet
-from punc.data.transitions import best_sequences, case_rules, has_case
+from punc.data.transitions import best_sequences, case_rules, has_case, paired
 from punc.decoding.decode import AnyModel, decode, first_parts, joins_parts, load_model, of_words, scaled
 from punc.decoding.options import PACKED_CONTEXT, DecodingOptions, parse_scale
 from punc.decoding.packed import read_spec
@@ -96,7 +96,9 @@ class Decoder:
             chosen, log_probs = of_words(model, chosen, log_probs, task.slots, firsts, self.scale, options.viterbi)
         if transitions and log_probs is not None:
             bounds = np.searchsorted(task.slots, task.offsets)
-            chosen = best_sequences(scaled(log_probs, self.scale), bounds, transitions, self._free(model, task, bounds))
+            weighted = scaled(log_probs, self.scale)
+            chosen = best_sequences(weighted, bounds, transitions, self._free(model, task, bounds))
+            chosen = paired(weighted, chosen, bounds, task.begins, model.labels)
         if len(self._ends) and log_probs is not None:
             chosen = np.stack([chosen, self._ends[scaled(log_probs, self.scale)[:, self._ends].argmax(1)]], axis=1)
         return chosen.astype(np.int8), np.exp(log_probs) if self.posteriors and log_probs is not None else None

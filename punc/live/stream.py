@@ -14,7 +14,7 @@ import numpy as np
 
 from punc.base.runs import next_of
 from punc.data.block_reader import at_slots
-from punc.data.transitions import best_sequences
+from punc.data.transitions import best_sequences, paired
 from punc.decoding.decode import AnyModel, PartLabels, decode, first_parts, joins_parts, of_words, scaled
 from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import encode_streams
@@ -239,5 +239,7 @@ def decode_words(model: AnyModel, words: Sequence[str], pauses: np.ndarray | Non
         barred = no_end(model)
         if barred is not None:
             weighted[-1] += barred
-        numbers = best_sequences(weighted, np.array([0, len(rows)]), model.transitions)
+        bounds = np.array([0, len(rows)])
+        numbers = best_sequences(weighted, bounds, model.transitions)
+        numbers = paired(weighted, numbers, bounds, np.ones(1, bool), model.labels)
     return numbers, nothing if rows is None or not posteriors else rows

@@ -32,6 +32,7 @@ from punc.data.labels import LabelSet
 from punc.scoring.project import paired_streams
 from punc.timing.align import align_words
 
+AGAIN = "make the file again with punc confusions"
 HEADER = "punc confusions 1"
 KINDS = ("slots", "seen", "heard", "replaced", "inserted")  # of lines, except for runs
 PLACES = ("none", "mark")  # slots without a mark, and with one
@@ -92,22 +93,22 @@ class Confusions:
 def read_confusions(path: StrPath) -> Confusions:
     """Read a file of confusions. Raises InputError if it is not one, or if its counts do not fit together."""
     found = Confusions()
-    for number, line in decoded_lines(path, "make the file again with punc confusions"):
+    for number, line in decoded_lines(path, AGAIN):
         if number == 1:
             if line != HEADER:
-                raise InputError(f"the first line is not '{HEADER}'", "make the file again with punc confusions", path, 1)
+                raise InputError(f"the first line is not '{HEADER}'", AGAIN, path, 1)
             continue
         try:
             _read_line(found, line.split("\t"))
         except ValueError:
-            raise InputError("not a count of confusions", "make the file again with punc confusions", path, number) from None
+            raise InputError("not a count of confusions", AGAIN, path, number) from None
     errors: Counter[str] = Counter()
     for (word, _), count in found.replaced.items():
         errors[word] += count
     if too_often := next((word for word, count in errors.items() if count > found.seen[word]), None):
-        raise InputError(f"'{too_often}' was wrong more often than it was seen", "make the file again with punc confusions", path)
+        raise InputError(f"'{too_often}' was wrong more often than it was seen", AGAIN, path)
     if not found.seen:
-        raise InputError("no word was seen", "make the file again with punc confusions", path)
+        raise InputError("no word was seen", AGAIN, path)
     return found
 
 
