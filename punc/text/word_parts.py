@@ -125,7 +125,7 @@ def _ends(marks: str) -> bool:
 
 
 def is_plain(word: str) -> bool:
-    """Whether a word has only lower-case letters: models read it unchanged, and its label alone says how to write it."""
+    """Whether a word has only lower-case letters: models read it unchanged, and its label says how to write it."""
     return word.islower() and word.isalpha() and "ʼ" not in word and word != "sil"
 
 
