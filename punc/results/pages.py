@@ -11,7 +11,7 @@ from punc.scoring.metrics import columns, lower_is_better, rows_of
 from punc.scoring.report import chance, duration, figure, markdown_table
 from punc.scoring.significance import Interval
 
-MOST_ROWS, MOST_COLUMNS = 10, 7  # in RESULTS.md
+MOST_ROWS, MOST_COLUMNS = 10, 7  # limits for the table of RESULTS.md
 UNKNOWN = Interval(np.nan, np.nan, np.nan)
 
 LEGEND = ("In percent, in brackets the 95 % interval of the test set (docs/metrics.md); ±: mean and standard deviation "

@@ -32,8 +32,8 @@ class SentenceReader:
     A sentence ends after 。, ？ or ！ outside brackets. If brackets close directly after such a mark, the sentence ends
     there if the line ends or another bracket follows. Text at the end of a line without such a mark is dropped.
 
-    line_breaks  the meaning of BREAK in a post. "stop": it ends a sentence, as the end of the post does, and 。 is added
-                 if there is no mark. "drop": it has no meaning
+    line_breaks  the meaning of BREAK in a post. "stop": it ends a sentence, as the end of the post does; 。 is added if
+                 there is no mark. "drop": it has no meaning
     """
 
     def __init__(self, labels: LabelSet, line_breaks: str):
