@@ -3,7 +3,7 @@
 #
 #   local/make_speech.sh [--nj N] TEXT-DIR WORK-DIR OUT-DIR
 #
-# reads TEXT-DIR/NAME.txt, a paragraph or a turn a line, and writes OUT-DIR/ref.ctm.gz, the forced alignment, and
+# reads TEXT-DIR/NAME.txt, one paragraph or turn per line, and writes OUT-DIR/ref.ctm.gz, the forced alignment, and
 # OUT-DIR/asr.ctm.gz, the ASR output with confidences. WORK-DIR keeps the speech and times of each text; an
 # unchanged text is not processed again. The same texts give the same files.
 #

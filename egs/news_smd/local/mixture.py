@@ -6,8 +6,8 @@ Writes the sets of experiments 1 and 2, one text per line:
     train_mixture, dev_mixture        three kinds of texts; one document in DEV is dev:
                                       NEWS sentences of news (0: all);
                                       SYNTHETIC texts that informal.py makes of ted and europarl. Half are questions,
-                                      which are made of questions first and then of statements (0: as many texts as make
-                                      18.9 % of the news and these texts questions, as in the paper);
+                                      which are made of questions first and then of statements. 0: as many texts as it
+                                      takes for 18.9 % of the news and synthetic texts to be questions, as in the paper;
                                       CONVERSATION sentences of podcasts, 18.9 % of them questions (0: as many as the
                                       questions allow)
     train_in_domain, dev_in_domain    the same texts, plus messages: 0.3 %, or as many as there are
