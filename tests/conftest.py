@@ -42,7 +42,7 @@ PUNC = [sys.executable, "-c", "import sys; from punc.bin.main import main; sys.e
 
 
 def run(*command, cwd=None, env=None):
-    """What a program that is started in a directory returns and prints."""
+    """Runs a program in a directory. Returns its status and its output."""
     return subprocess.run([str(c) for c in command], cwd=cwd, env={**os.environ, **(env or {})}, text=True,
                           capture_output=True, timeout=200)
 
@@ -80,7 +80,7 @@ def random_model(directory, labels, words, name="t_lstm", options=None, std=None
 
 
 def piped(punctuate, model, data, *options):
-    """What a function writes when it reads these bytes from a pipe, which holds 64 KiB."""
+    """Returns the output of a function that reads these bytes from a pipe, which holds 64 KiB."""
     sink, (source, into) = io.BytesIO(), os.pipe()
     os.write(into, data)
     os.close(into)

@@ -108,7 +108,7 @@ SET = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",",)), Label("PERIOD", "
 
 @given(st.lists(st.lists(st.sampled_from(TOKENS), max_size=6), max_size=4))
 def test_abbreviations_change_no_word_and_count_each_dot(lines):
-    """Without the option, each dropped dot is a mark, unless another mark is in its slot."""
+    """Each dot that the option drops is a mark without the option, unless another mark is in its slot."""
     plain, ours = (list(cut(lines, abbreviations)) for abbreviations in (None, shipped()))
     (words, labels, _), (same, changed, counts) = plain[0], ours[0]
     assert words == same
@@ -200,7 +200,7 @@ def test_abbreviations_command(tmp_path, capsys):
 
 
 def seconds(labels, text):
-    """The time to read a text with abbreviations, and the time to count its tokens in order to learn them."""
+    """Returns the time to read a text with abbreviations, and the time to count its tokens to learn abbreviations."""
     begin = time.process_time()
     passage(labels, text, clean=("square-brackets", "round-brackets"))
     Types(Counter(["end.", *text.split()]))

@@ -209,7 +209,7 @@ def test_anchors_are_in_the_longest_stretches_with_support(seed, n, monkeypatch)
 
 @pytest.mark.parametrize(("moved", "found"), [(5, [(13, 113)]), (6, [])])
 def test_support_is_at_nearly_the_same_offset(moved, found, monkeypatch):
-    """Within an eighth of a stride counts as near."""
+    """Offsets that differ by less than an eighth of a stride are nearly the same."""
     monkeypatch.setattr(align, "STRIDE", 40)
     monkeypatch.setattr(align, "SUPPORT", 10)
     a, b = np.arange(40), np.arange(1000, 1200)
@@ -308,7 +308,7 @@ def test_align_words_texts_without_anchors(make, margin, monkeypatch, small_part
 
 @pytest.mark.parametrize(("n_ref", "n_hyp"), [(6000, 2400), (2400, 6000), (4000, 4000)])
 def test_windows_keep_the_proportion_of_the_texts(n_ref, n_hyp, small_parts):
-    """Texts with nothing in common are cut at the ends of windows, so at the same share of both."""
+    """Texts with nothing in common are cut at the ends of windows, so both are cut at the same fraction of the text."""
     cuts = align._windows(np.arange(n_ref), np.arange(n_hyp) + n_ref)
     r, h = np.diff([(0, 0), *cuts], axis=0).T
     assert len(cuts) > 5

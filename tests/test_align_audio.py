@@ -1,4 +1,4 @@
-"""utils/align_audio.sh: the command line of each aligner, what it reads and writes; pocketsphinx on speech of flite."""
+"""utils/align_audio.sh: each aligner's command line, input and output; pocketsphinx on speech made by flite."""
 
 import os
 import shutil
@@ -76,7 +76,7 @@ def fake(path, body):
 
 
 def pauses(place, capsys):
-    """The pauses by the times in out/times, and the message."""
+    """Returns the pauses computed from out/times, and the message."""
     assert main(["pauses", str(place / "data"), str(place / "out/times")]) == 0
     return [pause for one in DataDir(place / "data").utterances() for pause in one.pauses[:-1].tolist()], \
         capsys.readouterr().err

@@ -65,7 +65,8 @@ def test_replacements_follow_the_pairing_rule(words, output, expected):
 
 
 def test_burst_is_that_of_a_chain():
-    """The burst of a chain that copies with probability b, and otherwise is wrong with probability m."""
+    """In the chain, a word copies the state of the previous word with probability b; otherwise it is wrong with
+    probability m."""
     rng, n, b, m = np.random.default_rng(1), 200_000, 0.3, 0.1
     wrong = rng.random(n) < m
     copied = rng.random(n) < b
@@ -334,7 +335,7 @@ def same(a, b):
 
 
 def test_errors_are_drawn_anew_for_each_reading(toy_store, tmp_path, noise, monkeypatch):
-    """Two parts belong to one reading, so they have the same errors."""
+    """Errors are drawn for a whole reading of the set, so the two parts of a reading have the same errors."""
     draw, drawn = StoreNoise.draw, []
 
     def recorded(self, seed):

@@ -215,7 +215,7 @@ def test_store_noise_same_seed_same_bytes_other_seed_others(stores):
 
 
 def test_store_noise_labels_are_those_of_the_words_before_them(stores):
-    """The last mark of a stream is that of the stream, unless another one took its slot."""
+    """The last mark of a stream stays at its end, unless another mark has taken its slot."""
     store, data, drawn = noisy(stores, "word", wer=0.05)
     before, after = streams(store, data), streams(store, drawn)
     assert sum(map(len, after)) != sum(map(len, before))

@@ -48,15 +48,15 @@ COUNTED = [
     (["s-1 a . b ,", "t-1 c ?"], ["s-1 a . b", "t-1 c ?"], {}, ["s:000000", "t:000000"], 2, 3, 0),
     (["s-1 a . b ,", "t-1 c ?"], ["s-1 a . b", "t-1 c ?"], {"last_slot": "false"}, ["s:000000", "t:000000"], 1, 1, 0),
     (["s-1 a . b ,", "t-1 c ?"], ["s-1 a . b", "t-1 c ?"], {"last_slot": "only"}, ["s:000000", "t:000000"], 1, 2, 0),
-    # The last slot is the stream's, not the utterance's.
+    # "Last slot" means the last slot of the stream, not of the utterance.
     (["s-1 a . b ,", "s-2 c ?"], ["s-1 a . b ,", "s-2 c ?"], {"last_slot": "false"}, ["s:000000"], 2, 2, 0),
     # Blocks cross utterances, not streams.
     (["s-1 a . b ,", "s-2 c ?", "t-1 d ."], ["s-1 a . b ,", "s-2 c ?", "t-1 d ."], {"block": 2},
      ["s:000000", "s:000001", "t:000000"], 4, 4, 0),
-    # One stream has other words, so the reference is projected onto the hypothesis's slots there.
+    # One stream has different words, so the reference is projected onto the hypothesis's slots there.
     (["s-1 a b . c", "t-1 d ?"], ["s-1 a x b . c", "t-1 d ?"], {}, ["s:000000", "t:000000"], 2, 5, 1),
     (["s-1 a b . c", "t-1 d ?"], ["s-1 a . c", "t-1 d ?"], {}, ["s:000000", "t:000000"], 2, 3, 1),
-    # Cut into other utterances.
+    # The hypothesis is cut into different utterances.
     (["s-1 a . b ,", "s-2 c ?"], ["s-1 a .", "s-2 b ,", "s-3 c ?"], {"match": "streams"},
      ["s:000000"], 3, 3, 0),
     # Blocks consist of reference words: an inserted word is in the block of the word before it.

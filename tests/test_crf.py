@@ -72,7 +72,7 @@ def test_partition_marginals_and_viterbi_match_enumeration(lengths):
 
 
 def test_loss_ignores_context():
-    """If only steps 2 and 3 of six have slots, the scores of the other steps do not count, nor do begin and end."""
+    """Only steps 2 and 3 of six have slots. The scores of the other steps, and of begin and end, do not count."""
     crf, emissions, sizes = chain(), drawn(1, 6), torch.tensor([6])
     labels = torch.tensor([[-1, -1, 1, 2, -1, -1]])
     paths = {(i, j): emissions[0, 2, i] + emissions[0, 3, j] + crf.transitions[i, j]

@@ -94,7 +94,7 @@ def test_ctm_index_finds_every_id(ctm):
 
 
 def test_ctm_index_is_a_mapping(ctm):
-    """Its ids are those of the file, each once, whatever is between their lines."""
+    """Each id of the file occurs once in the index, even if lines of other ids are between its lines."""
     lines = ["c 1 0 1 v\n", "b 1 0 1 x\n", "a 1 0 1 z\n", "b 1 1 1 w\n"]
     sources = CtmIndex(ctm("".join(lines)))
     assert list(sources) == ["c", "b", "a"]

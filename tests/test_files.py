@@ -154,7 +154,7 @@ def test_atomic_dir_directory_in_the_place_of_a_file(tmp_path):
 
 
 def test_atomic_dir_error_while_files_move_leaves_an_unfinished_directory(tmp_path, monkeypatch):
-    """As after a kill: there is no key, and the rest is known to be ours."""
+    """The result is the same as after a kill: there is no key, and the rest is marked as ours."""
     (tmp_path / "key").write_text("1")
     (tmp_path / "mine").write_text("kept")
     writing = atomic_dir(tmp_path, "key")
@@ -325,7 +325,7 @@ def test_atomic_file_removed_before_it_is_locked(tmp_path, monkeypatch):
 
 
 def fails(error):
-    """As torch.save, which continues to write after a failed write, and then raises another error."""
+    """Writes like torch.save, which goes on after a failed write and then raises a different error."""
     try:
         raise OSError(errno.ENOSPC, "No space left on device")
     except OSError:

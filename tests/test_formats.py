@@ -339,7 +339,7 @@ def test_mteval_documents_without_names():
 
 
 def test_mteval_parts_end_with_segments(tmp_path):
-    """So each part can be read alone, and memory does not grow with the file."""
+    """Parts end with segments, so each part can be read alone, and memory does not grow with the file."""
     (tmp_path / "in").write_text("<doc docid='x'>" + "<seg>so,\nmuch</SEG>\n" * 20)
     mteval = reader("mteval", utt_words=3)
     assert mteval.has_utterances

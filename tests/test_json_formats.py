@@ -301,7 +301,7 @@ def test_messages(value, said):
 
 
 def test_bytes_that_are_not_utf8_stay_where_no_word_is_read(tmp_path):
-    """As in the `tokens` of whisper.cpp, which split characters."""
+    """The `tokens` of whisper.cpp have such bytes, because they split characters."""
     raw = (b'{"transcription": [{"offsets": {"from": 0, "to": 1000}, "text": " caf\xc3\xa9 so", "tokens": ['
            b'{"text": "\xc3"}, {"text": "\xa9 \\udcc3\\ud83d\\ude00"}]}]}\n')
     (tmp_path / "a.json").write_bytes(raw)
@@ -344,7 +344,7 @@ def test_probabilities_stand_next_to_the_words():
 
 
 def test_whisper_words_that_continue_the_word_before():
-    """As ` state`, `-of`, `-the`, `-art.` of large-v3; a text with other words keeps them."""
+    """large-v3 writes ` state`, `-of`, `-the`, `-art.`. If the segment's text has different words, it keeps them."""
     made = {"text": " Well, a state-of-the-art.", "segments": [{
         "text": " a state-of-the-art.", "words": timed("word", " a", " state", "-of", "-the", "-art.")}]}
     assert read(made)[1].texts == ["a", "state-of-the-art."]
@@ -361,7 +361,7 @@ def test_removed_mark_leaves_an_empty_item():
 
 
 def test_a_text_with_marks_is_read_before_words_without():
-    """Azure's numerals have the times of the words that they stand for; the words get the marks, too."""
+    """Azure's numerals have the times of the words for which they stand. These words get the marks, too."""
     words = timed("word", "at", "ten", "yes", unit=1e7, begin="offsetInTicks", end="durationInTicks", length=True)
     value = {"recognizedPhrases": [{"nBest": [{"lexical": "at ten yes", "display": "At 10, yes.", "words": words}]}]}
     assert described(read(value)[1]) == "At 0 .5, 10, 1 1.5, yes. 2 2.5"

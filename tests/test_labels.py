@@ -170,7 +170,7 @@ def test_data_directories_have_their_label_set(place, capsys):
     assert not (place / "train" / "punct.labels").exists()
 
 
-# A given label set, and each command's message about data of the old one.
+# A label set, and each command's message about data with the old label set.
 REFUSED = [(LESS, "label 'QUESTION' is not in the label set, which has O COMMA PERIOD"),
            (WRITTEN, "label 'COMMA' is written w, here, but w; in the label set")]
 SAID = [(MORE, "it lacks BANG"), (MARKS, "other marks are COMMA")]

@@ -111,7 +111,8 @@ def split(model, at):
 
 
 def test_decide_gives_the_labels_of_a_stream_that_ends_there(model):
-    """For a word model that reads pauses: the labels with the highest mean over an end and possible next words."""
+    """For a word model that reads pauses, these are the labels with the highest posterior, averaged over two kinds of
+    continuation: the text ends, or likely next words follow."""
     whole = [marked.number for marked in mark(open_stream(model, writer(model)), WORDS)]
     ahead = model.lookahead
     for at in (0, 1, 2, 17, len(WORDS)):

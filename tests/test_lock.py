@@ -105,7 +105,7 @@ def test_lock_file_removed_between_open_and_lock_is_not_a_lock(tmp_path, monkeyp
 
 
 def test_lock_of_removed_directory_leaves_the_next_ones(tmp_path):
-    """Another holder removes and makes the directory again; the first holder's end does not free the second's lock."""
+    """Another holder removes the directory and makes it again. When the first one ends, the second keeps its lock."""
     with lock_directory(tmp_path / "exp"):
         os.rename(tmp_path / "exp", tmp_path / "old")
         second = lock_directory(tmp_path / "exp")

@@ -278,7 +278,8 @@ def system(units, right, seed=1, slots=40):
 
 
 def test_intervals_two_units_by_enumeration():
-    """Resampling 2 units gives (a, a), (a, b), (b, a), (b, b), equally likely: 95 % is from Err of a to Err of b."""
+    """Resampling 2 units gives (a, a), (a, b), (b, a) or (b, b) with equal probability, so the 95 % interval goes from
+    Err of a to Err of b."""
     counts = np.array([np.diag([6, 2, 2]), [[4, 2, 0], [0, 2, 0], [0, 0, 2]]])
     found = intervals(counts, MEASURE)["Err"]
     assert found == pytest.approx((10, 0, 20))
@@ -293,7 +294,7 @@ def test_intervals_one_unit_has_no_bounds():
 
 
 def test_intervals_same_seed_same_values():
-    """With many units, fewer replicates are drawn at a time; the values are the same in one, two or more parts."""
+    """With many units, fewer replicates are drawn at a time. The values do not depend on the number of parts."""
     counts = system(30, 0.8)
     one, other = intervals(counts, MEASURE, 100, seed=5), intervals(counts, MEASURE, 100, seed=6)
     assert one == intervals(counts, MEASURE, 100, seed=5)

@@ -167,7 +167,7 @@ def test_log_posteriors_streams_of_a_batch_are_independent(name, inputs, text_mo
 
 @pytest.mark.parametrize("name", NAMES)
 def test_log_posteriors_character_texts_are_independent(name, text_model):
-    """Their last token is END, possibly the only token, and any END after it is padding."""
+    """The last token of a text is END, which can be the only token. Any END after it is padding."""
     model, data = make(name, text_model), characters([25, 1, 2, 40, 7])
     one, five = (log_posteriors(model, data, chunk_size=0, batch_size=size) for size in (1, 5))
     np.testing.assert_allclose(one, five, rtol=0, atol=1e-5)
@@ -198,7 +198,7 @@ def test_forward_in_parts_and_live_match_one_call(name, inputs, text_model):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_lookahead_is_what_the_model_reads(name, text_model):
-    """The token `lookahead` past a slot changes its logits, the one after that does not."""
+    """The token `lookahead` past a slot changes the slot's logits; the next token does not."""
     model = make(name, text_model)
     if model.lookahead is None:
         return
@@ -303,7 +303,8 @@ def peephole_step(x, h, c, input_weight, hidden_weight, peepholes):
 
 
 def by_the_equations(weights, ids, pauses, text_pauses, second, pauses2, tell=False):
-    """Posteriors of each slot: y0 = tanh(W0 x0), y1 = LSTM(y0), y2 = softmax(W2 y1); and y3, y4 of the second stage."""
+    """Returns the posteriors of each slot: y0 = tanh(W0 x0), y1 = LSTM(y0), y2 = softmax(W2 y1); for the second stage,
+    from y3 and y4."""
     w = {name: weight.double().numpy() for name, weight in weights.items()}
     prefix = "text." if second else ""
     size, size2 = w[prefix + "output.weight"].shape[1], w["output.weight"].shape[1]

@@ -106,7 +106,7 @@ def test_encoder_learns_and_its_directory_is_whole(stores, place, kind, tmp_path
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_encoder_windows_and_batches_do_not_matter(stores, place, kind):
-    """A text longer than the encoder can read; rows of a batch see neither each other nor their padding."""
+    """A text may be longer than the encoder can read. Rows of a batch see neither each other nor their padding."""
     model, data = create(stores, place, kind), Store(stores(kind)).set("dev_before")
     lengths = [90, 3, 25, 1, 21]
     offsets = np.cumsum([0, *lengths])
@@ -138,7 +138,7 @@ def test_encoder_reads_what_transformers_computes(stores, place):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_encoder_traceable_is_forward(stores, place, kind):
-    """Also for texts that are longer than what ModernBERT's local layers see, and for shorter rows."""
+    """This includes texts that are longer than the reach of ModernBERT's local layers, and shorter rows."""
     model = create(stores, place, kind, window=0)
     tokens = torch.randint(2, 12, (3, 40), generator=torch.Generator().manual_seed(1))
     tokens[1, 20:], tokens[2, 1:] = 1, 1
@@ -160,7 +160,7 @@ def test_encoder_is_packed(stores, place, kind, tmp_path):
 
 
 def test_encoder_is_packed_with_products_in_int8(stores, place, tmp_path, capfd):
-    """Five of the six products of a layer are of whole numbers, posteriors hardly differ, and it can be unpacked."""
+    """Five of the six products of a layer use whole numbers, posteriors hardly differ, and it can be unpacked."""
     onnx = pytest.importorskip("onnx")
     from punc.bin.main import main
     from punc.decoding.pack import pack
@@ -192,7 +192,7 @@ def test_encoder_learns_from_pauses(stores, place, kind, tmp_path):
 
 
 def test_encoder_pauses_begin_as_nothing(stores, place):
-    """Before training, a model with pauses is the encoder as it was pre-trained; no pauses are unknown ones."""
+    """Before training, a model with pauses equals the pre-trained encoder; text without pauses has unknown pauses."""
     model, tokens = create(stores, place, "bert", pauses=True), torch.tensor([[9, 8, 7, 9, 10]])
     pauses = torch.tensor([[0.0, 0.3, torch.nan, 5.0, 0.1]])
     with torch.inference_mode():

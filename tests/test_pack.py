@@ -277,7 +277,7 @@ def test_load_packed_description_of_another_model_is_an_error(packed, tmp_path, 
 
 @pytest.mark.parametrize("file", ["vocab", "labels.txt", "model.onnx"])
 def test_load_packed_file_of_another_model_is_an_error(packed, tmp_path, file):
-    """Even if its checksum is right."""
+    """The file is refused even if its checksum is right."""
     shutil.copytree(packed / "en-live", tmp_path / "m")
     text = (tmp_path / "m" / file).read_bytes()
     (tmp_path / "m" / file).write_bytes(b"no model" if file == "model.onnx" else text[:text.rindex(b"\n", 0, -1) + 1])

@@ -167,7 +167,7 @@ def test_render_set_page():
 
 
 def test_render_set_page_shows_each_run_of_several():
-    """The mean of runs can hide that they are of two kinds."""
+    """Each run is shown because a mean can hide that there are two kinds of runs."""
     data = page_data()
     for name, value in (("A.seed2", 40.0), ("A.seed3", NAN)):
         data.metrics[name, "ref"] = dict.fromkeys(data.metrics["A", "ref"], Interval(value, NAN, NAN))
@@ -374,7 +374,8 @@ def test_readme_table_has_every_published_recipe():
 
 
 def expected(entry, kind, metric, sets, data, published):
-    """An entry of that table, `NAME FIGURE / FIGURE`, as the cells have it; – if a paper has no such figure."""
+    """Returns an entry of the table in README.md, `NAME FIGURE / FIGURE`, made from the cells; – if a paper has no such
+    figure."""
     name = re.fullmatch(r"(.+?) [\d.]+(?: .*)?", entry)[1]
     figures = []
     for one in sets:

@@ -133,7 +133,7 @@ needs_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reas
 
 @pytest.fixture
 def products_by_onednn(monkeypatch):
-    """As on a processor with a faster oneDNN. Returns a list that gets the sizes of all inputs that oneDNN reads."""
+    """Uses oneDNN as on a processor where it is faster. Returns a list that gets the sizes of all inputs to oneDNN."""
     monkeypatch.setattr(products, "_is_faster", lambda: True)
     sizes, to_mkldnn = [], torch.Tensor.to_mkldnn
 

@@ -172,7 +172,7 @@ def test_longest_mark_is_read():
 
 
 def test_mark_that_is_a_letter_is_not_read_in_words(clitics):
-    """It is not read where a hyphen was or between the parts of a word, either."""
+    """Such a mark is also not read in place of a hyphen or between the parts of a word."""
     labels = LabelSet((Label("O", "w"), Label("EX", "wX", ("X",))))
     for reader in (TextReader(labels), TextReader(labels, lowercase=False), TextReader(labels, clitics=clitics)):
         for token in ("MaX", "MaX-", "-MaX", "DOXn't", "n't"):
@@ -195,7 +195,7 @@ def test_token_any_text_gives_words_and_a_label_each(text):
 @given(st.text(st.sampled_from("abÉßǅİʼ’́ 日.,:;?!-…0"), min_size=1, max_size=4).filter(lambda text: " " not in text),
        st.sampled_from([CHE, CASED]), st.booleans())
 def test_token_of_letters_and_a_mark_is_read_as_any_other(token, labels, lowercase):
-    """With a quote before it, which is dropped, no token takes the fast path for letters and a mark."""
+    """A quote before the token is dropped, but keeps it from the fast path for letters and a mark."""
     reader = TextReader(labels, lowercase)
     assert reader.token(token)[1:] == reader.token("“" + token)[1:]
 

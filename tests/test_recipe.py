@@ -495,7 +495,7 @@ def states(recipe):
 
 
 def test_run_killed_in_every_stage_gives_the_same_results(finished, tmp_path):
-    """The stages of a system that needs another one: both are trained, and one is scored."""
+    """Runs the stages for a system that needs another system: both are trained, and one is scored."""
     recipe, system = tmp_path / "mini", "TA-LSTM-p"
     cut_down(recipe)
     killed = []

@@ -118,7 +118,7 @@ def test_read_cost_of_a_run_that_continued(tmp_path, logs, cost):
 
 
 def test_read_training_kept_epoch_is_the_one_that_the_log_names(tmp_path):
-    """In a log without that line, the lowest dev loss decides. A run that continues has another one."""
+    """If no line of the log names the epoch, the lowest dev loss decides. A continued run has a later line."""
     (tmp_path / "log").mkdir()
     log = tmp_path / "log" / "train.log"
     log.write_text(f"{TRAINED}kept epoch 1: the highest dev F1, 53.00; epoch 2 has the lowest dev loss, 0.55000\n")
@@ -306,7 +306,7 @@ def test_keep_rows_of_other_systems_in_the_order_of_the_page():
     assert [(*key, row["Err"].value) for key, row in merged.metrics.items()] == [
         ("A", "ref", 50), ("B", "ref", 1), ("C", "ref", 50), ("D", "ref", 1)]
     assert [*merged.signatures] == [*merged.metrics]
-    # B is new, so kept tests were of another B.
+    # B is new, so the kept tests were made with a different B.
     assert [(test.this, test.other) for test in merged.tests] == [("B", "D")]
     assert {name: cost.seconds for name, cost in merged.costs.items()} == {"A": 50, "B": 1, "C": 50, "D": 1}
     assert merged.command == "./run.sh\n./run.sh --systems 'B D'"

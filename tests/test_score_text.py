@@ -20,7 +20,7 @@ MARKS = {"O": "", "COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
 
 
 def sentences(n, right):
-    """n lines of ten words, and the same with a share of the labels right."""
+    """Returns n lines of ten words, and these lines with only a share of the labels right."""
     rng, errors, lines = random.Random(1), random.Random(2), []
     for _ in range(n):
         words = [rng.choice(["so", "it", "begins", "and", "ends"]) + str(i) for i in range(10)]
@@ -90,7 +90,7 @@ def test_score_text_several_systems_are_tested_against_the_first(work, capsys):
 
 
 def test_score_text_other_words_are_aligned(work, capsys):
-    """Numbers, case, and deleted and inserted words: other words' marks count as before, and the WER is reported."""
+    """Numbers, case, and deleted and inserted words do not change how marks of other words count. WER is reported."""
     lines = (work / "ref.txt").read_text().splitlines()
     changed = [re.sub(r"^\w+", "5,000", line.upper()) + " uh" for line in lines]
     (work / "changed.txt").write_text(" ".join(changed))
@@ -106,7 +106,7 @@ def test_score_text_other_words_are_aligned(work, capsys):
 
 
 def test_results_compare_a_system_that_changed_words(work, capsys):
-    """The slots differ, but the streams are those of the same reference."""
+    """The slots differ, but the streams come from the same reference."""
     (work / "uh.txt").write_text((work / "bad.txt").read_text().replace("\n", " uh.\n"))
     for name in ("good", "uh"):
         assert text("--labels", "labels.txt", "--out", f"exp/{name}/decode_t/score", "data/ref", f"{name}.txt") == 0

@@ -91,7 +91,7 @@ def test_signal_ends_the_program_with_one_line(stopped, program, number, line, s
 
 
 def test_signal_ends_the_program_while_workers_are_busy(stopped):
-    """Also while workers start: a second later they import, and at the end they sleep."""
+    """This includes the time in which workers start: a second later they import, and at the end they sleep."""
     errors, code, seconds = stopped(POOL, signal.SIGINT, delay=0.1)
     assert (errors, code) == ("punc test: interrupted\n", 130)
     assert seconds < 10

@@ -229,7 +229,7 @@ class Killed(BaseException):
 
 
 def run_two_epochs(store, directory, name):
-    """Few batches are enough, because these runs need not learn."""
+    """Trains for two epochs of few batches, because these runs need not learn."""
     fewer = {"batch_size": 8} if name == "parts" else {}
     return run(store, directory, name, epochs=2, **fewer)
 
@@ -343,7 +343,7 @@ def test_train_stopped_by_a_signal_continues_at_the_next_batch(number, toy_store
     ("stateful", (EpochLoss, "mean")), ("stateful", (punc.training.epochs, "not_finite")),
     ("stateful", (punc.training.epochs, "evaluate")), ("whole-chunks", (state.Run, "end_epoch"))])
 def test_train_stopped_after_an_epoch_repeats_no_batch(name, moment, toy_store, tmp_path, both_ways, monkeypatch):
-    """After its last batch, while the development set is scored, and while the models are written."""
+    """The signal comes after the last batch, while the development set is scored, or while the models are written."""
     with monkeypatch.context() as patch:
         steps = count_steps(patch)
         whole = run(toy_store, tmp_path / "whole", name, epochs=2)
@@ -402,7 +402,8 @@ def test_train_finished_run_does_nothing(toy_store, tmp_path, capsys):
 
 
 def test_train_second_run_into_a_directory_is_refused(toy_store, tmp_path, capsys):
-    """This holds as long as the first one lives; when it is dead, the second continues from its last epoch."""
+    """The second run is refused as long as the first one lives. After that, it continues from the first run's last
+    epoch."""
     whole = run(toy_store, tmp_path / "whole", "stateful", epochs=4, min_improvement=0.0)
     exp = tmp_path / "exp"
     line = arguments(toy_store, exp, **SETTINGS | {"epochs": 4, "min_improvement": 0.0})

@@ -81,7 +81,7 @@ def run(model, data, out, nj=1, scale="", **options):
 
 
 def test_transcript_labels_are_those_of_punc_punctuate(model, data, tmp_path):
-    """The longer way: a data directory with the words of the CTM, punc pauses, punc punctuate."""
+    """The other way takes three steps: a data directory with the words of the CTM, punc pauses, and punc punctuate."""
     said = {u: [w for id, _, _, w in rows(False) if id == u] for u, *_ in SEGMENTS}
     write_data_dir(tmp_path / "long", [Utterance(u, u[0], words) for u, words in said.items()])
     shutil.copy(data / "segments", tmp_path / "long")
@@ -332,7 +332,7 @@ def test_read_ctm_no_data_directory(tmp_path):
 
 
 def test_two_recordings_with_the_same_files(tmp_path):
-    """The subtitles of `a/b` and of `a_b` would have one name."""
+    """The subtitles of `a/b` and of `a_b` would have the same name."""
     said = r"recordings 'a/b' and 'a_b' would have the same files: a_b\.txt; rename one of them"
     with pytest.raises(InputError, match=said):
         read(tmp_path, "a/b 1 0 1 x\n", segments="", speakers="a/b a/b\na_b a_b\n")

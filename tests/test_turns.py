@@ -119,7 +119,7 @@ def test_model_learns_from_changes_of_the_speaker(model, corpus, tmp_path, capsy
 
 
 def test_model_without_the_option_is_the_same_on_a_store_with_turns(corpus, tmp_path):
-    """The model equals that of a store without turns bit for bit, and its posteriors do not depend on turns."""
+    """Bit for bit, the model equals one trained on a store without turns; its posteriors do not depend on turns."""
     for name in ("train", "dev"):
         write_data_dir(tmp_path / name, [one._replace(turns=None) for one in DataDir(corpus / name).utterances()])
     (tmp_path / "labels.txt").write_text(LABELS)
@@ -200,7 +200,7 @@ def test_turns_without_segments_are_refused(corpus, tmp_path, capsys):
 
 
 def test_turns_by_rttm(tmp_path, capsys):
-    """The words that have no time belong to the speaker before; two utterances of one recording."""
+    """Words without a time belong to the previous speaker. The recording has two utterances."""
     data = tmp_path / "data"
     write_data_dir(data, [Utterance("r-1", "r", ["one", "um", "two"]), Utterance("r-2", "r", ["three", "four"])])
     (tmp_path / "ctm").write_text("r 1 0 1 one\nr 1 2 1 two\nr 1 3 1 three\nr 1 4 1 four\n")

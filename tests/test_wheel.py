@@ -1,4 +1,4 @@
-"""The wheel in an environment of its own, outside the checkout: the command, the models, the scripts for Kaldi."""
+"""The wheel in a separate environment, outside the checkout: the command, the models, the scripts for Kaldi."""
 
 import os
 import shutil

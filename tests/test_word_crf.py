@@ -205,7 +205,7 @@ def test_word_shape_by_hand():
 
 @pytest.mark.parametrize("word", ["blogging", "10:30", "a", "ok", "abc", "Abcd", "x:y", "n't"])
 def test_tables_of_a_form_are_those_of_its_words(word):
-    """The form of a new word has the same shape and suffixes as the word would have in the vocabulary."""
+    """The form of a new word has the shape and suffixes that the word itself would have in the vocabulary."""
     for table in (shape_table, lambda words: suffix_table(words, 1), lambda words: suffix_table(words, 3)):
         own, form = table(["<unk>", "</s>", word, next(forms(word))])[2:]
         assert own == form

@@ -40,7 +40,7 @@ export cased
 if runs 0; then check_corpus.sh "$corpus" "$conf/corpus.txt"; fi
 # Stage 1: make the data directories for training, dev and test.
 if runs 1; then mkdir -p "$data/raw" && prepare_data; fi
-# Stage 2: finish the test sets; learn words with more than one capital, and how labels of neighbours fit together.
+# Stage 2: finish the test sets; learn which words have more than one capital, and which labels may follow each other.
 if runs 2; then
   prepare_tests
   ! $cased || [ -s "$data/casing.txt" ] ||
@@ -50,14 +50,14 @@ if runs 2; then
 fi
 # Stage 3: make the vocabulary, and write all sets as numbers.
 if runs 3; then make_stores; fi
-# Stage 4: take the bundled models, or train; stage 5: train further on other text.
+# Stage 4: copy the bundled models, or train models. Stage 5: train them further on other text.
 if runs 4; then
   local/take_pretrained.sh "$pretrained" "$exp" $ships
   train_systems
 fi
 if runs 5; then train_on; fi
 
-# Stage 6: punctuate the test sets and score them. The scale is the best on dev.
+# Stage 6: punctuate the test sets and score them, with the scale that is best on dev.
 if runs 6; then
   for system in $systems; do
     fit_labels "$exp/$system"
@@ -71,7 +71,7 @@ if runs 6; then
   score_others
 fi
 
-# Stage 7: write the pages; pack the models in int8 with their cards, as they are bundled.
+# Stage 7: write the pages; pack the models in int8, with their cards, in the form of bundled models.
 if runs 7; then
   page=conf/results-$language.conf
   case $systems in en-fifth*) page=conf/results-fifth.conf ;; esac

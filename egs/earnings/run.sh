@@ -45,7 +45,7 @@ if runs 1; then
   local/prepare_data.sh "$corpus" "$data" "$label_file" "$repeat" "$engines" "$(! asked podcasts || echo podcasts)"
 fi
 
-# Stage 2: find the pauses (of references, by the better ASR system); project labels onto ASR output; count ASR errors.
+# Stage 2: find the pauses (of references: by the better ASR system); project labels onto ASR output; count ASR errors.
 if runs 2; then
   [ -f "$data/test_ref/pauses.scp" ] || punc pauses --by-label true "$data/test_ref" "$data/test_asr_ctm"
   for set in test_asr{,_libri}; do [ -f $data/${set}_words/pauses.scp ] || punc pauses $data/${set}_{words,ctm}; done
@@ -57,13 +57,13 @@ if runs 2; then
   [ -z "$asr_pairs" ] || local/learn_confusions.sh "$asr_pairs" "$label_file" "$data"
 fi
 
-# Stage 3: make the vocabulary of a first stage, and write its sets as numbers; the calls also with their own words.
+# Stage 3: make the first stage's vocabulary and write its sets as numbers; do the same for the calls alone.
 if runs 3; then
   needed=$(for store in store_{pieces,mpnet,talk}; do ! asked $store || echo $store; done)
   local/make_stores.sh "$data" "$min_count" "$encoder" "$engines" "$needed" "$mpnet"
 fi
 
-# train_system SYSTEM: trains it on its store. Differences between variants are in conf/VARIANT/SYSTEM.conf.
+# train_system SYSTEM: trains SYSTEM on its store. conf/VARIANT/SYSTEM.conf has what is different in a variant.
 train_system() {
   local conf=conf/$1.conf options=(--threads "$threads")
   [ ! -f conf/$variant/$1.conf ] || conf=conf/$variant/$1.conf
@@ -80,7 +80,7 @@ fi
 # Stage 5: train on the calls: second stages, models that read the calls alone, and the decision tree.
 if runs 5; then two_at_a_time train_system $(in_stage 5); fi
 
-# Stage 6: punctuate references and ASR output, and score them; score the engines' output. A scale is the best on dev.
+# Stage 6: punctuate references and ASR output, with the scale that is best on dev; score them, and the engines' output.
 if runs 6; then
   sets=$tests${engines:+ test_${engines// / test_}}
   for s in $systems; do
@@ -93,7 +93,7 @@ if runs 6; then
   for engine in $engines; do score "$data/test_$engine" "$data/$engine" "$exp/$engine/decode_test_$engine"; done
 fi
 
-# Stage 7: plot how TA-LSTM-p uses a pause, and write the pages of this variant, or those of ASR noise.
+# Stage 7: plot how TA-LSTM-p uses a pause, and write the pages of this variant or the pages about ASR noise.
 if runs 7; then
   plot_posteriors.sh $exp/TA-LSTM-p/decode_test_ref $data/test_ref $exp/4-gram+DT-p $exp/results/posteriors.png
   collect_results "conf/results-${asr_pairs:+noise-}$variant.conf"

@@ -45,7 +45,7 @@ if runs 1; then
   done
 fi
 
-# Stage 2: the corpus has its pauses in the text; your own data get theirs from a CTM or TextGrids. Plot the pauses.
+# Stage 2: find the pauses of your own data in a CTM or TextGrids (the corpus has pauses in its text). Plot the pauses.
 if runs 2; then
   for set in train dev test; do
     [ -z "$own" ] || [ -f data/$set/pauses.scp ] || punc pauses data/$set "$(local/own_data.py --times "$own/$set")"
@@ -55,7 +55,7 @@ if runs 2; then
     punc plot-pauses --title "Estonian broadcast news: pauses by label" data/train exp/results/pauses.png
 fi
 
-# Stage 3: make the first stage's vocabulary, and write all sets as numbers; sets with pauses also with their own one.
+# Stage 3: make the first stage's vocabulary and write all sets as numbers. Do the same for the sets with pauses alone.
 if runs 3; then
   make_store --min-count "$min_count" --train text_train data/store_text \
     data/text_train data/text_dev data/{bn,edt,estner,fiction} data/train data/dev
@@ -77,7 +77,7 @@ if runs 5; then
   done
 fi
 
-# Stage 6: punctuate the test set, one broadcast, and the dev set, on which the confs were chosen; score them.
+# Stage 6: punctuate and score the test set, which is one broadcast, and the dev set, on which options were chosen.
 if runs 6; then
   for system in $systems; do decode_and_score "exp/$system" "exp/$system" "dev test"; done
 fi

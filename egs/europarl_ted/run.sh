@@ -63,7 +63,8 @@ if runs 4; then
   done
 fi
 
-# decode_sets SYSTEM SUFFIX [OPTION …]: the row SYSTEM+SUFFIX. Sentences are for two systems that are compared on them.
+# decode_sets SYSTEM SUFFIX [OPTION …]: makes the row SYSTEM+SUFFIX. Only the two systems compared on single sentences
+# punctuate these, too.
 decode_sets() {
   local set out=exp/$1$2/decode sets="test_mix test_ref test_asr test2011 test2011asr test_europarl test_conll"
   case $1$2 in

@@ -81,7 +81,7 @@ if runs 4; then
   done
 fi
 
-# Stage 6: punctuate and score. DNN-A, CNN-2A: half of P(O) (Che et al. 2016, 3.3); other -A: tuned on dev.
+# Stage 6: punctuate and score. DNN-A and CNN-2A halve P(O) (Che et al. 2016, 3.3); for other -A, dev decides the scale.
 if runs 6; then
   for system in $systems; do
     decode_and_score "exp/$system" "exp/$system" "test_ref test_asr"

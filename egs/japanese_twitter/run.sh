@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Japanese without word boundaries: LSTMs on characters (Chen, Wu & Su) or subwords, on sentences or texts of several.
+# Japanese, without word boundaries: LSTMs on characters (Chen, Wu & Su) or subwords, on single or several sentences.
 #
 #   ./run.sh --posts FILE                  # your own posts, one a line
 #   ./run.sh --corpus DIR                  # DIR has books, posts and sentences, or some of them (README.md)
@@ -38,7 +38,7 @@ choose_systems
 decode_options=(--posteriors false)
 mapfile -t sentences < <(compgen -G "$corpus/ta[tn]*.txt" | sort -r)  # of Tatoeba and Tanaka
 
-# each COMMAND: runs it with SYSTEM TEXTS ROW for each requested row, conf/TEXTS/SYSTEM.conf.
+# each COMMAND: runs COMMAND SYSTEM TEXTS ROW for each requested row, whose options are in conf/TEXTS/SYSTEM.conf.
 each() {
   local kind system
   for kind in $texts; do
@@ -78,7 +78,7 @@ fi
 train_system() { train "conf/$2/$1.conf" "data/${store_of[$1]}_$2" "exp/$3" --threads "$threads"; }
 if runs 4; then each train_system; fi
 
-# Stage 6: punctuate the test sets and score them; texts of several sentences also without the slot at their end.
+# Stage 6: punctuate the test sets and score them. Texts of several sentences are also scored without their last slot.
 decode_system() {
   local text set seed out=exp/$3/decode
   for text in data/raw/test_*.txt; do

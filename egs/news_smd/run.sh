@@ -39,7 +39,7 @@ decode_options=(--posteriors false)
 sets_of=("" mixture in_domain matched multi)
 pages=("" mixture mixture matched multi)
 
-# each COMMAND: runs it with SYSTEM ROW SETS for each requested row.
+# each COMMAND: runs COMMAND SYSTEM ROW SETS for each requested row.
 each() {
   local number system row exp
   for number in $experiments; do
@@ -54,7 +54,7 @@ each() {
 # Stage 0: check that the corpora are those of README.md.
 if runs 0; then check_corpus.sh "$corpus" conf/corpus.txt; fi
 
-# Stage 1: make the texts of all sets, and their data directories; each text is a stream of its own.
+# Stage 1: make the texts of all sets, and their data directories; each text is a separate stream.
 if runs 1; then
   local/prepare_texts.sh "$corpus" "$news" "$synthetic" "$conversation" "$train" "$held_out"
   for text in data/raw/*.txt; do
@@ -86,10 +86,10 @@ if runs 4; then
   each train_row
 fi
 
-# Stage 6: punctuate the test sets and score them; texts of several sentences also without the slot at their end.
+# Stage 6: punctuate the test sets and score them. Texts of several sentences are also scored without their last slot.
 if runs 6; then each test_row; fi
 
-# Stage 7: write the pages, with the published figures. The main page is that of single sentences.
+# Stage 7: write the pages, with the published figures. The main page shows single sentences.
 if runs 7; then
   for number in ${experiments/#1 2/1}; do
     exp=exp/${pages[number]} page=conf/results-${pages[number]}.conf

@@ -1,1 +1,1 @@
-"""The results of an experiment: its pages in Markdown and HTML, its plots, and the copy that a recipe publishes."""
+"""Makes the result pages of an experiment in Markdown and HTML, with plots, and the copies that recipes publish."""

@@ -1,4 +1,4 @@
-"""The data of result pages, collected from the systems' directories: scores, paired tests and training logs."""
+"""Collects the data of result pages from the systems' directories: scores, paired tests and training logs."""
 
 import os
 import re
@@ -18,7 +18,7 @@ from punc.scoring.report import METRICS, METRICS_HEADER, read_tsv, signature_par
 from punc.scoring.significance import Interval, all_flat, check_pair, compare, compare_runs
 
 SECONDS = r"(\d{1,18}(?:\.\d*)?) s$"
-# What `punc train` says after an epoch, after fitting a model that is not trained by gradient, and at the end.
+# Messages of `punc train`: after an epoch, after fitting a model that is not trained by gradient, and at the end.
 EPOCH = re.compile(r"epoch (\d{1,9}): rate (\S+), loss (\S+), dev loss (\S+), dev F1 (\S+), "
                    rf"(\d[\d,]{{0,24}}) (?:words|tokens)/s, {SECONDS}", re.ASCII | re.MULTILINE)
 FIT = re.compile(rf"dev loss \S+, dev F1 \S+, {SECONDS}", re.ASCII | re.MULTILINE)
@@ -36,10 +36,11 @@ class Score(NamedTuple):
 
 
 def collect_scores(exp: StrPath, systems: Sequence[str] = (), sets: Sequence[str] = ()) -> list[Score]:
-    """All scores EXP-DIR/SYSTEM/decode_SET/score, by set, then by system: in the given order, then in C order.
+    """Returns all scores EXP-DIR/SYSTEM/decode_SET/score, sorted by set and then by system: first the given sets and
+    systems in their order, then the others in C order.
 
-    If decode_SET also has score_NAME, another score of the same output, its overall P, R and F1 are NAME's. Raises
-    InputError if there is no score.
+    decode_SET may also have score_NAME, a further score of the same output: its overall P, R and F1 become the metrics
+    NAME.P, NAME.R and NAME.F1. Raises InputError if there is no score.
     """
     scores = []
     for path in Path(exp).glob(f"*/decode_*/score/{METRICS}"):
@@ -62,10 +63,10 @@ def _read_metrics(path: Path) -> dict[str, Interval]:
 
 def paired_tests(scores: Sequence[Score], pairs: Iterable[tuple[str, str]],
                  tested: Sequence[str] = (), shown: Sequence[str] = ()) -> list[PairedTest]:
-    """Test pairs of systems on every set that both were scored on. With several seeds, the mean is tested, with
-    training noise included (`compare_runs`).
+    """Test pairs of systems on every set on which both were scored. If a system has several seeds, the test compares
+    means, and takes training noise into account (`compare_runs`).
 
-    tested   the metrics, as `overall.F1`; none: those of the columns `shown`, or, without these, all
+    tested   the metrics, such as `overall.F1`; if empty, the metrics of the columns `shown`; if both are empty, all
 
     Raises InputError if the slots of a pair differ, or for a metric that is not tested.
     """
@@ -98,7 +99,7 @@ def _tests(pair: tuple[str, str], these: Sequence[Score], others: Sequence[Score
 
 
 def _is_aligned(*scores: Score) -> bool:
-    """Whether a system changed the words of a shared reference: then slots differ, but units do not."""
+    """Whether a system changed the words of a shared reference: the scores then have equal units but unequal slots."""
     signed = [signature_parts(score.signature) for score in scores]
     return len({parts.get("reference") for parts in signed}) == 1 and any(
         parts.get("words", "").startswith("aligned") for parts in signed)
@@ -114,14 +115,14 @@ class Epoch(NamedTuple):
     dev_f1: float  # in percent; NaN if the dev set has none
     tokens: float  # how many were trained on
     seconds: float  # how long it took
-    kept: bool = False  # whether the model is that of this epoch
+    kept: bool = False  # whether the final model is the model after this epoch
 
 
 def read_training(system: Path) -> list[Epoch]:
-    """The epochs of the model in a directory; none if it has no log or is not trained in epochs.
+    """Returns the epochs of the model in a directory; none if it has no log or is not trained in epochs.
 
-    An epoch that was trained again after a stop counts once; a first epoch begins a new run. If the run has not ended
-    and the log does not say which epoch is kept, the one with the lowest dev loss counts as kept.
+    An epoch that was repeated after a stop counts once; epoch 1 begins a new run. If the run has not ended and the log
+    does not say which epoch is kept, the epoch with the lowest dev loss counts as kept.
     """
     epochs: dict[int, Epoch] = {}
     kept = 0
@@ -143,7 +144,7 @@ def read_training(system: Path) -> list[Epoch]:
 
 
 def read_cost(system: Path) -> Cost | None:
-    """The cost of training the model in a directory, by its log; None without a log that has the first epoch."""
+    """Returns the cost of training the model in a directory; None unless there is a log that includes epoch 1."""
     epochs = read_training(system)
     if epochs and epochs[0].number == 1:
         seconds = sum(epoch.seconds for epoch in epochs)
@@ -154,7 +155,7 @@ def read_cost(system: Path) -> Cost | None:
 
 
 def _logs(system: Path) -> list[str]:
-    """What `punc train` logged: log/train.log, and before it train.1.log, … if the run was stopped and continued."""
+    """Returns the logs of `punc train`: train.1.log, … in log/ if the run was stopped and continued; then train.log."""
     directory = system / "log"
     parts = [(int(path.suffixes[0][1:]), path) for path in directory.glob("train.*.log")
              if path.suffixes[0][1:].isdecimal() and path.name.count(".") == 2]
@@ -164,5 +165,5 @@ def _logs(system: Path) -> list[str]:
 
 
 def _rounded(value: float) -> float:
-    """A number as it is written in a table, so that the table gives the same page."""
+    """Rounds a number as a table does, so that a page is the same if it is made from the table."""
     return float(f"{value:.4f}")

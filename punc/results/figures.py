@@ -1,9 +1,9 @@
-"""Figures by matplotlib, an extra: a report's as SVG inside its page, a recipe's as PNG files.
+"""Draws figures with the optional package matplotlib: SVG inside the page of a report, PNG files for a recipe.
 
-Text and axes of a report have the page's text colour, so that plots are readable on light and dark pages. A system
+Text and axes in a report have the page's text colour, so that plots are readable on light and dark pages. A system
 has the same colour, dash and marker in all plots. Pictures of data directories show how long pauses are, how a system
-uses them, and how frequent marks are. Their axis of pauses is logarithmic, with pauses under 10 ms, the shortest
-frame of an ASR system, at the left end as "0".
+uses them, and how frequent marks are. Their pause axis is logarithmic; pauses under 10 ms, the shortest frame of an ASR
+system, are at its left end as "0".
 """
 
 import importlib.util
@@ -22,17 +22,17 @@ from punc.data.datadir import DataDir, label_numbers
 from punc.data.kaldi_io import read_posteriors
 from punc.data.labels import LabelSet
 
-TEXT = "#123456"  # stands for the page's text colour, currentColor
+TEXT = "#123456"  # a placeholder for currentColor, the page's text colour
 COLOURS = ("#2f7fc1", "#d1495b", "#3f9b57", "#a86bd1", "#c77d0a", "#1f9e9e", "#a0705a", "#8a8a8a")
 DASHES = ("-", "--", "-.", ":")
 MARKERS = "osD^vPX*"
-CURVES = len(COLOURS)  # systems in a plot; tables show all of them
-WIDTH, HEIGHT = 4.6, 3.2  # inches of a panel
+CURVES = len(COLOURS)  # the most systems in a plot; tables show all of them
+WIDTH, HEIGHT = 4.6, 3.2  # the size of a panel in inches
 SHORTEST, LONGEST = 0.01, 100.0  # s, the ends of the axis
-ZERO = 0.006  # where "0" is drawn
-EDGES = np.concatenate([[0.005, 0.0072], np.geomspace(SHORTEST, LONGEST, 33)])  # bins: "0", a gap, eight a decade
+ZERO = 0.006  # the position of "0" on the axis
+EDGES = np.concatenate([[0.005, 0.0072], np.geomspace(SHORTEST, LONGEST, 33)])  # bins: "0", a gap, 8 per decade
 PICTURE = 8.0, 4.5  # inches
-MOST_WORDS = 60  # words between two marks; longer distances are at the right end
+MOST_WORDS = 60  # words between two marks; longer distances are drawn at the right end
 
 Curves = Mapping[str, tuple[Any, Any]]  # x and y by system
 
@@ -42,19 +42,19 @@ def missing_packages(*names: str) -> list[str]:
 
 
 def styles(systems: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """How the first CURVES systems are drawn; others are not drawn."""
+    """Returns how each of the first CURVES systems is drawn; others are not drawn."""
     return {system: {"color": COLOURS[i], "linestyle": DASHES[i % len(DASHES)], "marker": MARKERS[i], "markersize": 4,
                      "linewidth": 1.5} for i, system in zip(range(CURVES), systems)}
 
 
 def plain(text: str) -> str:
-    """A text for a figure, escaped because matplotlib reads text between `$` as mathematics."""
+    """Escapes a text for a figure, because matplotlib reads text between `$` as mathematics."""
     return text.replace("$", r"\$")
 
 
 def new_figure(titles: Sequence[str], width: float, height: float, colour: str = "black",
                layout: Any = "constrained") -> tuple[Any, list[Any]]:
-    """A figure of width × height inches, and its panels, in a row, with these titles and text of a colour."""
+    """Returns a figure of width × height inches, and its panels in a row, with these titles and this text colour."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout=layout)
@@ -72,7 +72,7 @@ def new_figure(titles: Sequence[str], width: float, height: float, colour: str =
 
 
 def save(figure: Any, path: StrPath) -> None:
-    """Write a figure as a PNG file, whole or not at all; no display is needed."""
+    """Write a figure to a PNG file, which never appears incomplete. Needs no display."""
     with atomic_file(path, "wb") as file:
         figure.savefig(file, format="png", dpi=120)
 
@@ -80,14 +80,14 @@ def save(figure: Any, path: StrPath) -> None:
 def draw(curves: Mapping[str, Curves], style: Mapping[str, dict[str, Any]], name: str,
          points: Mapping[str, Curves] | None = None, markers: bool = True,
          diagonal: bool = False, ticks: Sequence[str] = (), logarithmic: Sequence[str] = (), **settings: Any) -> str:
-    """A figure of a report, as an SVG element whose ids begin with `name`: a panel for each group of curves.
+    """Draws a figure of a report with one panel per group of curves. Returns an SVG element; its ids begin with `name`.
 
-    curves        (x, y) by panel title, then by system; only systems with a style are drawn
-    points        (x, y) of large markers, likewise
-    markers       whether curves have small ones
-    diagonal      draw x = y
+    curves        for each panel title and system, the curve (x, y); only systems with a style are drawn
+    points        for each panel title and system, large markers at (x, y)
+    markers       whether curves have small markers
+    diagonal      whether to draw the line x = y
     ticks         names of x = 0, 1, …
-    logarithmic   titles of the panels with a logarithmic y
+    logarithmic   titles of the panels whose y axis is logarithmic
     """
     width = WIDTH if len(curves) == 1 else WIDTH * 0.72 * len(curves)
     columns = max(1, int(width / 1.6))
@@ -95,7 +95,7 @@ def draw(curves: Mapping[str, Curves], style: Mapping[str, dict[str, Any]], name
     legend = 0.2 * -(-len(drawn) // columns)  # inches
     height = HEIGHT + legend
     figure, panels = new_figure(list(curves), width, height, TEXT, layout=None)
-    # A constrained layout would take a third of the time for the whole page.
+    # Set by hand: a constrained layout takes a third of the time for the whole page.
     figure.subplots_adjust(left=0.62 / width, right=1 - 0.1 / width, bottom=0.62 / height,
                            top=1 - (legend + 0.3) / height, wspace=0.28)
     for axes, (title, by_system) in zip(panels, curves.items()):
@@ -113,7 +113,7 @@ def draw(curves: Mapping[str, Curves], style: Mapping[str, dict[str, Any]], name
             axes.set_yscale("log")
         if ticks:
             axes.set_xticks(range(len(ticks)), map(plain, ticks), fontsize=7)
-    handles: dict[str, Any] = {}  # one legend for all panels
+    handles: dict[str, Any] = {}  # of one legend for all panels
     for axes in panels:
         handles |= dict(zip(*reversed(axes.get_legend_handles_labels())))
     if handles:
@@ -123,7 +123,7 @@ def draw(curves: Mapping[str, Curves], style: Mapping[str, dict[str, Any]], name
 
 
 def _svg(figure: Any, name: str) -> str:
-    """A figure as an element of a page: ids are unique in the page, and text has the page's colour."""
+    """Returns a figure as an SVG element with ids that are unique in the page, and text in the page's colour."""
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
@@ -136,22 +136,23 @@ def _svg(figure: Any, name: str) -> str:
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r'(href="|url\()#', rf"\1#{name}-", svg)
-    return svg.replace("<svg ", '<svg aria-hidden="true" ', 1)  # the figure element has the name, the table the values
+    return svg.replace("<svg ", '<svg aria-hidden="true" ', 1)  # readers get the figure's name and the table's values
 
 
 def axis_positions(pauses: np.ndarray) -> np.ndarray:
-    """Where known pauses are on the axis: pauses under 10 ms at "0", pauses beyond the axis at its end."""
+    """Returns the positions of known pauses on the axis: "0" for pauses under 10 ms, the end for those beyond it."""
     return np.where(pauses < SHORTEST, ZERO, np.clip(pauses, SHORTEST, LONGEST * 0.999, dtype=np.float64))
 
 
 def shares(pauses: np.ndarray) -> np.ndarray:
-    """The share of known pauses, in percent, in each bin of EDGES."""
+    """Returns the share of known pauses, in percent, that lie in each bin of EDGES."""
     known = pauses[np.isfinite(pauses)]
     return 100 * np.histogram(axis_positions(known), EDGES)[0] / max(len(known), 1)
 
 
 def describe_pauses(name: str, pauses: np.ndarray) -> str:
-    """One line about a label's slots: number, median pause, and shares without a pause and with an unknown one."""
+    """Returns one line about the slots of a label: their number, the median pause, and the shares of slots without a
+    pause and with an unknown pause."""
     known = pauses[np.isfinite(pauses)]
     if not len(known):
         return f"{name}: {len(pauses):,} slots, no pause known"
@@ -161,7 +162,7 @@ def describe_pauses(name: str, pauses: np.ndarray) -> str:
 
 
 def plot_pauses(by_label: Mapping[str, np.ndarray], path: StrPath, title: str = "") -> None:
-    """Draw the distribution of the pauses of each label, in the order of the mapping, into a PNG file."""
+    """Draw the distribution of pauses for each label, in the order of the mapping. Writes a PNG file."""
     figure, axes = _axes(title)
     for (name, pauses), colour in zip(by_label.items(), COLOURS * len(by_label)):
         axes.stairs(shares(pauses), EDGES, color=colour, linewidth=1.5, label=plain(describe_pauses(name, pauses)))
@@ -175,9 +176,8 @@ def plot_pauses(by_label: Mapping[str, np.ndarray], path: StrPath, title: str = 
 
 
 def posteriors(data: DataDir, decode: StrPath, label: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each slot of a data directory: its pause, a system's posterior of `label`, and whether it has that label.
-
-    Raises InputError if `decode`, the output of `punc punctuate`, has no posteriors of these slots and this label.
+    """Returns, for each slot of a data directory, its pause, a system's posterior of `label`, and whether the slot has
+    this label. Raises InputError if `decode`, the output of `punc punctuate`, lacks posteriors of these slots or label.
     """
     archive = Path(decode) / "post.ark"
     if not archive.is_file():
@@ -202,7 +202,7 @@ def posteriors(data: DataDir, decode: StrPath, label: str) -> tuple[np.ndarray, 
 
 def plot_posteriors(pauses: np.ndarray, probabilities: np.ndarray, right: np.ndarray, path: StrPath,
                     label: str, thresholds: Iterable[float] = (), title: str = "") -> None:
-    """Draw P(label) against the pause: one dot per slot, the mean over slots, and thresholds of a decision tree."""
+    """Draw P(label) against the pause: one dot per slot, the mean over slots, and a decision tree's thresholds."""
     figure, axes = _axes(title)
     known = np.isfinite(pauses)
     at = axis_positions(pauses[known])
@@ -225,7 +225,7 @@ def plot_posteriors(pauses: np.ndarray, probabilities: np.ndarray, right: np.nda
 
 
 def binned_mean(at: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each bin of EDGES that has a slot: its middle on the logarithmic axis, and the mean of its values."""
+    """Returns, for each bin of EDGES with a slot, its middle on the logarithmic axis and the mean of its values."""
     bins = np.digitize(at, EDGES) - 1
     count = np.bincount(bins, minlength=len(EDGES) - 1)
     mean = np.bincount(bins, values, minlength=len(EDGES) - 1) / np.maximum(count, 1)
@@ -246,15 +246,15 @@ def _axes(title: str) -> tuple[Any, Any]:
 class LabelCounts(NamedTuple):
     """The labels of a set."""
 
-    slots: dict[str, int]  # slots by label, in the order of the label set
-    lengths: np.ndarray  # int64 (MOST_WORDS + 1,): how often there are so many words from one mark to the next
+    slots: dict[str, int]  # number of slots of each label, in the order of the label set
+    lengths: np.ndarray  # int64 (MOST_WORDS + 1,): lengths[n]: how often there are n words from one mark to the next
 
     def share(self, label: str) -> float:
         return 100 * self.slots[label] / max(sum(self.slots.values()), 1)
 
 
 def count_labels(data: DataDir, labels: LabelSet) -> LabelCounts:
-    """Count a directory's labels, in constant memory. Raises InputError for one that is not in the label set."""
+    """Count a directory's labels, in constant memory. Raises InputError for a label that is not in the label set."""
     slots = np.zeros(len(labels), np.int64)
     lengths = np.zeros(MOST_WORDS + 1, np.int64)
     for _, utterances in data.streams():
@@ -266,7 +266,7 @@ def count_labels(data: DataDir, labels: LabelSet) -> LabelCounts:
 
 
 def describe_labels(name: str, counts: LabelCounts) -> str:
-    """One line about a set: its slots, the share of each mark, and the median of the words between two marks."""
+    """Returns one line about a set: its slots, the share of each mark, and the median number of words between marks."""
     marks = ", ".join(f"{label} {counts.share(label):.1f} %" for label in list(counts.slots)[1:])
     half = np.cumsum(counts.lengths)
     median = f", a mark after {int(np.searchsorted(half, half[-1] / 2))} words (median)" if half[-1] else ""
@@ -274,7 +274,7 @@ def describe_labels(name: str, counts: LabelCounts) -> str:
 
 
 def plot_labels(sets: Mapping[str, LabelCounts], path: StrPath) -> None:
-    """Draw the share of each mark, and the words from one mark to the next, of each set, into a PNG file."""
+    """Draw, for each set, the share of each mark and the number of words between marks. Writes a PNG file."""
     figure, (bars, lengths) = new_figure(["", ""], *PICTURE)
     width = 0.8 / max(len(sets), 1)
     for number, ((name, counts), colour) in enumerate(zip(sets.items(), COLOURS * len(sets))):

@@ -1,18 +1,18 @@
-"""The findings of a page: sentences whose figures are filled in from the tables of the page.
+"""Fills in the findings of a page: sentences whose figures come from the tables of the page.
 
-A figure is written in braces that name its cell; names with spaces are quoted:
+A finding refers to a figure by its cell, in braces; names with spaces are quoted:
 
-    {SYSTEM SET METRIC}       51.1; of several seeds, their mean
+    {SYSTEM SET METRIC}       51.1; the mean if there are several seeds
     {± SYSTEM SET METRIC}     51.1 ± 1.1: with the standard deviation of the seeds
     {A - B SET METRIC}        +1.3: a difference
     {A > B C SET METRIC}      57.0 against 52.0 (p = 0.0005) and 50.7: A is above B and C; with <, below them
-    {p A B SET METRIC}        p = 0.0312: of a paired test
-    {tests A B SET}           overall F1 +0.4 (p = 0.2089), Err +0.3 (p = 0.0024): all paired tests of A − B, except
-                              those of SER, which is Err in another unit, and of the macro average
+    {p A B SET METRIC}        p = 0.0312, from a paired test
+    {tests A B SET}           overall F1 +0.4 (p = 0.2089), Err +0.3 (p = 0.0024): all paired tests of A − B, except the
+                              tests of SER (Err in another unit) and of the macro average
 
-`published NAME` in place of a system is a published row. A finding names each system whose figures it quotes. Other
-numbers stand in backticks, with a word that says what they count; years and names, such as F1 and 4-gram, do not need
-backticks.
+In place of a system, `published NAME` refers to a published row. A finding must name each system whose figures it
+quotes. Other numbers must be in backticks, together with a word that says what they count, except years and names such
+as F1 and 4-gram.
 """
 
 import logging
@@ -33,22 +33,22 @@ COUNT = r"an?|half|third|quarter|one|two|three|four|five|six|seven|eight|nine|te
 PART = re.compile(rf"{REFERENCE.pattern}|`(?=[^`]*[A-Za-z])(?![^`]*\d\.\d)[^`]*`|"
                   rf"(?P<typed>[{{}}]|[\w@+.,-]*\d[\w@+-]*|\b(?:{COUNT}) (?:a )?(?:points?|tenths?|per ?cent)\b)")
 NAME = re.compile(r"(?:19|20)\d\d|[A-Za-z][\w@+-]*")
-LEVEL = 0.05  # of significance
+LEVEL = 0.05  # the significance level
 
 logger = logging.getLogger(__name__)
 
 
 class NotBorneOutError(Exception):
-    """The page has no row for a finding, or its figures say something else."""
+    """Raised if the page has no row for a finding, or if the page's figures contradict it."""
 
 
 def filled(text: str, data: PageData, published: Sequence[Published], declared: Collection[str], path: str) -> str:
-    """The findings in `text`, read from `path`, with their figures.
+    """Fills in the figures of the findings in `text`, which was read from `path`.
 
-    A finding is left out, with a warning, if it is about a system or set in `declared` that has no row on the page, if
-    it quotes a test that is not on the page, or if its `<` or `>` does not hold or has a p of LEVEL or more.
+    A finding is left out, with a warning, in three cases: it names a system or set in `declared` that has no row on the
+    page; it quotes a test that is not on the page; its `<` or `>` does not hold, or has a p of LEVEL or more.
 
-    Raises InputError for a typed figure, and for a reference that names nothing on the page.
+    Raises InputError for a figure that is typed in, and for a reference to something that is not on the page.
     """
     figures = Figures(data, published, declared)
     kept, line = [], 1
@@ -78,7 +78,7 @@ def _filled(finding: str, figures: "Figures", path: str, line: int) -> str:
 
 
 class Figures:
-    """The cells of a page, with several seeds joined, its published figures, and its paired tests."""
+    """The cells of a page (the seeds of a system are joined), its published figures, and its paired tests."""
 
     def __init__(self, data: PageData, published: Sequence[Published], declared: Collection[str]):
         self._rows: dict[tuple[str, str], Metrics] = {**data.metrics, **join_seeds(data.metrics)}
@@ -91,11 +91,11 @@ class Figures:
         self._names = self._known.union(metric.split(".")[0] for row in self._rows.values() for metric in row)
 
     def is_name(self, word: str) -> bool:
-        """Whether a word with a digit is a name and not a figure."""
+        """Whether a word that contains a digit is a name, not a figure."""
         return word in self._names or NAME.fullmatch(word) is not None
 
     def text(self, reference: str, prose: str) -> str:
-        """The text for a reference of a finding, whose words outside of references are `prose`."""
+        """Returns the text that replaces a reference. `prose` is the text of the finding outside references."""
         words = shlex.split(reference) if reference.count('"') % 2 == 0 else []
         for system in self._systems.intersection(words):
             if not re.search(rf"(?<![\w+-]){re.escape(system)}(?![\w+-])", prose):
@@ -139,13 +139,13 @@ class Figures:
         return self._rows[system, name]
 
     def _paired(self, this: str, other: str, name: str, metric: str = "") -> list[PairedTest]:
-        """The paired tests of `this` − `other` on a set, of one metric if it is given."""
+        """Returns the paired tests of `this` − `other` on a set; with `metric`, only the test of that metric."""
         for system in (this, other):
             row = self._row(system, name)
             if metric and metric not in row:
                 raise InputError(f"{system} has no {metric} on {name}", nearest(metric, row))
         tests = self._tests_of(this, other, name, metric)
-        if not tests:  # rows of --keep are not tested against new ones
+        if not tests:  # kept rows (--keep) are not tested against new ones
             raise NotBorneOutError(f"the page does not test {this} and {other} on {name}: --compare={this},{other}")
         return tests
 

@@ -1,4 +1,4 @@
-"""An experiment as one self-contained HTML page."""
+"""Renders an experiment as one self-contained HTML page."""
 
 import json
 import logging
@@ -23,19 +23,19 @@ logger = logging.getLogger(__name__)
 
 MAIN = "overall.F1"  # the metric in the table of systems
 ALPHA = 0.05
-MOST_SLOTS = 10_000  # slots of a set in the error browser; a larger set is sampled
-MOST_STREAMS = 50  # streams from which a sample takes slots
-PASSAGE = 60  # slots of a paragraph
+MOST_SLOTS = 10_000  # the most slots of a set in the error browser; a larger set is sampled
+MOST_STREAMS = 50  # the most streams from which a sample takes slots
+PASSAGE = 60  # the most slots in a paragraph
 UNKNOWN = "--"
 
 
 def render(exp: Path, title: str, data: Path | None = None, recordings: Sequence[str] = ()) -> str:
-    """The page of an experiment; systems and sets are in the order of RESULTS.tsv, if it is there.
+    """Returns the page of an experiment, with systems and sets in the order of RESULTS.tsv if it exists.
 
-    data         where the data directories are, DATA/SET; None: `data` next to the experiment
-    recordings   streams that the error browser shows whole, whatever the sample is
+    data         the directory DATA of the data directories DATA/SET; None: `data` next to the experiment
+    recordings   streams that the error browser shows in full, in addition to its sample
 
-    Raises InputError if there is no score, and for a recording that no set has.
+    Raises InputError if there is no score, and for a recording that is in no set.
     """
     results = read_page_data(exp) if (exp / "RESULTS.tsv").is_file() else PageData({}, {})
     scores = collect_scores(exp, results.systems, results.sets)
@@ -47,7 +47,7 @@ def render(exp: Path, title: str, data: Path | None = None, recordings: Sequence
     for number, name in enumerate(dict.fromkeys(score.set for score in scores), 1):
         of_set = [score for score in scores if score.set == name]
         shown_runs = [score for score in of_set if score.system in names]
-        spoken = name.rpartition("_")[0] + "_ref"  # the set with the words that were spoken
+        spoken = name.rpartition("_")[0] + "_ref"  # the set that has the spoken words
         table = read_slot_table(shown_runs, data or exp.resolve().parent / "data", "" if spoken == name else spoken)
         shown: set[str] = set()
         if isinstance(table, SlotTable):
@@ -68,7 +68,7 @@ def render(exp: Path, title: str, data: Path | None = None, recordings: Sequence
 
 
 def _filled(**values: Any) -> str:
-    """page.html with these values, and with its style and script."""
+    """Fills in page.html with these values and with its style and script."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(loader=PackageLoader("punc.results", "."), autoescape=True, undefined=StrictUndefined,
@@ -79,10 +79,9 @@ def _filled(**values: Any) -> str:
 
 
 def systems_table(scores: Sequence[Score]) -> dict[str, Any]:
-    """The scores of one set as `columns` and `rows`, one row for several seeds; a figure is an interval, or None.
-
-    Each row has a `test` of overall F1 against the `best` system, in words. `runs` are the numbers of several runs.
-    """
+    """Returns the scores of one set as `columns` and `rows`; the seeds of a system are one row. A figure is an interval
+    or None. The `test` of a row says in words how its overall F1 differs from the `best` system's. `runs` lists the
+    different numbers of runs that the systems with several runs have."""
     empty = LabelSet.read(scores[0].path / "labels.txt").names[0]
     names = [name for name in dict.fromkeys(name for score in scores for name in score.metrics)
              if is_summary(name) and name != f"{empty}.F1"]
@@ -110,7 +109,7 @@ def _against(best: str, system: str, scores: Sequence[Score]) -> str:
 
 
 def _training(training: dict[str, list[Epoch]], style: dict[str, dict]) -> dict[str, Any] | None:
-    """Loss, dev loss, dev F1 and learning rate by epoch; a large marker is the epoch that is kept."""
+    """Plots loss, dev loss, dev F1 and learning rate by epoch. A large marker shows the epoch that is kept."""
     if not training:
         return None
     curves: dict[str, dict[str, Any]] = {}
@@ -143,11 +142,11 @@ def _browsed(name: str, table: SlotTable, recordings: Sequence[str]) -> dict[str
 
 
 def choose(begins: np.ndarray, most: int, wanted: Sequence[int] = ()) -> list[tuple[int, int]]:
-    """Which slots are shown: ranges in order, each in one stream, and the streams `wanted` whole.
+    """Returns the slots to show as ranges, in order, each within one stream. The streams `wanted` are shown in full.
 
     begins   int64 (streams + 1,): where the slots of each stream begin
-    most     slots in all. If there are more, up to MOST_STREAMS streams are drawn, and from each a stretch at a random
-             place, in proportion to the stream's length
+    most     the most slots to show. If there are more, up to MOST_STREAMS streams are drawn, and a stretch at a random
+             place of each, whose length is proportional to the stream's
     """
     sizes = np.diff(begins)
     if begins[-1] <= most:
@@ -169,12 +168,12 @@ def choose(begins: np.ndarray, most: int, wanted: Sequence[int] = ()) -> list[tu
 
 
 def encode(table: SlotTable, ranges: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
-    """The slots of ranges as passages of up to PASSAGE slots, for the page's script.
+    """Returns the slots of ranges as passages of up to PASSAGE slots, in the form that the page's script reads.
 
     A passage has `stream`, `at` (the number of its first slot in the stream, from 1), `words`, and strings with a fixed
     number of characters per slot: ref and hyp (one character: 48 + the number of the label), post (two digits: the
     posterior of the system's label in percent) and pause (two digits of base 36: hundredths of a second, `--` unknown).
-    `wrong` and `missing` are the recognition errors, by slot.
+    `wrong` and `missing` give the recognition errors at each slot.
     """
     passages = []
     stream_of = table.stream_of

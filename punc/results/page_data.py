@@ -7,8 +7,8 @@
     results/command.txt       the command that made the figures, if it is known
     results/*.png             pictures
 
-The pages (`pages`) depend only on these files and the settings. Systems that were trained with several seeds are
-SYSTEM, SYSTEM.seed2, SYSTEM.seed3, …: one row of a page. Rows of published pages can stay next to new ones.
+The pages (`pages`) depend only on these files and the settings. The runs of a system with several seeds are called
+SYSTEM, SYSTEM.seed2, SYSTEM.seed3, …; a page shows them as one row. New pages can keep rows of published pages.
 """
 
 import re
@@ -26,11 +26,11 @@ from punc.scoring.report import read_tsv, signature_parts, write_tsv
 from punc.scoring.significance import Interval
 
 PAGES = ("RESULTS.tsv", "RESULTS.md")
-KEY = "RESULTS.tsv"  # no program reads results without it
+KEY = "RESULTS.tsv"  # programs take a directory without it for one without results
 RESULTS_HEADER = ("system", "set", "metric", *Interval._fields)
 SIGNATURES_HEADER = ("system", "set", "signature")
 SEED = re.compile(r"\.seed\d+$")
-SAME = ("labels", "words", "last-slot", "slots", "reference")  # what rows of a set must share in their signatures
+SAME = ("labels", "words", "last-slot", "slots", "reference")  # all rows of a set share these parts
 
 
 class PairedTest(NamedTuple):
@@ -47,7 +47,7 @@ class PairedTest(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """The cost of training a system; epochs and tokens per second are NaN if it is not trained in epochs."""
+    """The cost of training a system. Epochs and tokens per second are NaN if it is not trained in epochs."""
 
     system: str
     epochs: float
@@ -67,7 +67,7 @@ class Published(NamedTuple):
 
 @dataclass
 class PageData:
-    """The figures of one page, all by system and set in the order of the page."""
+    """The data of one page. Systems and sets are in the order of the page."""
 
     metrics: dict[tuple[str, str], dict[str, Interval]]  # (system, set) -> {metric: value with interval}
     signatures: dict[tuple[str, str], str]  # (system, set) -> signature
@@ -85,13 +85,13 @@ class PageData:
         return list(dict.fromkeys(system for system, _ in self.metrics))
 
     def empty_labels(self) -> set[str]:
-        """The names of the empty labels, by the signatures."""
+        """Returns the names of the empty labels, which the signatures give."""
         parts = (part for signed in self.signatures.values() for part in signed.split("|"))
         return {part.removeprefix("labels:").split("+")[0] for part in parts if part.startswith("labels:")}
 
 
 def read_published(path: StrPath) -> list[Published]:
-    """Read a table of published figures: system, set, metric, value, source with tabs between, under that header."""
+    """Read a TSV table of published figures with the header: system, set, metric, value, source."""
     return [Published(*row) for row in read_tsv(path, Published._fields, ("value",))]
 
 
@@ -119,7 +119,7 @@ def pictures(directory: StrPath) -> list[str]:
 
 
 def write_page_data(directory: StrPath, data: PageData) -> None:
-    """Write RESULTS.tsv and the tables of results/ that are not empty, into a new directory."""
+    """Write RESULTS.tsv and all tables of results/ that have rows to a new directory."""
     results = Path(directory) / "results"
     write_tsv(results.parent / "RESULTS.tsv", RESULTS_HEADER,
               ((*key, metric, *value) for key, metrics in data.metrics.items() for metric, value in metrics.items()))
@@ -134,9 +134,9 @@ def write_page_data(directory: StrPath, data: PageData) -> None:
 
 
 def publish(source: StrPath, target: StrPath) -> list[str]:
-    """Copy RESULTS.md, RESULTS.tsv and the files of results/ from one directory to another; returns their names.
+    """Copy RESULTS.md, RESULTS.tsv and the files of results/ from one directory to another. Returns their names.
 
-    Other files in the target's results/ are removed; directories there are pages of their own and stay. Raises
+    Removes other files in the target's results/, but not its subdirectories, which are separate pages. Raises
     InputError if the source has no pages.
     """
     source = Path(source)
@@ -166,17 +166,17 @@ Metrics = Mapping[str, Interval | Spread]
 
 
 def rank(name: str, order: Sequence[str]) -> tuple[int, bytes]:
-    """The place of a name in an order; names that are not in it follow in C order."""
+    """Returns a sort key: names in `order` come first, in that order; other names follow in C order."""
     return (order.index(name) if name in order else len(order), name.encode())
 
 
 def without_seed(system: str) -> str:
-    """The system of a run: the name without .seedN."""
+    """Returns the system of a run: its name without .seedN."""
     return SEED.sub("", system)
 
 
 def runs_of(system: str, names: Iterable[str]) -> list[str]:
-    """The names that are runs of the row `system` (`join_seeds`), in their order; none if there is no such row."""
+    """Returns those of `names` that are runs of the row `system` (`join_seeds`); none if there is no such row."""
     found = [name for name in names if system in (name, without_seed(name))]
     return found if system in found or len(found) > 1 else []
 
@@ -189,10 +189,8 @@ def first_runs(systems: Iterable[str]) -> list[str]:
 
 
 def join_seeds(metrics: Mapping[Row, Mapping[str, Interval]]) -> dict[Row, Metrics]:
-    """The metrics of each system and set; systems with several seeds become one row, in place of the first seed.
-
-    A row with only one seed does not change.
-    """
+    """Returns the metrics of each system and set. The seeds of a system become one row, in place of the first seed; a
+    system with only one seed does not change."""
     runs: dict[Row, list[Row]] = {}
     for system, name in metrics:
         runs.setdefault((without_seed(system), name), []).append((system, name))
@@ -211,10 +209,10 @@ def join_seeds(metrics: Mapping[Row, Mapping[str, Interval]]) -> dict[Row, Metri
 
 def keep_rows(new: PageData, kept: PageData, directory: StrPath, systems: Sequence[str] = (),
               sets: Sequence[str] = ()) -> PageData:
-    """The rows of `new`, and those of `kept`, read from `directory`, whose systems are not new, in order.
+    """Returns the rows of `new`, and the rows of `kept` (read from `directory`) whose systems are not in `new`.
 
-    A new system replaces all its kept rows, including those of other seeds, which come from another training. A kept
-    test of a new and a kept system is dropped, unless the new rows repeat the kept ones figure by figure.
+    A new system replaces all its kept rows, also rows of other seeds, because they come from another training. A kept
+    test between a new and a kept system is dropped, unless the new rows are equal to the kept rows in every figure.
 
     Raises InputError if rows of a set have different slots or references, so that they cannot be compared.
     """
@@ -237,18 +235,18 @@ def keep_rows(new: PageData, kept: PageData, directory: StrPath, systems: Sequen
 
 
 def dropped_rows(new: PageData, kept: PageData) -> list[Row]:
-    """The rows of `kept` that `keep_rows` leaves out and that are not in `new`, for other seeds and sets."""
+    """Returns the rows of `kept` that `keep_rows` drops without a new row in their place: other seeds or other sets."""
     fresh = {without_seed(system) for system in new.systems}
     return [key for key in kept.metrics if without_seed(key[0]) in fresh and key not in new.metrics]
 
 
 def _figures(data: PageData, system: str) -> dict[Row, str]:
-    """Everything that was measured for the runs of a system, as text, because NaN as text equals itself."""
+    """Returns all that was measured for the runs of a system as text, which compares NaN as equal to NaN."""
     return {key: str(row) for key, row in data.metrics.items() if without_seed(key[0]) == system}
 
 
 def _check_comparable(new: Mapping[Row, str], kept: Mapping[Row, str], directory: StrPath) -> None:
-    """Raise InputError if a kept row of a set has a signature with other slots than a new one."""
+    """Raise InputError if, by the signatures, a kept row of a set has different slots from a new row."""
     first: dict[str, dict[str, str]] = {}
     for (_, name), signed in new.items():
         first.setdefault(name, signature_parts(signed))

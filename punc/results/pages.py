@@ -11,7 +11,7 @@ from punc.scoring.metrics import columns, lower_is_better, rows_of
 from punc.scoring.report import chance, duration, figure, markdown_table
 from punc.scoring.significance import Interval
 
-MOST_ROWS, MOST_COLUMNS = 10, 7  # of the table of RESULTS.md
+MOST_ROWS, MOST_COLUMNS = 10, 7  # limits for the table of RESULTS.md
 UNKNOWN = Interval(np.nan, np.nan, np.nan)
 
 LEGEND = ("In percent, in brackets the 95 % interval of the test set (docs/metrics.md); ±: mean and standard deviation "
@@ -26,12 +26,13 @@ TESTED_RUNS = (" If a system has several seeds, their mean is tested. Then p and
 
 @dataclass
 class Settings:
-    """What a page shows; the fields are the options of `punc results`.
+    """What a page shows. The fields are the options of `punc results`.
 
-    columns        of the tables in results/SET.md, as `metrics.columns` names them; none: all but the empty label's
-    main           the systems in the table of RESULTS.md; none: the first MOST_ROWS
-    main_columns   its columns, as `overall.F1@test_ref`; none: overall.F1 of each set
-    links          `PATH TEXT`: other pages
+    columns        columns of the tables in results/SET.md, named as in `metrics.columns`; none: all columns except
+                   those of the empty label
+    main           systems in the table of RESULTS.md; none: the first MOST_ROWS systems
+    main_columns   columns of the table of RESULTS.md, such as `overall.F1@test_ref`; none: overall.F1 of each set
+    links          links to other pages, each as `PATH TEXT`
     """
 
     title: str = "Results"
@@ -45,9 +46,9 @@ class Settings:
 
 
 def render(data: PageData, settings: Settings) -> dict[str, str]:
-    """The pages, as text by file name: RESULTS.md and results/SET.md for each set.
+    """Returns the text of each page by file name: RESULTS.md, and results/SET.md for each set.
 
-    Raises InputError for a column that no score has, and for a table of RESULTS.md that is too large.
+    Raises InputError for a column that no score has, and if the table of RESULTS.md is too large.
     """
     pages = {"RESULTS.md": _main_page(data, settings)}
     return pages | {f"results/{name}.md": _set_page(name, data, settings) for name in data.sets}
@@ -73,7 +74,7 @@ def _main_page(data: PageData, settings: Settings) -> str:
 
 
 def _main_table(data: PageData, settings: Settings) -> list[list[str]]:
-    """The table of RESULTS.md: a column per metric and set, the published figures next to it, and the training."""
+    """Returns the table of RESULTS.md: a column per metric and set, published figures, and the cost of training."""
     of_set: dict[str, set[str]] = {}
     for (_, name), metrics in data.metrics.items():
         of_set.setdefault(name, set()).update(metrics)
@@ -107,7 +108,7 @@ def _main_table(data: PageData, settings: Settings) -> list[list[str]]:
 
 
 def _best_first(values: dict[str, float | None], lowest: bool) -> list[str]:
-    """Systems sorted by a figure; those without one are last, in their order."""
+    """Returns systems sorted by a figure; systems without the figure come last, in their original order."""
     known = {system: value for system, value in values.items() if value is not None and not np.isnan(value)}
     return sorted(known, key=lambda system: known[system], reverse=not lowest) + [
         system for system in values if system not in known]
@@ -121,7 +122,7 @@ def _split(column: str) -> tuple[str, str]:
 
 
 def _bold_best(values: Sequence[Interval | Spread | None], lowest: bool) -> list[str]:
-    """`value (low–high)` of each, empty for None; the best value is bold, and so are values that look the same."""
+    """Writes each as `value (low–high)`, None as "". The best value, and all that look equal to it, are bold."""
     known = [one.value for one in values if one and not np.isnan(one.value)]
     best = figure((min if lowest else max)(known)) if known else ""
     shown = [figure(one.value) if one else "" for one in values]
@@ -175,14 +176,14 @@ def _shown_columns(name: str, data: PageData, settings: Settings) -> list[str]:
 
 
 def _rows_of_set(name: str, data: PageData) -> dict[str, Metrics]:
-    """The metrics of each system on a set; several seeds are one row."""
+    """Returns the metrics of each system on a set; the seeds of a system are joined."""
     of_set = {(system, other): metrics for (system, other), metrics in data.metrics.items() if other == name}
     return {system: metrics for (system, _), metrics in join_seeds(of_set).items()}
 
 
 def _set_table(name: str, data: PageData, settings: Settings, shown: Sequence[str],
                sources: Sequence[str]) -> list[list[str]]:
-    """All rows of a set: each system with its published row below it; systems that are only published at the end."""
+    """Returns all rows of a set: each system, followed by its published row; systems with only a published row last."""
     ours = _rows_of_set(name, data)
     theirs: dict[str, list[Published]] = {}
     for row in settings.published:
@@ -200,7 +201,7 @@ def _set_table(name: str, data: PageData, settings: Settings, shown: Sequence[st
 
 
 def _cell(measured: Metrics, column: str) -> str:
-    """A column's figures, `P / R / F1 (low–high)` or `value (low–high)`; empty if there are none."""
+    """Returns the figures of a column, `P / R / F1 (low–high)` or `value (low–high)`; empty if there are none."""
     names = rows_of(column)
     if not any(name in measured for name in names):
         return ""
@@ -209,7 +210,7 @@ def _cell(measured: Metrics, column: str) -> str:
 
 
 def _run_table(name: str, data: PageData, shown: Sequence[str]) -> str:
-    """A table of the systems of a set that have several runs, with the figures of each run; empty if there are none."""
+    """Returns a table of the figures of each run of the systems with several runs; empty if there are none."""
     names = [system for system, other in data.metrics if other == name]
     rows = [["system", *shown]]
     for system in dict.fromkeys(map(without_seed, names)):

@@ -1,4 +1,4 @@
-"""The plots and tables of a set: confusions, precision and recall, calibration, and F1 of parts of it."""
+"""Makes the plots and tables of a set: confusions, precision and recall, calibration, and F1 of groups of slots."""
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
@@ -10,7 +10,7 @@ from punc.results.figures import draw
 from punc.results.slot_table import SlotTable
 from punc.scoring.metrics import compute_metrics
 
-POINTS = 120  # of a curve, as it is drawn
+POINTS = 120  # the most points of a drawn curve
 BINS = 15  # of the reliability diagram, as in Guo et al. 2017
 PAUSES = (0.01, 0.1, 0.2, 0.3, 0.5, 1.0)  # s; under 10 ms, the shortest frame of an ASR system, there is no pause
 DISTANCES = (1, 2, 4, 8, 16)  # words
@@ -25,13 +25,12 @@ class Group(NamedTuple):
 
     group: str  # its name
     slots: int  # counted slots
-    marks: int  # of these, those with a mark in the reference
+    marks: int  # counted slots with a mark in the reference
     f1: list[float]  # overall F1 of each system, in percent, NaN undefined
 
 
 def breakdown(table: SlotTable, names: Sequence[str], group: np.ndarray) -> list[Group]:
-    """The scores of groups of slots, given the group of each slot, int64 (slots,), −1 for none; groups without a slot
-    are left out."""
+    """Returns the scores of groups that have slots. `group`: each slot's group, int64 (slots,), −1 for no group."""
     counts = [table.confusion(system, group, len(names)) for system in table.hypotheses]
     slots = counts[0].sum((1, 2)).tolist()
     marks = counts[0][:, 1:].sum((1, 2)).tolist()
@@ -41,7 +40,7 @@ def breakdown(table: SlotTable, names: Sequence[str], group: np.ndarray) -> list
 
 
 def breakdowns(table: SlotTable) -> dict[str, list[Group]]:
-    """All groups of a set, by title, except those by stream."""
+    """Returns all groups of a set by title, except the groups by stream."""
     found: dict[str, list[Group]] = {}
     if np.isfinite(table.pauses).any():
         known = np.where(np.isnan(table.pauses), np.inf, table.pauses)
@@ -68,14 +67,14 @@ def breakdowns(table: SlotTable) -> dict[str, list[Group]]:
 
 
 def by_stream(table: SlotTable) -> list[Group]:
-    """The score of each recording or speaker, sorted by the mean over systems: the worst first, undefined ones last."""
+    """Returns the score of each recording or speaker, worst first by the mean over systems; undefined scores last."""
     found = breakdown(table, table.streams, table.stream_of)
     order = np.argsort(np.mean([group.f1 for group in found], axis=1), kind="stable").tolist()
     return [found[i] for i in order]
 
 
 def _whole(firsts: Sequence[int]) -> list[str]:
-    """The names of groups of whole numbers, by the first of each: `1`, `2–3`, …, `from 16`."""
+    """Returns the names of groups of whole numbers, given the first number of each: `1`, `2–3`, …, `from 16`."""
     inner = [str(low) if low == high - 1 else f"{low}–{high - 1}" for low, high in pairwise(firsts)]
     return [*inner, f"from {firsts[-1]}"]
 
@@ -99,8 +98,8 @@ class Reliability(NamedTuple):
 
 
 def precision_recall(posterior: np.ndarray, expected: np.ndarray, written: np.ndarray) -> PrecisionRecall | None:
-    """The curve of a mark, from P(mark), and whether the reference and the system have it, (slots,); None if the
-    reference never has it."""
+    """Returns the curve of a mark; None if the reference never has it. Arrays (slots,): P(mark), and whether the
+    reference and the system have the mark."""
     total = int(expected.sum())
     if not total:
         return None
@@ -116,7 +115,7 @@ def precision_recall(posterior: np.ndarray, expected: np.ndarray, written: np.nd
 
 
 def reliability(posteriors: np.ndarray, reference: np.ndarray) -> Reliability:
-    """The reliability diagram of posteriors (slots, labels) against labels (slots,): Guo et al. 2017, (2), (3)."""
+    """Returns the reliability diagram of posteriors (slots, labels) for labels (slots,): Guo et al. 2017, (2), (3)."""
     confidence = posteriors.max(1).astype(np.float64)
     right = posteriors.argmax(1) == reference
     bins = np.clip(np.ceil(confidence * BINS).astype(np.int64) - 1, 0, BINS - 1)
@@ -129,7 +128,7 @@ def reliability(posteriors: np.ndarray, reference: np.ndarray) -> Reliability:
 
 
 def view(table: SlotTable | str, style: Mapping[str, dict], id: str, shown: Collection[str]) -> dict[str, Any]:
-    """What the page says about a set: its slots, or why there are none; `shown` are the error browser's streams."""
+    """Returns the page's data about a set, or the reason why it has no slots. `shown`: streams in the error browser."""
     if isinstance(table, str):
         return {"slots": None, "reason": table}
     return {"slots": int(table.counted.sum()), "labels": table.labels.names, "left_out": table.left_out,
@@ -152,7 +151,7 @@ def _confusion(table: SlotTable, system: str) -> list[dict[str, Any]]:
 
 
 def _curves(table: SlotTable, style: Mapping[str, dict], id: str) -> dict[str, Any] | None:
-    """Precision-recall curves of each mark and system with posteriors; a large marker is for the written labels."""
+    """Plots precision-recall curves of each mark and system with posteriors. Large markers show the written labels."""
     found: dict[str, dict[str, PrecisionRecall]] = {}
     used, systems = table.counted, []
     for number, name in enumerate(table.labels.names):
@@ -177,7 +176,7 @@ def _curves(table: SlotTable, style: Mapping[str, dict], id: str) -> dict[str, A
 
 
 def _reliability(table: SlotTable, style: Mapping[str, dict], id: str) -> dict[str, Any] | None:
-    """Accuracy against confidence; a calibrated system is on the diagonal."""
+    """Plots accuracy against confidence. A calibrated system lies on the diagonal."""
     used = table.counted
     found = {system: reliability(one.posteriors[used], table.reference[used])
              for system, one in table.hypotheses.items() if one.posteriors is not None}
@@ -198,7 +197,7 @@ def _part(title: str, groups: Sequence[Group], systems: Sequence[str], style: Ma
 
 
 def _streams(table: SlotTable, shown: Collection[str]) -> dict[str, Any] | None:
-    """The recordings or speakers with the lowest F1; None if there is only one."""
+    """Returns the recordings or speakers with the lowest F1; None if there is only one."""
     if len(table.streams) < 2:
         return None
     groups = by_stream(table)

@@ -1,8 +1,8 @@
-"""The slots of a set as columns: words, reference, pauses, and what each system wrote in the slot.
+"""The slots of a set as columns: the words, the reference, the pauses, and what each system wrote in the slot.
 
-The words are those that the systems punctuated. If the score's reference has other words, as with ASR output, its
-labels are projected onto them as `scoring.counts` does. A system is left out, with the reason, if its slots are not
-available or do not add up to the counts of its score, because then the data is not what was scored.
+The words are the words that the systems punctuated. If the reference has different words (for example with ASR output),
+its labels are projected onto these words, as in `scoring.counts`. A system is left out, with the reason, if its slots
+are missing or do not add up to the counts of its score: the data has then changed since it was scored.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,9 +29,10 @@ class Recognition:
     """Recognised words against spoken words."""
 
     wrong: np.ndarray  # bool (words,): substituted or inserted
-    spoken: dict[int, str]  # for each substituted word, by its number, the word that was spoken
-    missing: dict[int, str]  # words that the recogniser left out, by the number of the word before them (or the first)
-    # int64 (words,): words between the slot after a word and the nearest error; 0 next to one; -1 without an error
+    spoken: dict[int, str]  # maps the number of each substituted word to the word that was spoken
+    # Omitted words, by the number of the recognised word before them, or else of the stream's first word.
+    missing: dict[int, str]
+    # int64 (words,): number of words between the slot after each word and the nearest error; -1 if there is no error
     distance: np.ndarray
     wer: float  # word error rate, in percent; NaN without spoken words
 
@@ -49,22 +50,22 @@ class SlotTable:
 
     labels: LabelSet
     words: list[str]  # the word before each slot
-    streams: list[str]  # the streams' names; stream i has the slots [begins[i], begins[i + 1]), int64 (streams + 1,)
+    streams: list[str]  # names; stream i has the slots [begins[i], begins[i + 1]); begins: int64 (streams + 1,)
     begins: np.ndarray
     reference: np.ndarray  # int8 (slots,)
     pauses: np.ndarray  # float32 (slots,), seconds, NaN unknown
-    counted: np.ndarray  # bool (slots,): what the score counts (--last-slot)
+    counted: np.ndarray  # bool (slots,): whether the score counts a slot (--last-slot)
     hypotheses: dict[str, Hypothesis] = field(default_factory=dict)  # by system
-    left_out: dict[str, str] = field(default_factory=dict)  # system -> why its slots are not here
-    recognition: Recognition | None = None  # against the words of the reference, if these differ and are known
+    left_out: dict[str, str] = field(default_factory=dict)  # system -> the reason why it is left out
+    recognition: Recognition | None = None  # None if the reference has equal words, or unknown ones
 
     @property
     def stream_of(self) -> np.ndarray:
-        """The number of each slot's stream, int64 (slots,)."""
+        """Returns the number of each slot's stream, int64 (slots,)."""
         return np.repeat(np.arange(len(self.streams)), np.diff(self.begins))
 
     def confusion(self, system: str, group: np.ndarray | None = None, groups: int = 1) -> np.ndarray:
-        """Counted slots by group, reference and hypothesis label, (groups, labels, labels); group -1 is left out."""
+        """Counts slots by group, reference label and system's label: (groups, labels, labels). Leaves out group -1."""
         group = np.zeros(len(self.words), np.int64) if group is None else group
         used = self.counted & (group >= 0)
         return confusion(self.reference[used].astype(np.int64), self.hypotheses[system].labels[used].astype(np.int64),
@@ -72,10 +73,10 @@ class SlotTable:
 
 
 def read_slot_table(scores: Sequence[Score], data: Path, reference_words: str = "") -> SlotTable | str:
-    """The slots of the systems that were scored on a set, or why there are none.
+    """Returns the slots of the systems that were scored on a set, or the reason why there are none.
 
-    data              where data directories are: DATA/SET
-    reference_words   the set with the spoken words, if the score's reference has the recognised ones
+    data              the directory DATA of the data directories DATA/SET
+    reference_words   the set that has the spoken words, if the reference of the scores has the recognised words
     """
     table, reasons = None, {}
     for score in scores:
@@ -103,12 +104,13 @@ def read_slot_table(scores: Sequence[Score], data: Path, reference_words: str = 
 
 
 def _directories(score: Score, data: Path) -> tuple[Path, Path]:
-    """The two directories that were scored: from the score's log or, without a log, DATA/SET and the score's place."""
+    """Returns the two directories that were scored, from the score's log; without one, DATA/SET and the score's parent.
+    """
     exp = score.path.parents[2]
     log = exp / score.system / "log" / f"score_{score.set}.log"
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
     for command in (line.split() for line in lines if line.startswith("# punc score ")):
-        for place in exp.resolve().parents:  # where the recipe ran: EXP-DIR can be exp or exp/VARIANT
+        for place in exp.resolve().parents:  # finds where the recipe ran: EXP-DIR can be exp or exp/VARIANT
             reference, decoded = (place / path for path in command[-3:-1])
             if (reference / "punct").is_file() and (decoded / "punct").is_file():
                 return reference, decoded
@@ -116,7 +118,7 @@ def _directories(score: Score, data: Path) -> tuple[Path, Path]:
 
 
 def _classes(scored: LabelSet, exp: Path) -> dict[str, int]:
-    """The scored label of each label name: itself, or the one with the same mark, if labels were scored merged."""
+    """Maps each label name to the scored label: the same, or the one with the same mark if labels were merged."""
     known = {name: number for number, name in enumerate(scored.names)}
     by_mark = {label.mark: number for number, label in reversed(list(enumerate(scored)))}
     for path in sorted(exp.glob("*/labels.txt")):
@@ -127,7 +129,7 @@ def _classes(scored: LabelSet, exp: Path) -> dict[str, int]:
 
 
 def _numbers(utterances: Sequence[Utterance], classes: Mapping[str, int], path: Path) -> np.ndarray:
-    """The scored labels of the slots of a stream, int8."""
+    """Returns the numbers of the scored labels of a stream's slots, int8."""
     try:
         return np.array([classes[name] for u in utterances for name in u.labels or ()], np.int8)
     except KeyError as error:
@@ -135,7 +137,7 @@ def _numbers(utterances: Sequence[Utterance], classes: Mapping[str, int], path: 
 
 
 def _begin(reference: Path, decoded: Path, labels: LabelSet, classes: Mapping[str, int], last_slot: str) -> SlotTable:
-    """The table of the words that a system punctuated, with the reference labels, without systems."""
+    """Returns a table, without systems, of the words that a system punctuated and of the reference labels."""
     sides = DataDir(reference, ["pauses.scp"], ["punct"]), DataDir(decoded, needs=["punct"])
     table = SlotTable(labels, [], [], np.zeros(1, np.int64), np.zeros(0, np.int8), np.zeros(0, np.float32),
                       np.zeros(0, bool))
@@ -160,7 +162,7 @@ def _begin(reference: Path, decoded: Path, labels: LabelSet, classes: Mapping[st
 
 
 def _add(table: SlotTable, score: Score, decoded: Path, classes: Mapping[str, int]) -> None:
-    """Add a system. Raises InputError if its words or labels are not those of the table, or were not scored."""
+    """Add a system. Raises InputError if its words or labels differ from the table's, or from the scored ones."""
     data, labels, places, end = DataDir(decoded, ["pauses.scp"]), [], {}, 0
     for _, utterances in data.streams():
         labels.append(_numbers(utterances, classes, decoded))
@@ -181,7 +183,7 @@ def _add(table: SlotTable, score: Score, decoded: Path, classes: Mapping[str, in
 
 def _posteriors(table: SlotTable, decoded: Path, classes: Mapping[str, int],
                 places: Mapping[str, tuple[int, int]]) -> np.ndarray | None:
-    """P of each scored label at each slot, float32 (slots, labels); None unless all slots have one."""
+    """Returns P of each scored label in each slot, float32 (slots, labels); None if a slot has no posteriors."""
     archive, model = decoded / "post.ark", decoded.resolve().parent / "labels.txt"
     if not archive.is_file() or not model.is_file():
         return None
@@ -189,7 +191,7 @@ def _posteriors(table: SlotTable, decoded: Path, classes: Mapping[str, int],
     if unknown := set(names) - set(classes):
         raise InputError(f"label '{min(unknown)}' is not one of the score's", "punctuate and score again", model)
     columns = [classes[name] for name in names]
-    merged = np.eye(len(table.labels), dtype=np.float32)[columns]  # a matrix of labels times this gives one of classes
+    merged = np.eye(len(table.labels), dtype=np.float32)[columns]  # (…, labels) @ merged is (…, classes)
     found, slots = np.zeros((len(table.words), len(table.labels)), np.float32), 0
     for id, matrix in read_posteriors(archive):
         begin, end = places.get(id, (0, 0))
@@ -201,10 +203,8 @@ def _posteriors(table: SlotTable, decoded: Path, classes: Mapping[str, int],
 
 
 def recognise(spoken: Sequence[Sequence[str]], words: Sequence[str], begins: np.ndarray) -> Recognition:
-    """Align the spoken words of each stream with its recognised words, by minimum edit distance.
-
-    begins   int64 (streams + 1,): stream i has words[begins[i]:begins[i + 1]]
-    """
+    """Align the spoken words of each stream with its recognised words, by minimum edit distance. Stream i has the words
+    words[begins[i]:begins[i + 1]]; `begins` is int64 (streams + 1,)."""
     wrong, at_missing = np.ones(len(words), bool), np.zeros(len(words), bool)
     replaced, missing = dict[int, str](), dict[int, str]()
     distances, errors = [np.zeros(0, np.int64)], 0
@@ -228,7 +228,7 @@ def recognise(spoken: Sequence[Sequence[str]], words: Sequence[str], begins: np.
 
 
 def nearest(marked: np.ndarray) -> np.ndarray:
-    """The distance of each position of a bool array to the nearest True, int64; -1 if there is none."""
+    """Returns the distance from each position of a bool array to the nearest True, int64; -1 if none is True."""
     places = np.flatnonzero(marked)
     if not len(places):
         return np.full(len(marked), -1, np.int64)

@@ -1,1 +1,1 @@
-"""Scores: counts, metrics, intervals and paired tests; labels projected onto other words."""
+"""Counts slots and word errors, computes metrics, intervals and paired tests, and projects labels onto other words."""

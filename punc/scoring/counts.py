@@ -1,14 +1,14 @@
-"""Counts of a reference and a hypothesis for each unit: slots by pairs of labels, and word errors.
+"""Counts slots by pairs of reference and hypothesis label, and counts word errors, for each unit.
 
-A *unit* is what intervals and tests resample: a stream, that is a recording or a text, as utterances of one recording
-are not independent. With fewer than MIN_STREAMS streams, it is unclear how much recordings differ, so the units are
-blocks of BLOCK words of the reference, and the intervals hold for other passages of the same recordings.
+Intervals and tests resample *units*. A unit is a stream (a recording or a text), because the utterances of a recording
+are not independent. With fewer than MIN_STREAMS streams, it is unclear how much recordings differ. The units are then
+blocks of BLOCK reference words, and the intervals hold for other passages of the same recordings.
 
 If the words of a stream differ, as in ASR output, the reference slots are first projected onto the words of the
-hypothesis by edit distance (`timing.align`; Tilk & Alumäe 2015, section 3). The slots of the hypothesis are scored: a
-mark that shares its slot with a stronger one after projection is lost on both sides. A word of the hypothesis is in
-the block of the reference word that it is paired with, or else of the nearest one before it; so systems that changed
-words differently have the same blocks.
+hypothesis by edit distance (`timing.align`; Tilk & Alumäe 2015, section 3). The slots of the hypothesis are scored: if
+two marks come to share a slot, the weaker mark is lost on both sides. A hypothesis word belongs to the block of the
+reference word that is paired with it or, if there is none, with the nearest word before it. So systems that changed the
+words in different ways have the same blocks.
 """
 
 from collections.abc import Sequence
@@ -27,13 +27,13 @@ from punc.timing.align import Alignment, align_streams, project_labels, project_
 
 BLOCK = 100  # reference words in a block
 MIN_STREAMS = 10  # the fewest streams that are resampled whole
-LAST_SLOTS = ("true", "false", "only")  # the slot at a stream's end counts, does not, or counts alone
-CUT, RUN = 1000, 8  # words between cuts of a stream for its second alignment, and equal words around a cut
+LAST_SLOTS = ("true", "false", "only")  # a stream's last slot counts, does not count, or is the only one that counts
+CUT, RUN = 1000, 8  # for a second alignment, streams are cut about every CUT words, between RUN equal words
 WORD_COLUMNS = tuple(f"{form}:{outcome}" for form in FORMS for outcome in "CSDI")
 
 
 class Words(NamedTuple):
-    """One side of a stream: its words in the form that is aligned, and with capitals if these are known."""
+    """One side of a stream: its words in the form that is aligned, and in the form with capitals if known."""
 
     plain: Sequence[str]
     slots: np.ndarray  # (words,) int64: the number of the label after each word
@@ -41,15 +41,15 @@ class Words(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Counts of some units, whose names are ids of streams, or STREAM:NUMBER for blocks.
+    """Counts of some units. A unit's name is the id of a stream, or STREAM:NUMBER for a block.
 
-    streams     how many streams were scored; of these, `aligned` have different words in reference and hypothesis
-    words       (units, FORMS, OUTCOMES) int64: word errors, zeros for the cased form if capitals are not known; None if
-                no word error is known
+    streams     how many streams were scored; in `aligned` of them, reference and hypothesis have different words
+    words       word errors, int64 (units, FORMS, OUTCOMES): zeros for the cased form if capitals are not known; None if
+                word errors are not known
     """
 
     units: list[str]
-    confusion: np.ndarray  # (units, labels, labels) int64: slots, by reference and by hypothesis label
+    confusion: np.ndarray  # int64 (units, labels, labels): number of slots by reference and hypothesis label
     streams: int = 0
     aligned: int = 0
     words: np.ndarray | None = None
@@ -57,21 +57,21 @@ class Counts(NamedTuple):
 
     @property
     def flat(self) -> np.ndarray:
-        """All numbers of each unit, (units, numbers), as `metrics.compute_flat` reads them."""
+        """Returns all numbers of each unit in one row, (units, numbers), as `metrics.compute_flat` reads them."""
         tables = [self.confusion] if self.words is None else [self.confusion, self.words]
         return np.concatenate([table.reshape(len(self.units), -1) for table in tables], axis=1)
 
 
 def count_streams(names: Sequence[str], sides: Sequence[tuple[Words, Words]], labels: LabelSet, block: int = BLOCK,
                   last_slot: str = "true") -> tuple[Counts, np.ndarray]:
-    """Count streams, at least one, each given as reference and hypothesis; the units are blocks.
+    """Count one or more streams, each given as reference and hypothesis, with blocks as units.
 
-    names      of the streams
-    block      reference words per block, which does not cross streams; 0: a stream is one block
-    last_slot  the slot at a stream's end: "true" counts it, "false" leaves it out, "only" counts nothing else
+    names      names of the streams
+    block      reference words per block; a block never spans two streams; 0: each stream is one block
+    last_slot  whether the last slot of a stream counts: "true", "false", or "only" (no other slot counts)
 
-    Returns the counts, and the reference label of each slot of the hypothesis, (hypothesis words,) int64. In word
-    errors with marks, labels with the same mark are equal.
+    Returns the counts, and the reference label of each hypothesis slot, int64 (hypothesis words,). Word errors with
+    marks treat labels with the same mark as equal.
     """
     layout = _Layout([len(ref.plain) for ref, _ in sides], [len(hyp.plain) for _, hyp in sides], block)
     refs, hyps = [ref for ref, _ in sides], [hyp for _, hyp in sides]
@@ -88,7 +88,7 @@ def count_streams(names: Sequence[str], sides: Sequence[tuple[Words, Words]], la
     mark = np.array([marks.index(one) for one in marks])
     written = forms[0] * len(marks) + mark[ref_slots], forms[1] * len(marks) + mark[hyp_slots]
     errors[:, 2] = layout.outcomes(*written, layout.align_again(*written, alignment))
-    # A reference slot has a hypothesis slot if a word of its own stream is paired at or before it.
+    # A reference slot has a hypothesis slot if, in its stream, a word at or before it is paired.
     has_slot = project_slots(alignment) >= layout.hyp_begins[layout.ref_stream]
     expected = project_labels(alignment, np.where(has_slot, ref_slots, 0))
     counted = counted_slots([len(words.plain) for words in hyps], last_slot)
@@ -100,20 +100,20 @@ def count_streams(names: Sequence[str], sides: Sequence[tuple[Words, Words]], la
 
 
 def confusion(reference: np.ndarray, hypothesis: np.ndarray, unit: np.ndarray, units: int, labels: int) -> np.ndarray:
-    """Count pairs of labels: three arrays (slots,) -> (units, labels, labels) int64, reference × hypothesis."""
+    """Counts pairs of labels. Takes arrays (slots,); returns int64 (units, labels, labels), reference × hypothesis."""
     cell = (unit * labels + reference) * labels + hypothesis
     return np.bincount(cell, minlength=units * labels * labels).reshape(units, labels, labels)
 
 
 def counted_slots(lengths: Sequence[int], last_slot: str) -> np.ndarray:
-    """Whether a slot counts, (slots,) bool, of streams of these lengths; `last_slot` as in `count_streams`."""
+    """Whether each slot of streams with these lengths counts, bool (slots,). `count_streams` explains `last_slot`."""
     last = np.zeros(sum(lengths), bool)
     last[np.cumsum(lengths, dtype=np.int64)[np.array(lengths, np.int64) > 0] - 1] = True
     return (np.ones_like(last), ~last, last)[LAST_SLOTS.index(last_slot)]
 
 
 def join_blocks(counts: Counts) -> Counts:
-    """Counts of blocks, at least one, joined to the units of resampling: streams, if there are at least MIN_STREAMS."""
+    """Joins one or more blocks to the units that are resampled: to streams, if there are at least MIN_STREAMS."""
     if counts.streams < MIN_STREAMS:
         return counts
     names = [name.rpartition(":")[0] for name in counts.units]
@@ -124,7 +124,7 @@ def join_blocks(counts: Counts) -> Counts:
 
 
 def add_up(parts: Sequence[Counts], reference: StrPath) -> Counts:
-    """The counts of all parts, in their order, as one. Raises InputError about `reference` if they have no slot."""
+    """Joins counts in their order. Raises InputError, which names `reference`, if they have no slot."""
     if not any(part.confusion.any() for part in parts):
         raise InputError("no slot to score", "the data directories have no words, or --last-slot leaves out all of "
                                              "them",
@@ -135,7 +135,7 @@ def add_up(parts: Sequence[Counts], reference: StrPath) -> Counts:
 
 
 def write_counts(path: StrPath, counts: Counts, labels: LabelSet) -> None:
-    """Write a table: a line per unit, a column REFERENCE>HYPOTHESIS per pair of labels, then WORD_COLUMNS."""
+    """Write a table: one line per unit; a column REFERENCE>HYPOTHESIS per pair of labels, then WORD_COLUMNS."""
     table = counts.confusion.reshape(len(counts.units), len(labels) ** 2)
     header = ["unit", *(f"{r}>{h}" for r in labels.names for h in labels.names)]
     if counts.words is not None:
@@ -148,7 +148,7 @@ def write_counts(path: StrPath, counts: Counts, labels: LabelSet) -> None:
 
 
 def read_counts(path: StrPath) -> tuple[Counts, LabelSet]:
-    """Read the counts and the label set of a score directory. Raises InputError if it is not one."""
+    """Read the counts and the label set of a score directory. Raises InputError if the directory is not one."""
     path = Path(path)
     labels = LabelSet.read(path / "labels.txt")
     pairs, width = len(labels) ** 2, 0
@@ -157,7 +157,7 @@ def read_counts(path: StrPath) -> tuple[Counts, LabelSet]:
         unit, *cells = line.split("\t")
         width = width or len(cells)
         try:
-            row = np.array(cells, np.int64) if number > 1 else np.zeros(len(cells), np.int64)  # a header is first
+            row = np.array(cells, np.int64) if number > 1 else np.zeros(len(cells), np.int64)  # row 1: header
         except (ValueError, OverflowError):
             row = np.array([-1])
         if len(row) != width or width not in (pairs, pairs + len(WORD_COLUMNS)) or row.min() < 0:
@@ -186,7 +186,7 @@ class _Layout:
         self.hyp_stream = np.repeat(streams, hyp_lengths)
 
     def align_again(self, ref: np.ndarray, hyp: np.ndarray, plain: Alignment) -> Alignment:
-        """Align another form of words, given the plain form's alignment; cut every CUT words, within RUN equal ones."""
+        """Align another form of the words. The `plain` alignment shows where to cut the streams (see CUT and RUN)."""
         pairs = plain.ref_to_hyp
         equal = pairs >= 0
         equal[equal] = ref[equal] == hyp[pairs[equal]]
@@ -202,19 +202,19 @@ class _Layout:
                              np.sort(np.append(pairs[cuts], self.hyp_ends)).tolist())
 
     def _unit(self, stream: np.ndarray, place: np.ndarray) -> np.ndarray:
-        """The block of each place in the reference; a place before its stream is in the first block of the stream."""
+        """Returns the block of each place in the reference. A place before its stream counts to its first block."""
         within = np.maximum(place - self.ref_begins[stream], 0) // self.block
         return (np.cumsum(self.blocks) - self.blocks)[stream] + within
 
     def unit_of_hyp(self, alignment: Alignment) -> np.ndarray:
-        """The block of each hypothesis word, (words,): that of its pair, or else of the nearest pair before it."""
+        """Returns the block of each hypothesis word, (words,): the block of its pair or of the nearest earlier pair."""
         place = np.zeros(alignment.n_hyp, np.int64)
         paired = np.flatnonzero(alignment.ref_to_hyp >= 0)
         place[alignment.ref_to_hyp[paired]] = paired
         return self._unit(self.hyp_stream, np.maximum.accumulate(place))
 
     def outcomes(self, ref: np.ndarray, hyp: np.ndarray, alignment: Alignment) -> np.ndarray:
-        """Words that are correct, substituted, deleted and inserted in each block, (blocks, OUTCOMES) int64."""
+        """Counts correct, substituted, deleted and inserted words in each block, int64 (blocks, OUTCOMES)."""
         unit = self._unit(self.ref_stream, np.arange(len(ref)))
         paired = alignment.ref_to_hyp >= 0
         right = paired.copy()

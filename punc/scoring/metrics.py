@@ -1,9 +1,9 @@
-"""Metrics, in percent, from counts: METRICS is the table of all metrics, and `_of_…` are the formulas.
+"""Computes metrics, in percent, from counts. METRICS is the table of all metrics; functions `_of_…` have the formulas.
 
 Labels can be merged into classes: `NAME:CLASS=LABEL+LABEL,CLASS=…`.
 
-A value that would divide by zero is NaN: P of a label that is never predicted, R of one that is never expected, F1 in
-both cases together. F1 of a label that is expected and never predicted is 0.
+A division by zero gives NaN: P of a label that is never predicted, R of a label that is never expected, and F1 of a
+label that is neither predicted nor expected. F1 of a label that is expected but never predicted is 0.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,15 +22,15 @@ OUTCOMES = ("correct", "substituted", "deleted", "inserted")  # of a word
 TAKEN = ("overall", "macro", "sentence", "capital")  # rows of other metrics
 FORMS = ("WER", "WER_C", "WER_PC")  # of a word: plain, cased, cased and with its mark; each has a word error rate
 
-# {row: (part, whole)} of a single figure; {column: (right, predicted, expected)} of P, R and F1
+# For single figures, {row: (part, whole)}; for P, R and F1, {column: (right, predicted, expected)}.
 Amounts = dict[str, tuple[np.ndarray, ...]]
 
 
 class Metric(NamedTuple):
     """A row of the table of metrics."""
 
-    name: str  # its row, as `Err`, or the column of its P, R and F1, as `overall`; LABEL stands for any label's name
-    single: bool  # whether it is one row
+    name: str  # its row, such as `Err`, or the column of P, R and F1, such as `overall`; LABEL is any label's name
+    single: bool  # whether it is one row, not P, R and F1
     meaning: str
     source: str = ""
     lowest: bool = False  # whether the best system has the lowest value
@@ -63,7 +63,7 @@ METRICS = (
 
 
 class Collapse(NamedTuple):
-    """Merged labels: the score's name, the classes, the empty one first, and each label's class (labels,)."""
+    """Merged labels: the name of the metric, the classes (the empty class first), and each label's class (labels,)."""
 
     name: str
     classes: tuple[str, ...]
@@ -71,11 +71,11 @@ class Collapse(NamedTuple):
 
 
 def parse_collapse(text: str, labels: LabelSet) -> Collapse:
-    """Parse `NAME:CLASS=LABEL+LABEL,CLASS=…`; labels that are not named stay as they are.
+    """Parse `NAME:CLASS=LABEL+LABEL,CLASS=…`. A label that is not named stays a class of its own.
 
-    A class that holds the empty label is the empty class. `NAME` alone takes all marks as one class, PUNCTUATED: the 2
-    classes of Che et al. 2016. `3-class:FULLSTOP=PERIOD+QUESTION` is their 3 classes (section 3.3). Raises InputError
-    for a label that is not in the set or that is named twice.
+    The class with the empty label is the empty class. `NAME` alone merges all marks into the class PUNCTUATED; this
+    gives the 2 classes of Che et al. 2016. `3-class:FULLSTOP=PERIOD+QUESTION` gives their 3 classes (section 3.3).
+    Raises InputError for a label that is not in the set or that is named twice.
     """
     name, colon, groups = text.partition(":")
     pairs = [("PUNCTUATED", label) for label in labels.names[1:]]
@@ -103,14 +103,14 @@ def parse_collapse(text: str, labels: LabelSet) -> Collapse:
 
 
 def merge_counts(counts: np.ndarray, number: np.ndarray, classes: int) -> np.ndarray:
-    """Confusion counts (…, labels, labels) as those of classes, (…, classes, classes), with the class of each label."""
+    """Merges confusion counts (…, labels, labels) to (…, classes, classes). `number`: the class of each label."""
     member = np.zeros((len(number), classes), counts.dtype)
     member[np.arange(len(number)), number] = 1
     return member.T @ counts @ member
 
 
 def merged_labels(labels: LabelSet, classes: str) -> tuple[LabelSet, np.ndarray]:
-    """Classes of labels, written as their first ones, as a label set, and the class of each label, (labels,)."""
+    """Returns a label set of classes, each written like its first label, and the class of each label, (labels,)."""
     collapse = parse_collapse(f"merge:{classes}", labels)
     firsts = [labels[int(np.flatnonzero(collapse.number == i)[0])] for i in range(len(collapse.classes))]
     merged = tuple(replace(label, name=name) for label, name in zip(firsts, collapse.classes))
@@ -118,29 +118,29 @@ def merged_labels(labels: LabelSet, classes: str) -> tuple[LabelSet, np.ndarray]
 
 
 def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """100 · part / whole, NaN where whole is 0."""
+    """Returns 100 · part / whole; NaN where whole is 0."""
     return np.divide(100 * np.asarray(part, np.float64), whole, out=np.full(np.shape(whole), np.nan), where=whole != 0)
 
 
 def prf(column: str, right: np.ndarray, predicted: np.ndarray, expected: np.ndarray) -> dict[str, np.ndarray]:
-    """P = right / predicted, R = right / expected and their harmonic mean, F1, as rows of `column`."""
+    """Returns P = right / predicted, R = right / expected and their harmonic mean F1 as rows of `column`."""
     values = ratio(right, predicted), ratio(right, expected), ratio(2 * right, predicted + expected)
     return {f"{column}.{part}": value for part, value in zip(PARTS, values)}
 
 
 def class_amounts(counts: np.ndarray, i: int) -> tuple[np.ndarray, ...]:
-    """Right, predicted and expected slots of class i of counts (…, classes, classes), reference × hypothesis."""
+    """Counts the right, predicted and expected slots of class i. `counts`: (…, classes, classes)."""
     return counts[..., i, i], counts[..., :, i].sum(-1), counts[..., i, :].sum(-1)
 
 
 def mark_amounts(counts: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Right, predicted and expected slots of all classes but the first, of counts (…, classes, classes)."""
+    """Counts the right, predicted and expected slots of all classes but the first. `counts`: (…, classes, classes)."""
     right = np.trace(counts[..., 1:, 1:], axis1=-2, axis2=-1)
     return right, counts[..., :, 1:].sum((-2, -1)), counts[..., 1:, :].sum((-2, -1))
 
 
 def two_classes(counts: np.ndarray, members: Sequence[bool]) -> np.ndarray:
-    """Counts (…, labels, labels) as (…, 2, 2): whether a slot's label is a member, reference × hypothesis."""
+    """Merges counts (…, labels, labels) to (…, 2, 2): class 1 has the members, class 0 all other labels."""
     return merge_counts(counts, np.array(members, np.int64), 2)
 
 
@@ -156,12 +156,12 @@ def _of_slots(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse
     found["macro.F1"] = np.nansum(f1, 0) / 100, np.isfinite(f1).sum(0)
     found["Err"] = wrong, slots
     found["SER"] = wrong, counts[..., 1:, :].sum((-2, -1))
-    # NeMo's punctuation_error_rate counts the same, but its own alignment can pair a mark with one a word away.
+    # NeMo's punctuation_error_rate has this formula, but its own alignment can pair marks that are a word apart.
     found["PER"] = wrong, slots - counts[..., 0, 0]
     for collapse in collapses:
         merged = merge_counts(counts, collapse.number, len(collapse.classes))
         found[collapse.name] = mark_amounts(merged)
-        for i, name in enumerate(collapse.classes):  # classes of several labels, if there are several classes
+        for i, name in enumerate(collapse.classes):  # merged classes, unless there is only one
             if i and len(collapse.classes) > 2 and name not in labels.names:
                 found[f"{collapse.name}.{name}"] = class_amounts(merged, i)
     if labels.sentence_ends:
@@ -176,7 +176,7 @@ def _of_slots(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse
 
 
 def _of_posteriors(histograms: np.ndarray, labels: LabelSet) -> Amounts:
-    """Areas under the curves of marks: Σ (R_n − R_{n−1}) P_n over thresholds n, without interpolation."""
+    """Areas under the marks' precision-recall curves: Σ (R_n − R_{n−1}) P_n over thresholds n, not interpolated."""
     wrong, right = np.moveaxis(histograms[..., ::-1], -2, 0)  # (…, labels, bins), the highest posterior first
     above = right.cumsum(-1)
     both = above + wrong.cumsum(-1)
@@ -186,7 +186,7 @@ def _of_posteriors(histograms: np.ndarray, labels: LabelSet) -> Amounts:
 
 
 def _of_words(words: np.ndarray) -> Amounts:
-    """(S + D + I) / (C + S + D) of each form of which a word was counted."""
+    """The error rate (S + D + I) / (C + S + D) for each word form that has any counts."""
     found: Amounts = {}
     for form, name in enumerate(FORMS):
         correct, substituted, deleted, inserted = np.moveaxis(words[..., form, :], -1, 0)
@@ -197,7 +197,7 @@ def _of_words(words: np.ndarray) -> Amounts:
 
 def compute_metrics(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse] = (),
                     words: np.ndarray | None = None, posteriors: np.ndarray | None = None) -> dict[str, np.ndarray]:
-    """All metrics, in percent, of confusion counts (…, labels, labels); each has the shape (…).
+    """Returns all metrics, in percent, of confusion counts (…, labels, labels). Each metric has the shape (…).
 
     words        word errors (…, FORMS, OUTCOMES)
     posteriors   histograms (…, labels, 2, bins)
@@ -216,7 +216,7 @@ def compute_metrics(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Co
 
 
 def compute_flat(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse] = ()) -> dict[str, np.ndarray]:
-    """All metrics of `Counts.flat` or sums of it, (…, numbers)."""
+    """Returns all metrics, given `Counts.flat` or sums of its rows, (…, numbers)."""
     pairs = len(labels) ** 2
     slots = counts[..., :pairs].reshape(*counts.shape[:-1], len(labels), len(labels))
     words = None
@@ -231,7 +231,7 @@ def single(name: str) -> Metric | None:
 
 
 def column_of(name: str) -> str:
-    """The column of a row in a table: `COMMA` for `COMMA.P`, `COMMA.R` and `COMMA.F1`; else the row's own name."""
+    """Returns the table column of a metric: `COMMA` for `COMMA.P`, `COMMA.R` and `COMMA.F1`; else the metric's name."""
     column, _, part = name.rpartition(".")
     return column if part in PARTS and not single(name) else name
 
@@ -241,12 +241,12 @@ def columns(names: Iterable[str]) -> list[str]:
 
 
 def rows_of(column: str) -> list[str]:
-    """The rows of a column: `COMMA.P`, `COMMA.R` and `COMMA.F1` of `COMMA`."""
+    """Returns the metrics that a table column shows: `COMMA.P`, `COMMA.R` and `COMMA.F1` for `COMMA`."""
     return [column] if single(column) else [f"{column}.{part}" for part in PARTS]
 
 
 def is_summary(name: str) -> bool:
-    """Whether systems are compared by a row: by F1 and single figures, not by P and R alone."""
+    """Whether systems are compared by a metric: they are by F1 and single figures, but not by P and R alone."""
     return single(name) is not None or (column_of(name) != name and name.endswith(f".{SUMMARY}"))
 
 

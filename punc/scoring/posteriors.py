@@ -1,7 +1,7 @@
-"""Histograms of posteriors, by label and by whether the label is correct, for precision-recall curves.
+"""Histograms of posteriors for precision-recall curves: one for each label, for right slots and for wrong slots.
 
-Posteriors are counted in BINS equal bins of their log-odds, from -LIMIT to LIMIT. So a histogram does not grow with the
-data, and an area under a curve is right to four digits.
+A histogram has BINS equal bins of log-odds from -LIMIT to LIMIT. So it does not grow with the data, and an area under a
+curve is right to four digits.
 """
 
 import logging
@@ -26,13 +26,13 @@ class Posteriors:
 
     def __init__(self, archive: Path, labels: LabelSet):
         self.archive, self.labels = archive, labels
-        # Slots with another label, and with this one, by the label's posterior.
+        # For each label, slots by its posterior: first the slots with another label, then the slots with this label.
         self.histograms = np.zeros((len(labels), 2, BINS), np.int64)
         self._rows: Iterator[tuple[str, np.ndarray]] = read_posteriors(archive)
 
     @classmethod
     def of(cls, directory: StrPath, labels: LabelSet) -> "Posteriors | None":
-        """Those of `directory`/post.ark; None if it is missing, or is of a system with other labels."""
+        """Reads `directory`/post.ark; None if it is missing, or if its system has other labels."""
         archive = Path(directory) / "post.ark"
         system = Path(os.path.abspath(directory)).parent / "labels.txt"
         if not archive.is_file():
@@ -45,7 +45,7 @@ class Posteriors:
         return cls(archive, labels)
 
     def add(self, utterances: Sequence[Utterance], reference: np.ndarray, counted: np.ndarray) -> None:
-        """Count some utterances: the reference label of each slot, and whether it counts. Raises InputError."""
+        """Count utterances, given each slot's reference label and whether the slot counts. Raises InputError."""
         found = np.concatenate([self._read(utterance) for utterance in utterances])[counted]
         for label in range(len(self.labels)):
             right = reference[counted] == label
@@ -55,7 +55,7 @@ class Posteriors:
     def _read(self, utterance: Utterance) -> np.ndarray:
         for id, matrix in self._rows:
             if id == utterance.id:
-                if matrix.size != len(utterance.words) * len(self.labels):  # without words there are no columns either
+                if matrix.size != len(utterance.words) * len(self.labels):  # without words, it has no columns
                     break
                 return matrix.reshape(len(utterance.words), len(self.labels))
         raise InputError(f"no posteriors of the {len(utterance.words)} slots of '{utterance.id}'",
@@ -63,7 +63,7 @@ class Posteriors:
 
 
 def bins_of(probabilities: np.ndarray) -> np.ndarray:
-    """The bin of each probability, int64; a higher one has a higher bin."""
+    """Returns the bin of each probability, int64; higher probabilities have higher bins."""
     exact = np.clip(probabilities.astype(np.float64), 0, 1)
     with np.errstate(divide="ignore"):
         odds = np.log(exact) - np.log1p(-exact)

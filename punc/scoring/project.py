@@ -1,4 +1,4 @@
-"""The labels of one data directory projected onto the words of another (Tilk & Alumäe 2015, section 3).
+"""Projects the labels of one data directory onto the words of another (Tilk & Alumäe 2015, section 3).
 
 Each stream is aligned as a whole, so the reference and the hypothesis may be cut into different utterances.
 `timing.align` has the rules.
@@ -17,23 +17,20 @@ from punc.data.labels import RECORD, LabelSet, check_record
 from punc.data.tables import sort_table
 from punc.timing.align import align_words, project_labels, project_slots
 
-# Files about the hypothesis directory's own marks, which would be wrong in the new directory.
+# Files about the marks that the hypothesis directory itself has; these would be wrong in the new directory.
 PUNCTUATED = ("punct", RECORD, "text_punct", "ctm_punct", "post.scp")
 
 
 class Projection(NamedTuple):
-    """Sums over streams.
-
-    streams, words   streams, and their reference words
-    """
+    """Sums over streams. `words` counts reference words."""
 
     streams: int
     words: int
     errors: int  # edit distance in words
-    marks: int  # reference slots with a label that is not the empty one; of these:
-    moved: int  # after a deleted word, now in an earlier slot
-    merged: int  # gone because a stronger mark has the slot
-    lost: int  # gone because no hypothesis word comes before them
+    marks: int  # reference slots with a non-empty label; of these marks:
+    moved: int  # marks after a deleted word, which moved to an earlier slot
+    merged: int  # marks that were dropped because a stronger mark has the slot
+    lost: int  # marks that were dropped because no hypothesis word precedes them
 
     @property
     def wer(self) -> float:
@@ -42,10 +39,10 @@ class Projection(NamedTuple):
 
 
 def project(ref_dir: StrPath, hyp_dir: StrPath, out_dir: StrPath, labels: LabelSet) -> Projection:
-    """Write `out_dir`: the data directory `hyp_dir`, with the labels of `ref_dir` as its `punct`.
+    """Write `out_dir`: a copy of the data directory `hyp_dir` whose `punct` has the labels of `ref_dir`.
 
     Copies the other files of `hyp_dir`, except archives (a table of pauses still points at them), subdirectories and
-    files about other labels. Memory: one stream, and the ids. Raises InputError if streams or labels differ.
+    files about the old labels. Needs memory for one stream and all ids. Raises InputError if streams or labels differ.
     """
     ref = DataDir(ref_dir, needs=["punct"])
     hyp = DataDir(hyp_dir, ignore=["punct"])
@@ -59,7 +56,7 @@ def project(ref_dir: StrPath, hyp_dir: StrPath, out_dir: StrPath, labels: LabelS
                 names = map(labels.names.__getitem__, projected.tolist())
                 for utterance in hyp_utterances:
                     punct.write(" ".join((utterance.id, *islice(names, len(utterance.words)))) + "\n")
-        sort_table(tmp / "punct")  # utterances come by recording and time
+        sort_table(tmp / "punct")  # so far, utterances are in the order of recordings and times
         for file in hyp.path.iterdir():
             if file.is_file() and file.name not in PUNCTUATED and file.suffix != ".ark" and file.name[0] != ".":
                 shutil.copyfile(file, tmp / file.name)
@@ -68,10 +65,10 @@ def project(ref_dir: StrPath, hyp_dir: StrPath, out_dir: StrPath, labels: LabelS
 
 
 def paired_streams(ref: DataDir, hyp: DataDir) -> Iterator[tuple[str, list[Utterance], list[Utterance]]]:
-    """Each stream, and its utterances in both directories. Raises InputError if only one of them has a stream."""
+    """Yields each stream with its utterances in both directories. Raises InputError if only one has a stream."""
     for (a, ref_utterances), (b, hyp_utterances) in zip_longest(ref.streams(), hyp.streams(), fillvalue=("", [])):
         if a != b:
-            # Streams come in C order, so the lower one is missing on the other side.
+            # Streams come in C order, so the other side lacks the lower of the two names.
             missing, lacking = (a, hyp) if not b or (a and a.encode() < b.encode()) else (b, ref)
             other = ref if lacking is hyp else hyp
             raise InputError(f"no stream '{missing}', which {other.path} has",
@@ -81,7 +78,7 @@ def paired_streams(ref: DataDir, hyp: DataDir) -> Iterator[tuple[str, list[Utter
 
 def project_stream(ref: Sequence[Utterance], hyp: Sequence[Utterance], labels: LabelSet,
                    path: StrPath) -> tuple[np.ndarray, tuple[int, ...]]:
-    """Label numbers of a stream's hypothesis slots, int8 (words,), and the counts of a `Projection`."""
+    """Returns the label numbers of a stream's hypothesis slots, int8 (words,), and the numbers for a `Projection`."""
     numbers = label_numbers(ref, labels, path).astype(np.int8)
     alignment = align_words([w for u in ref for w in u.words], [w for u in hyp for w in u.words])
     projected, slots = project_labels(alignment, numbers), project_slots(alignment)

@@ -1,4 +1,4 @@
-"""A score directory: its files, its signature, and its metrics as a readable table; tables and numbers of pages."""
+"""Writes score directories, their signatures, and metrics as text and JSON; formats tables and numbers for pages."""
 
 import hashlib
 import json
@@ -25,9 +25,10 @@ METRICS_HEADER = ("metric", *Interval._fields)
 
 
 def signature(counts: Counts, labels: LabelSet, checksum: str, last_slot: str) -> str:
-    """One line that says what a score depends on; equal lines can be compared. `checksum`: the reference's."""
+    """Returns one line that says what a score depends on. Scores with equal lines can be compared. `checksum` is that
+    of the reference."""
     aligned = f"aligned by edit distance in {counts.aligned} of {counts.streams} streams"
-    units = f"{len(counts.units)} blocks of {counts.block} words"  # what intervals and tests resample
+    units = f"{len(counts.units)} blocks of {counts.block} words"  # the units that intervals and tests resample
     parts = {
         "labels": "+".join(labels.names),
         "words": aligned if counts.aligned else "same",
@@ -46,7 +47,7 @@ def signature(counts: Counts, labels: LabelSet, checksum: str, last_slot: str) -
 
 
 def code_digest() -> str:
-    """8 hex digits of a hash of the modules of the package: the version does not tell which code made a figure."""
+    """Returns 8 hex digits of a hash of the package's code: the version alone does not identify the code."""
     package, digest = Path(punc.__file__).parent, hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
         digest.update(f"{path.relative_to(package).as_posix()}\n".encode() + path.read_bytes())
@@ -58,7 +59,7 @@ def signature_parts(signed: str) -> dict[str, str]:
 
 
 def new_score(path: StrPath) -> AbstractContextManager[Path]:
-    """A directory that replaces the score directory `path`, without its old comparison, when the block ends."""
+    """Returns a new directory that replaces the score directory `path`, and its old comparison, when the block ends."""
     return atomic_dir(path, METRICS, ["against.tsv"])
 
 
@@ -76,8 +77,8 @@ def write_score(directory: Path, counts: Counts, labels: LabelSet, measured: Map
 
 def score_json(measured: Mapping[str, Interval], signed: str,
                comparison: Mapping[str, Comparison] | None = None) -> str:
-    """The metrics as JSON: {"signature", "metrics": {name: {"value", "low", "high"}}, "against": {name: {…}}}; numbers
-    are in percent, p apart; null is an undefined value or interval."""
+    """Returns the metrics as JSON: {"signature", "metrics": {name: {"value", "low", "high"}}, "against": {name: {…}}}.
+    All numbers except p are in percent; null means undefined."""
     content: dict[str, object] = {"signature": signed, "metrics": _plain(measured)}
     if comparison is not None:
         content["against"] = _plain(comparison)
@@ -86,7 +87,7 @@ def score_json(measured: Mapping[str, Interval], signed: str,
 
 def systems_json(measured: Mapping[str, Mapping[str, Interval]], signed: Mapping[str, str],
                  tests: Mapping[str, Mapping[str, Comparison]]) -> str:
-    """Scores of several systems as a JSON list, in their order, each as `score_json` has it, with its "system"."""
+    """Returns a JSON list with a score for each system, as `score_json` writes it, plus its name, "system"."""
     rows = [{"system": name} | json.loads(score_json(measured[name], signed[name], tests.get(name)))
             for name in measured]
     return json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False)
@@ -98,7 +99,7 @@ def _plain(rows: Mapping[str, Interval] | Mapping[str, Comparison]) -> dict[str,
 
 
 def score_table(measured: Mapping[str, Interval], comparison: Mapping[str, Comparison] | None = None) -> str:
-    """The metrics as text: one line per column, with 95 % intervals; below them a comparison, if there is one."""
+    """Formats the metrics, one line per column, with 95 % intervals. If there is a comparison, it follows below."""
     lines = [f"{'%':<24}" + "".join(f"{name:>7} {'':<13}" for name in PARTS)]
     for column in columns(measured):
         rows = [name for name in rows_of(column) if name in measured] or [column]
@@ -120,7 +121,7 @@ def _interval(measured: Interval) -> str:
 
 
 def system_table(measured: Mapping[str, Mapping[str, Interval]], tests: Mapping[str, Mapping[str, Comparison]]) -> str:
-    """Systems as text: a line per metric with a column per system, then each system's test against the first one."""
+    """Formats systems: a line per metric, a column per system; then each other system's test against the first."""
     names = [name for rows in measured.values() for name in rows if is_summary(name)]
     width = max(22, *(len(name) + 2 for name in measured))
     lines = [f"{'%':<18}" + "".join(f"{name:>{width}}" for name in measured)]
@@ -133,7 +134,7 @@ def system_table(measured: Mapping[str, Mapping[str, Interval]], tests: Mapping[
 
 
 def write_tsv(path: StrPath, header: Iterable[str], rows: Iterable[Sequence[str | float]]) -> None:
-    """Write rows under a header. Numbers have 4 decimals, so they can be rounded again for a page."""
+    """Write rows under a header. Numbers get 4 decimals, so that a page can round them again."""
     with atomic_file(path) as file:
         file.write("\t".join(header) + "\n")
         for row in rows:
@@ -141,7 +142,7 @@ def write_tsv(path: StrPath, header: Iterable[str], rows: Iterable[Sequence[str 
 
 
 def read_tsv(path: StrPath, header: Sequence[str], numbers: Sequence[str]) -> list[list[Any]]:
-    """Read the rows under `header`, with the columns `numbers` as floats. Raises InputError for another line."""
+    """Read the rows under `header`, `numbers` columns as floats. Raises InputError for a line that does not fit."""
     rows: list[list[Any]] = []
     for number, line in read_lines(path):
         cells = line.split("\t")
@@ -162,12 +163,12 @@ def markdown_table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def figure(value: float | None) -> str:
-    """A figure for readers: with one decimal, or – if it is undefined."""
+    """Formats a figure for readers: one decimal, or – if it is undefined."""
     return "–" if value is None or math.isnan(value) else f"{value:.1f}"
 
 
 def duration(seconds: float) -> str:
-    """A duration for readers: `47 s`, `12 min`, `3 h 5 min`."""
+    """Formats a duration for readers: `47 s`, `12 min`, `3 h 5 min`."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -175,5 +176,5 @@ def duration(seconds: float) -> str:
 
 
 def chance(p: float) -> str:
-    """A probability for readers: `0.0312`, `<0.0001`."""
+    """Formats a probability for readers: `0.0312`, `<0.0001`."""
     return "<0.0001" if p < 0.00005 else f"{p:.4f}"

@@ -1,23 +1,23 @@
-"""Bootstrap intervals of metrics, and paired tests of two systems, both from counts per unit.
+"""Computes bootstrap intervals of metrics, and paired tests of two systems, both from the counts of each unit.
 
 `compare` tests two outputs. It ignores that training a system again changes its score, so it finds too many differences
-between systems that differ only by their seeds. `compare_runs` tests systems that were trained with several seeds: run
-i of system k has the metric m_ki. Seeds draw runs, and the test set draws recordings, which all runs share. So the runs
-are the readers, and the recordings the cases, of the analysis of variance of Obuchowski & Rockette (1995), here with
-readers nested in the two systems (Hillis 2014). With n_k runs of system k,
+between systems that differ only in their seeds. `compare_runs` tests systems that were trained with several seeds: run
+i of system k has the metric m_ki. The runs are a random sample, and so are the recordings, which all runs share. This
+is the analysis of variance of Obuchowski & Rockette (1995), in which runs are called readers and recordings are called
+cases, for readers nested in the two systems (Hillis 2014). With n_k runs of system k,
 
     var(mean_1 - mean_2) = s_1² / n_1 + s_2² / n_2 + max(0, c_1 + c_2 - 2 c_12)
 
-    s_k²   sample variance of the metrics of the system's runs: training noise, including what recordings add to it
-    c_k    mean covariance of two runs of the system over test sets; of one run, its variance
-    c_12   mean covariance of a run of each
+    s_k²   sample variance of the metric over the system's runs: training noise, including its part due to recordings
+    c_k    mean covariance, over test sets, of two runs of system k; with only one run, its variance
+    c_12   mean covariance of a run of system 1 and a run of system 2
 
-The covariances are those of the bootstrap over recordings. The difference, divided by its standard error, has Student's
-t distribution with ν degrees of freedom (Satterthwaite 1946; Hillis 2007), for `units` resampled units:
+The bootstrap over recordings gives the covariances. The difference, divided by its standard error, has Student's t
+distribution with ν degrees of freedom (Satterthwaite 1946; Hillis 2007); `units` is the number of resampled units:
 
     ν = var² / (Σ_k (s_k² / n_k)² / (n_k - 1) + max(0, c_1 + c_2 - 2 c_12)² / (units - 1))
 
-A system with one run counts without training noise.
+For a system with one run, training noise is ignored.
 """
 
 import math
@@ -30,14 +30,14 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.scoring.counts import Counts
 
-Measure = Callable[[np.ndarray], dict[str, np.ndarray]]  # `metrics.compute_flat` or `compute_metrics` with a label set
+Measure = Callable[[np.ndarray], dict[str, np.ndarray]]  # `compute_flat` or `compute_metrics` for a label set
 
-REPLICATES, SEED = 2000, 1  # of published tables
+REPLICATES, SEED = 2000, 1  # the values for all published tables
 WEIGHTS_AT_ONCE = 1 << 22  # 32 MiB of float64; memory does not grow with the number of units
 
 
 class Interval(NamedTuple):
-    """A metric and its 95 % confidence interval, in percent; the bounds are NaN if there are fewer than two units."""
+    """A metric and its 95 % confidence interval, in percent. With fewer than two units, the bounds are NaN."""
 
     value: float
     low: float
@@ -45,7 +45,7 @@ class Interval(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """A metric of two systems, the difference `this` − `other` with its 95 % interval, and p of no difference."""
+    """A metric of two systems, the difference `this` − `other` with its 95 % interval, and its p value."""
 
     this: float
     other: float
@@ -57,7 +57,7 @@ class Comparison(NamedTuple):
 
 def intervals(counts: np.ndarray, measure: Measure, replicates: int = REPLICATES,
               seed: int = SEED) -> dict[str, Interval]:
-    """Metrics of counts (units, …) with 95 % intervals: percentile bootstrap over units (Efron 1979)."""
+    """Returns metrics of counts (units, …) with 95 % intervals: percentile bootstrap over units (Efron 1979)."""
     point = measure(counts.sum(0))
     if len(counts) < 2:
         return {name: Interval(float(value), np.nan, np.nan) for name, value in point.items()}
@@ -67,15 +67,15 @@ def intervals(counts: np.ndarray, measure: Measure, replicates: int = REPLICATES
 
 def compare(this: np.ndarray, other: np.ndarray, measure: Measure,
             replicates: int = REPLICATES) -> dict[str, Comparison]:
-    """A paired test of two systems on the same units; each has counts (units, …).
+    """Makes paired tests of two systems on the same units, given counts (units, …) of each system.
 
-    p is two-sided, by approximate randomisation (Noreen 1989; Riezler & Maxwell 2005). If the systems were equal,
-    their outputs for any unit could be exchanged; p is how often exchanging each unit with probability ½ gives at
-    least the observed difference. It is never below 1 / (replicates + 1). The interval is by the paired bootstrap
-    (Koehn 2004), which resamples the same units for both systems.
+    The two-sided p comes from approximate randomisation (Noreen 1989; Riezler & Maxwell 2005). If the systems were
+    equal, their outputs for any unit could be exchanged. Each replicate exchanges every unit with probability ½; p is
+    the share of replicates with at least the observed difference, and at least 1 / (replicates + 1). The interval comes
+    from the paired bootstrap (Koehn 2004), which resamples the same units for both systems.
     """
     one, two = measure(this.sum(0)), measure(other.sum(0))
-    both = np.concatenate([this, other], axis=1)  # one resampling for both
+    both = np.concatenate([this, other], axis=1)  # so that both are resampled alike
     sums = bootstrap_sums(both, replicates)
     sampled = [measure(part) for part in np.split(sums, 2, axis=1)]
     rng = _generator("exchange", SEED)
@@ -94,7 +94,7 @@ def compare(this: np.ndarray, other: np.ndarray, measure: Measure,
 
 def compare_runs(these: Sequence[np.ndarray], others: Sequence[np.ndarray], measure: Measure,
                  replicates: int = REPLICATES) -> dict[str, Comparison]:
-    """Test the mean metrics of two systems on the same units; each run of a system has counts (units, numbers)."""
+    """Test mean metrics of two systems on the same units, given the counts (units, numbers) of each run."""
     runs = np.stack([*these, *others])  # (runs, units, numbers)
     point = measure(runs.sum(1))
     sums = bootstrap_sums(runs.transpose(1, 0, 2), replicates)  # (replicates, runs, numbers)
@@ -115,7 +115,7 @@ def _test(metrics: np.ndarray, resampled: np.ndarray, first: int, units: int) ->
     recordings = max(0.0, _common(covariances[:first, :first]) + _common(covariances[first:, first:])
                      - 2 * float(covariances[:first, first:].mean()))
     variance = recordings + sum(part for part, _ in trainings)
-    if variance <= 1e-18:  # the runs are the same, except for rounding
+    if variance <= 1e-18:  # the runs are equal up to rounding
         return Comparison(*means, difference, difference, difference, float(abs(difference) < 1e-9))
     freedom = variance**2 / sum(part**2 / n for part, n in [*trainings, (recordings, units - 1)])
     error = math.sqrt(variance)
@@ -125,13 +125,13 @@ def _test(metrics: np.ndarray, resampled: np.ndarray, first: int, units: int) ->
 
 
 def _common(covariances: np.ndarray) -> float:
-    """The mean covariance of two runs of a system; of one run, its variance."""
+    """Returns the mean covariance of two runs of a system; if it has only one run, the variance."""
     n = len(covariances)
     return float((covariances.sum() - np.trace(covariances)) / (n * (n - 1)) if n > 1 else covariances[0, 0])
 
 
 def bootstrap_sums(counts: np.ndarray, replicates: int, seed: int = SEED) -> np.ndarray:
-    """Sums of counts (units, …) over resampled units, (replicates, …), whole numbers as float64."""
+    """Sums counts (units, …) over resampled units. Returns whole numbers as float64, (replicates, …)."""
     units = len(counts)
     rng = _generator("bootstrap", seed)
 
@@ -143,13 +143,13 @@ def bootstrap_sums(counts: np.ndarray, replicates: int, seed: int = SEED) -> np.
 
 
 def all_flat(counts: Sequence[Counts]) -> list[np.ndarray]:
-    """The numbers of scores; word errors are included only if all scores have them."""
+    """Returns `Counts.flat` of each score, with word errors only if all scores have them."""
     words = all(one.words is not None for one in counts)
     return [(one if words else one._replace(words=None)).flat for one in counts]
 
 
 def check_pair(this: Counts, other: Counts, where: str, same_words: bool = True) -> None:
-    """Raise InputError about `where` unless both count the same units and, with `same_words`, the same slots."""
+    """Raise InputError about `where` unless both have equal units and, with `same_words`, equal reference labels."""
     if this.units != other.units:
         unit = next((a for a, b in zip(this.units, other.units) if a != b), "the last one")
         raise InputError(f"other units than the score it is compared with, from {unit} on",
@@ -161,7 +161,7 @@ def check_pair(this: Counts, other: Counts, where: str, same_words: bool = True)
 
 
 def _products(weights: Callable[[int], np.ndarray], counts: np.ndarray, replicates: int) -> np.ndarray:
-    """weights(rows) @ counts for `replicates` rows in total, some rows at a time."""
+    """Returns weights @ counts for `replicates` rows of weights, computed some rows at a time."""
     flat = counts.reshape(len(counts), -1).astype(np.float64)
     step = max(1, WEIGHTS_AT_ONCE // len(counts))
     portions = [min(step, replicates - start) for start in range(0, replicates, step)]
@@ -175,7 +175,7 @@ def _generator(purpose: str, seed: int) -> np.random.Generator:
 
 
 def _bounds(sampled: np.ndarray) -> tuple[float, float]:
-    """The bounds of the middle 95 % of the replicates in which the metric is defined."""
+    """Returns the bounds of the middle 95 % of those replicates in which the metric is defined."""
     defined = sampled[np.isfinite(sampled)]
     low, high = np.quantile(defined, (0.025, 0.975)).tolist() if len(defined) else (np.nan, np.nan)
     return low, high

@@ -1,6 +1,6 @@
-"""The sides of a score: plain texts, files of texts, and data directories, as words and labels.
+"""Reads the two sides of a score, which are plain texts, files of texts, or data directories, as words and labels.
 
-A file is one text, or has one text, such as a recording or a post, per line. The texts of a side are its *streams*.
+A file is one text, or has one text per line, such as a recording or a post. The texts of a side are its *streams*.
 """
 
 import hashlib
@@ -24,19 +24,19 @@ from punc.text.characters import CharacterReader
 from punc.text.passages import Memo
 from punc.text.prose import TextReader
 
-# The marks of the English recipes: if a slot has several, the one listed last counts.
+# The marks of the English recipes. If a slot has several marks, the one that is listed last counts.
 ENGLISH = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",", ":", "-", "–", "—")),
                     Label("PERIOD", "w.", (".", ";", "!", "…")), Label("QUESTION", "w?", ("?",))))
-BATCH = 1 << 16  # words of streams that are aligned together, which is faster for short streams
+BATCH = 1 << 16  # streams are aligned together in batches of this many words, which is faster if they are short
 WHOLE = "text"  # the stream's name, if the texts are compared as a whole
 NO_WORDS = "a text without words", "give a text with words to score"
 
 Read = Callable[[str], Words]
-Stream = tuple[str, list[Utterance], list[Utterance]]  # its name, and its utterances in the reference and hypothesis
+Stream = tuple[str, list[Utterance], list[Utterance]]  # name, reference utterances, hypothesis utterances
 
 
 def text_reader(labels: LabelSet, characters: bool = False) -> Read:
-    """A function from a text to its words; `characters`: the text has no spaces, and characters are words."""
+    """Returns a function that splits a text into words. With `characters`, each character is a word."""
     if characters:
         return _character_reader(labels)
     reader = TextReader(labels, lowercase=False)
@@ -46,7 +46,7 @@ def text_reader(labels: LabelSet, characters: bool = False) -> Read:
     def read(text: str) -> Words:
         passage = memo.read(text.split(), reader.attach, Counter())
         cased, names = passage.words.split(), passage.labels.split()
-        if labels.cased:  # then the capital of the first letter is in the label, not in the word
+        if labels.cased:  # the label, not the word, then says if the first letter is a capital
             cased = [with_capital(word) if capital[name] else word for word, name in zip(cased, names)]
         slots = np.fromiter(map(labels.index, names), np.int64, len(names))
         return Words(passage.words.lower().split(), slots, cased)
@@ -66,11 +66,11 @@ def _character_reader(labels: LabelSet) -> Read:
 
 
 def score_texts(reference: str, hypothesis: str, labels: LabelSet = ENGLISH) -> dict[str, float]:
-    """All metrics of the marks of `hypothesis` against those of `reference`, by name, in percent; NaN is undefined.
+    """Scores the marks of `hypothesis` against those of `reference`. Returns all metrics in percent; NaN if undefined.
 
-    labels   which marks are read as which label
+    labels   says which marks are read as which label
 
-    Words are compared without case and marks. If they differ, the reference's marks are first projected onto the
+    Words are compared without case and marks. If the words differ, the reference's marks are first projected onto the
     hypothesis' words by edit distance (Tilk & Alumäe 2015, section 3). Raises InputError for a text without words.
     """
     ref, hyp = map(text_reader(labels), (reference, hypothesis))
@@ -82,7 +82,7 @@ def score_texts(reference: str, hypothesis: str, labels: LabelSet = ENGLISH) -> 
 
 
 def side_of(utterances: Sequence[Utterance], labels: LabelSet, path: Path) -> Words:
-    """A stream's utterances as words with label numbers. Raises InputError for a label that is not in the set."""
+    """Returns a stream's utterances as words with label numbers. Raises InputError for a label not in the set."""
     plain = [word for utterance in utterances for word in utterance.words]
     slots = label_numbers(utterances, labels, path)
     if not labels.cased:
@@ -93,10 +93,9 @@ def side_of(utterances: Sequence[Utterance], labels: LabelSet, path: Path) -> Wo
 
 def count(reference: DataDir, hypothesis: DataDir, labels: LabelSet, block: int = BLOCK, last_slot: str = "true",
           match: str = "utterances", posteriors: Posteriors | None = None) -> Counts:
-    """Count slots and word errors in blocks, as `count_streams` does, a batch of streams at a time; and posteriors.
-
-    Both directories have labels. Raises InputError if ids differ (with the `match` "streams", ids of streams), if a
-    label is not in the set, or if no slot is left.
+    """Count slots, word errors and, if given, posteriors in blocks, as `count_streams` does, one batch of streams at a
+    time. Both directories must have labels. Raises InputError if the ids of utterances (or of streams, if `match` is
+    "streams") differ, if a label is not in the set, or if no slot is left.
     """
     parts = []
     for batch in _batches(_streams_of_both(reference, hypothesis, match)):
@@ -133,8 +132,8 @@ def _streams_of_both(reference: DataDir, hypothesis: DataDir, match: str) -> Ite
 
 
 class Side(NamedTuple):
-    """The streams of a file or data directory, with their names. The names of a file's streams are numbers from 1,
-    without empty lines at the end. `named`: from a data directory."""
+    """The streams of a file or a data directory (`named`), with their names. The streams of a file are numbered from 1;
+    empty lines at its end are no streams."""
 
     path: Path
     names: list[str]
@@ -147,7 +146,7 @@ class Side(NamedTuple):
 
     @property
     def checksum(self) -> str:
-        """12 hex digits of a hash of words and labels, stream by stream."""
+        """Returns 12 hex digits of a hash of the words and labels of each stream."""
         digest = hashlib.sha256()
         for stream in self.streams:
             digest.update(" ".join(stream.plain).encode() + b"\n" + stream.slots.astype(np.int8).tobytes())
@@ -155,7 +154,7 @@ class Side(NamedTuple):
 
     @property
     def as_whole(self) -> "Side":
-        """All streams joined to one."""
+        """Returns a side with all streams joined to one."""
         cased = None
         if all(stream.cased is not None for stream in self.streams):
             cased = [word for stream in self.streams for word in stream.cased or ()]
@@ -165,10 +164,8 @@ class Side(NamedTuple):
 
 
 def read_side(path: Path, labels: LabelSet, read: Read) -> Side:
-    """The texts of a file, a line each and read by `read`, or of a data directory with labels.
-
-    Raises InputError if there are no words or, in a data directory, no labels.
-    """
+    """Reads the texts of a file, one per line, with the function `read`, or the texts of a data directory. Raises
+    InputError if there are no words, or if a data directory has no labels."""
     if path.is_dir():
         data = DataDir(path, needs=["punct"])
         both = [(name, side_of(utterances, labels, path)) for name, utterances in data.streams()]
@@ -186,7 +183,7 @@ def read_side(path: Path, labels: LabelSet, read: Read) -> Side:
 
 
 def count_sides(ref: Side, hyp: Side, labels: LabelSet, block: int = BLOCK) -> Counts:
-    """The counts of two sides with as many streams each, in blocks. Raises InputError if the names differ."""
+    """Counts two sides with equally many streams, in blocks. Raises InputError if the names of the streams differ."""
     if ref.named and hyp.named and ref.names != hyp.names:
         raise InputError(f"other streams than {ref.path}", "punctuate that directory", hyp.path)
     names = ref.names if ref.named else hyp.names

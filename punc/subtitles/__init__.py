@@ -1,1 +1,1 @@
-"""Cues of subtitles and paragraphs of text, cut from words with labels and times."""
+"""Cuts words with labels and times into subtitle cues and paragraphs of text."""

@@ -1,16 +1,16 @@
-"""Timed words with their marks, cut into the cues of subtitles.
+"""Cuts timed words with marks into subtitle cues.
 
-- A cue has at most two lines of LINE characters; a longer word has a line of its own.
-- A cue ends with its sentence. Sentences that fit one line together are joined, and one of at most FEW characters is
-  joined with the next if two lines hold both. A cue also ends at a silence of LONG seconds.
-- A sentence of several cues is cut after a mark if that leaves more than FEW characters on both sides, else at a
-  pause, else where the cues become about equally long. The same holds for the two lines of a cue, except for pauses. A
-  cut inside a name or a number (`marks.tied`) is the last choice.
-- A cue is shown from its first word to its last, and longer, at most until the next cue, if it needs this to last LEAST
-  seconds or to be read at SPEED. Gaps shorter than GAP seconds are closed. No two cues overlap.
+- A cue has at most two lines of LINE characters; a word that is longer than LINE gets its own line.
+- A cue ends at the end of a sentence. Sentences that fit one line together share a cue. A sentence of at most FEW
+  characters joins the next sentence if two lines hold both. A cue also ends at a silence of LONG seconds.
+- A sentence that needs several cues is cut after a mark if this leaves more than FEW characters on both sides;
+  otherwise at a pause; otherwise so that the cues get about the same length. The same rules, except for pauses, cut a
+  cue into two lines. A cut inside a name or a number (`marks.tied`) is the last choice.
+- A cue is shown from its first word to its last. It stays longer, at most until the next cue, if it would last less
+  than LEAST seconds or could not be read at SPEED. Gaps shorter than GAP seconds are closed. Cues never overlap.
 - If speech leaves a cue less than LEAST seconds, the rules of `short_cues` make it longer.
 
-The cues of many recordings are found together, in arrays, in as many steps as the longest sentence has cues.
+Arrays hold the cues of many recordings; the number of steps is the number of cues in the longest sentence.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,10 +24,10 @@ from punc.subtitles.marks import LONG, MARK, NO_MARK, SENTENCE_END, tied
 from punc.subtitles.short_cues import LEAST, ShortCues, moved
 
 LINE = 42  # characters
-FEW = 14  # characters; no cut at a mark or a pause leaves a part with fewer
-SPEED = 17  # characters a second
+FEW = 14  # characters; a cut at a mark or a pause leaves more than this on both sides
+SPEED = 17  # characters per second
 PAUSE = 0.2  # s; a silence at which a sentence may be cut
-GAP = 0.25  # s; a shorter time without a cue flickers
+GAP = 0.25  # s; if no cue is shown for a shorter time, the screen flickers
 APART = 0.2  # s between the beginnings of two cues, if speech overlaps
 
 
@@ -46,7 +46,7 @@ def make_cues(words: Sequence[str], marks: np.ndarray, begins: np.ndarray, ends:
     """Cut words into cues.
 
     words          the words as they are written, with their marks
-    marks          (N,) what is written after each, as from `marks_after`
+    marks          (N,): the mark after each word, as `marks_after` returns it
     begins, ends   (N,) seconds from the start of the recording
     turns          bool (N,): whether the speaker changes after this word
     recordings     int64 (R,): where the words of each recording end, at last N; no recording is empty
@@ -70,7 +70,7 @@ def make_cues(words: Sequence[str], marks: np.ndarray, begins: np.ndarray, ends:
 
 
 class _Text:
-    """The words as one line, separated by spaces: where each begins and ends, and how far a line reaches."""
+    """The words in one long line, separated by spaces: where each word begins and ends, and how much a cue can hold."""
 
     def __init__(self, words: Sequence[str]):
         sizes = np.fromiter(map(len, words), np.int64, len(words))
@@ -80,22 +80,22 @@ class _Text:
         self.line = np.maximum(np.searchsorted(self.ends, self.begins + LINE, "right"), np.arange(1, len(words) + 1))
 
     def length(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """Characters of the words [first, last)."""
+        """Returns the number of characters of the words [first, last)."""
         return self.ends[last - 1] - self.begins[first]
 
     def reach(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """The first word that two lines from `first` cannot hold, at most `last`."""
+        """Returns the first word that two lines from `first` on cannot hold, at most `last`."""
         line = np.minimum(self.line[first], last)
         return np.where(line < last, np.minimum(self.line[np.minimum(line, len(self.line) - 1)], last), last)
 
 
 def _joined(text: _Text, marks: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """First word and end of each sentence, or of short sentences that fit one line together."""
+    """Returns first word and end of each sentence, or of several short sentences that are joined."""
     last = np.flatnonzero((marks == SENTENCE_END) | bounds) + 1
     first = previous_of(last, 0)
     limits = np.flatnonzero(bounds) + 1
     limit = limits[np.searchsorted(limits, first, "right")]
-    # The first sentence that is not joined with each: those that fit one line are, and the next one if it is short.
+    # For each sentence, the first one not joined with it: those that fit one line are, and a short one joins the next.
     number = np.arange(1, len(last) + 1)
     following = np.maximum(np.searchsorted(last, np.minimum(text.line[first], limit), "right"), number)
     pair = np.minimum(np.searchsorted(last, text.reach(first, limit), "right"), number + 1)
@@ -108,7 +108,7 @@ def _joined(text: _Text, marks: np.ndarray, bounds: np.ndarray) -> tuple[np.ndar
 
 
 def _split(first: np.ndarray, last: np.ndarray, text: _Text, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cut sentences longer than two lines, one cue of each at a time; `rank` (N,): how good each word is as an end."""
+    """Cut sentences longer than two lines, one cue of each at a time. `rank`, (N,), rates each word as a cue's end."""
     done = []
     while len(first):
         reach = text.reach(first, last)
@@ -133,12 +133,12 @@ def _split(first: np.ndarray, last: np.ndarray, text: _Text, rank: np.ndarray) -
 
 def _second_lines(first: np.ndarray, last: np.ndarray, text: _Text, marks: np.ndarray,
                   inside: np.ndarray) -> np.ndarray:
-    """The first word of each cue's second line; `last` if the cue fits one line."""
+    """Returns the first word of each cue's second line; `last` if the cue fits one line."""
     second = last.copy()
     two = np.flatnonzero(text.line[first] < last)
     first, last = first[two], last[two]
     high = np.minimum(text.line[first], last - 1)
-    low = np.searchsorted(text.begins, text.ends[last - 1] - LINE)  # a line from here reaches the end of the cue
+    low = np.searchsorted(text.begins, text.ends[last - 1] - LINE)  # the first word from which one line reaches the end
     low = np.minimum(np.maximum(low, first + 1), high)
     worth = 2.0 * FEW * np.where(marks > NO_MARK, np.where(marks == SENTENCE_END, 1.5, 1.0), -1.0 * inside)
 
@@ -151,7 +151,7 @@ def _second_lines(first: np.ndarray, last: np.ndarray, text: _Text, marks: np.nd
 
 
 def _best(low: np.ndarray, high: np.ndarray, score: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
-    """For each row, the number in [low, high) with the highest score(row, number); the first of equal ones."""
+    """Returns, for each row, the number in [low, high) with the highest score(row, number); the first if several."""
     counts = high - low
     starts = np.cumsum(counts) - counts
     row = np.repeat(np.arange(len(low)), counts)
@@ -164,7 +164,7 @@ def _best(low: np.ndarray, high: np.ndarray, score: Callable[[np.ndarray, np.nda
 
 
 def _shown(sizes: np.ndarray, begins: np.ndarray, ends: np.ndarray, recordings: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Begin and end of each cue in milliseconds, given the times of its words in seconds."""
+    """Returns begin and end of each cue in milliseconds, given the times of its words in seconds."""
     far = (recordings + 1) * (1 << 40)  # puts recordings 30 years apart
     number = np.arange(len(begins)) * round(1000 * APART)
     starts = np.maximum.accumulate(np.rint(1000 * begins).astype(np.int64) + far - number) + number
@@ -199,7 +199,7 @@ def srt(cues: Sequence[CueText]) -> str:
 
 
 def vtt(cues: Sequence[CueText], speakers: Sequence[str] = ()) -> str:
-    """Cues as WebVTT; the speaker of a cue, if known, is its voice: `<v Name>`."""
+    """Writes cues as WebVTT. The voice of a cue, `<v Name>`, is its speaker, if known."""
     voices = [f"<v {escape(name, quote=False)}>" if name else "" for name in speakers or [""] * len(cues)]
     text = "".join([f"\n{times.replace(',', '.')}\n{voice}{escape(text, quote=False)}\n"
                     for (times, text), voice in zip(cues, voices)])
@@ -207,7 +207,7 @@ def vtt(cues: Sequence[CueText], speakers: Sequence[str] = ()) -> str:
 
 
 def _clock(time: int) -> str:
-    """Milliseconds as 00:00:00,000; from 100 hours on with more digits."""
+    """Formats milliseconds as 00:00:00,000; from 100 hours on, with more digits."""
     seconds, milliseconds = divmod(time, 1000)
     minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)

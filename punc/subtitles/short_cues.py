@@ -1,12 +1,12 @@
-"""Cues that would be too short to read are lengthened: words move between two cues, or the times change.
+"""Lengthens cues that are too short to read: words move between two cues, or the times change.
 
-Such a cue arises when more speech immediately follows a short sentence or the rest of one. The steps, in order:
+Such a cue arises if more speech immediately follows a short sentence or the end of a sentence. In order of preference:
 
-1. It is joined with the cue before or after it, if two lines hold both.
-2. Its words and those of a cue next to it are cut at another place, where both parts are long enough.
-3. It is shown up to SHIFT seconds before its first word, or the next cue up to SHIFT seconds late.
+1. The cue is joined with the previous or the next cue if two lines hold both.
+2. Its words and the words of the previous or next cue are divided anew, so that both cues are long enough.
+3. It appears up to SHIFT seconds before its first word, or the next cue appears up to SHIFT seconds late.
 
-Cues that are still short lie between changes of the speaker.
+Cues that are still short are between two changes of the speaker.
 """
 
 from collections.abc import Callable
@@ -15,19 +15,19 @@ import numpy as np
 
 LEAST = 1.0  # s; a shorter cue is too short to read
 SHIFT = 0.4  # s; viewers do not notice that text and voice are this far apart
-MARK_WORTH = 84.0  # characters; how unequal a cut at a mark may make the parts; a cut at a pause, half as much
+MARK_WORTH = 84.0  # characters by which parts may differ for a cut at a mark; half as many for a cut at a pause
 
 Cue = tuple[int, int]  # the first word, and the end
 Span = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class ShortCues:
-    """Cues of words, of which short ones take words from their neighbours.
+    """Joins short cues with their neighbours, or moves words from the neighbours to them.
 
-    reach    (first words, ends) → the first word that two lines from each cannot hold, at most the end
-    length   (first words, ends) → characters
-    until    (N,) seconds: when the word after each begins; infinite after a recording's last one
-    bounds   bool (N,): where a cue must end
+    reach    (first words, ends) → the first word that two lines from the first word cannot hold, at most the end
+    length   (first words, ends) → number of characters
+    until    (N,) seconds: when the word after each word begins; infinite after a recording's last word
+    bounds   bool (N,): whether a cue must end after each word
     rank     (N,): how good it is that a cue ends after each word
     """
 
@@ -37,7 +37,7 @@ class ShortCues:
         self._begins, self._until, self._bounds = begins, until, bounds
 
     def lengthened(self, first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The first word and the end (C,) of each cue → those of the cues after steps 1 and 2."""
+        """Applies steps 1 and 2. Takes and returns the first words and the ends of cues, (C,)."""
         cues, done, following = list(zip(first.tolist(), last.tolist())), list[Cue](), 0
         for number in np.flatnonzero(self._until[last - 1] - self._begins[first] < LEAST).tolist():
             if number < following:
@@ -65,7 +65,7 @@ class ShortCues:
         return firsts, lasts
 
     def _shared(self, before: Cue | None, cue: Cue, after: Cue | None) -> list[Cue]:
-        """One or two cues from the words of a cue and a neighbour; none if this makes no cue long enough."""
+        """Makes one or two cues of the words of a cue and a neighbour; none if they would still be too short."""
         pairs = [(one, other) for one, other in ((before, cue), (cue, after)) if one and other]
         whole = []
         for (first, middle), (_, last) in pairs:
@@ -81,7 +81,7 @@ class ShortCues:
         return [(first, at), (at, last)] if score > -np.inf else []
 
     def _cut(self, first: int, last: int) -> tuple[float, int]:
-        """How good the best place to cut these words into two cues is, and where; minus infinity if there is none."""
+        """Returns the score of the best place to cut words into two cues, and the place; minus infinity if none."""
         at = np.arange(first + 1, last)
         left, right = np.full_like(at, first), np.full_like(at, last)
         good = self._until[at - 1] - self._begins[first] >= LEAST
@@ -95,10 +95,10 @@ class ShortCues:
 
 def moved(starts: np.ndarray, stops: np.ndarray, spoken: np.ndarray, zeros: np.ndarray,
           gap: int) -> tuple[np.ndarray, np.ndarray]:
-    """Step 3: begins and ends (C,) of cues in milliseconds, of which short ones begin earlier or end later.
+    """Applies step 3: short cues begin earlier or end later. Returns begins and ends (C,) of cues in milliseconds.
 
-    spoken   (C,) when the last word of each cue ends
-    zeros    (C,) when the recording of each cue begins; recordings follow each other, far apart
+    spoken   (C,): when the last word of each cue ends
+    zeros    (C,): when the recording of each cue begins; recordings follow each other, far apart
     """
     least, shift = round(1000 * LEAST), round(1000 * SHIFT)
     starts, stops = starts.copy(), stops.copy()

@@ -1,1 +1,1 @@
-"""Text and its marks: formats to read, tokens and labels, and text that is written again."""
+"""Reads text in several formats, splits it into words with labels, and writes words with labels as text."""

@@ -1,15 +1,15 @@
-"""Dots that are not marks: of abbreviations, initials and ordinals, and of an ellipsis within a sentence.
+"""Finds dots that are not marks: dots of abbreviations, initials and ordinals, and of an ellipsis within a sentence.
 
-A file, such as `abbreviations.txt` here, gives the kind of each word; `KINDS` lists the kinds. The word after a dot
-decides; quotes and brackets before it are ignored:
+A file, such as `abbreviations.txt` in this directory, gives the kind of each word; `KINDS` lists the kinds. The kind
+and the next word (quotes and brackets before it are ignored) decide whether a sentence ends at the dot:
 
-- `never`: no sentence ends there. `starter`: a sentence ends before a word of the kind `begins` with a capital;
-  `capital`: before any word with a capital; `number`: unless a number follows.
-- A single letter, and letters with dots inside, are of the kind `starter` if the file does not say otherwise.
-- A number: a sentence ends there unless a small letter or a word of the kind `ordinal` follows (24. veebruar, 3. Mai).
-- An ellipsis, also one with spaces (`. . .`): no sentence ends there if a small letter follows.
+- After `never`, it does not. After `starter`, it ends before a word of the kind `begins` that has a capital; after
+  `capital`, before any word with a capital; after `number`, unless a number follows.
+- Single letters, and letters with dots inside, have the kind `starter` unless the file says otherwise.
+- After a number, it ends unless a small letter or a word of the kind `ordinal` follows (24. veebruar, 3. Mai).
+- After an ellipsis, with or without spaces (`. . .`), it does not end if a small letter follows.
 - If a mark follows (`Inc., the`), the dot is not a mark. At the end of a line that is an utterance, `starter` counts
-  as `capital`. At the end of a stream the sentence ends, except after `never`.
+  as `capital`. At the end of a stream, the sentence ends, except after `never`.
 """
 
 import re
@@ -27,25 +27,25 @@ from punc.text.prose import READ_ALOUD
 NEVER, STARTER, CAPITAL, NUMBER, WORD, BEGINS, ORDINAL = KINDS = (
     "never", "starter", "capital", "number", "word", "begins", "ordinal")
 DIGITS, ELLIPSIS = "digits", "ellipsis"  # kinds that follow from the token's form
-OF_WORDS = frozenset((BEGINS, ORDINAL))  # kinds of words without a dot
+OF_WORDS = frozenset((BEGINS, ORDINAL))  # kinds of words that have no dot
 NO_MARK = "dots that are not marks"
 MARK = "dots of abbreviations, numbers and ellipses that are marks"
 LETTERS = re.compile(r"[^\W\d_]{1,3}(?:\.[^\W\d_]{1,3})+|[^\W\d_]")  # U.S, e.g, Ph.D, E
-# What precedes the core, the core, dots, what follows. Each part can begin and end in one place only, so that the time
-# grows with the length of a token, not with its square.
+# A prefix, the core, dots, and a suffix. Each part can begin and end in one place only, so that the time to match is
+# linear, not quadratic, in the length of a token.
 DOTTED = re.compile(r"(\W*)(\w(?:.*\w)?)([.…]+)(?![.…])(\W*)", re.DOTALL)
 ALONE = re.compile(r"\.{2,}|…+")
 WITH_BLANKS = re.compile(r"\.(?: \.){2,}")
 INNER_ELLIPSIS = re.compile(r"(?<=\w)(?:\.{2,}(?!\.)|…)(?=\W*([^\W_]))")
-NOT_A_MARK = "\x1f"  # replaces an ellipsis inside a token; labels.txt takes it as a space, so no label reads it
+NOT_A_MARK = "\x1f"  # replaces an ellipsis inside a token; label sets treat it as a space, so it is no mark
 MARKS = frozenset(",:;?!.…-–—")
 INITIAL = re.compile(r"\W*[^\W\d_]\.")
 FIRST_WORD = re.compile(r"[^\W_]+")
-REACH = 3  # tokens after a dot that are read: quotes and brackets, then the word
+REACH = 3  # how many tokens after a dot are read: quotes and brackets, then the word
 
 
 class Dot(NamedTuple):
-    """A dot that may not be a mark: its kind, its name in messages, and its token without the dot."""
+    """A dot that is perhaps not a mark: its kind, its name in messages, and its token without the dot."""
 
     kind: str
     name: str
@@ -53,7 +53,7 @@ class Dot(NamedTuple):
 
 
 class Abbreviations:
-    """The words of a file by kind. Raises InputError for an abbreviation of two kinds."""
+    """The words of a file, by kind. Raises InputError for an abbreviation with two kinds."""
 
     def __init__(self, words: Mapping[str, Iterable[str]], path: StrPath | None = None):
         self.kinds: dict[str, str] = {}
@@ -67,7 +67,7 @@ class Abbreviations:
 
     @classmethod
     def read(cls, path: StrPath) -> "Abbreviations":
-        """Read a file. Raises InputError for a line that is not a kind and words, and for a word of two kinds."""
+        """Read a file. Raises InputError for a line that is not a kind and words, and for a word with two kinds."""
         words: dict[str, list[str]] = {}
         for number, line in read_lines(path):
             kind, *given = line.split()
@@ -83,7 +83,7 @@ class Abbreviations:
         return cls(words, path)
 
     def dot(self, token: str) -> Dot | None:
-        """The dot of a token that may not be a mark; None if there is none."""
+        """Returns the dot of a token if it is perhaps not a mark; otherwise None."""
         if "." not in token and "…" not in token:
             return None
         inner = INNER_ELLIPSIS.sub(lambda found: NOT_A_MARK if found[1].islower() else found[0], token)
@@ -107,7 +107,8 @@ class Abbreviations:
         return Dot(NEVER if kind != NUMBER and not MARKS.isdisjoint(rest) else kind, word, bare)
 
     def ends(self, dot: Dot, following: Iterable[str], line_end: bool = False) -> bool | None:
-        """Whether a sentence ends at a dot, given the next REACH tokens or a `line_end`; None if they do not decide."""
+        """Whether a sentence ends at a dot, given up to REACH next tokens and whether a line ends after them; None if
+        this does not decide it."""
         if dot.kind == NEVER:
             return False
         kind = CAPITAL if line_end and dot.kind == STARTER else dot.kind
@@ -138,7 +139,7 @@ def shipped() -> Abbreviations:
 
 
 def write_abbreviations(path: StrPath, words: Mapping[str, Iterable[str]], about: str) -> None:
-    """Write a file of words by kind, one kind a line, that `Abbreviations.read` reads; `about` is its first line."""
+    """Write a file for `Abbreviations.read`: first the line `about`, then one line per kind with its words."""
     with atomic_file(path) as file:
         file.write(f"# {about}\n")
         file.writelines(f"{kind} {word}\n" for kind in KINDS for word in words.get(kind, ()))

@@ -1,8 +1,8 @@
 """Words with capitals after the first letter: NATO, McDonald, iPhone.
 
-A label says only whether a word's first letter is a capital. A table has the other capitals: for each such word, its
-most frequent form in a text with case (utils/learn_casing.py). A line of the table's file is the word as its label
-alone would write it, and that form:
+A label only says whether a word's first letter is a capital. A table gives the other capitals: for each word that has
+some, its most frequent form in a cased text (utils/learn_casing.py). Each line of the file has the word as its label
+alone would write it, then that most frequent form:
 
     Nato NATO
     Us US          only with a first capital: `us` has no line
@@ -23,7 +23,7 @@ def first(word: str, capital: bool) -> str:
 
 
 def read_casing(path: StrPath) -> dict[str, str]:
-    """Read a table. Raises InputError for a line that is not a word and the same word in another case."""
+    """Read a table. Raises InputError for a line that is not a word and another form of it that differs in case."""
     table = {}
     for number, line in read_lines(path):
         plain, _, form = line.partition(" ")
@@ -34,7 +34,7 @@ def read_casing(path: StrPath) -> dict[str, str]:
 
 
 class Casing:
-    """Writes words with their labels, and with the capitals of a table (word as its label writes it → its form).
+    """Writes words with their labels and with the capitals of a table, which maps words as labels write them to forms.
 
     sentences  also write a capital at the start of a stream and after the end of a sentence, whatever the label
     """
@@ -43,24 +43,24 @@ class Casing:
         self.table, self.sentences, self._label_set = table, sentences, labels
         self._labels = {label.name: label for label in labels}
         self._ends = labels.sentence_ends
-        # The words that the table may change, as the input has them. All others take no Python step.
+        # The input forms of all words that the table may change. Other words need no Python step.
         self._words = {form for plain in table for form in (plain, plain[:1].lower() + plain[1:])}
         self.begins = True  # whether the next word begins a sentence
 
     @classmethod
     def read(cls, labels: LabelSet, path: StrPath, sentences: bool = False) -> "Casing":
-        """With the table of a file; without one if there is no such file. Raises InputError for an invalid table."""
+        """Reads the table from a file; a missing file is an empty table. Raises InputError for an invalid table."""
         return cls(labels, read_casing(path) if os.path.isfile(path) else {}, sentences)
 
     def write_word(self, word: str, label: Label) -> str:
-        """A word as it is written anywhere in a sentence."""
+        """Returns a word with its label and its capitals, without regard to its place in the sentence."""
         if word not in self._words:
             return label.write(word)
-        form = self.table.get(first(word, label.capital), self.table.get(word))  # iPhone even where it gets a capital
+        form = self.table.get(first(word, label.capital), self.table.get(word))  # iPhone even if a capital is due
         return label.write(word) if form is None else label.opening + form + label.mark
 
     def write(self, words: Sequence[str], names: Sequence[str], starts: Iterable[int] = ()) -> list[str]:
-        """Each word as it is written, given the names of the labels; the words `starts` begin streams."""
+        """Returns the text of each word. `names`: the labels' names; `starts`: indices of words that begin streams."""
         texts = written(words, names, self._label_set)
         known = self._words
         for i in [i for i, word in enumerate(words) if word in known] if known else ():
@@ -68,6 +68,6 @@ class Casing:
         if self.sentences and texts:
             begins = [i for i, name in enumerate(names, 1) if name in self._ends]
             for i in {*begins, *starts, *([0] if self.begins else ())} - {len(texts)}:
-                texts[i] = with_capital(texts[i]) if texts[i] == texts[i].lower() else texts[i]  # iPhone stays
+                texts[i] = with_capital(texts[i]) if texts[i] == texts[i].lower() else texts[i]  # iPhone stays as it is
             self.begins = names[-1] in self._ends
         return texts

@@ -5,13 +5,13 @@
 - A run of Latin letters is one token; an apostrophe, hyphen or point may stand between two letters: don't, T-shirt,
   example.com. A run of digits is one token; a point or comma may stand between two digits: 3.5, １０，０００. An
   address (https://…) is one token.
-- Any other character is a token, with all that belongs to it: combining marks, variation selectors, the half-width
-  marks of voiced kana, an emoji's skin tone, what a zero-width joiner adds. Two regional indicators form a flag.
-- Marks are the characters that the label set reads as marks. They belong to the token before, and the strongest wins.
-- Spaces of any kind and control characters stand between tokens; no model sees them, and they are written again.
+- Any other character is a token, together with the characters that modify it: combining marks, variation selectors,
+  half-width voicing marks, an emoji's skin tone, emoji after a zero-width joiner. Two regional indicators form a flag.
+- Marks are the characters that the label set reads as marks. They belong to the preceding token; the strongest wins.
+- Spaces of any kind and control characters separate tokens. No model sees them, but they are kept in the output.
 
-In a transcript, a token is a word with the brackets and marks around it (`split`, `with_words`), which are read as in
-other languages.
+In a transcript, a word is a token together with the brackets and marks around it (`split`, `with_words`), which are
+then read as in other languages.
 """
 
 import re
@@ -30,15 +30,15 @@ ADDRESS = re.compile(r"https?://[!-~]*[0-9A-Za-z/_=&#~-]", re.ASCII)
 LATIN = re.compile(r"[A-Za-zªºÀ-ÖØ-öø-ʯḀ-ỿＡ-Ｚａ-ｚ]")
 VOICED = "ﾞﾟ"  # voicing marks of half-width kana, which Unicode counts as letters
 JOINER = "\u200d"
-# A text's shape: l Latin letter, d digit, x what belongs to the character before, j joiner, f regional indicator,
-# m mark, P point and C comma that are marks, . and , those that are not, ' what can stand in a word, b blank, o other.
+# A text's shape: l Latin letter, d digit, x modifier of the previous character, j joiner, f regional indicator, m mark,
+# P point or C comma that is a mark, . point or , comma that is not, ' allowed inside a word, b blank, o other.
 TOKEN = re.compile(r"(?P<token>(?:lx*(?:[.P']?lx*)*|dx*(?:[.,PC]?dx*)*|ff?|[o.,'])(?:x|j[of]?)*)|(?P<mark>[mPC])")
 CLASSES = ("<alpha>", "<num>")  # Latin words, and numbers
 NO_BLANK = re.compile("(?<![!-~]) | (?![!-~])")  # a space that does not stand between two ASCII characters
 
 
 class Split(NamedTuple):
-    """A text as tokens, the label after each, and the text between them; `lead` are marks before the first token."""
+    """The tokens of a text, the label after each, and the text between them; `lead`: marks before the first token."""
 
     tokens: list[str]
     labels: list[str]
@@ -47,7 +47,7 @@ class Split(NamedTuple):
 
 
 class TextShape(dict[int, str]):
-    """Translation table from a text to its shape; each character is added when it is first met."""
+    """Translation table from a text to its shape. A character is added to the table when it first occurs."""
 
     def __init__(self, marks: frozenset[str] = frozenset()):
         super().__init__()
@@ -89,7 +89,6 @@ class CharacterReader:
         self._shape = TextShape(labels.marks)
 
     def split(self, text: str) -> Split:
-        """Read a text by the rules of the module."""
         shape = text.translate(self._shape)
         if "://" in text:
             letters = list(shape)
@@ -123,7 +122,7 @@ _SHAPE = TextShape()
 
 
 def tokens(text: str) -> list[str]:
-    """The tokens of a text; marks are tokens."""
+    """Returns the tokens of a text; here, marks are tokens, too."""
     return [text[match.start():match.end()] for match in TOKEN.finditer(text.translate(_SHAPE))]
 
 
@@ -132,7 +131,7 @@ def split(text: str) -> list[str]:
 
 
 def with_words(text: str, words: Sequence[str]) -> str:
-    """A text with its words replaced by as many others."""
+    """Replaces the words of a text by an equal number of others."""
     parts, at = [], 0
     for (start, end), word in zip(_spans(text), words):
         parts += [text[at:start], word]
@@ -145,7 +144,7 @@ NO_BLANKS = Script(split, with_words, partial(NO_BLANK.sub, ""))
 
 def _spans(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
-    opened = False  # whether a bracket opened, which belongs to the token after it
+    opened = False  # whether an opening bracket came last; it belongs to the next token
     for match in TOKEN.finditer(text.translate(_SHAPE)):
         (start, end), char = match.span(), text[match.start()]
         kind = unicodedata.category(char)
@@ -158,7 +157,7 @@ def _spans(text: str) -> list[tuple[int, int]]:
 
 
 def class_of(token: str) -> str:
-    """The class of a token, which a vocabulary may contain instead of the token; empty if it has none.
+    """Returns the class of a token, which can replace the token in a vocabulary; empty if the token has none.
 
     Chen et al., "Investigating context influence in character Level LSTM methods for Japanese Auto Punctuation", 3.1.
     """

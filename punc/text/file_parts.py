@@ -1,7 +1,7 @@
-"""Files in parts, as text, and counts of what was found in them.
+"""Reads files in parts, as text, and counts what was found in them.
 
-A count has the key `WHAT` or `WHAT<TAB>EXAMPLE`, so that the counts of several processes add up. There can be as many
-examples as there is text: beyond MOST of them, the rarest are counted together.
+The key of a count is `WHAT` or `WHAT<TAB>EXAMPLE`, so that counts of several processes can be added. The number of
+examples may grow with the text; if there are more than MOST, the rarest are counted together.
 """
 
 import os
@@ -13,12 +13,12 @@ from typing import IO, NamedTuple
 from punc.base.errors import InputError, StrPath
 from punc.base.files import open_input
 
-PART = 1 << 21  # bytes: passing a part to a process costs little next to reading it, and a few parts take little memory
+PART = 1 << 21  # bytes: so large that passing parts to processes is cheap, so small that several fit in memory
 CUT_CHARACTER = re.compile("[\udcc2-\udcf4][\udc80-\udcbf]+[?]|[\udc80-\udcff]")
 
 
 class FilePart(NamedTuple):
-    """A part of an input file, after `offset` bytes; whether it begins with a line, and is the file's first part."""
+    """A part of an input file, which begins at byte `offset`: whether it begins a line, and whether it is the first."""
 
     path: str
     offset: int
@@ -28,7 +28,8 @@ class FilePart(NamedTuple):
 
 
 def file_parts(paths: Iterable[StrPath], delimiter: bytes, size: int = PART) -> Iterator[FilePart]:
-    """The files in parts of about `size` bytes, each of which ends with `delimiter`, or a space. Raises InputError."""
+    """Yields the files in parts of about `size` bytes that end with `delimiter` or, if need be, with a line end or a
+    space. Raises InputError."""
     for path in paths:
         with open_input(path) as file:
             rest, offset, line_start, first = b"", 0, True, True
@@ -48,7 +49,7 @@ def file_parts(paths: Iterable[StrPath], delimiter: bytes, size: int = PART) -> 
 
 
 def last_end(data: bytes, delimiter: bytes) -> int:
-    """The end of the last `delimiter` in some bytes, in either case; 0 if there is none."""
+    """Returns where the last `delimiter`, in capitals or small letters, ends in `data`; 0 if there is none."""
     if delimiter == b"\n":
         return data.rfind(b"\n") + 1 or data.rfind(b" ") + 1
     at = data.lower().rfind(delimiter)
@@ -56,7 +57,7 @@ def last_end(data: bytes, delimiter: bytes) -> int:
 
 
 def count_lines(file: IO[bytes], end: int) -> int:
-    """The number of lines that end before byte `end`."""
+    """Counts the lines of a file that end before byte `end`."""
     lines = 0
     while end > 0 and (data := file.read(min(end, 1 << 20))):
         lines += data.count(b"\n")
@@ -65,7 +66,7 @@ def count_lines(file: IO[bytes], end: int) -> int:
 
 
 def decode(data: bytes, repairs: Counter[str]) -> str:
-    """Bytes as text with plain line ends; bytes that are not UTF-8 are removed. Raises InputError for a NUL byte."""
+    """Decodes a text, with line ends as LF. Removes bytes that are not UTF-8. Raises InputError for a NUL byte."""
     if (at := data.find(b"\0")) >= 0:
         raise InputError("a NUL byte", "convert the text to UTF-8: iconv -f UTF-16 -t UTF-8",
                          line=data.count(b"\n", 0, at) + 1)
@@ -80,8 +81,8 @@ def decode(data: bytes, repairs: Counter[str]) -> str:
     return text.removeprefix("\ufeff")
 
 
-MOST = 20_000  # different examples that are remembered
-WIDTH = 40  # characters of an example
+MOST = 20_000  # the most different examples that are counted separately
+WIDTH = 40  # the most characters of an example
 SHOWN = 10
 
 
@@ -104,7 +105,7 @@ def bound(counts: Counter[str]) -> None:
 
 
 def found(counts: Counter[str]) -> Iterator[tuple[str, int, str]]:
-    """What was found, in order: its name, how often, and the most frequent examples as a line of text."""
+    """Yields what was found, in order: its name, its count, and its most frequent examples as a line of text."""
     examples: dict[str, list[tuple[int, str]]] = {}
     for key, times in counts.items():
         what, tab, example = key.partition("\t")

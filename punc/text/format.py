@@ -1,4 +1,4 @@
-"""Formats that `punc prepare` reads: each is a file of `punc/text/formats/`, found by its name.
+"""Formats that `punc prepare` reads. Each format is a module in `punc/text/formats/` and has the module's name.
 
 The first line of the file's docstring is its help. The file defines a class `Format`, derived from `Format` or from
 `TextFormat` here.
@@ -29,7 +29,7 @@ from punc.text.prose import Clitics, TextReader
 
 @dataclass(frozen=True)
 class PrepareOptions:
-    """How files become a data directory: the parsed options of `punc prepare`, whose help describes each."""
+    """The parsed options of `punc prepare`; its help describes each."""
 
     labels: LabelSet | None = None
     lowercase: bool = True
@@ -53,18 +53,18 @@ class PrepareOptions:
 
 
 class Format(ABC):
-    """A format to read, with the options to read it."""
+    """A format, with the options for reading it."""
 
     takes: ClassVar[tuple[str, ...]]  # names of the options that apply to it
-    lines_as_utterances: ClassVar[bool] = False  # whether its lines can be utterances (`utt_words` = 0)
+    lines_as_utterances: ClassVar[bool] = False  # whether a line can be an utterance (`utt_words` = 0)
 
     def __init__(self, options: PrepareOptions):
         self.options = options
 
     @abstractmethod
     def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
-        """Write the data directory `output`, or leave it unchanged. Returns counts: streams, utterances, words,
-        repairs."""
+        """Write the data directory `output`; if an error occurs, leave it unchanged. Returns the numbers of streams,
+        utterances, words and repairs."""
 
 
 def format_names() -> list[str]:
@@ -72,7 +72,7 @@ def format_names() -> list[str]:
 
 
 def load_format(name: str) -> type[Format]:
-    """The class of a format. Raises ModuleNotFoundError if there is no such format."""
+    """Returns the class of a format. Raises ModuleNotFoundError if the format does not exist."""
     return importlib.import_module(f"{formats.__name__}.{name}").Format
 
 
@@ -86,10 +86,10 @@ STREAM_OPTIONS = ("labels", "document_prefix", "skip_prefix", "utt_words", "keep
 
 
 class TextFormat(Format):
-    """A format of punctuated text; each file begins a stream. A subclass reads the text in `passages`.
+    """A format of punctuated text, in which each file begins a stream. The method `passages` of a subclass reads text.
 
-    The text is read in parts, in several processes. Bytes that are not UTF-8 are removed, carriage returns are line
-    ends, and a mark before a stream's first word is dropped; each is counted.
+    Several processes read parts of the text. Bytes that are not UTF-8 are removed, carriage returns become line ends,
+    and a mark before a stream's first word is dropped. Each of these repairs is counted.
     """
 
     takes: ClassVar[tuple[str, ...]] = STREAM_OPTIONS
@@ -103,17 +103,18 @@ class TextFormat(Format):
 
     @abstractmethod
     def passages(self, text: str, line_start: bool, repairs: Counter[str]) -> Iterator[Passage]:
-        """The passages of a part of a file; counts repairs. Raises Unreadable for text that cannot be repaired."""
+        """Yields the passages of a part of a file; counts repairs. Raises Unreadable for text beyond repair."""
 
     def has_pauses(self, inputs: Sequence[StrPath]) -> bool:
         return False
 
     def position(self, text: str, fault: str) -> int:
-        """The position of a fault in a text; negative if it is not found."""
+        """Returns where a faulty text stands in `text`; negative if it is not found."""
         return text.find(fault)
 
     def streams(self, text: str, line_start: bool) -> Iterator[tuple[str | None, str]]:
-        """The text of each stream, without the lines to leave out, and its name if the stream begins here."""
+        """Yields the streams of a text: a name (None for the part of a stream that began earlier) and a text, without
+        the lines to leave out."""
         document_prefix = self.options.document_prefix
         skip_prefix = self.options.skip_prefix
         if line_start and (document_prefix or skip_prefix):
@@ -129,8 +130,8 @@ class TextFormat(Format):
             yield name.strip(), part
 
     def read(self, data: bytes, line_start: bool = True) -> tuple[list[Passage], Counter[str]]:
-        """The passages of a part of a file, and the repairs. Raises InputError, with a line number that counts from the
-        part, for text that cannot be repaired."""
+        """Returns the passages of a part of a file, and counts of repairs. Raises InputError for text beyond repair,
+        with a line number that counts from the start of the part."""
         repairs: Counter[str] = Counter()
         text = decode(data, repairs)
         try:
@@ -141,7 +142,7 @@ class TextFormat(Format):
             raise InputError(what, remedy, line=text.count("\n", 0, at) + 1) from None
 
     def read_part(self, part: FilePart) -> tuple[list[Passage], Counter[str]]:
-        """The passages of a part and the repairs. Raises InputError with file and line."""
+        """Like `read`, but an InputError has the path and the line number in the file."""
         try:
             passages, repairs = self.read(part.data, part.line_start)
         except InputError as error:
@@ -155,7 +156,7 @@ class TextFormat(Format):
         return passages, repairs
 
     def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
-        """As `Format.prepare`. Streams are in the order of the files; with `keep_names`, of the files' names."""
+        """As `Format.prepare`. Streams have the order of the files or, with `keep_names`, of the files' names."""
         counts = Counter[str]()
         repairs = Counter[str]()
         options = self.options
@@ -180,8 +181,8 @@ class TextFormat(Format):
 
 def counted(utterances: Iterable[Utterance], counts: Counter[str], repairs: Counter[str],
             empty: str) -> Iterator[Utterance]:
-    """Yield the utterances, and count streams, utterances, words, words without a pause, and utterances of which all
-    words have the label `empty`."""
+    """Yield the utterances. Count streams, utterances, words, words without a pause, and utterances in which every word
+    has the label `empty`."""
     stream = None
     for utterance in utterances:
         counts[UNMARKED] += utterance.labels is not None and set(utterance.labels) == {empty}

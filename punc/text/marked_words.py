@@ -12,25 +12,25 @@ from punc.data.labels import Label, LabelSet, with_capital
 from punc.text.casing import Casing
 from punc.text.word_parts import MARK, NUMBER, TAG, URL, WORD, Token, TokenReader, tagged
 
-KEEP, REPLACE, AUTO = "keep", "replace", "auto"  # what happens to existing marks
+KEEP, REPLACE, AUTO = "keep", "replace", "auto"  # how existing marks are treated
 USUAL_RATE = 0.13  # marks per word in English speech
-LONG = 60  # if so many words in a text with marks have none, marks are missing
+LONG = 60  # in a text with marks, marks are missing if this many words in a row have none
 
 
 class SplitWords(NamedTuple):
-    """W words taken apart: the distinct words as tokens, and the index of each word's token, `codes` int64 (W,).
+    """W words taken apart: one token for each distinct word, and the index of each word's token, `codes` int64 (W,).
 
-    counts, streams   int64 (W,): how many words a model reads for each, and its stream
+    counts, streams   int64 (W,): for each word, how many words a model reads for it, and its stream
     """
 
     tokens: list[Token]
     codes: np.ndarray
     counts: np.ndarray
     streams: np.ndarray
-    turns: np.ndarray  # bool (W,): the speaker differs from that of the word before
+    turns: np.ndarray  # bool (W,): whether the speaker differs from the previous word's speaker
 
     def of(self, values: Sequence[int]) -> np.ndarray:
-        """The value of each word, given one for each token."""
+        """Returns the value of each word, given a value for each token."""
         return np.array(values)[self.codes] if len(values) else np.zeros(0, bool)
 
     def read(self) -> list[str]:
@@ -45,7 +45,7 @@ class SplitWords(NamedTuple):
 
     @property
     def ends(self) -> np.ndarray:
-        """The last word that a model reads in each turn and stream, bool (W,): a sentence ends there."""
+        """Whether a word is the last one that a model reads in its turn or stream, bool (W,): a sentence ends there."""
         read = np.flatnonzero(self.counts)
         turns = np.cumsum(self.turns)[read]
         ends = np.zeros(len(self.codes), bool)
@@ -55,7 +55,7 @@ class SplitWords(NamedTuple):
 
 def take_apart(texts: Sequence[str], reader: TokenReader, streams: np.ndarray, turns: np.ndarray,
                segments: np.ndarray) -> SplitWords:
-    """W words; the other arguments are those of `SplitWords` and `tagged`."""
+    """Takes W words apart. `SplitWords` and `tagged` explain the other arguments."""
     codes: dict[str, int] = {}
     numbers = np.fromiter((codes.setdefault(text, len(codes)) for text in texts), np.int64, len(texts))
     tokens = [reader.token(text) for text in codes]
@@ -67,9 +67,9 @@ def take_apart(texts: Sequence[str], reader: TokenReader, streams: np.ndarray, t
 
 
 def keeps(words: SplitWords, marks: str) -> np.ndarray:
-    """Where the marks of a text stay, bool (W,).
+    """Whether the marks of each word stay, bool (W,).
 
-    KEEP: everywhere; REPLACE: nowhere; AUTO: in streams with a third of the usual marks or more.
+    KEEP: all stay; REPLACE: none stays; AUTO: they stay in streams with at least a third of the usual number of marks.
     """
     if marks != AUTO:
         return np.full(len(words.codes), marks == KEEP)
@@ -80,7 +80,7 @@ def keeps(words: SplitWords, marks: str) -> np.ndarray:
 
 
 def unmarked(words: SplitWords) -> np.ndarray:
-    """Where a text with marks has none, bool (W,): in turns without any, and in long runs of words without any."""
+    """Whether marks are missing near each word of a marked text, bool (W,): its turn, or a long run, has none."""
     read = np.flatnonzero(words.counts)
     marked, last = words.marked[read], words.ends[read]
     turn = np.cumsum(previous_of(last, False))
@@ -92,7 +92,7 @@ def unmarked(words: SplitWords) -> np.ndarray:
 
 
 class MarkedWords:
-    """Writes words with their labels, `marks` as in `keeps`; with `sentences`, these begin with a capital."""
+    """Writes words with their labels. `keeps` explains `marks`. With `sentences`, sentences begin with a capital."""
 
     def __init__(self, label_set: LabelSet, casing: Casing, marks: str = REPLACE, sentences: bool = False):
         self.label_set, self._casing, self._marks, self._sentences = label_set, casing, marks, sentences
@@ -100,16 +100,16 @@ class MarkedWords:
         self._ends = [i for i, label in enumerate(label_set) if label.name in label_set.sentence_ends]
 
     def write(self, words: SplitWords, labels: np.ndarray) -> tuple[list[str], np.ndarray]:
-        """The text of each word, and its label, int64 (W,), which is another where marks stay or move."""
+        """Returns the text of each word, and its label, int64 (W,), which may differ if marks stay or move."""
         labels = labels.copy()
         kinds = words.of([token.kind for token in words.tokens])
         had = words.of([t.marks != "" for t in words.tokens])
         self._move(words, labels, kinds == TAG, had)
-        alone = np.zeros(len(labels), bool)  # a mark that stands alone follows
+        alone = np.zeros(len(labels), bool)  # whether a mark that stands alone follows
         following = np.flatnonzero((kinds == MARK) & ~starts_of_runs(words.streams))
         alone[following - 1] = True
         kept = keeps(words, self._marks)
-        stays = np.zeros(len(labels), bool)  # the words whose case stays
+        stays = np.zeros(len(labels), bool)  # whether a word keeps its case
         if kept.any():
             stays = kept & (_has_capitals(words) if self._marks == KEEP else ~unmarked(words))
             self._keep(words, labels, kept, stays)
@@ -122,7 +122,8 @@ class MarkedWords:
 
     def _sentence_starts(self, words: SplitWords, labels: np.ndarray, kinds: np.ndarray,
                          following: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Which words begin a sentence by their labels, and which do not by the existing marks, bool (W,) each."""
+        """Returns which words begin a sentence according to the labels, and which do not according to the existing
+        marks, bool (W,) each."""
         read = np.flatnonzero((words.counts > 0) & (kinds != TAG))
         begins, before = starts_of_runs(words.streams[read]), following - 1
         ends = words.of([token.ends for token in words.tokens])
@@ -135,9 +136,9 @@ class MarkedWords:
         return capital[0] | words.turns, ~capital[1]
 
     def _move(self, words: SplitWords, labels: np.ndarray, tags: np.ndarray, had: np.ndarray) -> None:
-        """Move the mark of a tag that stands for a word to the word before, which keeps the stronger of the two."""
+        """Move the mark of a tag that stands for a word to the previous word, which keeps the stronger mark."""
         read = np.flatnonzero(words.counts)
-        for i in np.flatnonzero(tags[read])[::-1].tolist():  # the last tag's mark passes through the others
+        for i in np.flatnonzero(tags[read])[::-1].tolist():  # from the last, as a mark can pass several tags
             at, before = int(read[i]), int(read[i - 1]) if i else -1
             label = self.label_set[int(labels[at])]
             if not label.mark:
@@ -147,13 +148,13 @@ class MarkedWords:
                 labels[before] = self.with_mark(int(labels[before]), label)
 
     def with_mark(self, own: int, other: Label) -> int:
-        """The label of a word with the label `own` and the mark of another label: the stronger mark wins."""
+        """Adds the mark of the label `other` to the label `own`; the stronger mark wins. Returns the new label."""
         label = self.label_set[own]
         marks = (*(label.marks if label.mark else ()), *other.marks)
         return self.label_set.index(self.label_set.reading(marks, label.capital, label.opening))
 
     def _keep(self, words: SplitWords, labels: np.ndarray, kept: np.ndarray, stays: np.ndarray) -> None:
-        """Give `kept` words the labels of their marks, or the empty label without any, unless a mark is missing."""
+        """Give `kept` words the labels of their marks: the empty label if they have no mark and none is missing."""
         marked = words.of([token.marks != "" and token.kind != TAG for token in words.tokens])
         has = words.marked
         added = ~has & (~stays | words.ends | (self._marks == KEEP))
@@ -166,7 +167,7 @@ class MarkedWords:
             labels[i] = self.label_set.index(self.label_set.reading(marks, *lead))
 
     def _kept_case(self, words: SplitWords, kinds: np.ndarray, inside: np.ndarray) -> np.ndarray:
-        """Which words keep their case, bool (W,): those with capitals that no sentence beginning explains."""
+        """Which words keep their case, bool (W,): words with capitals that are not due to the start of a sentence."""
         kept = (kinds == NUMBER) | (kinds == URL)
         lower = words.of([token.has_lower for token in words.tokens])
         if not (lower & (kinds == WORD)).any():
@@ -183,8 +184,8 @@ class MarkedWords:
         return list(map(text, words.codes.tolist(), labels.tolist(), *flags.tolist()))
 
     def text(self, token: Token, label: Label, cased: bool, start: bool, alone: bool, keep: bool = False) -> str:
-        """A word with its label: whether it keeps its case, begins a sentence, is followed by a separate mark, and
-        keeps its marks."""
+        """Returns the text of a word with its label. The flags say whether the word keeps its case (`cased`), begins a
+        sentence (`start`), is followed by a separate mark (`alone`), and keeps its marks (`keep`)."""
         lead, core, before, marks, after = token[1:6]
         if token.kind not in (WORD, NUMBER, URL):
             return lead + core + before + marks + after

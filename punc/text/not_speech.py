@@ -1,7 +1,7 @@
-"""Text that is not speech: notes in brackets, names of speakers, times, headings, addresses, markup.
+"""Finds text that is not speech: notes in brackets, names of speakers, times, headings, addresses, markup.
 
-Each kind is counted, with its most frequent forms, so that people can decide. The option `clean` names the kinds to
-remove, whose words are counted; entities are decoded.
+Each kind is counted, with its most frequent forms, so that people can decide what to remove. The option `clean` names
+the kinds to remove; their words are counted. If it names entities, they are decoded.
 """
 
 import html
@@ -15,7 +15,7 @@ from punc.base.errors import InputError
 from punc.text.file_parts import found, note
 from punc.transcripts.speakers import LONGEST, find_label
 
-KEPT, LEFT_OUT, DECODED = "perhaps not speech: ", "left out: ", "decoded: "  # then the kind
+KEPT, LEFT_OUT, DECODED = "perhaps not speech: ", "left out: ", "decoded: "  # the kind follows
 WORDS = "words left out: "
 ENTITIES = "entities"
 STAMP = r"\d{1,3}:\d{2}(?::\d{2}(?:[.,]\d{1,3})?|\.\d{1,3})"  # 00:00:43, 00:00:43.120, 03:54.1
@@ -24,15 +24,15 @@ END_MARKS = ".,;:?!…-–—\"”’')"
 ADDRESS = r"[^\s<>\[\]{}()\"“”]*[^\W_]/?"
 DIGIT = re.compile(r"\d")
 MOST_HEADING_WORDS = 10
-MOST_NESTED = 20  # levels of nested brackets that are removed
+MOST_NESTED = 20  # nested brackets are removed up to this depth
 
 
 class Kind(NamedTuple):
     """A kind of text that is not speech.
 
-    patterns  match it in a text that begins with a line end; each with a quick test whether a text may contain it
-    form      the form of a match that is counted; matches that differ only in numbers are the same
-    sure      whether a match is of the kind; by default, if it has a letter or a digit
+    patterns  match it in a text that begins with a line end; each has a quick test whether a text may have a match
+    form      returns the form under which a match is counted; matches that differ only in numbers have the same form
+    sure      returns whether a match is of the kind; by default, it must have a letter or a digit
     """
 
     patterns: tuple[tuple[Callable[[str], bool], "re.Pattern[str] | SpeakerLabels"], ...]
@@ -46,12 +46,12 @@ def found_by(mark: str, pattern: str, probe: str = "") -> tuple[Callable[[str], 
 
 
 def in_brackets(*pairs: tuple[str, str], condition: str = "") -> Kind:
-    """Text in pairs of brackets; `condition`: a pattern that begins the text after the first bracket."""
+    """Returns the kind of text in these brackets. The text after the opening bracket must match `condition`."""
     return Kind(tuple(found_by(begin, rf"\{begin}{condition}[^\{begin}\{end}]{{0,200}}\{end}") for begin, end in pairs))
 
 
 def is_heading(match: re.Match[str]) -> bool:
-    """Whether a line is a heading: by a prefix, capitals only, or standing alone with no end mark."""
+    """Whether a line is a heading: it has a prefix, is all capitals, or stands alone without an end mark."""
     line = match[0].strip()
     if line[:1] in ("#", "="):
         return True
@@ -64,10 +64,10 @@ def is_heading(match: re.Match[str]) -> bool:
 
 
 class SpeakerLabels:
-    """Finds speaker labels as in transcripts, with the interface of a pattern."""
+    """Finds speaker labels by the rules for transcripts. Has the interface of a compiled pattern."""
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        """The labels at the beginnings of lines, each with the line end before it."""
+        """Yields the labels at the beginning of lines, each with the line end before it."""
         for line in LINE.finditer(text):
             label = find_label(line[1]) if ":" in line[1][:LONGEST] else None
             if label and label.name and label.sure:
@@ -76,7 +76,7 @@ class SpeakerLabels:
                 yield found
 
     def sub(self, replace: Callable[[re.Match[str]], str], text: str) -> str:
-        """The text with its labels replaced."""
+        """Returns the text with its labels replaced."""
         parts, at = [], 0
         for match in self.finditer(text):
             parts += [text[at:match.start()], replace(match)]
@@ -112,7 +112,7 @@ class NotSpeech:
         self._clean, self._words = frozenset(clean), words
 
     def read(self, text: str, counts: Counter[str], line_start: bool = True) -> str:
-        """The cleaned text; line ends stay. `line_start`: whether the text begins a line."""
+        """Returns the cleaned text, with its line ends. `line_start`: whether the text begins a line."""
         text = "\n" + text if line_start else text
         for name, kind in KINDS.items():
             replace = partial(self._decode if name == ENTITIES else self._leave_out, name=name, counts=counts)
@@ -145,7 +145,7 @@ class NotSpeech:
 
 
 def parse_kinds(names: str) -> tuple[str, ...]:
-    """Names of kinds with commas between. Raises InputError for an unknown name."""
+    """Returns the kinds in a list of names separated by commas. Raises InputError for an unknown name."""
     kinds = tuple(filter(None, names.split(",")))
     for kind in kinds:
         if kind not in KINDS:

@@ -1,4 +1,4 @@
-"""Passages: stretches of text with labels, on their way from a file to utterances, into which they are cut.
+"""Cuts passages, which are stretches of text with labels that a format has read from a file, into utterances.
 
 Each distinct line or word is analysed once and remembered, so that most tokens cost one look-up.
 """
@@ -16,29 +16,29 @@ from punc.data.datadir import Utterance
 from punc.text.abbreviations import REACH, Abbreviations, Dot, count_dot
 from punc.text.prose import Parts
 
-MEMORY = 150_000  # distinct lines or words to remember: about 45 MB, whatever the size of the corpus
-CHANGES = "changes of speaker"  # a count of `punc prepare`
+MEMORY = 150_000  # how many distinct lines or words to remember: about 45 MB, whatever the size of the corpus
+CHANGES = "changes of speaker"  # a count that `punc prepare` prints
 MOST = 99_999_999  # the highest number of a stream or utterance
 
 
 class Unreadable(Exception):
-    """Text that no repair can fix; its arguments are what is wrong, what to do, and the text at fault."""
+    """Raised for text that no repair can fix. Arguments: what is wrong, what to do, and the faulty text."""
 
 
 class OpenDot(NamedTuple):
-    """The dot of a passage's last word, if the next words decide whether a sentence ends there; else its `label`."""
+    """An undecided dot after a passage's last word, which gets `label` if the next words show no sentence end there."""
 
     dot: Dot
     label: str
 
 
 class Passage(NamedTuple):
-    """Words that follow one another in a stream.
+    """Consecutive words of a stream.
 
-    words, labels  separated by spaces; as many labels as words
-    lead, lead_pause  the label (empty for none) and the pause (None for none) of the word before the passage
-    stream         name of the stream that begins with this passage, possibly empty; None if no stream begins
-    dot            the undecided dot of the last word, which has the label of a sentence end; None if there is none
+    words, labels  separated by spaces; one label per word
+    lead, lead_pause  label and pause for the last word of the previous passage; empty and None if there are none
+    stream         if a stream begins with this passage, its name, which may be empty; otherwise None
+    dot            the undecided dot of the last word, whose label is that of a sentence end; None if there is none
     """
 
     words: str
@@ -49,15 +49,15 @@ class Passage(NamedTuple):
     stream: str | None = None
     end: bool = False  # whether an utterance ends with this passage
     dot: OpenDot | None = None
-    first: tuple[str, ...] = ()  # the first tokens, for the open dot of the passage before
-    speaker: str | None = None  # who speaks from this passage on; None: as before, or not known
+    first: tuple[str, ...] = ()  # the first tokens, which may decide the previous passage's dot
+    speaker: str | None = None  # who speaks from this passage on; None: no change, or unknown
 
 
 class Memo(dict[str, str]):
-    """Remembers the analysis of items (lines or words): item → its words, empty if the item is `special`.
+    """Remembers the analysis of items (lines or words): maps an item to its words, or to "" if the item is `special`.
 
-    Special items have a lead, a repair, no words, or a dot that may not be a mark (by `abbreviations`, if items are
-    tokens).
+    Special items have a lead, a repair, no words, or (if items are tokens) a dot that by `abbreviations` is perhaps not
+    a mark.
     """
 
     def __init__(self, analyse: Callable[[str], Parts], abbreviations: Abbreviations | None = None):
@@ -70,7 +70,7 @@ class Memo(dict[str, str]):
         parts = self.analyse(item)
         if self.abbreviations and (dot := self.abbreviations.dot(item)):
             without = self.analyse(dot.bare)
-            if without != parts:  # else the label set ignores the dot, or a stronger mark follows it
+            if without != parts:  # if equal, the label set ignores the dot, or a stronger mark follows
                 self.dots[item] = dot, without
         if parts.lead or parts.repair or not parts.words or item in self.dots:
             self.special[item] = parts
@@ -80,7 +80,7 @@ class Memo(dict[str, str]):
         return self[item]
 
     def read(self, items: Sequence[str], attach: Callable[[str, str], str], repairs: Counter[str]) -> Passage:
-        """The passage that the items make; `attach(label, lead)` gives a lead to the word before it."""
+        """Makes a passage of items. `attach(label, lead)` returns the label of a word after which a lead was found."""
         words = list(map(self.__getitem__, items))
         lead = ""
         at = -1
@@ -113,7 +113,7 @@ class Memo(dict[str, str]):
                        first=first)
 
     def _decide(self, items: Sequence[str], at: int, label: str, counts: Counter[str]) -> tuple[Parts, OpenDot | None]:
-        """What an item with a dot says, and its dot if it is open; the last of `label` is that of the word before."""
+        """Returns the analysis of an item with a dot, and the dot if undecided. `label` ends in the previous label."""
         dot, without = self.dots[items[at]]
         behind = items[at + 1:at + 1 + REACH]
         ends = self.abbreviations.ends(dot, behind) if self.abbreviations else None
@@ -125,32 +125,30 @@ class Memo(dict[str, str]):
 
 
 def padded(number: int) -> str:
-    """A number for names, with zeros so that C order is numeric order. Raises InputError if it has too many digits."""
+    """Pads a number with zeros, so that C order is numeric order. Raises InputError if it has too many digits."""
     if number > MOST:
         raise InputError(f"more than {MOST:,} texts or utterances to number", "prepare several data directories")
     return f"{number:08d}"
 
 
 def utterance_id(stream: str, number: int) -> str:
-    """`STREAM-NUMBER`, padded with zeros so that C order is the order of the text."""
+    """Returns `STREAM-NUMBER`, with the number padded with zeros so that C order is the order of the text."""
     return f"{stream}-{padded(number)}"
 
 
 def stream_name(name: str) -> str:
-    """A name as an id: characters that Kaldi's tools may not read become `_`."""
+    """Makes a name an id: replaces characters that Kaldi's tools may not accept by `_`."""
     return "".join(c if c.isalnum() or c in "-._" else "_" for c in name)
 
 
 def file_name(path: StrPath) -> str:
-    """The name of a file's stream: the file's name without its ending."""
+    """Returns the stream name for a file: the file's name without its ending."""
     return stream_name(Path(path).stem)
 
 
 def sorted_streams(names: Iterable[str]) -> list[str]:
-    """Names of streams in C order.
-
-    Raises InputError if two are the same, or if C order is not that of their utterances: the utterances of `talk` come
-    after those of `talk-0` and `talk&`, but `talk` comes before these names.
+    """Returns stream names in C order. Raises InputError if two are equal, or if C order would sort their utterances
+    differently: utterances of `talk` come after those of `talk-0`, but the name `talk` comes before `talk-0`.
     """
     names = sorted(names, key=str.encode)
     for one, other in pairwise(names):
@@ -163,7 +161,7 @@ def sorted_streams(names: Iterable[str]) -> list[str]:
 
 
 class Cutter:
-    """Cuts passages into utterances of `size` words, with ids by `utterance_id`; 0: where passages say so.
+    """Cuts passages into utterances of `size` words, or, if `size` is 0, where passages say that an utterance ends.
 
     attach         (label of a word, label found after the word) → the word's new label
     independent    each utterance is a stream of its own, with the same name
@@ -178,19 +176,19 @@ class Cutter:
         self.size, self.attach, self.prefix, self.independent = size, attach, prefix, independent
         self.pauses, self.numbered, self._abbreviations = pauses, numbered, abbreviations
         self.dropped = 0  # marks that have no word before them
-        self.dots: Counter[str] = Counter()  # how they were decided
+        self.dots: Counter[str] = Counter()  # how often undecided dots were decided in each way
         self._dot: OpenDot | None = None
         self._stream, self._streams, self._number, self._ended = "", 0, 1, False
         self._words: list[str] = []
         self._labels: list[str] = []
         self._pauses: np.ndarray | None = None
         self._turns = turns
-        self._speakers: list[str | None] = []  # of the waiting words; None: not known
-        self._speaker: str | None = None  # who speaks
-        self._next: str | None = None  # who says the word after the waiting ones
+        self._speakers: list[str | None] = []  # the speaker of each waiting word; None: unknown
+        self._speaker: str | None = None  # the current speaker
+        self._next: str | None = None  # the speaker of the next word to arrive
 
     def cut(self, passages: Iterable[Passage]) -> Iterator[Utterance]:
-        """The utterances of passages. The last word waits for the next passage, which may begin with its mark."""
+        """Yields the utterances of passages. The last word waits for the next passage, which may have its mark."""
         for passage in passages:
             if passage.stream is not None:
                 self._close_dot(True)
@@ -212,7 +210,7 @@ class Cutter:
         yield from self._take(len(self._words))
 
     def _ends_before(self, passage: Passage) -> bool | None:
-        """Whether a sentence ends at the open dot; None if a later passage may decide it."""
+        """Whether a sentence ends at the undecided dot; None if a later passage may decide it."""
         ends = None
         if self._dot and self._abbreviations and not (self.independent and self._ended):
             ends = self._abbreviations.ends(self._dot.dot, passage.first, line_end=self._ended)
@@ -255,7 +253,7 @@ class Cutter:
             self._pauses = np.concatenate([*known, passage.pauses])
 
     def _take(self, size: int) -> Iterator[Utterance]:
-        """Cut the waiting words into utterances of `size` words; at most that many stay waiting."""
+        """Cut the waiting words into utterances of `size` words, until at most `size` words are waiting."""
         words, labels, pauses, at = self._words, self._labels, self._pauses, 0
         while len(words) - at > size or (at == 0 and 0 < len(words) == size):
             key = utterance_id(self._stream, self._number)

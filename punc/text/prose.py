@@ -1,13 +1,13 @@
 """Converts punctuated text to tokens and labels, and back.
 
-`TextReader.token` reads what stands between two spaces as follows:
+A token is the text between two spaces. `TextReader.token` reads it as follows:
 
 - A word consists of letters, digits, combining marks, and symbols that are read out loud: currencies and
   % & @ # + = ± × ÷ ° §. Inside a word, an apostrophe, hyphen, point, slash or underscore stays, and so does a comma,
   colon or en dash between two digits: it's, well-known, 3.5, and/or, 10,000, 7:30. Anything else inside splits the
   word: word--word, word…word.
-- The label set says which label the marks after a word have; the strongest label wins. Marks with no word before them
-  (tokenised text, ` -- `, a line that begins with a mark) belong to the word before.
+- The label set gives the label for the marks after a word; the strongest label wins. Marks without a word in their
+  token (tokenised text, ` -- `, a line that begins with a mark) belong to the previous word.
 - A hyphen is a mark only if it stands alone or is doubled: `pre- and post-war` has no mark.
 - Everything else (quotes, brackets, bullets) is dropped. Typographic apostrophes and hyphens become plain ones; soft
   hyphens and zero-width spaces vanish.
@@ -25,15 +25,15 @@ from punc.data.tables import FORBIDDEN
 
 READ_ALOUD = "%&@#+=±×÷°§"
 PLAIN = str.maketrans(dict.fromkeys("’ʼ＇", "'") | dict.fromkeys("‐‑", "-") | dict.fromkeys("\u00ad\u200b\u2060\ufeff"))
-# A token's shape: w a letter or symbol, d a digit, p a character outside words; characters inside words stay.
+# A token's shape: w a letter or symbol, d a digit, p a character outside words; characters allowed in words are kept.
 WORD = re.compile(r"(?:(?<![wd])\.(?=d))?[wd]+(?:(?:-'|['\-/_.]|(?<=d)[,:–](?=d))[wd]+)*")
 GLUED_HYPHEN = re.compile(r"(?<!-)-(?!-)")
-END_MARKS = frozenset(".,:;?!")  # usual ends of tokens, besides letters
-MOST_GAPS = 10_000  # gaps (the marks between two words) whose labels are remembered
+END_MARKS = frozenset(".,:;?!")  # most tokens end in one of these or in a letter
+MOST_GAPS = 10_000  # labels of this many gaps (the marks between two words) are remembered
 
 
 class Parts(NamedTuple):
-    """What a token or line says: the label of the word before it, its words and labels with spaces, the repair."""
+    """The analysis of a token or line: a label for the previous word, the words, their labels, and the repair."""
 
     lead: str
     words: str
@@ -42,7 +42,7 @@ class Parts(NamedTuple):
 
 
 class TokenShape(dict[int, str]):
-    """Translation table from a token to its shape; each character is added when it is first met."""
+    """Translation table from a token to its shape. A character is added to the table when it first occurs."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
@@ -61,9 +61,9 @@ TOKEN_SHAPE = TokenShape()
 
 
 class Clitics:
-    """Rules that split words, from a file: one rule a line, in lower case; the first that fits is used.
+    """Rules that split words, from a file with one rule per line, in lower case. The first rule that fits is used.
 
-        can't cannot    a word, and the word or words to write for it
+        can't cannot    a word, and the word or words that replace it
         n't             the end of a word: don't → do n't
         l'              the beginning of a word, if the rule ends with an apostrophe: l'eau → l' eau
 
@@ -92,12 +92,12 @@ class Clitics:
             file.writelines(f"{rule}\n" for rule in (*self.beginnings, *self.ends))
 
     def split(self, word: str) -> list[str]:
-        """The parts of a word. Parts made of the word's own letters keep its case."""
+        """Splits a word. Parts that are cut out of the word keep its case."""
         lower = word.lower()
         if lower in self.words:
             parts = self.words[lower]
             return [with_capital(parts[0]), *parts[1:]] if word[:1].isupper() else parts
-        if len(lower) == len(word):  # else positions differ: lower() makes two characters of İ
+        if len(lower) == len(word):  # else positions differ: lower() turns İ into two characters
             for clitic in self.beginnings:
                 if lower.startswith(clitic) and len(lower) > len(clitic):
                     return [word[:len(clitic)], *self.split(word[len(clitic):])]
@@ -108,7 +108,8 @@ class Clitics:
 
 
 class TextReader:
-    """Reads punctuated prose, token by token; with `lowercase`, labels with capitals keep that of the first letter."""
+    """Reads punctuated prose, token by token. With `lowercase`, words lose their capitals, but a label with a capital
+    still says that the first letter has one."""
 
     def __init__(self, labels: LabelSet, lowercase: bool = True, clitics: Clitics | None = None):
         self.labels, self.lowercase, self.clitics = labels, lowercase, clitics
@@ -119,10 +120,9 @@ class TextReader:
         self._gap_labels: dict[tuple[str, bool, str], str] = {}
 
     def token(self, token: str) -> Parts:
-        """Read one token by the rules of the module."""
         letters = token[:-1] if token[-1:] in END_MARKS else token
         plain = letters.isalpha() and "ʼ" not in letters  # ʼ is a letter in Unicode, but PLAIN has it
-        if plain and self.lowercase and not self.clitics:  # most tokens; the rules below say the same, more slowly
+        if plain and self.lowercase and not self.clitics:  # a fast path for most tokens; same result
             return Parts("", letters.lower(), self._gap_label(token[len(letters):], letters[0].isupper()))
         if plain and letters is token:
             return self._parts("", [(token, "")])
@@ -169,7 +169,7 @@ class TextReader:
         return label
 
     def attach(self, label: str, lead: str) -> str:
-        """The label of a word with `label` once `lead` is found after it; what `label` writes before the mark stays."""
+        """Returns the label of a word with `label` after which `lead` is found. Only the mark can change."""
         if (label, lead) not in self._attached:
             mark = self.labels[self.labels.index(lead)]
             known = self.labels[self.labels.index(label)]
@@ -179,12 +179,12 @@ class TextReader:
 
 
 def legal(word: str) -> str:
-    """The word without what Kaldi rejects in a text: `<s>` and `</s>` become s, `#0` becomes 0."""
+    """Changes words that Kaldi rejects in a text: `<s>` and `</s>` become s, `#0` becomes 0."""
     return FORBIDDEN.sub(lambda match: match[0].strip("</>#"), word) if "<" in word or "#" in word else word
 
 
 def written(words: Sequence[str], labels: Iterable[str], label_set: LabelSet) -> list[str]:
-    """Each word as it is written with its label, given by name; fast for long lists."""
+    """Returns the text of each word with its label. `labels` has the labels' names. Fast for long lists."""
     labels = list(labels)
     # Most labels only add a mark after the word. Only words with other labels need a Python step.
     marks = {label.name: label.mark for label in label_set}
@@ -199,11 +199,11 @@ QUOTE = '"'
 
 
 class ProseWriter:
-    """Writes the utterances of streams to a file, one a line: id and text; joins `clitics` to their words.
+    """Writes the utterances of streams to a file, one per line: id and text. Joins `clitics` to their words.
 
-    A label says that a quotation mark `"` stands after a word, but not which way it faces. In a sentence the first one
-    opens and stands before the next word, the second one closes, and so on. An open one is closed after the mark that
-    ends the sentence, and at a stream's end.
+    A label can say that a quotation mark `"` stands after a word, but not whether the quotation mark opens or closes.
+    In each sentence, the first one opens and is put before the next word, the second one closes, and so on. If one is
+    still open at the end of a sentence or stream, a closing one is added after the sentence's mark.
     """
 
     def __init__(self, file: IO[bytes], labels: LabelSet, casing: Mapping[str, str] | None = None,
@@ -223,14 +223,14 @@ class ProseWriter:
         self._held = key, stream, self._written(words, names)
 
     def close(self) -> None:
-        """Write the last utterance; the file stays open."""
+        """Write the last utterance. Does not close the file."""
         self._release(True)
         self._held = None
 
     def _release(self, last: bool) -> None:
         if self._held:
             key, _, texts = self._held
-            if last and self._open and texts and not self._waits:  # a quote with no word after it is dropped
+            if last and self._open and texts and not self._waits:  # an opening quote without a next word is dropped
                 texts[-1] += QUOTE
             self._file.write(" ".join((key, *texts)).encode() + b"\n")
         if last:

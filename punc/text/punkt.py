@@ -1,22 +1,22 @@
-"""The abbreviations of a corpus, found without labels by the method of Kiss & Strunk (2006), which NLTK has as Punkt
+"""Finds the abbreviations of a corpus without labels, by the method of Kiss & Strunk (2006), called Punkt in NLTK
 ("Unsupervised multilingual sentence boundary detection", Computational Linguistics 32(4)).
 
-A word w is an abbreviation if it is bound to its dot, short, and has dots inside. Of its tokens, C(w, •) have a dot
-after them and C(w, ¬•) have none; N tokens have C(•) dots. The log-likelihood ratio of the hypotheses that w has a dot
-by chance, P(•|w) = C(•)/N, and nearly always, P(•|w) = 0.99, is scaled:
+A word w scores high as an abbreviation if it nearly always has a dot, is short, and has dots inside. Of its tokens,
+C(w, •) have a dot after them and C(w, ¬•) have none; all N tokens have C(•) dots. λ is the likelihood ratio of two
+hypotheses: w has a dot by chance, P(•|w) = C(•)/N, or nearly always, P(•|w) = 0.99. The score scales log λ:
 
     S(w) = log λ · e^-length(w) · (dots inside + 1) · length(w)^-C(w, ¬•)      abbreviation: S(w) ≥ 0.3
 
-where length counts no dots. Then sentences end at the dots of other words, and at ! and ?. By Dunning's log-likelihood
-ratio, a word begins sentences if it follows an end more often than by chance (≥ 30), and belongs to ordinals if it
-follows a number and its dot more often than by chance (≥ 7.88) and begins no sentences. A word also begins sentences
-if it occurs in small letters, and with a capital only at their beginnings (the orthographic heuristic of the second
-stage).
+where length does not count dots. Sentences then end at the dots of all other words, and at ! and ?. Two kinds of words
+are found by Dunning's log-likelihood ratio. A word begins sentences if it follows a sentence end more often than by
+chance (≥ 30). A word belongs to ordinals if it follows a number with a dot more often than by chance (≥ 7.88) and does
+not begin sentences. A word also begins sentences if it occurs in small letters, and has a capital only at the beginning
+of sentences (the orthographic heuristic of the paper's second stage).
 
-Unlike in the paper, a single letter is an initial unless it has a dot RARER times less often than other words, like I
-in English; an abbreviation, and a word of the orthographic heuristic, occurs MIN_COUNT times; rare abbreviations and
-collocations of initials are not looked for. Memory grows with the number of different words. NLTK's own trainer takes
-ten times as long, and takes rot, ulm and hog, which end lines, for abbreviations.
+There are three differences from the paper. A single letter is an initial unless it has a dot RARER times less often
+than other words do, like I in English. Abbreviations, and words of the orthographic heuristic, must occur MIN_COUNT
+times. Rare abbreviations and collocations of initials are not searched for. Memory grows with the number of different
+words. NLTK's own trainer takes ten times as long, and mistakes rot, ulm and hog, which end lines, for abbreviations.
 """
 
 import math
@@ -39,7 +39,7 @@ PLACES = FIRST, CAPITAL_FIRST, INSIDE, SMALL, NUMBERED, LAST = (
 
 
 class Token(NamedTuple):
-    """A token: its word in lower case, or NUMBER, and whether it has a dot, an end mark, an ellipsis, a capital."""
+    """A token: its word in lower case, or NUMBER; whether it has a dot, an end mark, an ellipsis, a capital."""
 
     word: str
     dot: bool
@@ -50,7 +50,6 @@ class Token(NamedTuple):
 
 @lru_cache(1 << 18)
 def read(text: str) -> Token:
-    """What a token is."""
     found = TOKEN.fullmatch(text)
     if not found:
         return Token("", False, bool(ENDS.search(text)), bool(ELLIPSIS.search(text)), False)
@@ -61,7 +60,7 @@ def read(text: str) -> Token:
 
 
 class Types:
-    """Counts of words with and without a dot, from counts of tokens; and the abbreviations among them."""
+    """Counts words with and without a dot, given counts of tokens, and finds abbreviations among the words."""
 
     def __init__(self, tokens: Counter[str]):
         self.dotted: Counter[str] = Counter()
@@ -76,7 +75,6 @@ class Types:
         self.abbreviations = {word for word, score in self.scores.items() if score >= ABBREVIATION}
 
     def score(self, word: str) -> float:
-        """S(w)."""
         inside = word.count(".")
         with_dot, without = self.dotted[word], self.plain[word]
         length = len(word) - inside
@@ -89,7 +87,7 @@ class Types:
 
 
 def count_contexts(text: str, abbreviations: frozenset[str]) -> Counter[tuple[str, str]]:
-    """How often each word stands at each of PLACES, given the abbreviations. Counts of texts add up."""
+    """Counts how often each word stands at each of PLACES, given the abbreviations. Counts of texts can be added."""
     counts = Counter[tuple[str, str]]()
     tokens = [token for token in map(read, text.split()) if token.word]
     places = [_place(token, abbreviations) for token in tokens]
@@ -111,7 +109,7 @@ def _is_end(token: Token, abbreviations: frozenset[str]) -> bool:
 
 
 def _place(before: Token, abbreviations: frozenset[str]) -> str:
-    """Where a word stands, by the token before it: FIRST, INSIDE, NUMBERED, or empty if that is not known."""
+    """Returns where the word after the token `before` stands: FIRST, INSIDE, NUMBERED, or empty if this is unclear."""
     if _is_end(before, abbreviations):
         if before.word == NUMBER and not before.end:
             return NUMBERED
@@ -120,7 +118,7 @@ def _place(before: Token, abbreviations: frozenset[str]) -> str:
 
 
 def words_by_kind(types: Types, contexts: Counter[tuple[str, str]]) -> dict[str, list[str]]:
-    """The words of each kind of `abbreviations`: abbreviations by score, others by count."""
+    """Returns the words of each kind of `abbreviations`: abbreviations sorted by score, others by count."""
     places: dict[str, Counter[str]] = {place: Counter() for place in PLACES}
     for (place, word), count in contexts.items():
         places[place][word] = count
@@ -139,12 +137,12 @@ def words_by_kind(types: Types, contexts: Counter[tuple[str, str]]) -> dict[str,
 
 
 def is_bound(first: int, second: int, both: int, total: int, least: float) -> bool:
-    """Whether `both`, the second event after the first, is more frequent than by chance, with a score of `least`."""
+    """Whether the second event follows the first (`both` times) more often than by chance: ratio at least `least`."""
     return both * total > first * second and second >= both and dunning(first, second, both, total) >= least
 
 
 def dunning(first: int, second: int, both: int, total: int) -> float:
-    """Dunning's log-likelihood ratio: is the second event as probable after the first as elsewhere?"""
+    """Returns Dunning's log-likelihood ratio: is the second event as probable after the first event as elsewhere?"""
     elsewhere = total - first
     chance = second / total
     after = both / first

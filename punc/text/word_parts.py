@@ -1,13 +1,13 @@
-"""Takes a recogniser's word apart: what precedes it, its core, and the marks and quotes after it.
+"""Takes a recogniser's word apart into the characters before it, its core, and the marks and quotes after it.
 
-- A mark is one of MARKS at the end of a word. Quotes and brackets stay where they are, a new mark takes the place of
-  the old one: `"hello,"` → `"hello."`. A hyphen at the end (`wh-`) belongs to the word. A mark that stands alone stays.
-- A number does not change. A point at its end may mark an ordinal: it stays, and no mark follows: `42.`
+- A mark is one of MARKS at the end of a word. Quotes and brackets stay, and a new mark takes the place of the old one:
+  `"hello,"` → `"hello."`. A hyphen at the end (`wh-`) belongs to the word. A mark that stands alone stays.
+- A number does not change. A point at its end may mark an ordinal, so it stays, and no mark is added: `42.`
 - An abbreviation keeps its point: letters with points inside (`U.S.`), a single letter (`E.`), and the words of the
   file `punc/text/abbreviations.txt`. No second point is written after it, but other marks are (`in the U.S., we`).
 - URLs, addresses and numbers never change case.
 - A tag is `[Music]`, `<unk>`, `(laughs)`, `{noise}`, or words in square brackets (`[soft music]`). No model reads
-  tags, except the tag of an unknown word, which stands for a word. A tag gets no mark.
+  tags, except a tag for an unknown word, which counts as a word. A tag gets no mark.
 """
 
 import re
@@ -30,15 +30,15 @@ NUMBER_SHAPE = re.compile(r"[^\w\s]*\d[\d.,:'’/%‰°–-]*[^\w\s]*")
 URL_SHAPE = re.compile(r"(?:https?://|www\.)\S+|[^\s@]+@[^\s@]+\.\w+|[\w.-]*\w\.[a-z]{2,24}(?:[/?#]\S*)?")
 SAME_LENGTH = {code: char for code, char in PLAIN.items() if char}
 TRAIL = re.compile(f"([^{re.escape(MARKS)}]*)([{re.escape(MARKS)}]*)(.*)", re.DOTALL)
-MOST_TAGGED = 12  # words in brackets
-MOST_SUNG = 60  # words between signs of music
+MOST_TAGGED = 12  # the most words in brackets
+MOST_SUNG = 60  # the most words between signs of music
 MUSIC = "♪♫♬♩#¶"
 CLOSING = {"[": "]", "(": ")", "*": "*", **{sign: sign for sign in MUSIC}}
 OPENING = tuple(CLOSING)
 
 
 class Token(NamedTuple):
-    """A word, taken apart: `lead + core + before + marks + after` is its text."""
+    """A word, taken apart: its text is `lead + core + before + marks + after`."""
 
     kind: int  # WORD, NUMBER, …
     lead: str
@@ -46,7 +46,7 @@ class Token(NamedTuple):
     before: str
     marks: str  # its marks; `before` and `after` are the quotes and brackets around them
     after: str
-    words: tuple[str, ...]  # what a model reads; empty if nothing
+    words: tuple[str, ...]  # the words that a model reads for it; may be empty
     ends: bool  # whether its marks end a sentence
 
     @property
@@ -63,19 +63,18 @@ class Token(NamedTuple):
 
 
 class TokenReader:
-    """Takes words apart; `lowercase`: models read lower case."""
+    """Takes words apart. `lowercase`: whether the model reads lower case."""
 
     def __init__(self, lowercase: bool = True):
         self._lowercase = lowercase
 
     @classmethod
     def of(cls, vocabulary: Iterable[str]) -> "TokenReader":
-        """For a model that knows these words: it reads lower case unless more than one in a hundred has a capital."""
+        """Returns a reader for a vocabulary: in lower case unless more than 1% of the words have a capital."""
         known = [word for word in vocabulary if not word.startswith("<")]
         return cls(sum(word != word.lower() for word in known) <= len(known) / 100)
 
     def token(self, text: str) -> Token:
-        """Take one word apart."""
         folded = text.lower()
         if folded in SILENT or not text:
             return Token(SILENCE, "", text, "", "", "", (), False)
@@ -115,7 +114,7 @@ class TokenReader:
 
     def _words(self, parts: list[str]) -> list[str]:
         words = (legal((part.lower() if self._lowercase else part).translate(PLAIN)) for part in parts)
-        return list(filter(None, words))  # a soft hyphen alone leaves nothing
+        return list(filter(None, words))  # a soft hyphen alone leaves an empty word
 
 
 NO_MARKS = str.maketrans(dict.fromkeys(MARKS, ""))
@@ -126,17 +125,17 @@ def _ends(marks: str) -> bool:
 
 
 def is_plain(word: str) -> bool:
-    """Whether a word is letters in lower case, like most: it is read unchanged, and written by its label alone."""
+    """Whether a word has only lower-case letters: models read it unchanged, and its label says how to write it."""
     return word.islower() and word.isalpha() and "ʼ" not in word and word != "sil"
 
 
 def opens(word: str) -> bool:
-    """Whether several words that are not speech may begin with this word: `[soft`, `(DOOR`, `*door`, `♪`."""
+    """Whether a word may begin several words that are not speech: `[soft`, `(DOOR`, `*door`, `♪`."""
     return bool(word) and word[0] in OPENING and (word[0] in MUSIC or CLOSING[word[0]] not in word[1:])
 
 
 def closes(opening: str, words: Sequence[str]) -> bool:
-    """Whether words that begin with an opening sign also end with the closing sign, and are not speech."""
+    """Whether `words`, which begin with the sign `opening`, end with its closing sign and are not speech."""
     last = words[-1].rstrip(MARKS)
     if not last.endswith(CLOSING[opening]):
         return False
@@ -146,14 +145,14 @@ def closes(opening: str, words: Sequence[str]) -> bool:
 
 
 def is_hidden(token: Token) -> bool:
-    """Whether to hide a token from readers: a silence, or a tag for programs, such as `<unk>` and `<noise>`."""
+    """Whether people should not see a token: it is a silence or a tag for programs, such as `<unk>` and `<noise>`."""
     return token.kind == SILENCE or (token.kind == TAG and (token.core[0] in "<{!" or token.core.lower() in UNKNOWN))
 
 
 def tagged(words: Sequence[str], segments: np.ndarray) -> np.ndarray:
-    """Which words are not speech, together with others, bool (N,): `[soft music]`, `♪ la la ♪`; within a segment."""
+    """Which words are in a sequence, inside one segment, that is not speech, bool (N,): `[soft music]`, `♪ la la ♪`."""
     inside = np.zeros(len(words), bool)
-    after = 0  # the word after those of the last tag
+    after = 0  # the first word after the last such sequence
     for i in [i for i, word in enumerate(words) if word[:1] in OPENING and opens(word)]:  # a fast test first
         if i < after:
             continue

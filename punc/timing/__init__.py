@@ -1,1 +1,1 @@
-"""Words and their times: files of timed words, alignment of words, and the pause in each slot."""
+"""Aligns words, and computes the pause in each slot from the times of words."""

@@ -1,8 +1,8 @@
 """Aligns words by minimum edit distance, and moves labels along the alignment.
 
 Reference punctuation is moved to other words, mostly ASR output, as in Tilk & Alumäe (2015, section 3): the two word
-sequences are aligned with minimum edit distance, and each mark goes to its place in the alignment. rapidfuzz finds the
-distance, and which words *match*. The other rules are:
+sequences are aligned with minimum edit distance, and each mark goes to its place in the alignment. rapidfuzz computes
+the distance and decides which words *match*. The other rules are:
 
 Pairing: the reference and hypothesis words between two matched words are paired in order, as substitutions. If there
 are more reference words, the last ones are deleted; if there are more hypothesis words, the first ones are inserted.
@@ -10,13 +10,13 @@ are more reference words, the last ones are deleted; if there are more hypothesi
 Slots: the mark after a reference word goes after the hypothesis word that is paired with it. The mark after a deleted
 word goes after the nearest hypothesis word before it. It follows that
   - a mark stays directly after its word if that word is paired, and inserted words follow the mark;
-  - a mark before a matched word stays directly before it, unless words are inserted there with no reference word next
-    to them: then it stays after its own word;
-  - a mark with no hypothesis word before it is lost, since there is no slot;
+  - a mark before a matched word stays directly before it, except if words are inserted there and no reference word is
+    unmatched: then the mark stays after its own word;
+  - a mark with no hypothesis word before it is lost, because it has no slot;
   - of several marks in one slot, the strongest stays.
 
-Ties: among alignments with the same distance, rapidfuzz chooses the matches, by the words alone; the pairing rule
-decides the rest. Of several rules tried, these agree best with a published set of labels of ASR output.
+Ties: if several alignments have the same distance, rapidfuzz chooses the matches from the words alone, and the pairing
+rule decides the rest. Of the rules that we tried, these agree best with a published set of labels for ASR output.
 """
 
 from bisect import bisect_right
@@ -28,10 +28,10 @@ import numpy as np
 
 from punc.base.runs import previous_of, ranges, starts_of_runs
 
-EXACT = 10**10  # reference words x hypothesis words that are aligned as a whole: 100,000 x 100,000 take a second
-STRIDE = 8192  # reference words for each anchor: more words cost more time, and leave more anchors to choose from
-SUPPORT = 16  # other n-grams that an anchor needs nearby, at nearly the same offset, so that it is not a chance match
-ANCHOR_LENGTHS = (6, 3)  # words in n-grams that are unique in both texts; longer ones first
+EXACT = 10**10  # reference × hypothesis words; up to this size (a second), texts are aligned as a whole
+STRIDE = 8192  # reference words per anchor; with more, alignment takes longer but has more anchors to choose from
+SUPPORT = 16  # an anchor is no chance match if this many other n-grams nearby have nearly the same offset
+ANCHOR_LENGTHS = (6, 3)  # lengths of n-grams that are unique in both texts, in the order of trial
 WINDOW = 30_000  # words in each side of a window, if a long text has no anchors
 
 
@@ -39,8 +39,8 @@ WINDOW = 30_000  # words in each side of a window, if a long text has no anchors
 class Alignment:
     """A reference aligned with `n_hyp` words of a hypothesis, and the edit distance in words.
 
-    ref_to_hyp      int64 (reference words,): the hypothesis word paired with each, -1 for a deleted word; increasing,
-                    except for the -1
+    ref_to_hyp      int64 (reference words,): the hypothesis word that is paired with each reference word, in increasing
+                    order; -1 for a deleted word
     """
 
     ref_to_hyp: np.ndarray
@@ -51,14 +51,14 @@ class Alignment:
 def align_words(ref: Sequence[str], hyp: Sequence[str]) -> Alignment:
     """Align two word sequences with minimum edit distance; substitution, deletion and insertion each cost 1.
 
-    Longer texts than EXACT are cut at anchors, so that time and memory are about linear.
+    Texts beyond EXACT are cut at anchors, so that time and memory are about linear.
     """
     a, b = word_numbers(ref, hyp)
     return align_streams(a, b, [len(a)], [len(b)])
 
 
 def align_streams(ref: np.ndarray, hyp: np.ndarray, ref_ends: Sequence[int], hyp_ends: Sequence[int]) -> Alignment:
-    """Align streams that end at some words, each by itself as `align_words` does; equal words have equal numbers."""
+    """Align each stream separately, as `align_words` does. Words are numbers; streams end at `ref_ends`, `hyp_ends`."""
     blocks: list[np.ndarray | list[tuple[int, int, int]]] = []
     r0 = h0 = 0
     for r1, h1 in zip(ref_ends, hyp_ends):
@@ -77,12 +77,12 @@ def align_streams(ref: np.ndarray, hyp: np.ndarray, ref_ends: Sequence[int], hyp
 
 
 def project_slots(alignment: Alignment) -> np.ndarray:
-    """The hypothesis slot of each reference slot, int64 (reference words,); -1 before the first hypothesis word."""
+    """Returns the hypothesis slot of each reference slot, int64 (reference words,); -1 if there is none before it."""
     return np.maximum.accumulate(alignment.ref_to_hyp)
 
 
 def project_labels(alignment: Alignment, labels: np.ndarray) -> np.ndarray:
-    """Carry label numbers of reference slots onto hypothesis slots; a stronger label has a larger number."""
+    """Move label numbers from reference slots to hypothesis slots. Stronger labels have larger numbers."""
     slots = project_slots(alignment)
     projected = np.zeros(alignment.n_hyp, dtype=labels.dtype)
     marks = np.flatnonzero((labels > 0) & (slots >= 0))
@@ -91,14 +91,14 @@ def project_labels(alignment: Alignment, labels: np.ndarray) -> np.ndarray:
 
 
 def word_numbers(ref: Sequence[str], hyp: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Each word as a number, the same for the same word; int64 (words,) of each side."""
+    """Replaces words by numbers, equal numbers for equal words. Returns int64 (words,) for each side."""
     ids = dict(zip(dict.fromkeys(chain(ref, hyp)), count()))
     numbers = [np.fromiter(map(ids.__getitem__, words), np.int64, len(words)) for words in (ref, hyp)]
     return numbers[0], numbers[1]
 
 
 def _matching_blocks(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Stretches of equal words, the last one empty, at the end: rows of (start in a, start in b, length)."""
+    """Returns stretches of equal words as rows (start in a, start in b, length), with an empty one at the end."""
     from rapidfuzz.distance import Levenshtein  # takes 50 ms, which commands that align nothing need not pay
 
     blocks = Levenshtein.editops(a.tolist(), b.tolist()).as_matching_blocks()
@@ -106,10 +106,10 @@ def _matching_blocks(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _pair(blocks: np.ndarray, n_ref: int) -> np.ndarray:
-    """`ref_to_hyp` from the matching blocks, by the pairing rule; the last block is at the end of both texts."""
+    """Makes `ref_to_hyp` of the matching blocks by the pairing rule. The last block is at the end of both texts."""
     ref_to_hyp = np.full(n_ref, -1, np.int64)
     ref_start, hyp_start, size = blocks.T
-    ref_before = previous_of(ref_start + size, 0)  # start of the differing words before a block
+    ref_before = previous_of(ref_start + size, 0)  # where the unmatched words before each block start
     hyp_before = previous_of(hyp_start + size, 0)
     n_pairs = np.minimum(ref_start - ref_before, hyp_start - hyp_before)
     for first_ref, first_hyp, length in (ref_start, hyp_start, size), (ref_before, hyp_start - n_pairs, n_pairs):
@@ -118,7 +118,7 @@ def _pair(blocks: np.ndarray, n_ref: int) -> np.ndarray:
 
 
 def _parts(a: np.ndarray, b: np.ndarray, lengths: Sequence[int] = ANCHOR_LENGTHS) -> Iterator[tuple[int, ...]]:
-    """Cut two texts into parts that are aligned on their own: (start in a, end in a, start in b, end in b)."""
+    """Cut two texts into parts that are aligned separately: (start in a, end in a, start in b, end in b)."""
     if len(a) * len(b) <= EXACT:
         yield 0, len(a), 0, len(b)
         return
@@ -131,10 +131,10 @@ def _parts(a: np.ndarray, b: np.ndarray, lengths: Sequence[int] = ANCHOR_LENGTHS
 
 
 def _anchors(a: np.ndarray, b: np.ndarray, n: int) -> list[tuple[int, int]]:
-    """Positions to cut, in order: the middle of long stretches of n-grams that occur once in a and once in b.
+    """Returns positions to cut: the middles of long stretches of n-grams that occur once in a and once in b.
 
     In every STRIDE words of a, the longest such stretch is a candidate if SUPPORT more n-grams of these words have
-    nearly the same offset. The longest sequence of candidates that rises in both texts is kept (patience sorting).
+    nearly the same offset. Patience sorting selects the longest sequence of candidates that rises in both texts.
     """
     in_a, in_b = _common_unique(_ngrams(a, n), _ngrams(b, n))
     if not len(in_a):
@@ -176,7 +176,7 @@ def _common_unique(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def _rising(x: list[int], y: list[int]) -> list[tuple[int, int]]:
-    # Patience sorting: the value on top of each pile, its point, and each point's link to the pile before.
+    # Patience sorting: the top value of each pile, its point, and each point's link to the previous pile.
     tops: list[int] = []
     top_points: list[int] = []
     before: list[int] = []
@@ -192,7 +192,7 @@ def _rising(x: list[int], y: list[int]) -> list[tuple[int, int]]:
 
 
 def _windows(a: np.ndarray, b: np.ndarray) -> list[tuple[int, int]]:
-    """Positions to cut texts without anchors: in the longest equal stretch of the third quarter of a window."""
+    """Returns positions to cut texts without anchors: in the longest equal stretch of each window's third quarter."""
     cuts: list[tuple[int, int]] = []
     r, h = 0, 0
     while (len(a) - r) * (len(b) - h) > EXACT:

@@ -1,16 +1,16 @@
-"""Timed words to one pause per slot, and pauses as Kaldi float vectors.
+"""Computes one pause per slot from timed words, and writes pauses as Kaldi float vectors.
 
-The pause after a word is the silence in its slot: the begin of the next word minus the end of this one, but at least 0.
-If timed words that are not in the text (fillers, insertions) are between the two, their time is subtracted.
+The pause after a word is the silence in its slot: the begin of the next word minus the end of this word, but at least
+0. If timed words that are not in the text (fillers, insertions) are between the two, their time is subtracted.
 
-Alignment (minimum edit distance, ignoring case) gives the words of the text their times, including substituted words. A
-pause is known if this word and the next one are timed; else it is NaN. The pause after the last word of a stream is
-known if the recording's end is: from a TextGrid, or from a silence that ends a CTM.
+The words of the text, including substituted words, get their times by alignment (minimum edit distance, ignoring case).
+A pause is known if both its word and the next word have times; otherwise it is NaN. The pause after the last word of a
+stream is known if the end of the recording is known, from a TextGrid or from a silence at the end of a CTM.
 
-The ids say which times belong to a stream. Times under the stream's id (recording or speaker), or under its file and
+The ids show which times belong to a stream. Times under the stream's id (recording or speaker), or under its file and
 channel (`reco2file_and_channel`), count from the recording's start, and pauses between its utterances are known. Times
-under utterance ids count from the utterance's start. With `segments`, the utterance's begin is added, and pauses
-between the utterances of a recording are known; without, they are NaN.
+under utterance ids count from the utterance's start. If there are `segments`, the utterance's begin is added, and
+pauses between the utterances of a recording are known; otherwise these pauses are NaN.
 """
 
 import os
@@ -29,11 +29,11 @@ from punc.data.kaldi_io import archive_path, write_vector
 from punc.data.tables import fields, read_table, sort_table
 from punc.timing.align import align_words
 
-SEGMENT_SLACK = 1.0  # s by which a word may end after its utterance: both ends are rounded and estimated
+SEGMENT_SLACK = 1.0  # s; a word may end this much after its utterance, because both ends are estimates
 
 
 class TimedWord(NamedTuple):
-    """A word of an utterance or a recording, with its time in seconds; `speaker` as NIST's CTMs may name it."""
+    """A word of an utterance or a recording, with its time in seconds. Some of NIST's CTMs name the `speaker`."""
 
     id: str
     channel: str
@@ -45,7 +45,7 @@ class TimedWord(NamedTuple):
 
 
 class Timing(NamedTuple):
-    """The words of one id in time order, without silences; its end in seconds, None if unknown; where it was read."""
+    """The words of one id in time order, without silences; its end in seconds, None if unknown; the file it is from."""
 
     words: list[TimedWord]
     end: float | None = None
@@ -57,7 +57,7 @@ Sources = Mapping[str, Callable[..., Timing]]
 
 
 def read_channels(path: StrPath) -> dict[str, tuple[str, str]]:
-    """Recording → file and channel, from `reco2file_and_channel` if it exists. Raises InputError if it is invalid."""
+    """Maps recordings to file and channel by `reco2file_and_channel`, if it exists. Raises InputError if invalid."""
     channels: dict[str, tuple[str, str]] = {}
     recordings: dict[tuple[str, str], str] = {}
     for row in read_table(path) if os.path.isfile(path) else ():
@@ -75,13 +75,13 @@ def read_channels(path: StrPath) -> dict[str, tuple[str, str]]:
 
 def stream_pauses(utterances: Sequence[Utterance], sources: Sources, channels: Mapping[str, tuple[str, str]],
                   counts: Counter[str]) -> list[np.ndarray]:
-    """The pauses of each of a stream's utterances: float32 (words,), seconds, NaN if unknown.
+    """Returns the pauses of each utterance of a stream: float32 (words,), seconds, NaN if unknown.
 
-    utterances   in time order
+    utterances   the stream's utterances in time order
     channels     recording → (file, channel)
-    counts       counts slots, known, next_to_untimed (unknown, next to an untimed word), ends (unknown, at an end),
-                 untimed (words of the text), extra (timed words that the text does not have), missing (utterances),
-                 errors (edit distance of the timed words and the text)
+    counts       gets the numbers of slots, known pauses, pauses that are unknown because a word is untimed
+                 (next_to_untimed) or at an end (ends), untimed words of the text, extra timed words that the text does
+                 not have, missing utterances, and errors (edit distance between the timed words and the text)
 
     Raises InputError for wrong times, and for times of an utterance that run past its segment.
     """
@@ -97,7 +97,7 @@ def stream_pauses(utterances: Sequence[Utterance], sources: Sources, channels: M
 
 
 def times_of_stream(stream: str, sources: Sources, channels: Mapping[str, tuple[str, str]]) -> Timing | None:
-    """The timing under a stream's id, or under its file and channel; None if neither exists."""
+    """Returns the timing under a stream's id, or under its file and channel; None if neither exists."""
     file, channel = channels.get(stream, (stream, None))
     for id in (stream, file):
         if id in sources:
@@ -131,7 +131,7 @@ def _of_utterances(utterances: Sequence[Utterance], sources: Sources, counts: Co
 
 
 def match_times(words: Sequence[str], timing: Timing, counts: Counter[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Begin and end of the timed words, (timed words, 2), and the index of each text word among them, -1 for none."""
+    """Returns begin and end of timed words, (timed words, 2), and for each text word its timed word, -1 for none."""
     text = [word.casefold() for word in words]
     timed = [row.word.casefold() for row in timing.words]
     alignment = align_words(text, timed)
@@ -152,10 +152,10 @@ def _pauses(times: np.ndarray, matched: np.ndarray, end: float | None, counts: C
 
 
 def slot_pauses(times: np.ndarray, matched: np.ndarray, end: float | None = None) -> np.ndarray:
-    """The silence after each word, float32 (words,), seconds; NaN if the word or the next one is not timed.
+    """Returns the silence after each word, float32 (words,), seconds; NaN if this or the next word is not timed.
 
     times     (timed words, 2): begin and end in seconds, in time order
-    matched   (words,): the index of each word's timed word, -1 for an untimed word; increasing, except for the -1
+    matched   (words,): the index of each word's timed word, in increasing order; -1 for an untimed word
     end       the end of the recording in seconds; None if unknown
     """
     begins, ends = times[:, 0], times[:, 1]
@@ -173,9 +173,8 @@ def slot_pauses(times: np.ndarray, matched: np.ndarray, end: float | None = None
 
 
 def write_pauses(directory: StrPath, pauses: Iterable[tuple[str, np.ndarray]]) -> None:
-    """Write `pauses.ark` and `pauses.scp` of a data directory, of utterances in any order, whole or not at all.
-
-    As in Kaldi's scripts, the index names the archive by its absolute path. Only the ids are in memory.
+    """Write `pauses.ark` and `pauses.scp` of a data directory, given utterances in any order. On an error, neither file
+    changes. As in Kaldi's scripts, the index names the archive by its absolute path. Only the ids are in memory.
     """
     directory = Path(os.path.abspath(directory))
     archive = archive_path(directory / "pauses.ark")
@@ -186,7 +185,7 @@ def write_pauses(directory: StrPath, pauses: Iterable[tuple[str, np.ndarray]]) -
 
 
 def pauses_by_label(utterances: Iterable[Utterance]) -> dict[str, np.ndarray]:
-    """The pauses of each label's slots, float32, seconds, NaN unknown; labels in the order of their first slot."""
+    """Returns the pauses of each label's slots, float32, seconds, NaN unknown; labels in the order of first slots."""
     parts: dict[str, list[np.ndarray]] = {}
     for utterance in utterances:
         assert utterance.labels is not None

@@ -1,1 +1,1 @@
-"""Tokens: tokenizers, vocabularies, word vectors, stores of token ids, and batches of them."""
+"""Tokenizers, vocabularies, word vectors, and stores of token ids, with soft targets and chunks of them."""

@@ -1,6 +1,6 @@
-"""Streams cut into chunks, and the steps of some chunks as arrays. This module does not import torch.
+"""Cuts streams into chunks, and returns the steps of some chunks as arrays. This module does not import torch.
 
-A chunk is some slots of a stream. It is read with some context around it that is not scored, from a fresh state.
+A chunk is a range of slots of a stream. A model reads it from a fresh state, with some unscored context around it.
 """
 
 from typing import NamedTuple
@@ -27,7 +27,7 @@ class Chunks(NamedTuple):
 def cut(offsets: np.ndarray, lookahead: int | None, size: int, context: int) -> Chunks:
     """Cut streams [offsets[i], offsets[i + 1]) into chunks of `size` slots, read with `context` slots around them.
 
-    If the model has a look-ahead, the context is only the slots before the chunk, plus the steps before the first slot.
+    If the model has a look-ahead, all context is before the chunk: `context` slots, and `lookahead` steps before them.
     """
     lengths = np.diff(offsets)
     counts = -(-lengths // size)
@@ -40,8 +40,8 @@ def cut(offsets: np.ndarray, lookahead: int | None, size: int, context: int) -> 
 
 
 def by_length(chunks: Chunks, batch_size: int, rng: np.random.Generator | None = None) -> list[np.ndarray]:
-    """Groups of at most `batch_size` chunks of similar length, indices int64: the longest come first, or, with `rng`,
-    the groups, and chunks of equal length, in random order."""
+    """Groups chunks of similar length, at most `batch_size` in a group, as indices int64. The longest come first; with
+    `rng`, the groups are in random order, and so are chunks of equal length."""
     lengths = chunks.last - chunks.first
     order = np.arange(len(lengths)) if rng is None else rng.permutation(len(lengths))
     order = order[np.argsort(-lengths[order], kind="stable")]
@@ -50,14 +50,14 @@ def by_length(chunks: Chunks, batch_size: int, rng: np.random.Generator | None =
 
 
 def padding(chunks: Chunks, batch_size: int) -> float:
-    """The fraction of the steps in all groups of `by_length` that is padding."""
+    """Returns which fraction of all steps is padding if the chunks are grouped by `by_length`."""
     lengths = np.sort(chunks.last - chunks.first)[::-1]
     sizes = np.diff(np.append(np.arange(0, len(lengths), batch_size), len(lengths)))
     return 1.0 - float(lengths.sum()) / max(float(lengths[::batch_size] @ sizes), 1.0)
 
 
 def gather_arrays(data: StoreSet, chunks: Chunks, group: np.ndarray, lookahead: int | None) -> Arrays:
-    """The chunks with the indices `group` as the arrays of one batch, padded at the end of its rows."""
+    """Returns the chunks with the indices `group` as arrays of one batch. Short rows are padded at the end."""
     arrays = tokens, pauses, labels = empty_arrays(data, len(group), int((chunks.last - chunks.first)[group].max()))
     ahead = lookahead or 0
     for row, (stream, first, last, begin, end) in enumerate(zip(*(a[group].tolist() for a in chunks))):
@@ -74,14 +74,15 @@ def gather_arrays(data: StoreSet, chunks: Chunks, group: np.ndarray, lookahead: 
 
 
 def empty_arrays(data: StoreSet, batch_size: int, size: int) -> Arrays:
-    """Arrays (batch_size, size) of steps after a stream's end."""
+    """Returns arrays (batch_size, size) in which every step is past the end of a stream."""
     shape = batch_size, size
     pauses = None if data.pauses is None else np.full((*shape, *data.pauses.shape[1:]), np.nan, np.float32)
     return np.full(shape, END, np.int64), pauses, np.full(shape, -1, np.int64)
 
 
 def with_turns(data: StoreSet) -> StoreSet:
-    """The set with pauses (seconds, NaN unknown) and turns (1: a change of speaker), float32 (N, 2), as its pauses."""
+    """Returns the set with `pauses` replaced by two columns, float32 (N, 2): pause in seconds (NaN: unknown) and turn
+    (1: the speaker changes)."""
     def both(tokens: slice) -> np.ndarray:
         values = np.zeros((len(data.ids[tokens]), 2), np.float32)
         values[:, 0] = np.nan if data.pauses is None else data.pauses[tokens]

@@ -1,9 +1,9 @@
-"""Soft targets: a teacher's posteriors in the slots of a store's sets, as training reads them.
+"""Reads soft targets, which are a teacher's posteriors in the slots of a store's sets.
 
     DIR/SET/targets.npy   uint8 (slots, L): the distribution over labels in each slot of a set, in 255ths
     DIR/SET/conf          lines: the number of slots, the CRC-32 of their labels and of the streams' names, the labels
 
-A slot follows a word whatever the tokens, so the targets fit every store of the same data directories.
+Every word has a slot, whatever the tokens are, so the targets fit every store of the same data directories.
 """
 
 import contextlib
@@ -21,13 +21,13 @@ from punc.tokens.store_set import StoreSet
 
 TARGETS = "targets.npy"
 ONE = 255  # stands for the probability 1
-BLOCK = 1 << 10  # tokens whose slots are counted together
-SUMMED = 1 << 20  # labels that are summed up at once
+BLOCK = 1 << 10  # the slots before every BLOCK-th token are counted in advance
+SUMMED = 1 << 20  # this many labels are summed at once
 AGAIN = "make the soft targets again: punc soft-targets"
 
 
 def facts_of(data: StoreSet, labels: LabelSet) -> list[str]:
-    """The properties of a set that soft targets must match. Raises InputError if the set has no labels."""
+    """Returns the properties of a set that soft targets must match. Raises InputError if the set has no labels."""
     if data.labels is None:
         raise InputError("a set without labels", "make the store of a data directory with punct")
     slots = labels_crc = streams_crc = 0
@@ -43,8 +43,8 @@ def facts_of(data: StoreSet, labels: LabelSet) -> list[str]:
 
 
 class SoftTargets:
-    """The targets of the tokens of a set: parts uint8 (slots, L), one after the other, and labels int8 (N,), −1 without
-    a slot."""
+    """The targets of the tokens of a set, given consecutive parts uint8 (slots, L) and labels int8 (N,): −1 for a token
+    without a slot."""
 
     def __init__(self, parts: Sequence[np.ndarray], labels: np.ndarray):
         self._parts, self._labels = parts, labels
@@ -54,7 +54,7 @@ class SoftTargets:
         assert self._before[-1] == self._starts[-1], "read_targets has compared the slots"
 
     def __getitem__(self, tokens: np.ndarray) -> np.ndarray:
-        """The distributions, float32 (n, L), of tokens (n,); without a slot, the first label has probability 1."""
+        """Returns distributions, float32 (n, L), for tokens (n,). For a token without a slot, P(first label) is 1."""
         slots = self._slots(tokens)
         rows = np.zeros((len(tokens), self._parts[0].shape[1]), np.float32)
         part = np.searchsorted(self._starts, slots, "right") - 1
@@ -65,7 +65,7 @@ class SoftTargets:
         return rows / rows.sum(1, keepdims=True)
 
     def _slots(self, tokens: np.ndarray) -> np.ndarray:
-        """How many slots are before each token's own; -1 for a token without one."""
+        """Returns the number of slots before each token's slot; -1 for a token without a slot."""
         blocks, own = np.unique(tokens // BLOCK, return_inverse=True)
         has_slot = np.zeros((len(blocks), BLOCK), bool)
         for row, block in enumerate(blocks.tolist()):
@@ -77,8 +77,8 @@ class SoftTargets:
 
 
 def read_targets(directory: Path, store: Store, name: str) -> SoftTargets:
-    """The soft targets of a set, memory-mapped. Raises InputError if there are none, or if they are for other slots or
-    labels."""
+    """Opens the soft targets of a set, memory-mapped. Raises InputError if they are missing, or if they belong to
+    different slots or labels."""
     data = store.set(name)
     assert data.labels is not None, "the set is labelled"
     members = store.members(name)
@@ -87,7 +87,7 @@ def read_targets(directory: Path, store: Store, name: str) -> SoftTargets:
 
 
 def _read_part(directory: Path, store: Store, name: str) -> np.ndarray:
-    """The soft targets of a set that is not joined, uint8 (slots, L)."""
+    """Returns the soft targets of a set that is not a joined set, uint8 (slots, L)."""
     conf, path = directory / "conf", directory / TARGETS
     if not conf.is_file() or not path.is_file():
         raise InputError("no soft targets", "make them: punc soft-targets", directory)
@@ -95,7 +95,7 @@ def _read_part(directory: Path, store: Store, name: str) -> np.ndarray:
     if conf.read_text(encoding="utf-8", errors="replace").splitlines()[:len(facts)] != facts:
         raise InputError(f"not the soft targets of '{name}' in {store.path}, or its slots have changed", AGAIN, conf)
     shape = int(facts[0].partition("=")[2]), len(store.labels)
-    with contextlib.suppress(Exception):  # np.load raises many kinds, depending on where the file is broken
+    with contextlib.suppress(Exception):  # which exception np.load raises depends on where the file is broken
         loaded = np.load(path, mmap_mode="r")
         if loaded.dtype == np.uint8 and loaded.shape == shape:
             return loaded
@@ -103,6 +103,7 @@ def _read_part(directory: Path, store: Store, name: str) -> np.ndarray:
 
 
 def targets_checksums(directory: Path, store: Store, name: str) -> dict[str, int]:
-    """The CRC-32 of the soft targets of a set, by their names relative to the store, next to its own checksums."""
+    """Returns the CRC-32 of each file of a set's soft targets. File names are relative to the store, as in its own
+    checksums."""
     paths = [directory / member / TARGETS for member in dict.fromkeys(store.members(name))]
     return {os.path.relpath(path, store.path): crc32_of(path) for path in paths}

@@ -1,13 +1,13 @@
 """Stores: data directories as a vocabulary and flat memory-mapped arrays. Models train on stores.
 
-    STORE/vocab               one token a line; the line is its id: <unk>, </s>, then the most frequent first
+    STORE/vocab               one token per line; its line number is its id: <unk>, </s>, then by falling frequency
     STORE/…                   the other files of the tokenizer (see `tokenizer`)
     STORE/labels.txt          the label set
     STORE/conf                --name=value lines: the token type and the other options
     STORE/<set>/ids.npy       int32 (N,), the tokens of all streams, end to end
     STORE/<set>/labels.npy    int8 (N,), the label of the slot after each token; -1 if there is no slot
-    STORE/<set>/pauses.npy    float32 (N,), seconds after each token; NaN unknown
-    STORE/<set>/turns.npy     bool (N,), whether another speaker says the next word; missing if that is not known
+    STORE/<set>/pauses.npy    float32 (N,), the pause after each token in seconds; NaN unknown
+    STORE/<set>/turns.npy     bool (N,), whether another speaker says the next word; no such file if this is unknown
     STORE/<set>/index         lines STREAM OFFSET LENGTH
 
 Word and subword streams are stored without `</s>`; readers append it. In character streams `</s>` is the last token.
@@ -32,11 +32,11 @@ logger = logging.getLogger(__name__)
 FILES = (*TOKENIZER_FILES, "labels.txt", "conf")
 ONE_TOKEN = ("word", "class", "form")  # token types in which a word is one token
 LONGEST_PATH = 10_000  # characters
-STALE = (*TOKENIZER_FILES[1:], *(f"*/{name}" for name in SET_FILES))  # files of an older store
+STALE = (*TOKENIZER_FILES[1:], *(f"*/{name}" for name in SET_FILES))  # an older store may have left these
 
 
 class Store:
-    """A store on disk, with the names of its `sets`. Raises InputError if it is not a store, or unfinished."""
+    """A store on disk, with the names of its `sets`. Raises InputError if it is not a store or is unfinished."""
 
     def __init__(self, path: StrPath):
         self.path = Path(path)
@@ -52,7 +52,7 @@ class Store:
         self.sets = sorted(index.parent.name for index in self.path.glob("*/index"))
 
     def set(self, name: str) -> StoreSet:
-        """Open one set, whose files are read once. Raises InputError if it is missing or broken, or has tokens or
+        """Open one set; its files are read only once. Raises InputError if it is missing or broken, or has tokens or
         labels that the store does not have."""
         if name not in self.sets:
             raise InputError(f"no set '{name}' in the store", f"it has {' '.join(self.sets)}", self.path)
@@ -60,18 +60,18 @@ class Store:
         return read_set(self.path / name)
 
     def members(self, name: str) -> list[str]:
-        """The sets that a joined set is made of, in order; of any other set, the set itself."""
+        """Returns the sets of which a joined set is made, in order; for any other set, only its own name."""
         return self._joins.get(name, [name])
 
     def checksums(self, sets: Iterable[str]) -> dict[str, int]:
-        """The CRC-32 of each file that training on some sets depends on, by its name in the store."""
+        """Returns the CRC-32 of each file on which training with these sets depends, by its name in the store."""
         names = [name for name in FILES if name != "conf"]
         names += [f"{name}/{file}" for name in sorted(sets) for file in SET_FILES]
         return {name: crc32_of(self.path / name) for name in names if (self.path / name).is_file()}
 
 
 def _read_conf(path: Path) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """The options in a store's conf, and its joined sets with their members."""
+    """Returns the options in a store's conf, and its joined sets with their members."""
     again = "make the store again: punc make-store"
     conf, joins = {}, {}
     for number, line in read_lines(path):
@@ -98,17 +98,17 @@ def crc32_of(path: Path) -> int:
 def make_store(path: StrPath, data_dirs: Sequence[StrPath], labels: StrPath, token_type: str = "word",
                vocab_size: int | None = None, min_count: int = 1, vocab: StrPath | None = None,
                train: str | None = None, nj: int = 2, joins: Sequence[str] = (), clitics: str = "") -> None:
-    """Make a store of data directories; each becomes a set of its name. Does nothing if the store is finished and
+    """Make a store of data directories; each becomes a set with its name. Does nothing if the store is finished and
     neither the options nor the inputs (size and time of each table) have changed.
 
-    labels      file of the label set; clitics: of the rules by which the words of the data directories were split
+    labels      file of the label set; `clitics`: file of the rules that split the words of the data directories
     vocab       file of a vocabulary to use instead of making one (for subwords, pieces.model is next to it)
-    vocab_size  the largest number of tokens, without the special ones; None: the tokenizer's default
-    min_count   tokens that occur less often are left out; for subwords, words that the pieces are learned from
-    train       sets whose words make the vocabulary, with commas between; None: the first
-    joins       more sets, each NAME=SET,SET,…: those sets end to end
+    vocab_size  the largest number of tokens, not counting the special ones; None: the tokenizer's default
+    min_count   tokens that occur less often are left out; for subwords, rarer words are not used to learn the pieces
+    train       sets whose words make the vocabulary, separated by commas; None: the first set
+    joins       joined sets, each given as NAME=SET,SET,…: the sets end to end
 
-    Raises InputError for options that do not fit, and for errors in the data directories.
+    Raises InputError for options that do not fit together, and for errors in the data directories.
     """
     path = Path(path)
     sets = _name_sets(data_dirs)
@@ -147,7 +147,7 @@ def make_store(path: StrPath, data_dirs: Sequence[StrPath], labels: StrPath, tok
 
 
 def is_finished(path: Path, conf: str) -> bool:
-    """Whether a directory was made with this conf, which is written last; logs this."""
+    """Whether a directory was made with this conf, which is written last. Logs the answer."""
     if not (path / "conf").is_file() or (path / "conf").read_bytes() != conf.encode():
         return False
     logger.info("%s: finished, and its inputs have not changed", path)
@@ -155,7 +155,7 @@ def is_finished(path: Path, conf: str) -> bool:
 
 
 def _name_sets(data_dirs: Sequence[StrPath]) -> dict[str, DataDir]:
-    """The data directories by name. Raises InputError if two have the same name, or if a file of the store has it."""
+    """Returns the data directories by name. Raises InputError if a name occurs twice or is a file of the store."""
     sets: dict[str, DataDir] = {}
     for folder in data_dirs:
         name = Path(folder).resolve().name
@@ -166,7 +166,7 @@ def _name_sets(data_dirs: Sequence[StrPath]) -> dict[str, DataDir]:
 
 
 def _parse_joins(joins: Sequence[str], sets: Sequence[str]) -> dict[str, list[str]]:
-    """`NAME=SET,SET,…` as names and members. Raises InputError for an unknown set, or a name that is one already."""
+    """Parses each NAME=SET,SET,…. Raises InputError for an unknown set and for a NAME that is already a set's name."""
     found: dict[str, list[str]] = {}
     for join in joins:
         name, _, members = join.partition("=")
@@ -180,7 +180,7 @@ def _parse_joins(joins: Sequence[str], sets: Sequence[str]) -> dict[str, list[st
 
 
 def _conf(options: Mapping[str, Any], given: Iterable[StrPath | None], sets: Mapping[str, DataDir]) -> str:
-    """The options as a conf file, with the size and time of each given file and each table in comments."""
+    """Returns a conf file with the options; comments hold the size and time of each given file and each table."""
     lines = []
     for name, value in options.items():
         values = [value] if isinstance(value, (str, int, os.PathLike)) else value or ()

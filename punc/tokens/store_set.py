@@ -22,9 +22,9 @@ from punc.tokens.tokenizer import Tokenizer
 from punc.tokens.vocabulary import END
 
 logger = logging.getLogger(__name__)
-CHECKED = 1 << 18  # numbers that are checked at once
-COPIED = 1 << 22  # items that are copied at once
-UNKNOWN = {"pauses": np.nan, "turns": False}  # values in a joined set for a member without the array
+CHECKED = 1 << 18  # this many numbers are checked at once
+COPIED = 1 << 22  # this many items are copied at once
+UNKNOWN = {"pauses": np.nan, "turns": False}  # values in a joined set if a member does not have the array
 ARRAYS: dict[str, type] = {"ids": np.int32, "labels": np.int8, "pauses": np.float32, "turns": np.bool_}  # NAME.npy
 SET_FILES = (*(f"{name}.npy" for name in ARRAYS), "index")
 
@@ -37,11 +37,11 @@ class StoreSet(NamedTuple):
     pauses: np.ndarray | None  # float32 (N,) in seconds, NaN unknown; None if the directory has no pauses
     streams: Iterable[str]  # the names of the streams
     offsets: np.ndarray  # int64 (streams + 1,): stream i is [offsets[i]:offsets[i + 1]] of the arrays
-    turns: np.ndarray | None = None  # bool (N,), whether another speaker says the next word; None without turns
+    turns: np.ndarray | None = None  # bool (N,), whether another speaker says the next word; None if unknown
 
 
 class Lazy:
-    """An array of the shape (N, …) that computes only the items that are read: `make(index)`, with a NumPy index."""
+    """An array of the shape (N, …) that computes only the items that are read, by `make(index)` with a NumPy index."""
 
     def __init__(self, shape: tuple[int, ...], make: Callable[[Any], np.ndarray]):
         self.shape, self._make = shape, make
@@ -54,7 +54,7 @@ class Lazy:
 
 
 class StreamNames:
-    """The names of the streams of a set, read from its index when asked for: there can be millions."""
+    """The names of the streams of a set. There can be millions, so they are read from its index when needed."""
 
     def __init__(self, index: Path):
         self._index = index
@@ -65,7 +65,7 @@ class StreamNames:
 
 
 def read_set(folder: Path) -> StoreSet:
-    """Open a set. Raises InputError if it is truncated, or if its files do not fit together."""
+    """Open a set. Raises InputError if it is truncated or if its files do not fit together."""
     ids = _open_array(folder / "ids.npy", np.int32)
     labels, pauses, turns = (_open_array(folder / f"{name}.npy", ARRAYS[name])
                              if (folder / f"{name}.npy").exists() else None for name in ("labels", "pauses", "turns"))
@@ -78,7 +78,7 @@ def read_set(folder: Path) -> StoreSet:
 
 
 def _read_index(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """The offsets and lengths of the streams, int64 (streams,). Raises InputError for a broken index."""
+    """Returns the offsets and lengths of the streams, int64 (streams,). Raises InputError for a broken index."""
     try:
         numbers = np.fromiter(chain.from_iterable(map(itemgetter(1, 2), _index_rows(path))), np.int64)
         return numbers[::2], numbers[1::2]
@@ -87,7 +87,7 @@ def _read_index(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _index_rows(path: Path) -> Iterator[tuple[str, int, int]]:
-    """The name, offset and length of each stream of an index. Raises ValueError for a line that is something else."""
+    """Yields name, offset and length of each stream in an index. Raises ValueError for any other kind of line."""
     with open_input(path) as file:
         for line in file:
             name, start, length = line.split(b" ")
@@ -95,11 +95,11 @@ def _index_rows(path: Path) -> Iterator[tuple[str, int, int]]:
 
 
 def _open_array(path: Path, kind: type) -> np.memmap:
-    """A flat array of a type, memory-mapped."""
+    """Opens a flat array of a type, memory-mapped."""
     again = "make the store again: punc make-store"
-    with open_input(path, again):  # says what is wrong if it cannot be read
+    with open_input(path, again):  # raises InputError if the file cannot be read
         pass
-    with contextlib.suppress(Exception):  # np.load raises many kinds, depending on where the file is broken
+    with contextlib.suppress(Exception):  # which exception np.load raises depends on where the file is broken
         array = np.load(path, mmap_mode="r")
         if isinstance(array, np.memmap) and array.dtype == kind and array.ndim == 1:
             return array
@@ -107,11 +107,11 @@ def _open_array(path: Path, kind: type) -> np.memmap:
 
 
 def check_numbers(folder: Path, vocabulary: int, labels: int) -> None:
-    """Raise InputError if a set has a token or a label that is out of range. Reads the files by blocks."""
+    """Raise InputError if a set has a token or a label that is out of range. Reads the files in blocks."""
     for name, kind, least, most in (("ids.npy", np.int32, 0, vocabulary), ("labels.npy", np.int8, -1, labels)):
         if (folder / name).exists():
             array = _open_array(folder / name, kind)
-            with open_input(folder / name) as file:  # pages of a mapped array would count as this process's memory
+            with open_input(folder / name) as file:  # mapped pages would count as memory of this process
                 file.seek(array.offset)
                 for begin in range(0, len(array), CHECKED):
                     block = np.fromfile(file, kind, min(CHECKED, len(array) - begin))
@@ -121,9 +121,9 @@ def check_numbers(folder: Path, vocabulary: int, labels: int) -> None:
 
 
 def write_set(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: LabelSet, nj: int = 1) -> None:
-    """Write a set into a new directory, in one pass over the data, in `nj` processes, which do not change it.
+    """Write a set to a new directory, in one pass over the data. The number of processes, `nj`, has no effect on it.
 
-    A few blocks are in memory at a time. Raises InputError for errors in the data directory, and if it has no words.
+    Only a few blocks are in memory at a time. Raises InputError if the data directory has errors or has no words.
     """
     folder.mkdir()
     classes = {name: number for number, name in enumerate(labels.names)}
@@ -149,7 +149,7 @@ def write_set(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: LabelSe
 
 
 def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> dict[str, int]:
-    """Write parts of a data directory to the files of a set, and count; a stream may continue in the next part."""
+    """Write parts of a data directory to the files of a set. A stream may span several parts. Returns counts."""
     total = words = lost = streams = start = 0
     stream, key = None, ""
     with contextlib.ExitStack() as stack:
@@ -177,10 +177,8 @@ def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> dict[
 
 
 def join_sets(store: Path, name: str, members: Sequence[str]) -> None:
-    """Join sets of a store to another set; pauses or turns that a member does not have are unknown there.
-
-    Raises InputError if only some members have labels.
-    """
+    """Join sets of a store to a new set. If only some members have pauses (or turns), they are unknown in the others.
+    Raises InputError if only some members have labels."""
     sets = [read_set(store / member) for member in members]
     labelled = [data.labels is not None for data in sets]
     if any(labelled) != all(labelled):
@@ -202,7 +200,7 @@ def join_sets(store: Path, name: str, members: Sequence[str]) -> None:
 
 
 def _copy_array(array: np.ndarray | None, size: int, name: str, file: IO[bytes]) -> None:
-    """Append an array of a set, or `size` unknown values if the set does not have it."""
+    """Append an array of a set, or `size` unknown values if the set does not have the array."""
     for begin in range(0, size, COPIED):
         end = min(begin + COPIED, size)
         file.write((np.full(end - begin, UNKNOWN[name], ARRAYS[name]) if array is None else array[begin:end]).data)
@@ -210,7 +208,7 @@ def _copy_array(array: np.ndarray | None, size: int, name: str, file: IO[bytes])
 
 @contextlib.contextmanager
 def flat_file(path: Path, kind: type, columns: int = 0) -> Iterator[IO[bytes]]:
-    """Open an npy file for appending items, of a flat array, or of a table (items, columns); the header comes last."""
+    """Open an npy file to append items of a flat array, or of a table (items, columns). Writes the header last."""
     def write_header(items: int) -> None:
         facts = {"descr": np.lib.format.dtype_to_descr(np.dtype(kind)), "fortran_order": False,
                  "shape": (items // columns, columns) if columns else (items,)}

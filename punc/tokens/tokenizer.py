@@ -1,12 +1,11 @@
-"""The interface of tokenizers, and how they are found: each is one file in punc/tokens/tokenizers; there is no
-registry.
+"""The interface of tokenizers. Each tokenizer is a module in punc/tokens/tokenizers and is found by its name.
 
-A store or a model's directory holds one, as the files
+The directory of a store or a model has one tokenizer in these files:
 
-    vocab          one token a line
+    vocab          one token per line
     token_type     the tokenizer's name; missing if it is `word`
     pieces.model   only for subwords: the model that cuts words into pieces
-    tokenizer.json only for the pieces of an encoder: its own tokenizer
+    tokenizer.json only for the pieces of an encoder: the encoder's own tokenizer
     clitics        the rules by which the words of the training text were split (`text.prose.Clitics`), if any
 """
 
@@ -30,9 +29,9 @@ from punc.text.prose import Clitics
 from punc.tokens import tokenizers
 from punc.tokens.vocabulary import END, SPECIALS, UNK, Vocabulary, count_words, most_frequent
 
-CACHED = 1 << 13  # words whose tokens a `word_encoder` remembers
-CLITICS = "clitics"  # the file of a directory with the rules that split words
-TOKENIZER_FILES = ("vocab", "token_type", "pieces.model", "tokenizer.json", CLITICS)  # those of all tokenizers
+CACHED = 1 << 13  # a `word_encoder` remembers the tokens of this many words
+CLITICS = "clitics"  # name of the file with the rules that split words
+TOKENIZER_FILES = ("vocab", "token_type", "pieces.model", "tokenizer.json", CLITICS)  # the files of any tokenizer
 DEFAULT = "word"  # the token type of a directory without a file token_type
 AGAIN = "make the store again: punc make-store --token-type={}"
 
@@ -41,21 +40,21 @@ class Encoding(NamedTuple):
     """The tokens of some words."""
 
     ids: np.ndarray  # int32 (N,)
-    slots: np.ndarray  # int64 (words,), ascending: the index of the token that each word's slot follows
-    lost: int  # how many tokens are unknown, or how many characters were left out
+    slots: np.ndarray  # int64 (words,), ascending: for each word, the index of the token before its slot
+    lost: int  # number of unknown tokens or, if tokens are characters, of characters that were left out
 
 
 class Tokenizer(ABC):
-    """Converts words to tokens, and says after which token each word's slot is. No word's tokens depend on another
-    word."""
+    """Converts words to tokens, and says after which token each word's slot is. The tokens of a word do not depend on
+    other words."""
 
-    token_type: ClassVar[str]  # the tokenizer's name: its file's name, and the value of `--token-type`
+    token_type: ClassVar[str]  # the tokenizer's name, which is its module's name and the value of `--token-type`
     meaning: ClassVar[str]  # what a token is, for `--help`
     vocab_size: ClassVar[int] = 100000  # default of `--vocab-size`
-    ends_with_end: ClassVar[bool] = False  # the last token of a stream is END; if not, readers append END
-    by_character: ClassVar[bool] = False  # the words of a text are its characters, without spaces between them
-    context: ClassVar[int] = 256  # tokens that decoding reads around a part of a long stream
-    # How `punc make-store` reports a set.
+    ends_with_end: ClassVar[bool] = False  # whether END replaces the last token of a stream; if not, readers append END
+    by_character: ClassVar[bool] = False  # whether the words of a text are its characters, not separated by spaces
+    context: ClassVar[int] = 256  # when a long stream is decoded in parts, this many tokens around each are read
+    # The line that `punc make-store` prints about a set.
     summary: ClassVar[str] = "{words} words in {streams} streams, {percent:.2f} % unknown"
     vocabulary: Vocabulary
     clitics: Clitics | None = None  # the rules by which the words of the training text were split
@@ -63,18 +62,18 @@ class Tokenizer(ABC):
     @classmethod
     @abstractmethod
     def read(cls, path: StrPath) -> "Tokenizer":
-        """The tokenizer of a vocabulary file. Raises InputError if that is not a vocabulary of this token type."""
+        """Reads a vocabulary file. Raises InputError if it is not a vocabulary of this token type."""
 
     @classmethod
     def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "Tokenizer":
-        """A new tokenizer for the words of data directories, of at most `size` tokens without the special ones; those
-        that occur fewer than `min_count` times are left out. The result does not depend on `nj`."""
+        """Makes a tokenizer for the words of data directories. It has at most `size` tokens besides the special ones;
+        tokens that occur fewer than `min_count` times are left out. The result does not depend on `nj`."""
         return cls.learn(cls.count(sets, size, nj), size, min_count)
 
     @classmethod
     @abstractmethod
     def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "Tokenizer":
-        """A new tokenizer, by how often each word occurs; arguments as those of `make`."""
+        """Makes a tokenizer from the result of `count`. The other arguments are those of `make`."""
 
     @classmethod
     def is_token(cls, word: bytes) -> bool:
@@ -83,7 +82,7 @@ class Tokenizer(ABC):
 
     @classmethod
     def count(cls, sets: Sequence[DataDir], size: int, nj: int = 1) -> dict[bytes, int]:
-        """The statistics of data directories that `learn` needs."""
+        """Returns the counts that `learn` needs."""
         return count_words(sets, size, nj, cls.is_token)
 
     def write(self, directory: Path) -> None:
@@ -99,16 +98,16 @@ class Tokenizer(ABC):
 
     @abstractmethod
     def encode(self, words: Sequence[str]) -> Encoding:
-        """The tokens of words. A bound method of it can be sent to other processes."""
+        """Returns the tokens of words. The bound method can be pickled for other processes."""
 
     @property
     def splitter(self) -> Callable[[str], list[str]] | None:
-        """Splits an input word into one or more parts, by the rules of the training text; None: words stay whole."""
+        """A function that splits an input word by the rules of the training text; None if words are not split."""
         return self.clitics.split if self.clitics else None
 
     def encode_input(self, words: Sequence[str]) -> Encoding:
-        """The tokens of input words: each is split by the rules of the training text, and its slot is that of its last
-        part."""
+        """Returns the tokens of input words, after a split by the rules of the training text. The slot of a word is the
+        slot of its last part."""
         if not (splitter := self.splitter):
             return self.encode(words)
         split = lru_cache(CACHED)(splitter)
@@ -118,7 +117,7 @@ class Tokenizer(ABC):
         return encoding._replace(slots=encoding.slots[lasts])
 
     def word_encoder(self) -> Callable[[str], Sequence[int]]:
-        """A fast `encode_input` for words that arrive one by one: the ids of a word. Some words are cached."""
+        """Returns a fast `encode_input` for words that arrive one by one. It maps a word to ids, with a cache."""
         return lru_cache(CACHED)(lambda word: self.encode_input((word,)).ids.tolist())
 
 
@@ -147,7 +146,7 @@ class LookupTokenizer(Tokenizer):
         return self.complete(self.vocabulary.ids(words), words)
 
     def complete(self, ids: np.ndarray, words: Sequence[str]) -> Encoding:
-        """The encoding of words, given the id of each word, int32 (words,), UNK if the vocabulary lacks it."""
+        """Returns the encoding of words, given the id of each word, int32 (words,): UNK for an unknown word."""
         return Encoding(ids, np.arange(len(ids)), int((ids == UNK).sum()))
 
 
@@ -156,7 +155,7 @@ def token_types() -> list[str]:
 
 
 def tokenizer_class(token_type: str, path: Path | None = None) -> type[Tokenizer]:
-    """The tokenizer with this name, which may come from a file. Raises InputError if there is none."""
+    """Returns the tokenizer class with this name, which `path` may have given. Raises InputError if there is none."""
     if token_type not in token_types():
         raise InputError(f"no token type '{token_type}'", f"choose from {', '.join(token_types())}", path)
     name = f"{token_type}_" if keyword.iskeyword(token_type) else token_type
@@ -165,14 +164,14 @@ def tokenizer_class(token_type: str, path: Path | None = None) -> type[Tokenizer
 
 
 def class_of(directory: StrPath) -> type[Tokenizer]:
-    """The class of the tokenizer of a store or a model's directory. Raises InputError for an unknown name."""
+    """Returns the tokenizer class for the directory of a store or a model. Raises InputError for an unknown name."""
     path = Path(directory) / "token_type"
     token_type = next((line for _, line in read_lines(path)), "") if path.is_file() else DEFAULT
     return tokenizer_class(token_type, path)
 
 
 def read_tokenizer(directory: StrPath) -> Tokenizer:
-    """The tokenizer of a store or a model's directory. Raises InputError if its files are missing or broken."""
+    """Reads the tokenizer in the directory of a store or a model. Raises InputError if files are missing or broken."""
     tokenizer = class_of(directory).read(Path(directory) / "vocab")
     if (Path(directory) / CLITICS).is_file():
         tokenizer.clitics = Clitics(Path(directory) / CLITICS)
@@ -180,8 +179,8 @@ def read_tokenizer(directory: StrPath) -> Tokenizer:
 
 
 def encode_streams(tokenizer: Tokenizer, words: Sequence[str], bounds: Sequence[int]) -> tuple[Encoding, np.ndarray]:
-    """The tokens of whole streams; stream i has the words [bounds[i]:bounds[i + 1]], at least one. Also returns int64
-    offsets: stream i has the tokens [offsets[i]:offsets[i + 1]]."""
+    """Returns the tokens of whole streams, and int64 offsets. Stream i has the words [bounds[i]:bounds[i + 1]], one or
+    more, and the tokens [offsets[i]:offsets[i + 1]]."""
     encoding = tokenizer.encode_input(words)
     offsets = np.append(0, encoding.slots + 1)[bounds]
     if tokenizer.ends_with_end:
@@ -190,14 +189,14 @@ def encode_streams(tokenizer: Tokenizer, words: Sequence[str], bounds: Sequence[
 
 
 class PieceTokenizer(Tokenizer):
-    """Words cut into pieces by a trained model: one or more tokens a word. A word's slot is after its last piece.
+    """Cuts words into pieces by a trained model: one or more tokens per word. A word's slot is after its last piece.
 
     Raises InputError if `content`, which says how words are cut and is stored in `file`, is invalid.
     """
 
     summary = "{words} words, {tokens} pieces in {streams} streams, {percent:.2f} % unknown"
     unknown: tuple[int, ...] = (UNK,)  # tokens for text without a piece
-    cache: int = 1 << 18  # words whose pieces are remembered
+    cache: int = 1 << 18  # the pieces of this many words are remembered
     file: ClassVar[str]  # next to the vocabulary
 
     def __init__(self, content: bytes, path: StrPath | None = None):
@@ -213,7 +212,7 @@ class PieceTokenizer(Tokenizer):
 
     @abstractmethod
     def parse(self, content: bytes, path: StrPath | None) -> None:
-        """Set the vocabulary, and what `cut_words` needs; arguments and errors as those of the class."""
+        """Set the vocabulary and everything that `cut_words` needs. The arguments and errors are those of the class."""
 
     @classmethod
     def read(cls, path: StrPath) -> "PieceTokenizer":
@@ -234,7 +233,7 @@ class PieceTokenizer(Tokenizer):
 
     @abstractmethod
     def cut_words(self, words: list[bytes]) -> Sequence[Sequence[int]]:
-        """The ids of the pieces, at least one, of each word in UTF-8."""
+        """Returns the ids of one or more pieces for each word, given in UTF-8."""
 
     def encode(self, words: Sequence[str]) -> Encoding:
         if len(self._pieces) > self.cache:
@@ -246,5 +245,5 @@ class PieceTokenizer(Tokenizer):
         parts = list(map(self._pieces.__getitem__, words))
         ids = np.frombuffer(bytearray(b"".join(parts)), np.int32)
         lengths = np.fromiter(map(len, parts), np.int64, len(parts)) // ids.itemsize
-        unknown = sum(int((ids == token).sum()) for token in self.unknown)  # of few numbers faster than np.isin
+        unknown = sum(int((ids == token).sum()) for token in self.unknown)  # faster than np.isin if few
         return Encoding(ids, np.cumsum(lengths) - 1, unknown)

@@ -1,4 +1,4 @@
-"""Vocabularies: the tokens that a model knows. A file has one token a line; the line's number, from 0, is its id."""
+"""Vocabularies: the tokens that a model knows. A file has one token per line; the line number, from 0, is its id."""
 
 import contextlib
 import heapq
@@ -41,11 +41,11 @@ class Vocabulary:
 
     @classmethod
     def read(cls, path: StrPath) -> "Vocabulary":
-        """Read a vocabulary file. Raises InputError also for empty lines and for spaces in a token."""
+        """Read a vocabulary file. Also raises InputError for empty lines and for spaces in a token."""
         tokens = []
         with open_input(path) as file:
             content = file.read()
-            if _is_usual(content):  # then lines are not checked, which would take most of the time to load a model
+            if _is_usual(content):  # skips a check of each line, which would dominate the time to load a model
                 with contextlib.suppress(UnicodeDecodeError):
                     return cls(content.decode().split("\n")[:-1], path)
             for number, line in enumerate(io.BytesIO(content), 1):
@@ -63,16 +63,16 @@ class Vocabulary:
         return len(self.tokens)
 
     def id(self, word: str) -> int:
-        """The id of a word; UNK for a word that is not in the vocabulary."""
+        """Returns the id of a word; UNK for a word that is not in the vocabulary."""
         return self._ids.get(word, UNK)
 
     def ids(self, words: Sequence[str]) -> np.ndarray:
-        """The ids of words, int32 (len(words),); UNK for a word that is not in the vocabulary."""
+        """Returns the ids of words, int32 (words,); UNK for a word that is not in the vocabulary."""
         return np.fromiter(map(self._ids.get, words, repeat(UNK)), np.int32, len(words))
 
 
 def _is_usual(content: bytes) -> bool:
-    """Whether a vocabulary file has no empty line and no space, and a line end at its end."""
+    """Whether a vocabulary file ends with a line end and has no empty line and no space."""
     if content.startswith(b"\n") or b"\n\n" in content or not content.endswith(b"\n"):
         return False
     return len(content.translate(None, b" \t\r\0")) == len(content)
@@ -80,10 +80,8 @@ def _is_usual(content: bytes) -> bool:
 
 def count_words(sets: Sequence[DataDir], size: int, nj: int = 1,
                 is_token: Callable[[bytes], bool] = bool) -> dict[bytes, int]:
-    """The counts of the `size` most frequent words of data directories, without special tokens, as UTF-8.
-
-    Of words that occur equally often, the first in C order are taken.
-    """
+    """Counts the `size` most frequent words of data directories, without special tokens. Keys are UTF-8. If words are
+    equally frequent, the first in C order are taken."""
     counts = SpilledCounts(MOST_TYPES)
     for of_block in map_blocks(count_block, sets, nj):
         counts.add({word.encode(): number for word, number in of_block.items()})
@@ -92,7 +90,7 @@ def count_words(sets: Sequence[DataDir], size: int, nj: int = 1,
 
 
 def map_blocks(function: Callable[[Path, LineBlock], Count], sets: Sequence[DataDir], nj: int) -> Iterator[Count]:
-    """The sum of a function's counts over the blocks of the texts of data directories, in `nj` processes."""
+    """Yields the result of a function for each block of the texts of data directories, computed in `nj` processes."""
     for data in sets:
         try:
             yield from map_ordered(partial(function, data.path), line_blocks(data, ["text"], COUNT_BYTES), nj)
@@ -101,15 +99,15 @@ def map_blocks(function: Callable[[Path, LineBlock], Count], sets: Sequence[Data
 
 
 def most_frequent(counts: dict[bytes, int], size: int, min_count: int) -> list[str]:
-    """The `size` most frequent tokens that occur at least `min_count` times; ties in C order."""
+    """Returns the `size` most frequent tokens that occur at least `min_count` times; ties in C order."""
     words = sorted(word for word, n in counts.items() if n >= min_count)
     return [word.decode() for word in sorted(words, key=counts.__getitem__, reverse=True)[:size]]
 
 
 class SpilledCounts:
-    """How often each word, bytes without spaces and newlines, occurs, by an external merge sort (Knuth 1998, 5.4).
+    """Counts words, which are bytes without spaces and newlines, by an external merge sort (Knuth 1998, 5.4).
 
-    When more than `limit` distinct words are in memory, they are written to a temporary file, sorted: a run.
+    When more than `limit` distinct words are in memory, they are sorted and written to a temporary file, called a run.
     """
 
     def __init__(self, limit: int):
@@ -126,7 +124,7 @@ class SpilledCounts:
             self._counts.clear()
 
     def items(self) -> Iterator[tuple[bytes, int]]:
-        """The words in C order, each with its count."""
+        """Yields the words in C order, each with its count."""
         for run in self._runs:
             run.seek(0)
         runs = [map(_parse_pair, run) for run in self._runs]
@@ -134,17 +132,17 @@ class SpilledCounts:
             yield word, sum(map(itemgetter(1), pairs))
 
     def most_frequent(self, size: int, wanted: Callable[[bytes], bool]) -> dict[bytes, int]:
-        """The `size` most frequent words that are wanted; of words with the same count the first in C order."""
+        """Returns the `size` most frequent wanted words; if counts are equal, the first words in C order."""
         found = (pair for pair in self.items() if wanted(pair[0]))
         return dict(heapq.nlargest(size, found, key=itemgetter(1)))
 
 
 def _parse_pair(line: bytes) -> tuple[bytes, int]:
-    """A word and its count, of a line of a run."""
+    """Returns the word and the count in a line of a run."""
     word, _, count = line.partition(b" ")
     return word, int(count)
 
 
 UNK, END = 0, 1  # ids of the unknown token and the end of a stream
 SPECIALS = ("<unk>", "</s>")
-MOST_TYPES = 1 << 18  # different words that are counted in memory: about 50 MB
+MOST_TYPES = 1 << 18  # this many different words are counted in memory: about 50 MB

@@ -1,1 +1,1 @@
-"""Training: epochs, their options, batches, optimiser, checkpoints and ranks, and the evaluation of a model."""
+"""Trains models: options, batches, the optimiser, epochs, checkpoints, several processes (ranks), and evaluation."""

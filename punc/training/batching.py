@@ -1,12 +1,13 @@
-"""The batches of an epoch of training, in order, each at its learning rate, and this rank's share of each.
+"""Yields the batches of an epoch in order, sets the learning rate for each, and gives each rank its share.
 
-At step t a model reads token t + lookahead of the stream, and decides slot t (`models.base.model`). A stream of n slots
+At step t, a model reads token t + lookahead of the stream and decides slot t (`models.base.model`). A stream of n slots
 has the steps −lookahead … n − 1. Streams are cut in one of two ways:
 
-- *stateful*: all streams, end to end, are cut into as many equal rows as a batch has. A batch is the next steps of each
-  row, and the state continues from batch to batch: truncated back-propagation through time over text of any length.
-- *chunks*: each stream is cut into chunks of some slots, which are read from a fresh state with some context around
-  them that is not scored. This is for models that read whole streams, and for independent short texts.
+- *stateful*: the streams are put end to end and cut into equal rows, as many as a batch has. A batch has the next steps
+  of each row, and the state continues from batch to batch (truncated back-propagation through time). The text can be
+  of any length.
+- *chunks*: each stream is cut into chunks of slots. A chunk is read from a fresh state, with some unscored context
+  around it. This is for models that read whole streams, and for independent short texts.
 """
 
 import logging
@@ -26,49 +27,49 @@ from punc.training.options import TrainingOptions
 from punc.training.ranks import ALONE, Ranks
 
 logger = logging.getLogger(__name__)
-GATHERED = 64  # batches of stateful training that are gathered at once
-BLOCK = 1 << 22  # labels that are counted at once
+GATHERED = 64  # this many batches of stateful training are gathered at once
+BLOCK = 1 << 22  # this many labels are counted at once
 
 
 class Batch(NamedTuple):
-    """The steps of B rows. Labels and targets belong to slots; a step may have no slot that is scored."""
+    """The steps of B rows. Labels and targets belong to slots; the slot of a step may be missing or unscored."""
 
     tokens: Tensor  # (B, T) int64; END after a stream's end
     pauses: Tensor | None  # (B, T) float32; None if the data has none; (B, T, 2) with turns (`with_turns`)
     labels: Tensor  # (B, T) int64, −1 without a slot
     fresh: bool = True  # the model starts from a fresh state; if not, the steps follow those of the previous batch
-    whole: int | None = None  # slots of the whole batch if this is a share of it; else None
-    targets: Tensor | None = None  # (B, T, L) float32, distributions of a teacher, zeros without a slot
+    whole: int | None = None  # if this is a share of a batch, the number of slots of the whole batch; else None
+    targets: Tensor | None = None  # (B, T, L) float32, distributions of a teacher; zeros without a slot
 
     @property
     def slots(self) -> int:
-        """How many slots the batch has or, if this is a share, the whole batch."""
+        """Returns the number of slots of the batch; if this is a share, of the whole batch."""
         return int((self.labels >= 0).sum()) if self.whole is None else self.whole
 
     @property
     def share_of_slots(self) -> float:
-        """This batch's share of the slots of the whole batch; 1 if it is the whole batch."""
+        """Returns which fraction of the whole batch's slots this batch has; 1 if it is the whole batch."""
         return 1.0 if self.whole is None else int((self.labels >= 0).sum()) / max(self.whole, 1)
 
     def map(self, function: Callable[[Tensor], Tensor]) -> "Batch":
-        """The batch with a function applied to each of the tensors of B rows."""
+        """Returns the batch with a function applied to each tensor of B rows."""
         return self._replace(tokens=function(self.tokens), labels=function(self.labels),
                              pauses=None if self.pauses is None else function(self.pauses),
                              targets=None if self.targets is None else function(self.targets))
 
     def to(self, device: torch.device) -> "Batch":
-        """The batch on a device. It is copied to a GPU from pinned memory, and the CPU does not wait for the copy."""
+        """Returns the batch on a device. Copies to a GPU use pinned memory, and the CPU does not wait for them."""
         if device.type != "cuda":
             return self.map(lambda tensor: tensor.to(device))
         return self.map(lambda tensor: tensor.contiguous().pin_memory().to(device, non_blocking=True))
 
     def share(self, number: int, of: int) -> "Batch":
-        """Every `of`-th row, from row `number` on."""
+        """Returns a share of the batch: every `of`-th row, from row `number` on."""
         return self.map(lambda tensor: tensor[number::of].contiguous())._replace(whole=self.slots)
 
 
 def stateful_shape(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: int) -> tuple[int, int]:
-    """How many rows a batch of `stateful` has, `batch_size` or fewer for a short text, and how many steps each row."""
+    """Returns the number of rows in a `stateful` batch (`batch_size`; fewer for a short text) and of steps per row."""
     steps = int(offsets[-1] - offsets[0]) + (len(offsets) - 1) * lookahead
     rows = max(1, min(batch_size, steps // bptt))
     return rows, -(-steps // rows)
@@ -76,14 +77,14 @@ def stateful_shape(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: i
 
 def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int, part: int = 0,
              parts: int = 1) -> Iterator[Batch]:
-    """Batches of `batch_size` rows and `bptt` steps that go over all streams, end to end.
+    """Yields batches of `batch_size` rows and `bptt` steps that go over all streams, end to end.
 
-    part, parts   only the batches of one part, from 0, of `parts` of all rows; each part begins in a fresh state
+    part, parts   yield only the batches of part `part`, from 0, of `parts` parts of each row. A part has a fresh state
 
     Only some batches are in memory at a time. A short text has fewer rows, so that each has at least `bptt` steps.
     """
     batch_size, width = stateful_shape(data.offsets, lookahead, batch_size, bptt)
-    firsts = data.offsets[:-1] - data.offsets[0] + lookahead * np.arange(len(data.offsets) - 1)  # of streams
+    firsts = data.offsets[:-1] - data.offsets[0] + lookahead * np.arange(len(data.offsets) - 1)  # first steps
     batches = -(-width // bptt)
     first = batches * part // parts * bptt
     last = min(width, batches * (part + 1) // parts * bptt)
@@ -98,7 +99,7 @@ def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int, part: i
 
 
 def _batch(arrays: Arrays, steps: slice = slice(None), fresh: bool = True) -> Batch:
-    """Some steps of all rows as tensors."""
+    """Returns some steps of all rows as tensors."""
     tokens, pauses, labels = arrays
     return Batch(torch.from_numpy(tokens[:, steps]), None if pauses is None else torch.from_numpy(pauses[:, steps]),
                  torch.from_numpy(labels[:, steps]), fresh)
@@ -106,7 +107,7 @@ def _batch(arrays: Arrays, steps: slice = slice(None), fresh: bool = True) -> Ba
 
 def _fill_row(data: StoreSet, lookahead: int, firsts: np.ndarray, start: int, stop: int, row: int,
               arrays: Arrays) -> None:
-    """Fill a row with the steps [start, stop) of all streams, end to end; `firsts` are the first steps of streams."""
+    """Fill a row with the steps [start, stop) of all streams, end to end. `firsts`: the first step of each stream."""
     tokens, pauses, labels = arrays
     for stream in range(int(np.searchsorted(firsts, start, "right")) - 1, int(np.searchsorted(firsts, stop))):
         first, offset = int(firsts[stream]), int(data.offsets[stream])
@@ -122,14 +123,13 @@ def _fill_row(data: StoreSet, lookahead: int, firsts: np.ndarray, start: int, st
 
 
 def gather(data: StoreSet, chunks: Chunks, group: np.ndarray, lookahead: int | None) -> Batch:
-    """The chunks with the indices `group` as one batch, padded at the end of its rows."""
+    """Returns the chunks with the indices `group` as one batch. Short rows are padded at the end."""
     return _batch(gather_arrays(data, chunks, group, lookahead))
 
 
 def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> StoreSet:
-    """The set as the model and the loss read it. Raises InputError if the model reads turns and the set has none.
-
-    With --loss-on tokens, a token without a slot has the first label, as in Gale & Parthasarathy 2017, section 2.1.
+    """Returns the set as the model and the loss read it. Raises InputError if the model reads turns and the set has
+    none. With --loss-on tokens, tokens without a slot get the first label (Gale & Parthasarathy 2017, section 2.1).
     """
     if model.reads_turns:
         if data.turns is None:
@@ -146,10 +146,10 @@ def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> Stor
 
 
 def cut_streams(model: Model, data: StoreSet, options: TrainingOptions, ranks: Ranks = ALONE) -> Chunks | None:
-    """The chunks that the training set is cut into; None if training is stateful, because then nothing is cut.
+    """Returns the chunks of the training set; None if training is stateful and has no chunks.
 
-    Raises InputError if the model cannot be trained this way, if there are more parts than batches, or fewer rows
-    than ranks.
+    Raises InputError if the model cannot be trained with this `batching`, if there are more parts than batches, or if a
+    batch has fewer rows than there are ranks.
     """
     if options.batching == "stateful" and model.lookahead is None:
         raise InputError("a model that reads whole streams cannot train statefully", "leave --batching out")
@@ -166,7 +166,7 @@ def cut_streams(model: Model, data: StoreSet, options: TrainingOptions, ranks: R
 
 
 def _check_sizes(rows: int, what: str, batches: int, options: TrainingOptions, ranks: Ranks) -> None:
-    """Raise InputError if a batch cannot be shared by all ranks, or if a part would have no batch."""
+    """Raise InputError if a batch has fewer rows than there are ranks, or if a part would have no batch."""
     if ranks.size > rows:
         raise InputError(f"{ranks.size} ranks, but a batch has {rows} {what}",
                          f"start at most {rows}, or raise --batch-size if the training set is large enough")
@@ -177,9 +177,9 @@ def _check_sizes(rows: int, what: str, batches: int, options: TrainingOptions, r
 
 def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: TrainingOptions, epoch: int,
                   ranks: Ranks = ALONE, finish: Callable[[Batch], Batch] | None = None) -> Iterator[Batch]:
-    """This rank's share of the batches of epoch `epoch`, from 0: every `ranks.size`-th row of each; it may be empty.
+    """Yields this rank's share of each batch of epoch `epoch`, from 0: every `ranks.size`-th row. It may be empty.
 
-    The order of chunks is drawn again for each reading of the set. `finish` completes a batch first.
+    Each reading of the set draws a new order of chunks. `finish` is applied to each whole batch before it is shared.
     """
     reading, part = divmod(epoch, options.parts)
     if chunks is None:
@@ -196,12 +196,12 @@ def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: 
 
 
 def epoch_seed(options: TrainingOptions, epoch: int) -> int:
-    """The seed of an epoch, which is the same in a run that was stopped before."""
+    """Returns the seed of an epoch. It does not depend on whether the run was stopped before."""
     return options.seed + 1000003 * (epoch + 1)
 
 
 def count_slots(data: StoreSet) -> int:
-    """How many slots the set has, at least 1. Only some labels of a large set are in memory at a time."""
+    """Counts the slots of the set; returns at least 1. Only some labels of a large set are in memory at a time."""
     assert data.labels is not None, "the set is labelled"
     blocks = (data.labels[start:start + BLOCK] for start in range(0, len(data.labels), BLOCK))
     return max(sum(int(np.count_nonzero(block >= 0)) for block in blocks), 1)
@@ -209,8 +209,8 @@ def count_slots(data: StoreSet) -> int:
 
 def at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: float, slots: float, epoch: int = 0,
              warmup: float = 0.0) -> Iterator[Batch]:
-    """The batches of an epoch of `slots` slots, during which the learning rate falls from `rate` by `fall`. During the
-    first `warmup` epochs, of which `epoch` are done, all rates are multiplied by a factor that rises from 0 to 1."""
+    """Yields the batches of an epoch with `slots` slots, while the learning rate falls from `rate` by `fall`. In the
+    first `warmup` epochs, of which `epoch` are done, the rate is multiplied by a factor that rises from 0 to 1."""
     done = 0
     for batch in batches:
         own = batch.slots

@@ -1,13 +1,13 @@
 """Training by gradient, epoch by epoch.
 
-An epoch reads the training set once; then the development set is scored. The learning rate stays the same at first.
-Once the development loss falls by less than `--min-improvement`, the rate is halved after every epoch, and when the
-loss falls by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumäe 2015, section 3). With
-`--schedule linear` it falls to 0, batch by batch (Li et al. 2020, Budgeted training), after a `--warmup` from 0.
+An epoch reads the training set once; then the development set is scored. At first, the learning rate is constant. Once
+the development loss falls by less than `--min-improvement`, the rate is halved after every epoch. When the loss falls
+by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumäe 2015, section 3). With `--schedule
+linear`, the rate rises from 0 during `--warmup` and falls to 0, batch by batch (Li et al. 2020, Budgeted training).
 
 The model with the lowest development loss is kept. After an epoch that did not lower the loss, training continues from
 that model (the paper does not say from which). Several processes (`ranks`) make the same updates as one, up to rounding
-and dropout; the first scores the development set and writes the files, and an epoch begins with its weights.
+and dropout. The first rank scores dev, writes the files, and gives all ranks its weights when an epoch begins.
 """
 
 import itertools
@@ -43,9 +43,9 @@ logger = logging.getLogger(__name__)
 
 
 class Epochs:
-    """The epochs of a training: its sets, its optimiser, and where its files are.
+    """The epochs of a training run: its sets, its optimiser, and the place of its files.
 
-    Raises InputError for options that do not fit the model or the store, and if the ranks have different ones.
+    Raises InputError for options that do not fit the model or the store, and if ranks have different options.
     """
 
     def __init__(self, net: Model, store: Store, directory: Path, options: TrainingOptions, conf: dict[str, Any],
@@ -56,7 +56,7 @@ class Epochs:
             self._dev = labelled(store, options.dev_set)
             self._updates = Optimizer(net, options.optimizer, options.learning_rate, options.epsilon,
                                       options.weight_decay, options.max_grad_norm)
-            self._tokens = len(data.ids) // options.parts  # tokens of an epoch, about
+            self._tokens = len(data.ids) // options.parts  # approximate number of tokens per epoch
             self._data: StoreSet = data
             self._cut(data)
             self._teacher = None
@@ -67,7 +67,7 @@ class Epochs:
             sums = checksums(store, options)
             self._noise = StoreNoise(data, store, options.confusions, options.asr_noise, options.asr_noise_share,
                                      options.asr_noise_draws) if options.asr_noise else None
-            self._reading = -1  # the reading of the set for which errors were drawn
+            self._reading = -1  # for which reading of the set errors were drawn
         facts = {kebab(name): value for name, value in conf.items() if name not in (*NOT_COMPARED, "store")}
         facts |= {f"{name} (CRC-32)": value for name, value in sums.items()}
         ranks.check_same({**facts, "--device": net.device.type},
@@ -79,7 +79,7 @@ class Epochs:
         self._run = Run(directory, net, self._updates, conf, sums, ranks)
 
     def run(self) -> None:
-        """Train from the last epoch that is on disk, until training ends."""
+        """Continue after the last epoch that is on disk, until training ends."""
         options, ranks = self._options, self._ranks
         progress = self._run.resume() or Progress(options.learning_rate)
         while not progress.ended and progress.epoch < options.epochs:
@@ -93,11 +93,11 @@ class Epochs:
             logger.info("kept epoch %d: the lowest dev loss, %.5f", progress.best_epoch, progress.best_loss)
 
     def _cut(self, data: StoreSet) -> None:
-        """Read a training set from now on."""
+        """Use `data` as the training set from now on."""
         self._data = batching.training_set(self._net, data, self._options)
         self._chunks = batching.cut_streams(self._net, self._data, self._options, self._ranks)
         by_slot = self._options.schedule == "linear" or self._options.warmup > 0
-        self._slots = batching.count_slots(self._data) / self._options.parts if by_slot else 1  # slots of an epoch
+        self._slots = batching.count_slots(self._data) / self._options.parts if by_slot else 1  # slots per epoch
 
     def _train(self, progress: Progress) -> float:
         """Train for the next epoch, or for the rest of it. Returns the mean loss."""
@@ -113,14 +113,14 @@ class Epochs:
                                     options.warmup)
         with progress_bar(f"epoch {number + 1}", "token", self._tokens) as bar:
             rest = itertools.islice(_counted(batches, bar, ranks), self._run.place.batches, None)
-            with self._run.written_if_stopped(), held():  # a signal waits for the end of a batch
+            with self._run.written_if_stopped(), held():  # signals wait for a batch to end
                 return train_epoch(net.train(), self._updates, rest, self._teacher, self._bfloat16, ranks, self._run)
 
     def _scored(self, progress: Progress, loss: float, seconds: float) -> Progress:
         """Score the development set after the epoch, and write the progress."""
         net, number = self._net, progress.epoch + 1
         with self._run.written_if_stopped():
-            if name := not_finite(net.state_dict()):  # a gradient can be NaN or infinite although the loss is not
+            if name := not_finite(net.state_dict()):  # a gradient can be NaN or infinite even if the loss is finite
                 raise diverged(number, f"{name} has weights that are NaN or infinite")
             dev_loss, dev_f1 = evaluate(net.eval(), self._dev)
         logger.info("epoch %d: rate %g, loss %.5f, dev loss %.5f, dev F1 %.2f, %s %s/s, %.1f s", number,
@@ -133,7 +133,7 @@ class Epochs:
 
 
 def _counted(batches: Iterator[batching.Batch], bar: Any, ranks: Ranks) -> Iterator[batching.Batch]:
-    """The batches; their tokens, padding and the other ranks' included, advance the progress bar."""
+    """Yields the batches. Their tokens, including padding and the tokens of other ranks, advance the progress bar."""
     for batch in batches:
         yield batch
         bar.update(batch.tokens.numel() * ranks.size)
@@ -143,10 +143,10 @@ def train_epoch(model: Model, updates: Optimizer, batches: Iterator[batching.Bat
                 bfloat16: bool = False, ranks: Ranks = ALONE, run: Run | None = None) -> float:
     """Train on batches, on the device of the model. The state continues from each batch to the next.
 
-    teacher   makes the batches and the loss; None: the loss is that of the labels
-    run       says where the epoch was stopped, before `batches`; writes its state from time to time
+    teacher   adds targets to the batches and computes the loss; None: the loss depends only on the labels
+    run       knows where the epoch was stopped (`batches` are those after that), and saves the state from time to time
 
-    Returns the mean loss of a batch, of all ranks. Raises InputError if a loss is NaN or infinite.
+    Returns the mean loss per batch over all ranks. Raises InputError if a loss is NaN or infinite.
     """
     place, epoch = (run.place, run.progress.epoch) if run else (Place(), 0)
     state, device = place.state, model.device
@@ -176,7 +176,7 @@ def train_epoch(model: Model, updates: Optimizer, batches: Iterator[batching.Bat
 
 
 def evaluate(model: Model, data: StoreSet) -> tuple[float, float]:
-    """The mean loss of a slot in nats, and overall F1 in percent if each slot gets its most probable label."""
+    """Returns the mean loss per slot in nats, and the overall F1 in percent if each slot gets its best label."""
     assert data.labels is not None, "the set is labelled"
     log_probs = log_posteriors(model, data)
     slots = np.flatnonzero(data.labels >= 0)
@@ -187,7 +187,7 @@ def evaluate(model: Model, data: StoreSet) -> tuple[float, float]:
 
 
 def labelled(store: Store, name: str) -> StoreSet:
-    """A set of a store. Raises InputError if it is missing or has no labels."""
+    """Opens a set of a store. Raises InputError if it is missing or has no labels."""
     data = store.set(name)
     if data.labels is None:
         raise InputError(f"set '{name}' has no labels", "make the store of a data directory with punct", store.path)

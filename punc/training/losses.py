@@ -1,8 +1,8 @@
-"""The loss of a batch, from its labels or a teacher, and the losses of an epoch.
+"""Computes the loss of a batch from its labels or a teacher, and the mean loss of an epoch.
 
-Distillation: a student learns the distributions of a teacher in addition to the labels, or instead of them (Hinton,
-Vinyals & Dean 2015, "Distilling the Knowledge in a Neural Network", section 2, at temperature 1). With the posteriors t
-of the teacher and q of the student, the loss of a slot with the label y, at the weight w, is
+In distillation, a student learns the distributions of a teacher in addition to the labels, or instead of them (Hinton,
+Vinyals & Dean 2015, "Distilling the Knowledge in a Neural Network", section 2, at temperature 1). With the teacher's
+posteriors t, the student's posteriors q, and the weight w, the loss of a slot with the label y is
 
     (1 − w) · (−log q_y)  +  w · (−Σ_i t_i log q_i)
 """
@@ -20,13 +20,13 @@ from punc.tokens.store_set import Lazy, StoreSet
 from punc.training.batching import Batch
 from punc.training.ranks import ALONE, Ranks
 
-INTERVAL = 100  # steps between two checks of the losses: to read a loss, Python waits for the GPU
+INTERVAL = 100  # steps between two checks of the losses; checks are rare because reading a loss waits for the GPU
 
 
 class Teacher:
-    """The soft targets of a training set, and the loss of a student in which they have this weight.
+    """The soft targets of a training set, and the loss of a student, in which the targets have the weight `weight`.
 
-    The labels of the set `indexed` are the indices of the slots' tokens, so that batches know which targets they need.
+    In the set `indexed`, the label of a slot is the index of its token, so that a batch knows which targets it needs.
     """
 
     def __init__(self, data: StoreSet, targets: SoftTargets, weight: float):
@@ -35,11 +35,11 @@ class Teacher:
         self.indexed = data._replace(labels=Lazy(data.labels.shape, self._indices))  # type: ignore[arg-type]
 
     def _indices(self, tokens: slice) -> np.ndarray:
-        """The index of the token of each slot, int64; −1 if there is no slot."""
+        """Returns the index of each token that has a slot, int64; −1 for the others."""
         return np.where(self.labels[tokens] >= 0, np.arange(*tokens.indices(len(self.labels))), -1)
 
     def __call__(self, batch: Batch) -> Batch:
-        """A batch of `indexed`, with its labels and targets."""
+        """Replaces the indices in a batch of `indexed` by the labels, and adds the targets."""
         indices = batch.labels.numpy()
         slots = indices >= 0
         rows = self.targets[indices[slots]]
@@ -50,7 +50,7 @@ class Teacher:
         return batch._replace(labels=torch.from_numpy(labels), targets=torch.from_numpy(targets))
 
     def loss(self, model: Model, logits: Tensor, batch: Batch) -> Tensor:
-        """The mean loss () of the slots of a batch with targets, of logits (B, T, L)."""
+        """Returns the mean loss () over the slots of a batch with targets, given the student's logits (B, T, L)."""
         assert batch.targets is not None, "__call__ has made the batch"
         soft = model.soft_loss(logits, batch.targets, batch.labels)
         if self.weight == 1:
@@ -59,7 +59,7 @@ class Teacher:
 
 
 class EpochLoss:
-    """The mean loss of the batches of an epoch, from 1; `steps` are done, and `total` () is the sum of their losses."""
+    """The mean loss of the batches of epoch `epoch`, from 1. After `steps` steps, `total` () is the sum of losses."""
 
     def __init__(self, epoch: int, device: torch.device, ranks: Ranks = ALONE, steps: int = 0,
                  total: Tensor | None = None):
@@ -68,9 +68,9 @@ class EpochLoss:
         self.recent: list[Tensor | None] = []  # losses of the steps since the last check
 
     def add(self, loss: Tensor | None) -> None:
-        """Add the loss () of the next step; None if this rank has no share of it.
+        """Add the loss () of the next step; None if this rank has no share of the batch.
 
-        Raises InputError, at every INTERVAL-th step, if a loss since the last check was NaN or infinite.
+        Every INTERVAL-th step checks the losses: raises InputError if one since the last check was NaN or infinite.
         """
         if loss is not None:
             self.total += loss
@@ -80,7 +80,7 @@ class EpochLoss:
             self._check()
 
     def mean(self) -> float:
-        """The mean over all steps of all ranks. Raises InputError if a loss was NaN or infinite."""
+        """Returns the mean over all steps of all ranks. Raises InputError if a loss was NaN or infinite."""
         self._check()
         return float(self.ranks.add(self.total)) / max(self.steps, 1)
 
@@ -94,7 +94,7 @@ class EpochLoss:
 
 
 def diverged(epoch: int, what: str) -> InputError:
-    """The error of a training that diverged in epoch `epoch`, from 1."""
+    """Returns the error for a training run that diverged in epoch `epoch`, from 1."""
     kept = f"; epoch {epoch - 1} is kept" if epoch > 1 else ""
     return InputError(f"epoch {epoch}: {what}",
                       f"lower --learning-rate, or set --max-grad-norm, and name another directory{kept}")

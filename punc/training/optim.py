@@ -12,10 +12,10 @@ OPTIMIZERS = ("adagrad", "adam", "adamw", "sgd")
 
 
 class Optimizer:
-    """One or two PyTorch optimisers. Only a batch's rows of an embedding with sparse gradients are updated.
+    """One or two PyTorch optimisers. In an embedding with sparse gradients, only the rows in the batch are updated.
 
-    learning_rate  of all weights, times the model's `rate_of` for each
-    weight_decay   of dense weights only; for an embedding it would change every row at every step
+    learning_rate  learning rate of all weights; the model's `rate_of` gives a factor for each weight
+    weight_decay   weight decay of dense weights only; for an embedding it would change every row at every step
     max_grad_norm  the gradients are scaled so that their norm, over all weights, is at most this; 0: no limit
     """
 
@@ -26,7 +26,7 @@ class Optimizer:
         self.weights = [w for w in model.parameters() if w.requires_grad]
         self.sparse = sparse = [w for w in self.weights if id(w) in sparse_ids]
         self.dense = dense = [w for w in self.weights if id(w) not in sparse_ids]
-        torch.sparse.check_sparse_tensor_invariants.disable()  # the default; set, so that PyTorch does not warn
+        torch.sparse.check_sparse_tensor_invariants.disable()  # the default, set explicitly to avoid a warning
         self._parts: list[torch.optim.Optimizer] = []
         eps: dict[str, Any] = {} if name == "sgd" else {"eps": epsilon}
         if dense:
@@ -58,11 +58,11 @@ class Optimizer:
                 group["lr"] = learning_rate * group.get("factor", 1.0)
 
     def state_dict(self) -> list[dict[str, Any]]:
-        """The state, with all tensors on the CPU."""
+        """Returns the state, with all tensors on the CPU."""
         return [_on_cpu(part.state_dict()) for part in self._parts]
 
     def load_state_dict(self, states: list[dict[str, Any]]) -> None:
-        """Restore a state, from this device or another one."""
+        """Restore a state, which may come from a different device."""
         for part, state in zip(self._parts, states):
             # Whether an optimizer is fused depends on the device, so it is not restored.
             groups = [{name: own[name] if name == "fused" else value for name, value in group.items()}
@@ -71,8 +71,8 @@ class Optimizer:
 
 
 def _eager(kind: type[torch.optim.Optimizer]) -> Any:
-    """An optimiser of PyTorch whose methods do not import PyTorch's compiler, which takes two seconds; step it in
-    no_grad()."""
+    """Returns a PyTorch optimiser class that does not import PyTorch's compiler, which takes two seconds. Call step()
+    in no_grad()."""
     names = ("add_param_group", "load_state_dict", "state_dict", "step", "zero_grad")
     methods = {name: getattr(kind, name) for name in names}
     return type(kind.__name__, (kind,), {name: getattr(method, "__wrapped__", method)
@@ -80,7 +80,7 @@ def _eager(kind: type[torch.optim.Optimizer]) -> Any:
 
 
 def _by_rate(model: nn.Module, weights: Sequence[nn.Parameter], learning_rate: float) -> list[dict[str, Any]]:
-    """Groups of weights with the same factor of the learning rate, in the order of the model."""
+    """Groups the weights by their factor of the learning rate, in the order of the model."""
     chosen = {id(weight) for weight in weights}
     groups = dict[float, list[nn.Parameter]]()
     for name, weight in model.named_parameters():
@@ -91,7 +91,7 @@ def _by_rate(model: nn.Module, weights: Sequence[nn.Parameter], learning_rate: f
 
 
 def _on_cpu(state: Any) -> Any:
-    """The same dictionary, with copies of the tensors that are not on the CPU."""
+    """Returns the same structure, with tensors on other devices copied to the CPU."""
     if isinstance(state, dict):
         return {name: _on_cpu(value) for name, value in state.items()}
     return state.cpu() if isinstance(state, torch.Tensor) else state
@@ -104,11 +104,11 @@ def _scale_down(weights: Iterable[torch.Tensor], limit: float) -> None:
         grad = weight.grad
         if grad is None:
             continue
-        if grad.is_sparse:  # repeated rows are added up first, for the norm
+        if grad.is_sparse:  # the norm needs the sum of repeated rows
             grad = weight.grad = grad.coalesce()
         values.append(grad._values() if grad.is_sparse else grad)
     norm = torch.stack([value.norm() for value in values]).norm()
-    if norm.device.type != "cpu" or norm > limit:  # asking a GPU whether it is above the limit would wait for the GPU
+    if norm.device.type != "cpu" or norm > limit:  # on a GPU, the comparison would wait for the GPU
         factor = torch.where(norm > limit, limit / norm, 1.0)
         for value in values:
             value.mul_(factor)

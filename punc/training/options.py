@@ -26,38 +26,39 @@ GROUPS = {
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """How a model is trained; `batching` describes both ways. Raises InputError for a value that is not allowed.
+    """How a model is trained; the module `batching` describes stateful training and chunks. Raises InputError for a
+    value that is not allowed.
     train_set        set of the store to train on; models not trained by gradient accept several, separated by commas
-    dev_set          set of the store that decides the learning rate and which epoch is kept
+    dev_set          set of the store whose loss decides the learning rate and which epoch is kept
     batching         stateful, chunks, or auto: chunks for models that read whole streams, stateful for others
-    batch_size       stateful: rows of a batch; chunks: chunks of a batch
-    bptt             stateful: steps of a batch, and of back-propagation through time
-    chunk_size       chunks: slots of a chunk
-    context          chunks: slots next to a chunk that are read but not scored
+    batch_size       number of rows (stateful) or chunks (chunks) in a batch
+    bptt             stateful: number of steps in a batch, and of back-propagation through time
+    chunk_size       chunks: number of slots in a chunk
+    context          chunks: number of slots next to a chunk that are read but not scored
     optimizer        adagrad, adam, adamw or sgd
-    learning_rate    at the start
+    learning_rate    learning rate at the start
     epsilon          added to the denominators of AdaGrad and Adam
-    weight_decay     of dense weights
+    weight_decay     weight decay of dense weights
     max_grad_norm    largest norm of the gradient; 0: no limit
-    loss_on          slots, or tokens: a token without a slot, such as a character inside a word, has the first label
+    loss_on          slots; or tokens: tokens without a slot, such as characters inside a word, get the first label
     teacher          directory of soft targets (punc soft-targets) that the student learns in addition to the labels
     teacher_weight   weight of the soft targets in the loss, from 0 to 1; 1: the labels do not count
     bfloat16         compute matrix products in bfloat16, if the processor has it
     epochs           maximum number of epochs; a linear schedule uses all of them
-    parts            number of epochs in which the training set is read once: each epoch reads one part, of the chunks
-                     at random, or (stateful) of each row in order, from a fresh state
-    asr_noise        word error rate of the errors that are drawn each time the training set is read; 0: none
-    asr_noise_share  share of the text that has these errors, in other places each time; the rest has none
-    asr_noise_draws  how often each wrong word is drawn; the draw with the most word pairs of the text is used
-    confusions       a file of `punc confusions` to draw the errors from
-    initial_model    model to take the initial weights from, which has the same sizes: the name of a bundled model, or
-                     a directory
+    parts            number of epochs for one reading of the training set: each epoch reads one part, which is a random
+                     part of the chunks or (stateful) the next part of each row, from a fresh state
+    asr_noise        word error rate of the errors that are drawn each time the training set is read; 0: no errors
+    asr_noise_share  share of the text that gets errors, in different places each time; the rest has no errors
+    asr_noise_draws  how often each wrong word is drawn; the draw with the most word pairs from the text is used
+    confusions       file of `punc confusions` from which the errors are drawn
+    initial_model    model of the same sizes from which the initial weights are taken: the name of a bundled model, or a
+                     directory
     lstm_weights     initial weights of LSTM layers: uniform, as in PyTorch; orthogonal, as in Keras (layers.lstm_stack)
-    schedule         schedule of the learning rate; halving: by the dev loss; linear: to 0 over all epochs
+    schedule         how the learning rate falls: halving, by the dev loss; or linear, to 0 over all epochs
     warmup           number of epochs, such as 0.1, during which the learning rate rises from 0
     min_improvement  halving: relative fall of the dev loss below which the rate is halved
     seed             seed of the initial weights and of the order of batches
-    threads          threads of PyTorch; another number gives slightly different weights; 0: one for each core
+    threads          threads of PyTorch; a different number gives slightly different weights; 0: one for each core
     device           auto, cpu, cuda or cuda:N; auto: a GPU if PyTorch sees one
     """
 
@@ -102,7 +103,7 @@ class TrainingOptions:
                      "min_improvement", "threads"):
             check_at_least(0, **{kebab(name): getattr(self, name)})
         for name in ("learning_rate", "epsilon"):
-            if self.optimizer.startswith("adam") and not getattr(self, name):  # PyTorch's SparseAdam refuses it
+            if self.optimizer.startswith("adam") and not getattr(self, name):  # PyTorch's SparseAdam refuses 0
                 raise InputError(f"{kebab(name)}=0 with --optimizer={self.optimizer}", "give a number above 0")
         if not 0 <= self.teacher_weight <= 1:
             raise InputError(f"--teacher-weight={self.teacher_weight}", "it is from 0 to 1")
@@ -124,7 +125,7 @@ NON_GRADIENT = ("train_set", "dev_set", "seed", "threads", "device")
 
 
 def check_non_gradient(model: str, options: TrainingOptions) -> None:
-    """Raise InputError for an option that only models trained by gradient have, unless it has its default value."""
+    """Raise InputError if an option that only applies to models trained by gradient has not its default value."""
     defaults = asdict(TrainingOptions())
     for name, value in asdict(options).items():
         if name not in NON_GRADIENT and value != defaults[name]:
@@ -133,5 +134,5 @@ def check_non_gradient(model: str, options: TrainingOptions) -> None:
 
 def run_conf(model: str, model_options: Mapping[str, Any], options: TrainingOptions,
              store_dir: StrPath) -> dict[str, Any]:
-    """What a trained model depends on."""
+    """Returns all settings on which a trained model depends."""
     return {"model": model, **model_options, **asdict(options), "store": os.fspath(store_dir)}

@@ -1,9 +1,9 @@
-"""The processes that train one model together, as `torchrun` starts them, and the sum of their gradients.
+"""Connects the processes that train one model together, as `torchrun` starts them, and sums their gradients.
 
-Each process is a *rank*: it has all weights, and a share of each batch. The first rank, 0, writes files and log.
+Each process is a *rank*: it has all weights and a share of each batch. The first rank, 0, writes the files and the log.
 
 Each rank's loss is its share of the mean loss of the whole batch, so the sum of the gradients is the gradient of that
-mean. PyTorch's DistributedDataParallel waits forever if a rank's share has no loss.
+mean. (PyTorch's DistributedDataParallel waits forever if a rank's share has no loss.)
 """
 
 import contextlib
@@ -15,20 +15,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import torch
-import torch.distributed.nn  # before there is a group: see `Ranks.join`
+import torch.distributed.nn  # must come before there is a group: see `Ranks.join`
 
 from punc.base import log
 from punc.base.errors import InputError
 from punc.base.processor import find_device
 
 Value = TypeVar("Value")
-TIMEOUT = datetime.timedelta(minutes=30)  # for ranks that hang; others also wait while the first scores the dev set
-LAST_WORDS = datetime.timedelta(seconds=5)  # for the rank with an error to print it
+TIMEOUT = datetime.timedelta(minutes=30)  # for ranks that hang; long, because ranks wait while the first scores dev
+LAST_WORDS = datetime.timedelta(seconds=5)  # time for the rank that has an error to print it
 LAUNCH = "start all ranks by torchrun, or unset WORLD_SIZE to train in one process"
 
 
 class Ranks:
-    """All ranks, of which this process is `rank`, from 0, of `size`; on its machine, `local_rank` of `local_size`.
+    """All `size` ranks, of which this process is number `rank`, from 0; on its machine, number `local_rank` of
+    `local_size`.
 
     Every rank calls the same methods in the same order. They raise InputError if another rank has ended.
     """
@@ -40,11 +41,11 @@ class Ranks:
 
     @contextlib.contextmanager
     def join(self) -> Iterator[None]:
-        """Connect to the other ranks while the block runs. Only the first rank logs in it.
+        """Connect to the other ranks while the block runs. Inside the block, only the first rank logs.
 
-        When the block ends, gloo's threads end, because a remaining one could abort the interpreter at exit. They live
-        as long as anything refers to the group. torch.distributed.nn refers to the group that exists when it is
-        imported, hence the import above.
+        When the block ends, gloo's threads must end, because a thread that is left could abort the interpreter at exit.
+        The threads live as long as anything refers to the group. torch.distributed.nn refers to the group that exists
+        when the module is imported, so it is imported above, before there is a group.
         """
         if self.size == 1:
             yield
@@ -65,22 +66,22 @@ class Ranks:
                 self._end(isinstance(error, SystemExit))
             raise
         finally:
-            # After an error, NCCL would wait for ranks that do not answer; the end of the process ends it, too.
+            # After an error, NCCL would wait for ranks that do not answer, so only the end of the process ends it.
             if not (gpus and failed):
                 torch.distributed.destroy_process_group()
             log.LOGGER.setLevel(level)
 
     def _end(self, silent: bool) -> None:
-        """After an error of one rank: all leave their blocks; then it prints; then the others end. torchrun kills all
-        ranks soon after the first has ended."""
+        """End after an error in one rank: all ranks leave their blocks, that rank prints its error, the others end.
+        torchrun kills all ranks soon after the first one has ended."""
         with contextlib.suppress(InputError, RuntimeError):
             self.gather(None)
-            if silent:  # until the rank with the error has ended
+            if silent:  # waits until the rank with the error has ended
                 torch.distributed.all_reduce(torch.zeros(1), async_op=True).wait(LAST_WORDS)
 
     @contextlib.contextmanager
     def agree(self) -> Iterator[None]:
-        """If the block raises an InputError or OSError in some ranks, the first of these raises it; all others end."""
+        """If the block raises InputError or OSError in some ranks, the first of them raises it; all others end."""
         if self.size == 1:
             yield
             return
@@ -101,7 +102,7 @@ class Ranks:
         raise own
 
     def check_same(self, facts: Mapping[str, Any], remedy: str) -> None:
-        """Raise InputError in the first rank, SystemExit in the others, unless all ranks have the same facts."""
+        """Unless all ranks have the same facts, raise InputError in the first rank and SystemExit in the others."""
         with self.agree():
             for rank, theirs in enumerate(self.gather(facts)):
                 for name in {**facts, **theirs} if self.first else ():
@@ -110,7 +111,7 @@ class Ranks:
                                          remedy)
 
     def gather(self, value: Value) -> list[Value]:
-        """A small value from each rank, by rank."""
+        """Returns a list of small values, one from each rank, in the order of ranks."""
         values: list[Any] = [value] * self.size
         if self.size > 1:
             with self.others():
@@ -118,7 +119,7 @@ class Ranks:
         return values
 
     def from_first(self, value: Value) -> Value:
-        """The value of the first rank."""
+        """Returns the value that the first rank has."""
         values = [value]
         if self.size > 1:
             with self.others():
@@ -126,20 +127,20 @@ class Ranks:
         return values[0]
 
     def add(self, tensor: torch.Tensor) -> torch.Tensor:
-        """The sum of a tensor over the ranks, in place. All ranks get the same bits."""
+        """Sums a tensor over the ranks, in place. All ranks get the same bits."""
         if self.size > 1:
             with self.others():
                 torch.distributed.all_reduce(tensor)
         return tensor
 
     def copy_weights(self, model: torch.nn.Module) -> None:
-        """Give all ranks the weights of the first one."""
+        """Give all ranks the weights of the first rank."""
         for weight in model.state_dict().values() if self.size > 1 else ():
             with self.others():
                 torch.distributed.broadcast(weight, 0)
 
     def copy_state(self, updates: Any) -> None:
-        """Give all ranks the state of the first one's optimiser."""
+        """Give all ranks the optimiser state of the first rank."""
         if self.size > 1:
             state = self.from_first(updates.state_dict())
             if not self.first:
@@ -147,7 +148,7 @@ class Ranks:
 
     @contextlib.contextmanager
     def others(self) -> Iterator[None]:
-        """Converts what PyTorch raises if another rank has ended to an InputError."""
+        """Raises InputError in place of the exceptions that PyTorch raises if another rank has ended."""
         try:
             yield
         except RuntimeError as error:
@@ -155,7 +156,7 @@ class Ranks:
                              "see the error of the rank that ended first") from error
 
     def device(self, name: str) -> str:
-        """The device of this rank. Each rank of a machine has its own GPU; `name` is auto, cpu, cuda or cuda:N.
+        """Returns the device of this rank. Each rank of a machine has its own GPU; `name` is auto, cpu, cuda or cuda:N.
 
         Raises InputError if the machine has too few GPUs.
         """
@@ -173,7 +174,7 @@ class Ranks:
         return found
 
     def threads(self) -> int:
-        """The cores of this machine for each of its ranks."""
+        """Returns the number of this machine's cores for each of its ranks."""
         return max(1, len(os.sched_getaffinity(0)) // self.local_size)
 
 
@@ -181,8 +182,8 @@ ALONE = Ranks()
 
 
 def sum_gradients(dense: Sequence[torch.Tensor], sparse: Sequence[torch.Tensor], ranks: Ranks) -> None:
-    """Replace each gradient (float32) of dense weights and of sparse embeddings (V, D) by its sum over the ranks, or by
-    None if no rank has one."""
+    """Replace each gradient (float32), of dense weights and of sparse embeddings (V, D), by its sum over the ranks; by
+    None if no rank has this gradient."""
     if ranks.size == 1:
         return
     own = [None if weight.grad is None else weight.grad.coalesce() for weight in sparse]
@@ -196,7 +197,7 @@ def sum_gradients(dense: Sequence[torch.Tensor], sparse: Sequence[torch.Tensor],
 
 def _sum_dense(weights: Sequence[torch.Tensor], facts: torch.Tensor, device: torch.device,
                ranks: Ranks) -> torch.Tensor:
-    """Sum gradients in one message, end to end, and with them some numbers (N,), which are returned."""
+    """Sum gradients over the ranks in one message, together with the numbers `facts` (N,), whose sums are returned."""
     parts = [torch.zeros_like(weight) if weight.grad is None else weight.grad for weight in weights]
     known = torch.tensor([float(weight.grad is not None) for weight in weights])
     total = ranks.add(torch.cat([*(part.flatten() for part in parts), known.to(device), facts.to(device)]))
@@ -207,8 +208,8 @@ def _sum_dense(weights: Sequence[torch.Tensor], facts: torch.Tensor, device: tor
 
 
 def _sum_sparse(weight: torch.Tensor, own: torch.Tensor | None, counts: Sequence[int], ranks: Ranks) -> torch.Tensor:
-    """Give every rank the rows of all ranks: counts[r] − 1 of rank r. `own` are those of this rank, coalesced."""
-    # A line for each row: its index, and its values bit by bit.
+    """Give every rank the rows of all ranks. Rank r has counts[r] − 1 rows; `own`: the rows of this rank, coalesced."""
+    # Each row becomes a line: its index, then the bits of its values.
     lines = torch.zeros(max(counts) - 1, 1 + weight.shape[1], dtype=torch.int32, device=weight.device)
     if own is not None:
         lines[:own._nnz(), 0] = own._indices()[0]
@@ -217,13 +218,13 @@ def _sum_sparse(weight: torch.Tensor, own: torch.Tensor | None, counts: Sequence
     with ranks.others():
         torch.distributed.all_gather(parts, lines)
     lines = torch.cat([part[:max(count - 1, 0)] for part, count in zip(parts, counts)])
-    # A copy: PyTorch reads a single row of values with the stride of the whole line.
+    # Copied because PyTorch reads a single row of values with the stride of the whole line.
     values = lines[:, 1:].clone(memory_format=torch.contiguous_format).view(torch.float32)
     return torch.sparse_coo_tensor(lines[:, 0].long()[None], values, weight.shape)
 
 
 def find_ranks() -> Ranks:
-    """The ranks, from the environment variables. Raises InputError if these are not as torchrun sets them."""
+    """Reads the ranks from the environment. Raises InputError if the variables are not as torchrun sets them."""
     if os.environ.get("WORLD_SIZE", "1") == "1":
         return ALONE
     try:

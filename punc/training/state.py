@@ -1,13 +1,13 @@
-"""The state of a training run on disk: a run continues where it was stopped; a finished run is not repeated.
+"""Saves the state of a training run: a run continues where it was stopped, and a finished run is not repeated.
 
 While a model trains, its directory has
 
     best.pt       the model with the lowest development loss
     progress.pt   the state after the last complete epoch: everything that the next epoch depends on
-    epoch.pt      the state within the next epoch, and how far each rank is in it
+    epoch.pt      the state within the next epoch, and how much of the epoch each rank has done
 
 and at the end final.pt, conf, labels.txt and the tokenizer's files. epoch.pt is written every SECONDS, and when Ctrl-C
-or SIGTERM stops a training of one rank; it is removed when the epoch is complete: when the development set is scored.
+or SIGTERM stops a run with one rank. It is removed after the epoch, when the development set has been scored.
 """
 
 import contextlib
@@ -36,11 +36,11 @@ from punc.training.ranks import ALONE, Ranks
 
 FORMAT = "punc progress 2"
 BEST, PROGRESS, EPOCH, FINAL = "best.pt", "progress.pt", "epoch.pt", "final.pt"
-SECONDS = 600.0  # the most training time lost when the process is killed, or one of several ranks is stopped
-BATCHES = 100  # between two checks of the first rank's clock by all ranks, which wait for each other
-# With another thread count PyTorch adds up in another order, so the last bits of the weights may differ. It counts as
-# the same model, so a run may continue on a machine with more or fewer cores.
-# The device is not compared for the same reason.
+SECONDS = 600.0  # the most training time that is lost if the process is killed, or if one of several ranks is stopped
+BATCHES = 100  # after this many batches, all ranks wait for each other and look at the first rank's clock
+# With a different number of threads, PyTorch adds in a different order, so the last bits of the weights may differ. The
+# model still counts as the same, so that a run may continue on a machine with more or fewer cores. For the same reason,
+# the device is not compared.
 NOT_COMPARED = ("threads", "device")
 
 
@@ -60,16 +60,16 @@ class Place(NamedTuple):
     """The progress within an epoch, in one rank."""
 
     batches: int = 0  # finished batches
-    seconds: float = 0.0  # of training for them
-    steps: int = 0  # those of them with a loss
-    loss: Tensor | None = None  # their sum, (); None for 0
-    state: State = ()  # of the model after them; empty before the first
+    seconds: float = 0.0  # training time for these batches
+    steps: int = 0  # number of finished batches with a loss
+    loss: Tensor | None = None  # the sum of their losses, (); None stands for 0
+    state: State = ()  # the model's state after these batches; empty before the first batch
 
 
 def advance(progress: Progress, dev_loss: float, min_improvement: float, fall: float = 0.0) -> Progress:
-    """The progress after one more epoch, with this development loss. Raises InputError if the loss is not finite.
+    """Returns the progress after one more epoch with this development loss. Raises InputError for NaN or infinity.
 
-    `epochs` says how the rate falls by halving; in a linear schedule it has fallen by `fall` instead.
+    The rate is halved as the module `epochs` says; in a linear schedule, it has fallen by `fall` instead.
     """
     if not math.isfinite(dev_loss):
         raise diverged(progress.epoch + 1, f"the development loss is {dev_loss}")
@@ -85,10 +85,10 @@ def advance(progress: Progress, dev_loss: float, min_improvement: float, fall: f
 
 
 class Run:
-    """A training in a directory, which depends on `conf` (`options.run_conf`) and on files with the checksums `store`.
+    """A training run in a directory. It depends on `conf` (`options.run_conf`) and on files with the checksums `store`.
 
-    `place` is the progress of this rank in the current epoch. All ranks call the methods, which wait for each other.
-    They raise InputError, in the first rank, if the files on disk are broken or belong to another conf or store.
+    `place` is the progress of this rank in the current epoch. All ranks call the methods, which wait for each other. If
+    the files on disk are broken or belong to a different conf or store, the first rank raises InputError.
     """
 
     def __init__(self, directory: Path, net: Model, updates: Optimizer, conf: dict[str, Any], store: Mapping[str, int],
@@ -99,19 +99,19 @@ class Run:
         self._begin = self._written = 0.0
 
     def resume(self) -> Progress | None:
-        """Restore the model and the optimiser of the last complete epoch; None if there is none."""
+        """Restore model and optimiser after the last complete epoch. Returns its progress; None if there is none."""
         progress = None
         with self.ranks.agree():
             content = self._read(PROGRESS) if self.ranks.first else None
             if content:
                 progress = self._restore(content)
         progress = self.ranks.from_first(progress)
-        if progress:  # the weights follow when the epoch begins
+        if progress:  # `begin_epoch` gives the weights to all ranks
             self.ranks.copy_state(self._updates)
         return progress
 
     def begin_epoch(self, progress: Progress) -> None:
-        """Begin the epoch after `progress`; if part of it was saved by the same number of ranks, restore that state."""
+        """Begin the epoch after `progress`. If equally many ranks have saved a state in it, restore that state."""
         self.progress, self.place, places = progress, Place(), None
         with self.ranks.agree():
             content = self._read(EPOCH) if self.ranks.first else None
@@ -124,7 +124,7 @@ class Run:
             self.ranks.copy_state(self._updates)
             own, device = places[self.ranks.rank], self._net.device
             torch.set_rng_state(own["random"]["cpu"])
-            if device.type != "cpu" and device.type in own["random"]:  # else they continue as seeded
+            if device.type != "cpu" and device.type in own["random"]:  # else the seed decides
                 torch.cuda.set_rng_state(own["random"][device.type], device)
             place = Place(*own["place"])
             self.place = place._replace(state=tuple(part.to(device) for part in place.state))
@@ -132,11 +132,11 @@ class Run:
         self._begin = self._written - self.place.seconds
 
     def seconds(self) -> float:
-        """The seconds of training in this epoch so far, before and after a stop."""
+        """Returns the seconds of training in this epoch so far, including those before a stop."""
         return time.perf_counter() - self._begin
 
     def after_batch(self, batches: int, steps: int, loss: Tensor, state: State) -> None:
-        """Write the state if it is time. Raises Stopped for a signal that came during the batch."""
+        """Write the state if SECONDS have passed. Raises Stopped for a signal that came during the batch."""
         self.place = Place(batches, self.seconds(), steps, loss, state)
         if stopped := received():
             raise stopped
@@ -146,19 +146,19 @@ class Run:
 
     @contextlib.contextmanager
     def written_if_stopped(self) -> Iterator[None]:
-        """If the block raises Stopped, which happens only between two batches, a single rank writes its state."""
+        """If the block raises Stopped, which it only does between two batches, write the state if there is one rank."""
         try:
             yield
         except Stopped:
-            # Several ranks can no longer agree on a batch: torchrun ends them.
+            # Several ranks can no longer agree on a batch, because torchrun ends them.
             if self.ranks.size == 1 and self.place.batches:
                 self._write_place()
             raise
 
     def end_epoch(self, progress: Progress) -> None:
-        """Write the state after an epoch, and the model if it is the best so far; if not, restore the best model.
+        """Write the state after an epoch. If the model is the best so far, write it, too; if not, restore the best one.
 
-        The model is written first, so a run that is killed in between repeats its last epoch.
+        The model is written before the state, so a run that is killed in between repeats its last epoch.
         """
         if progress.last_loss == progress.best_loss:
             save(self._net, self.directory / BEST, conf=self.conf, store=self._store, epoch=progress.epoch,
@@ -185,7 +185,7 @@ class Run:
                         "optimizer": self._updates.state_dict()}, file)
 
     def _read(self, name: str) -> dict[str, Any] | None:
-        """The content of a file of this run; None if it is missing."""
+        """Returns the content of a file of this run; None if the file is missing."""
         path = self.directory / name
         if not path.exists():
             return None
@@ -206,20 +206,20 @@ class Run:
             progress = Progress(*content["progress"][:len(Progress._fields)])  # earlier versions wrote more
             if not all(isinstance(number, int | float) for number in progress):
                 raise TypeError
-        except Exception:  # other names, sizes or types; each part of a model and an optimiser fails in its own way
+        except Exception:  # wrong names, sizes or types raise different exceptions in each part
             raise InputError("this run was started on another store", "remove the directory, or name another one",
                              self.directory) from None
         return progress
 
 
 def random_state(device: torch.device) -> dict[str, Tensor]:
-    """The state of PyTorch's random numbers, on the CPU and on the device, by its type."""
+    """Returns the states of PyTorch's random generators, by device type: of the CPU and of the device."""
     state = {"cpu": torch.get_rng_state()}
     return state if device.type == "cpu" else {**state, device.type: torch.cuda.get_rng_state(device)}
 
 
 def checksums(store: Store, options: TrainingOptions) -> dict[str, int]:
-    """The checksum of each file that training depends on: of a store, the targets of a teacher, and confusions."""
+    """Returns the checksum of each file on which training depends: store, soft targets, and confusions."""
     sums = store.checksums({*options.train_set.split(","), options.dev_set})
     if options.teacher:
         sums |= targets_checksums(Path(options.teacher), store, options.train_set)
@@ -229,16 +229,16 @@ def checksums(store: Store, options: TrainingOptions) -> dict[str, int]:
 
 
 def changed(saved: Mapping[str, int], sums: Mapping[str, int]) -> str | None:
-    """The first file whose checksum is not the saved one; None if there is none."""
+    """Returns the first file whose checksum differs from the saved one; None if there is none."""
     return next((name for name in {**saved, **sums} if saved.get(name) != sums.get(name)), None)
 
 
 def check_conf(content: Mapping[str, Any], path: Path, conf: dict[str, Any]) -> None:
-    """Raise InputError if the conf in a file of a training differs from this one, or if it has none."""
+    """Raise InputError if a file of a training run has no conf, or a conf that differs from this one."""
     saved = content.get("conf")
     if not isinstance(saved, dict):
         raise InputError("not a file of a training: it has no conf", "remove it, or name another directory", path)
-    # For options newer than the model, it was trained with the defaults. Options that no longer exist are ignored.
+    # A model was trained with the defaults of options that are newer than it. Options that no longer exist are ignored.
     saved = {**option_defaults(conf["model"]), **asdict(TrainingOptions()), **saved}
     for name, value in conf.items():
         if saved.get(name) != value and name not in NOT_COMPARED:

@@ -1,5 +1,5 @@
-"""Trains a model on a store: by gradient, continuing an interrupted run, or by a fit in one process from the
-beginning."""
+"""Trains a model on a store: by gradient, where an interrupted run continues; or by a fit in one process, which always
+starts anew."""
 
 import contextlib
 import logging
@@ -37,10 +37,10 @@ def train(store_dir: StrPath, directory: StrPath, model: str, model_options: Map
           options: TrainingOptions) -> None:
     """Train a model on a store. Writes final.pt, conf, labels.txt and the tokenizer's files to the directory.
 
-    A finished run started again does nothing. If torchrun has started several processes, they train together.
+    If the run is already finished, this does nothing. If torchrun has started several processes, they train together.
 
-    Raises InputError if the store or the options do not fit, if the directory has a model that was trained with other
-    options, or if another process trains there. If another rank has such an error, raises SystemExit.
+    Raises InputError if the store or the options do not fit, if the directory has a model that was trained with
+    different options, or if another process trains there. Raises SystemExit if another rank has such an error.
     """
     directory = Path(directory)
     conf = run_conf(model, model_options, options, store_dir)
@@ -51,16 +51,16 @@ def train(store_dir: StrPath, directory: StrPath, model: str, model_options: Map
         ranks = ALONE
     with ranks.join(), contextlib.ExitStack() as stack:
         with ranks.agree():
-            # without the lock: the directory may be read-only
+            # Checked without the lock, because the directory may be read-only.
             is_finished = ranks.first and finished(directory, conf, options)
         if ranks.from_first(is_finished):
             return
         with ranks.agree():
-            # A GPU that is missing is an error before anything is made.
+            # Raises the error for a missing GPU before anything is made.
             device = ranks.device(options.device) if by_gradient else "cpu"
             if ranks.first:
                 stack.enter_context(lock_directory(directory))
-                is_finished = finished(directory, conf, options)  # by the process that held the lock
+                is_finished = finished(directory, conf, options)  # the process that held the lock may have finished
         if not ranks.from_first(is_finished):
             _train(store_dir, directory, model, model_options, options, conf, device, ranks)
 
@@ -92,7 +92,7 @@ def _train(store_dir: StrPath, directory: Path, model: str, model_options: Mappi
 
 def _warn_of_text_read_twice(net: Model, store: Store, model_options: Mapping[str, Any],
                              options: TrainingOptions) -> None:
-    """Warn if a first stage, which is part of a model, was trained on the text that the model is trained on now."""
+    """Warn if the model has a first stage that was trained on the same text on which the model is trained now."""
     own = {member for name in options.train_set.split(",") for member in store.members(name)}
     for option, part in net.submodels.items():
         store_dir = Path(part.conf.get("store", ""))
@@ -106,9 +106,9 @@ def _warn_of_text_read_twice(net: Model, store: Store, model_options: Mapping[st
 
 
 def start_from(net: Model, name: str) -> None:
-    """Copy the weights of a model: a trained one, a packed one, or a bundled one, by its name.
+    """Copy the weights of the model `name`: the directory of a trained or packed model, or the name of a bundled one.
 
-    Raises InputError if it has another architecture, vocabulary or sizes.
+    Raises InputError if the two models differ in architecture, vocabulary or sizes.
     """
     directory = find_model(name)
     other = unpack(directory) if is_packed(directory) else load(directory)
@@ -123,14 +123,14 @@ def start_from(net: Model, name: str) -> None:
 
 
 def architecture(name: str) -> tuple[str, dict[str, Any]]:
-    """The name and the options of a model that another one starts from; arguments and errors as in `start_from`."""
+    """Returns architecture and options of the model `name`. The argument and the errors are those of `start_from`."""
     directory = find_model(name)
     spec = load_packed(directory).spec if is_packed(directory) else read_checkpoint(directory / "final.pt")["spec"]
     return spec["model"], spec["options"]
 
 
 def _fit(net: Model, store: Store, directory: Path, options: TrainingOptions, conf: dict[str, Any]) -> None:
-    """Fit a model that is not trained by gradient, and write it as the best one."""
+    """Fit a model that is not trained by gradient, and write it as the best model."""
     begin = time.perf_counter()
     sets = options.train_set.split(",")
     dev = labelled(store, options.dev_set)
@@ -146,7 +146,7 @@ def _fit(net: Model, store: Store, directory: Path, options: TrainingOptions, co
 
 
 def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
-    """Make the best model the final one, with the transitions of its initial model, and a conf that trains it."""
+    """Make the best model the final model, with the transitions of its initial model and the conf to train it again."""
     model.tokenizer.write(directory)
     model.labels.write(directory / "labels.txt")
     transitions = find_model(conf["initial_model"]) / TRANSITIONS if conf.get("initial_model") else None
@@ -162,17 +162,17 @@ def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
 
 
 def finished(directory: Path, conf: dict[str, Any], options: TrainingOptions) -> bool:
-    """Whether the directory has a finished model of this conf; logs this.
+    """Whether the directory has a finished model of this conf. Logs the answer.
 
-    Raises InputError if its model has another conf, other labels than the store, or other training data. Data that no
-    longer exists is not compared; a model of an older version has labels but no checksums.
+    Raises InputError if its model has a different conf, labels that differ from the store's, or different training
+    data. Data that no longer exists is not compared. A model of an older version has labels but no checksums.
     """
     path = directory / FINAL
     if not path.exists():
         return False
     content = read_checkpoint(path)
     check_conf(content, path, conf)
-    _remove_states(directory)  # left by a run that was killed at its very end
+    _remove_states(directory)  # a run that was killed at its very end may have left them
     if (Path(conf["store"]) / "conf").is_file():
         _check_store(directory, Store(conf["store"]), content.get("store"), options)
     logger.info("punc train: %s is finished", path)
@@ -180,7 +180,7 @@ def finished(directory: Path, conf: dict[str, Any], options: TrainingOptions) ->
 
 
 def _check_store(directory: Path, store: Store, saved: Any, options: TrainingOptions) -> None:
-    """Raise InputError unless the labels are those of the store, and the saved checksums those of the data."""
+    """Raise InputError unless the labels equal the store's labels, and the saved checksums fit the data."""
     remedy = "remove the directory to train again, name another one, or restore the store"
     own = LabelSet.read(directory / "labels.txt")
     if own != store.labels:
@@ -192,6 +192,6 @@ def _check_store(directory: Path, store: Store, saved: Any, options: TrainingOpt
 
 
 def _remove_states(directory: Path) -> None:
-    """Remove files that a finished training no longer needs; progress.pt, which shows that they exist, goes last."""
+    """Remove files that a finished run no longer needs; last progress.pt, which shows that there may be others."""
     for name in (EPOCH, BEST, PROGRESS):
         (directory / name).unlink(missing_ok=True)

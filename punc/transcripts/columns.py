@@ -1,6 +1,6 @@
 """Words in columns: CTM and STM of NIST, MLF of HTK, and `text` of Kaldi.
 
-    CTM    as in `ctm`
+    CTM    the module `ctm` describes it
     STM    id channel speaker begin end [<labels>] word word …
     MLF    "*/id.lab", then lines [begin end] word [score] in units of 100 ns, and a full stop
     text   id word word …
@@ -28,12 +28,12 @@ CTM = re.compile(rf"[ \t]*[^\s;]\S*[ \t]+(?:\S+[ \t]+)?(?:{NUMBER}[ \t]+{NUMBER}
 STM = re.compile(rf"[ \t]*[^\s;]\S*[ \t]+\S+[ \t]+\S+[ \t]+{NUMBER}[ \t]+{NUMBER}(?:[ \t]+<[^<>\n]*>)?(?:[ \t].*)?")
 UTTERANCE = re.compile(r"(?=[^ \t]*\d)(?=[^ \t]*[A-Za-z_-])(?P<id>[A-Za-z0-9][A-Za-z0-9._-]*)(?:[ \t]+(?P<text>\S.*))?")
 MLF_LINE = re.compile(r"(?:(?P<begin>\d{1,18})[ \t]+(?P<end>\d{1,18})[ \t]+)?(?P<text>\S+)(?:[ \t].*)?")
-MLF_UNIT = 1e7  # a second
+MLF_UNIT = 1e7  # time units of an MLF per second
 IGNORED = "ignore_time_segment_in_scoring"
 
 
 def reader_of(text: str) -> Callable[[Source], Transcript] | None:
-    """The reader for a CTM, an STM or a Kaldi `text`; None if the file is none of these."""
+    """Returns the reader for a CTM, an STM or a Kaldi `text`; None if the file is none of these."""
     first = next((line[0] for line in LINE.finditer(text) if not COMMENT.fullmatch(line[0])), "")
     if CTM.fullmatch(first):
         return read_ctm_file
@@ -43,7 +43,7 @@ def reader_of(text: str) -> Callable[[Source], Transcript] | None:
 
 
 def _is_kaldi_text(text: str) -> bool:
-    """Whether every line begins with its own utterance id, which has both digits and letters."""
+    """Whether every line begins with a different utterance id, and each id has both digits and letters."""
     lines = [line[0] for line in LINE.finditer(text)]
     ids = [found["id"] for found in map(UTTERANCE.fullmatch, lines) if found]
     shapes = {re.sub(r"\d+", "0", id) for id in ids}
@@ -52,12 +52,12 @@ def _is_kaldi_text(text: str) -> bool:
 
 
 def read_ctm_file(source: Source) -> Transcript:
-    """Read a CTM; each channel of an id is a stream, in time order. Raises InputError for wrong columns and times."""
+    """Read a CTM. Each channel of an id is a stream, sorted by time. Raises InputError for wrong columns and times."""
     reader, streams = TextReader(source), dict[tuple[str, str], int]()
     lines = [CtmLine(source.path, number, f"{line}\n")
              for number, line in enumerate(source.text.replace("\r", " ").split("\n"), 1)]
     reader.texts = read_lines(lines, reader.document, streams=streams)
-    if len({id for id, _ in streams}) < len(streams):  # if an id has two channels, they are its speakers
+    if len({id for id, _ in streams}) < len(streams):  # if an id has several channels, each is a speaker
         names = [channel for _, channel in streams]
         reader.texts = [text._replace(speaker=text.speaker or names[text.stream]) for text in reader.texts]
     return reader.transcript("CTM")
@@ -89,7 +89,7 @@ def read_stm(source: Source) -> Transcript:
 
 
 def read_kaldi_text(source: Source) -> Transcript:
-    """Read `text` of a Kaldi data directory; utterances whose ids differ only in the last part form a stream."""
+    """Read `text` of a Kaldi data directory. Utterances whose ids differ only in their last part form a stream."""
     reader = TextReader(source)
     streams = dict[str, int]()
     for number, line in enumerate(LINE.finditer(source.text)):
@@ -104,7 +104,7 @@ def read_kaldi_text(source: Source) -> Transcript:
 
 
 def read_mlf(source: Source) -> Transcript:
-    """Read an HTK master label file. Raises InputError for lines of another form."""
+    """Read an HTK master label file. Raises InputError for a line that is not in this format."""
     reader, number, recording = TextReader(source), -1, ""
     for line in islice(LINE.finditer(source.text), 1, None):
         text = line[0].strip()

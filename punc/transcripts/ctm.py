@@ -1,11 +1,11 @@
 """Reads and writes CTM: timed words, `id channel begin duration word [confidence [type [speaker]]]`, in seconds.
 
-The id is a recording, or an utterance whose times are relative to its start. NIST's CTMs also have `;;` comments, `NA`
-for no confidence, and alternatives; others leave out the channel.
+The id names a recording, or an utterance; the times of an utterance count from its start. NIST's CTMs can also have
+`;;` comments, `NA` instead of a confidence, and alternatives. Some other CTMs leave out the channel.
 
-Repairs, each counted: the lines of an id are sorted by time. Only the first of several alternatives is used. Words that
-overlap by at most MAX_OVERLAP seconds stay as they are, and the pause between them is 0 (ASR systems that join parts of
-a recording write such words). A longer overlap, as between two speakers under one id and channel, raises InputError.
+These repairs are counted: The lines of an id are sorted by time. Of several alternatives, only the first is used. Words
+that overlap by at most MAX_OVERLAP seconds keep their times, and the pause between them is 0 (ASR systems that join
+parts of a recording write such words). A longer overlap, such as two speakers in one channel, raises InputError.
 """
 
 import functools
@@ -31,10 +31,10 @@ from punc.transcripts.transcript import Text
 
 CTM_SILENCE = frozenset(("<eps>", "<sil>", "<SIL>", "!SIL"))
 MAX_OVERLAP = 1.0  # s; in a real CTM of 34 calls, 300 of 270,000 words overlap, by 0.6 s at most
-ROUNDING = 1e-6  # s; times that differ by less are the same
+ROUNDING = 1e-6  # s; times that differ by less count as equal
 KEY = re.compile(rb"[ \t]*([^ \t\n]+)")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")  # characters that are not allowed in a CTM
-# The usual line; only its times need a check.
+# Matches most lines; in a line that matches, only the times still need a check.
 FIELD, NUMBER, GAP = r"[^\x00-\x20\x7f\ud800-\udfff]+", r"\d{1,12}(?:\.\d{1,12})?", r"[ \t]+"
 USUAL = re.compile(rf"[ \t]*(?!;;)({FIELD}){GAP}({FIELD}){GAP}({NUMBER}){GAP}({NUMBER}){GAP}((?!<ALT){FIELD})"
                    rf"(?:{GAP}({NUMBER}))?[ \t]*\n?", re.ASCII)
@@ -42,7 +42,7 @@ BEFORE_WORD = {count: re.compile(rf"[ \t]*(?:[^ \t]+[ \t]+){{{count}}}") for cou
 
 
 class CtmLine(NamedTuple):
-    """A line of a CTM: its file, its number, and its text with the line end; lone surrogates are bytes not in UTF-8."""
+    """A line of a CTM: its file, number, and text with the line end. Lone surrogates stand for bytes not in UTF-8."""
 
     path: StrPath
     number: int
@@ -61,10 +61,10 @@ class CtmRow(NamedTuple):
 
 
 def ctm_rows(lines: Iterable[CtmLine], repairs: Counter[str] | None = None) -> Iterator[CtmRow]:
-    """The words of a CTM's lines, silences included; counts later alternatives in `repairs`."""
+    """Yields the words of a CTM's lines, including silences. `repairs` counts the words of later alternatives."""
     repairs = Counter[str]() if repairs is None else repairs
-    begun: CtmLine | None = None  # the line where alternatives begin
-    later = False  # whether this alternative is not the first
+    begun: CtmLine | None = None  # inside alternatives, the line where they begin
+    later = False  # whether the line is in an alternative after the first
     bare: bool | None = None  # whether the lines have no channels
     for line in lines:
         text = line.text
@@ -109,7 +109,7 @@ def has_no_channel(columns: Sequence[str]) -> bool:
 
 
 def check_line(line: bytes, path: StrPath, number: int) -> str:
-    """A line, or part of one, as text. Raises InputError for control characters and bytes that are not UTF-8."""
+    """Decodes a line or part of a line. Raises InputError for control characters and bytes that are not UTF-8."""
     text = decode_line(line, path, number)
     if CONTROL.search(text):
         raise InputError("a control character", "remove it: the file is not text, or is broken", path, number)
@@ -117,13 +117,15 @@ def check_line(line: bytes, path: StrPath, number: int) -> str:
 
 
 class CtmIndex(Mapping[str, Callable[..., Timing]]):
-    """Maps each id of a CTM, or of the `*.ctm` in a directory, to a function that reads its timing; counts `repairs`.
+    """Maps each id of a CTM, or of the `*.ctm` files in a directory, to a function that reads the id's timing.
 
-    If an id has several channels, the function takes the one to read. Memory: 56 bytes for each run of lines of an id.
+    If an id has several channels, the function's argument names the one to read. `repairs` counts repairs. Memory: 56
+    bytes for each run of lines with one id.
 
-    Raises InputError if a file is missing or has no words. The function raises it for too few or too many columns, a
-    time or confidence that is not a number, negative times and durations, an overlap longer than MAX_OVERLAP seconds,
-    bytes that are not UTF-8, CR and NUL, and for an id with several channels, but not the one given.
+    Raises InputError if a file is missing or has no words. The function raises it for a line with too few or too many
+    columns; for times, durations and confidences that are not numbers; for negative times and durations; for an overlap
+    of more than MAX_OVERLAP seconds; for bytes that are not UTF-8, CR and NUL; and if the id has several channels but
+    not the given one.
     """
 
     def __init__(self, path: StrPath, repairs: Counter[str] | None = None):
@@ -148,7 +150,7 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
         return functools.partial(self._read, id)
 
     def __iter__(self) -> Iterator[str]:
-        """The ids in the order of the files, which are read again."""
+        """Yields the ids in the order in which the files have them, and reads the files again for this."""
         for id, *stretch in _stretches(self._files):
             if self._stretches.rows(id)[0].tolist() == stretch:  # the first stretch of the id
                 yield id
@@ -164,7 +166,7 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
         return self._files[int(number)], int(line)
 
     def lines(self, id: str, channel: str = "", known: Set[str] = frozenset()) -> list[CtmLine]:
-        """The lines of an id or of one of its channels. Raises InputError if the channel is missing, or not `known`."""
+        """The lines of an id, or of its channel `channel`. Raises InputError for a missing or unknown channel."""
         lines: list[CtmLine] = []
         for number, begin, end, line in self._stretches.rows(id).astype(np.int64).tolist():
             path = self._files[number]
@@ -195,7 +197,7 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
 
 
 def _stretches(files: Sequence[Path]) -> Iterator[tuple[str, int, int, int, int]]:
-    """Each id with a stretch of its lines: index of the file, first byte, end byte, and number of the first line."""
+    """Yields runs of lines with one id: the id, the file's index, first byte, end byte, and the first line's number."""
     for number, path in enumerate(files):
         id, key, begin, first, position = "", b"", 0, 1, 0
         with open_input(path) as file:
@@ -214,7 +216,7 @@ def _stretches(files: Sequence[Path]) -> Iterator[tuple[str, int, int, int, int]
 
 def read_lines(lines: Sequence[CtmLine], document: PartsDocument, at: int = 0, repairs: Counter[str] | None = None,
                streams: dict[tuple[str, str], int] | None = None) -> list[Text]:
-    """The words of lines, which start at character `at` of a document, as its texts; each stream gets a number."""
+    """Returns the words of `lines` as texts. The lines start at character `at` of the document. Numbers new streams."""
     texts, streams = list[Text](), {} if streams is None else streams
     starts = dict(zip(map(id, lines), accumulate([len(line.text) for line in lines], initial=at)))
     for row, line, start in ctm_rows(lines, repairs):
@@ -247,7 +249,7 @@ def _timing(rows: list[CtmRow], path: StrPath, repairs: Counter[str]) -> Timing:
 
 
 def write_ctm(path: StrPath, words: Iterable[TimedWord]) -> None:
-    """Write words as a CTM, in the order given, with times and confidences as `decimals` writes them."""
+    """Write words to a CTM in the given order. `decimals` formats the times and the confidences."""
     with atomic_file(path) as file:
         for id, channel, begin, duration, word, confidence, _ in words:
             times = f"{id} {channel} {decimals(begin)} {decimals(duration)} {word}"
@@ -255,6 +257,6 @@ def write_ctm(path: StrPath, words: Iterable[TimedWord]) -> None:
 
 
 def decimals(value: float) -> str:
-    """A time or a confidence as text: up to six decimals, at least two."""
+    """Formats a time or a confidence with two to six decimals."""
     whole, _, fraction = f"{value:.6f}".partition(".")
     return f"{whole}.{fraction.rstrip('0'):0<2}"

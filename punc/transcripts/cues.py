@@ -1,10 +1,10 @@
-"""Cues of subtitles: SRT, WebVTT and SBV, as loosely as players read them.
+"""Reads subtitle cues in SRT, WebVTT and SBV, and tolerates the errors that players tolerate.
 
-A cue begins at a line of times. Its text extends to the next cue: to the line of its times, or to the number or name
-before it. In WebVTT, blocks of NOTE, STYLE and REGION are not text.
+A cue begins with a line of times. Its text ends where the next cue begins: at the next line of times, or at the cue
+number or name just before that line. In WebVTT, the blocks NOTE, STYLE and REGION are not text.
 
-Rolling captions (YouTube's automatic ones, roll-up captions of television) show the last lines of the cue before again,
-above what is said next. A line is read where it first occurs; later copies are repeats.
+Rolling captions (YouTube's automatic captions, roll-up captions on television) show the last lines of the previous cue
+again, above the new line. A line is read where it first occurs; later copies are repeats.
 
 Source: www.w3.org/TR/webvtt1, sections 4.1 to 4.2.2; SRT has no standard, and www.matroska.org/technical/subtitles.html
 describes it.
@@ -37,20 +37,20 @@ VTT_MARKUP = re.compile(
     rf"<v(?:\.[^\s<>]{{1,40}})?[ \t](?P<voice>[^<>\n]{{1,200}})>|{TAG}|<(?P<time>{CLOCK})>|(?P<blank><br ?/?>)")
 
 HEAD = 200  # cues that are checked to see whether captions roll
-LEAST = 3  # captions roll if so many of these cues, and half of them, repeat a line; else people repeat themselves
+LEAST = 3  # captions roll if at least this many of these cues, and at least half, repeat a line of the previous cue
 GAP = 0.1  # s; the longest gap between a cue and one that repeats its lines
-MOST_LINES = 12  # lines of a cue that are compared
+MOST_LINES = 12  # at most this many lines of a cue are compared
 
 
 class Roll(NamedTuple):
-    """A cue's lines, as characters [start, stop), and how many of its first lines repeat the cue before."""
+    """A cue's lines, as characters [start, stop), and how many of its first lines repeat the previous cue."""
 
     lines: list[tuple[int, int]]
     repeated: int
 
 
 def form_of(text: str) -> str:
-    """The name of the format of a file with cues; empty if it has none."""
+    """Returns the name of the cue format in which a text is written; empty if it is in none."""
     if VTT.match(text[:10]):
         return "WebVTT"
     rows = text.splitlines()
@@ -60,7 +60,7 @@ def form_of(text: str) -> str:
 
 
 def find_cues(source: Source, times: re.Pattern[str] = TIMES, named: bool = False) -> list[Stretch]:
-    """The cues of a file, one segment each. Raises InputError for a line with an arrow but without times."""
+    """Returns the cues of a file, one segment each. Raises InputError for a line that has an arrow but no times."""
     lines = list(WHOLE_LINE.finditer(source.text))  # the last one is empty, at the end of the file
     heads = []
     for number, line in enumerate(lines):
@@ -80,7 +80,7 @@ def find_cues(source: Source, times: re.Pattern[str] = TIMES, named: bool = Fals
 
 
 def _size(lines: Sequence[str], is_last: bool, named: bool) -> int:
-    """How many lines after its times a cue has: a block, or the number or name of the next cue, ends it."""
+    """How many of the `lines` after its times belong to a cue. It ends before a block and the next number or name."""
     for number, (before, line) in enumerate(pairwise(["", *lines])):
         if named and BLOCK.match(line) and not before.strip():
             return number
@@ -92,7 +92,7 @@ def _size(lines: Sequence[str], is_last: bool, named: bool) -> int:
 
 
 def read_cues(source: Source, name: str) -> Transcript:
-    """Read `SRT`, `WebVTT` or `SBV`, as YouTube writes it. Raises InputError as `find_cues` does."""
+    """Read a file in the format `name`: `SRT`, `WebVTT` or YouTube's `SBV`. Raises InputError as `find_cues` does."""
     named = name == "WebVTT"
     markup = VTT_MARKUP if named else MARKUP
     cues = find_cues(source, SBV_TIMES if name == "SBV" else TIMES, named)
@@ -124,7 +124,7 @@ def _rolls(text: str, cues: Sequence[Stretch], markup: re.Pattern[str]) -> list[
 
 
 def _read_rolling(source: Source, reader: TextReader, cues: Sequence[Stretch], rolls: Sequence[Roll]) -> list[Repeat]:
-    repeats, before = list[Repeat](), list[tuple[int, int]]()  # the texts [first, last) of the lines of the cue before
+    repeats, before = list[Repeat](), list[tuple[int, int]]()  # `before`: texts [first, last) of each previous line
     for cue, rolled in zip(cues, rolls):
         said = before[len(before) - rolled.repeated:]
         for (start, stop), repeated in zip(rolled.lines, said):

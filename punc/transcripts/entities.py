@@ -10,12 +10,12 @@ TAG = "\x1f"  # whitespace that no text contains
 
 
 def decoded(text: str) -> str:
-    """A text as people read it; NUL and lone surrogates, which other files cannot contain, become U+FFFD."""
+    """Returns a text with entities decoded. NUL and lone surrogates, which an output may not have, become U+FFFD."""
     return SPECIAL.sub(lambda found: _character(found[0]), text) if SPECIAL.search(text) else text
 
 
 def encoded(text: str, like: str) -> str:
-    """A text with its characters written as in `like`, which it replaces; if their number differs, as entities."""
+    """Encodes `text`, which replaces `like`. Special characters that both have equally often keep their old forms."""
     if not SPECIAL.search(like):
         return text
     forms: dict[str, list[str]] = {_character(form): [] for form in SPECIAL.findall(like)}
@@ -31,7 +31,7 @@ def encoded(text: str, like: str) -> str:
 
 def _character(form: str) -> str:
     if form[0] == "&":
-        char = unescape(unescape(unescape(form)))  # some services escape what is escaped
+        char = unescape(unescape(unescape(form)))  # some services escape twice or more
         return char if len(char) == 1 else form
     if form[0] == "<" and len(form) > 1:
         return TAG

@@ -1,4 +1,4 @@
-"""Files of JSON: an object, a list, or several objects one after another, for example one a line."""
+"""JSON files: an object, a list, or several objects one after another, for example one per line."""
 
 import json
 import math
@@ -16,15 +16,15 @@ INDENT = re.compile(r"[\[{]\s*\n([ \t]+)\S")
 AFTER_NAME = re.compile(r'"\s*:(\s*)')
 HUGE = re.compile(r"[eE]\+?[0-9]{2}")  # the exponent of a number that may be infinite
 RAW = range(0xDC80, 0xDD00)  # how a Source represents bytes that are not UTF-8
-OWN = 0x10FE00  # how this module represents them: a JSON escape may be a lone surrogate, too
+OWN = 0x10FE00  # where this module moves them: a JSON escape may be a lone surrogate, too
 BYTES = {number: OWN + number - RAW[0] for number in RAW}
 BYTES_BACK = {own: number for number, own in BYTES.items()}
 HALF = re.compile("[\ud800-\udfff]")
-MAY_BE_SPECIAL = ("&", "<|", "\\u", "\ufffd")  # a file without these has nothing special
+MAY_BE_SPECIAL = ("&", "<|", "\\u", "\ufffd")  # a file without these has nothing to decode
 
 
 class Style(NamedTuple):
-    """How a file is written: the indentation of a level, if each member has a line, and what separates members."""
+    """How a file is written: the indentation of a level (None if members share lines), and the separators."""
 
     indent: str | None
     separators: tuple[str, str]
@@ -32,14 +32,14 @@ class Style(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> "Style":
-        """The style of a file."""
+        """Returns the style in which a text is written."""
         indent, after_name = INDENT.match(text), AFTER_NAME.search(text)
         compact = after_name is not None and not after_name[1]
         return cls(indent[1] if indent else None, ("," if indent or compact else ", ", ":" if compact else ": "),
                    text.isascii())
 
     def written(self, value: Any, level: int = 0) -> str:
-        """A value in this style, nested in `level` others. The library's fast encoder writes the innermost values."""
+        """Writes a value that is nested `level` deep. The fast encoder of `json` writes the innermost values."""
         if self.indent is None or not value or not isinstance(value, (dict, list)):
             return self._encoder(0).encode(value)
         inner = f"\n{self.indent * (level + 1)}"
@@ -69,7 +69,7 @@ class JsonDocument:
         self.values: list[Any] = []
         self.spots: list[tuple[Any, Any]] = []  # holder and key of each place
         self._path = source.path
-        self._between: list[str] = []  # what stands before each value, and at the end
+        self._between: list[str] = []  # the characters before each value, and those after the last
         self._style = Style.of(source.text.lstrip())
         self._raw = source if not source.text.isascii() and HALF.search(source.text) else None
         self._may_be_special = any(part in source.text for part in MAY_BE_SPECIAL)
@@ -109,7 +109,7 @@ class JsonDocument:
             raise source.error("a number that is too large, or has thousands of digits", again, at) from None
 
     def place(self, holder: Any, key: Any) -> tuple[int, str]:
-        """A new place, `key` of an object or list, and its text. Raises InputError for bytes that are not UTF-8."""
+        """Adds `key` of an object or list as a place. Returns place and text. Raises InputError for bytes not UTF-8."""
         self.spots.append((holder, key))
         place, text = len(self.spots) - 1, holder[key]
         if self._raw and any(ord(char) in BYTES_BACK for char in text):
@@ -117,14 +117,14 @@ class JsonDocument:
         return place, entities.decoded(text) if self._may_be_special else text
 
     def put(self, place: int, text: str, probability: float = math.nan) -> None:
-        """Put a text in a place; the object of a word gets the probability of its label."""
+        """Put a text in a place, and store the probability of a word's label in the word's object."""
         holder, key = self.spots[place]
         holder[key] = entities.encoded(text, holder[key]) if self._may_be_special else text
         if probability == probability and isinstance(holder, dict):
             holder["label_probability"] = round(probability, 4)
 
     def content(self) -> str:
-        """The file, in the style that it had. Raises InputError for values that are nested too deeply."""
+        """Returns the file in its original style. Raises InputError for values that are nested too deeply."""
         try:
             written = [self._style.written(value) for value in self.values]
         except RecursionError:
@@ -137,7 +137,7 @@ class JsonDocument:
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object. Raises KeyError if two members have the same name."""
+    """Makes an object of its members. Raises KeyError if two members have the same name."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise KeyError(Counter(name for name, _ in pairs).most_common(1)[0][0])
@@ -145,7 +145,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _finite(text: str) -> float:
-    """A number. Raises ValueError for one that is too large, such as 1e999, which would be written as Infinity."""
+    """Reads a number. Raises ValueError if it is too large, such as 1e999, which would be written as Infinity."""
     if math.isinf(number := float(text)):
         raise ValueError(text[:20])
     return number

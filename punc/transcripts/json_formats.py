@@ -11,8 +11,8 @@ from punc.transcripts.json_unknown import guessed_format, has_times, said_of, un
 from punc.transcripts.source import Source
 from punc.transcripts.transcript import Transcript
 
-NAMED = 3  # a message names at most so many members whose texts stay
-WRAPPERS = 3  # how many objects around an answer are searched, one inside the other
+NAMED = 3  # a message names at most this many members whose texts stay unchanged
+WRAPPERS = 3  # an answer is found inside up to this many nested objects
 AMAZON = "results.transcripts[].transcript results.audio_segments[].transcript"
 ITEMS = JsonFormat("", "", "", word="alternatives.0.content", begin="start_time", end="end_time",
                    confidence="alternatives.0.confidence", mark="type")
@@ -120,7 +120,7 @@ TEXT = JsonFormat("text", "a service's shortest answer: `text`", "text ; transcr
 
 
 def read_json(source: Source, timed: bool = False) -> Transcript:
-    """Read a file of JSON; `timed` as in `transcript_of`. Raises InputError if it is broken or has no words."""
+    """Read a JSON file. `transcript_of` explains `timed`. Raises InputError if the file is broken or has no words."""
     document, documents = JsonDocument(source), list[Any]()
     for value in document.values:
         documents += value if isinstance(value, list) else [value]
@@ -128,14 +128,14 @@ def read_json(source: Source, timed: bool = False) -> Transcript:
     if not any(document.values):
         return Transcript("JSON", [], document, encoding=source.encoding)
     found = list[tuple[JsonReader, list[Any]]]()
-    for row, own in _candidates(documents):  # the first row that finds words, with times if the file has some
+    for row, own in _candidates(documents):  # takes the first row that finds words, and times if the file has any
         reader = _reader(row, document, own, timed)
         most = reader.words >= max((other.words for other, _ in found), default=1)
         if most and (reader.has_times or not has_times(document.values)):
             return _transcript(source, reader, document)
         found.append((reader, own))
     for reader, own in found:
-        if reader.words:  # the times in the file are not those of its words
+        if reader.words:  # the file has times, but not for its words
             return _transcript(source, _reader(reader.shape.row, document, own, timed), document)
     stay = unread(document.values, [])
     partial = any(reader.skipped for reader, _ in found)

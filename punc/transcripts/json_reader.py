@@ -1,4 +1,4 @@
-"""Reads the JSON of recognisers as a row of the table of formats describes it."""
+"""Reads the JSON of recognisers. A row of the table of formats says where a file has words, times and speakers."""
 
 import math
 from collections.abc import Iterator
@@ -11,7 +11,8 @@ from punc.transcripts.transcript import BEGINS_WITH_BLANK, Repeat, Text, folded,
 
 
 class JsonReader:
-    """Reads the documents of a file, as a row of the table says, into texts, repeats and language of a `Transcript`."""
+    """Reads the documents of a file into `texts`, `repeats` and `language` of a `Transcript`, as a row of the table
+    says."""
 
     def __init__(self, row: JsonFormat, document: JsonDocument, timed: bool = False):
         self.texts: list[Text] = []
@@ -21,10 +22,10 @@ class JsonReader:
         self.skipped: list[Any] = []
         self._row, self._document, self._timed = row, document, timed
         self._segment, self._stream, self._recording = 0, -1, ""
-        self._begun = self._counted = 0  # the first text of the stream, and the first one that is not yet in `_before`
-        self._before: list[str] = []  # words of the stream, in the form that is compared
+        self._begun = self._counted = 0  # the stream's first text, and its first text whose words are not in `_before`
+        self._before: list[str] = []  # words of the stream, folded for comparison
         self._spaced = False  # whether words include the space before them, as Whisper's do
-        self._open = False  # whether the end of the last word is that of its segment
+        self._open = False  # whether the last word took its end from its segment
 
     def read(self, documents: list[Any]) -> None:
         """Read documents of this format."""
@@ -129,7 +130,7 @@ class JsonReader:
         return Text(place, text, *span, speaker, confidence, self._segment, stream, self._recording, joined)
 
     def _repeats_all(self, words: list[Text]) -> bool:
-        """Whether words with speakers repeat those of the segments before, which then take the speakers."""
+        """Whether `words` repeat all earlier words of the stream; if so, the earlier words take their speakers."""
         for text in self.texts[self._counted:]:
             self._before += map(folded, split(text.text))
         self._counted = len(self.texts)
@@ -141,7 +142,8 @@ class JsonReader:
         return True
 
     def _text_is_better(self, texts: list[Text], words: list[Text]) -> bool:
-        """Whether the texts have words or marks that the list of words lacks, or the list has pieces of other words."""
+        """Whether to prefer the texts: they have words or marks that the word list lacks, or the pieces in the list do
+        not add up to the words of the texts."""
         text = " ".join(text.text for text in texts)
         parts = [word.text for word in words]
         said, whole = split(text), split("".join(parts))
@@ -189,7 +191,7 @@ class JsonReader:
         whole = any(segment is document for segment in values(document, row.segments)[:1])
         for path in row.repeats.split():
             if whole and path in row.text.split():
-                continue  # it has been read with the words
+                continue  # its texts have been read with the words
             texts = self._texts(places(document, path), document)
             if len(self.texts) > first:
                 self._repeat(texts, first)

@@ -1,4 +1,4 @@
-"""A format of JSON: a row that says where words, times and speakers are, and what it finds in a segment.
+"""A JSON format: a row that says where words, times and speakers are, and methods that find them in a segment.
 
 A path, such as `results.channels[].alternatives.0`, is a sequence of member names, separated by dots. `[]` stands for
 every element of a list, a number for one element, `a|b` for the first of two members that exists, `*words` for every
@@ -16,9 +16,9 @@ from punc.transcripts import clock
 from punc.transcripts.transcript import split
 
 PERIOD = re.compile(r"PT(?:(\d{1,4})H)?(?:(\d{1,6})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?")  # of ISO 8601
-UNREADABLE = re.compile("[\0\ud800-\udfff]")  # NUL and lone surrogates, which other files cannot contain
-NAMES = ("name", "label", "id")  # members of a speaker that is an object
-Spot = tuple[Any, Any]  # an object or a list, and a key of it
+UNREADABLE = re.compile("[\0\ud800-\udfff]")  # NUL and lone surrogates, which an output may not have
+NAMES = ("name", "label", "id")  # if a speaker is an object, these members can name it
+Spot = tuple[Any, Any]  # an object or a list, and a key or an index in it
 MARKS = frozenset(".,?!:;…")
 MARK = re.compile(r"[.,?!:;…](?=\s|$)")
 UNKNOWN = (math.nan, math.nan)
@@ -31,7 +31,7 @@ def steps(path: str) -> tuple[str, ...]:
 
 
 def keys(value: Any, step: str) -> Iterator[Any]:
-    """The keys of an object or a list that a step of a path names."""
+    """Yields the keys, in an object or a list, that one step of a path names."""
     if isinstance(value, list):
         if step == "[]":
             yield from range(len(value))
@@ -45,7 +45,7 @@ def keys(value: Any, step: str) -> Iterator[Any]:
 
 
 def places(value: Any, path: str) -> list[Spot]:
-    """The holders and keys of all values of a path."""
+    """Returns holder and key of every value that a path leads to."""
     *before, last = steps(path)
     holders = [value]
     for step in before:
@@ -54,7 +54,7 @@ def places(value: Any, path: str) -> list[Spot]:
 
 
 def values(value: Any, paths: str) -> list[Any]:
-    """All values of the first path of `paths` that has any; the value itself for no path and for `.`."""
+    """Returns all values of the first of `paths` that leads to any; for no path and for `.`, the value itself."""
     for path in paths.split():
         found = [holder[key] for holder, key in places(value, path)] if path != "." else [value]
         if found:
@@ -64,7 +64,7 @@ def values(value: Any, paths: str) -> list[Any]:
 
 @cache
 def getter(path: str) -> Callable[[Any], Any]:
-    """A function that finds the first value of a path that is not null; None if there is none."""
+    """Returns a function that finds the first value of a path that is not null, or None if there is none."""
     names = path.split("|") if path else []
 
     def find(value: Any) -> Any:
@@ -82,12 +82,13 @@ def getter(path: str) -> Callable[[Any], Any]:
 
 
 def seconds(value: Any, unit: float = 1) -> float:
-    """A time in seconds: a number (`unit` per second), `1.3s`, `00:01:02.5`, `PT1.5S` or nanos; else NaN."""
+    """Converts a time to seconds: a number (`unit` per second), `1.3s`, `00:01:02.5`, `PT1.5S`, an object with seconds
+    and nanos; NaN for anything else."""
     if type(value) in (int, float):  # not bool
         return value / unit if -LATEST * unit < value < LATEST * unit else math.nan
     if isinstance(value, dict) and ("seconds" in value or "nanos" in value):
         return seconds(value.get("seconds", 0)) + seconds(value.get("nanos", 0)) / 1e9
-    if isinstance(value, dict) and "relative" in value:  # next to an absolute one
+    if isinstance(value, dict) and "relative" in value:  # the object also has an absolute time
         return seconds(value["relative"], unit)
     if not isinstance(value, str) or len(value) >= 30:
         return math.nan
@@ -101,7 +102,7 @@ def seconds(value: Any, unit: float = 1) -> float:
 
 
 def speaker_name(value: Any) -> str:
-    """The name of a speaker: a text, a number, or an object with a name; empty if it is not known."""
+    """Returns the name of a speaker, which is a text, a number, or an object with a name; empty if unknown."""
     if isinstance(value, dict):
         value = next((value[name] for name in NAMES if name in value), None)
     return _speaker_name(value) if isinstance(value, (str, int, float)) else ""
@@ -113,19 +114,19 @@ def _speaker_name(value: str | int | float) -> str:
 
 
 class JsonFormat(NamedTuple):
-    """The paths of a format; alternatives are separated by spaces.
+    """The paths of a format; spaces separate alternatives.
 
-    Paths of words and texts begin at a segment, paths of segments at a stream, all others at a document.
+    Paths of words and texts start from a segment, paths of segments from a stream, and all others from a document.
 
     begin, end     times of words and segments; `+name` is a length
-    speaker, confidence, language   of words and segments, and of a document
+    speaker, confidence, language   the first two are read from words and segments, the language from a document
     """
 
-    name: str  # as people call it
+    name: str  # its usual name
     writers: str  # what writes it
-    has: str  # paths that a document of the format has; `!path`: does not have; `;` separates alternatives
+    has: str  # paths that every document of the format has (`!path`: has not); `;` separates alternatives
     segments: str = ""  # the first of these paths that exists gives the segments; empty: a stream is one segment
-    text: str = ""  # texts of a segment: its words, if it has no `words`, or what repeats them
+    text: str = ""  # the texts of a segment; if it also has `words`, the texts repeat them
     words: str = ""  # the first of these paths that exists gives the words of a segment
     word: str = "word"  # the text of a word; empty: the word is a string
     begin: str = "start"
@@ -135,24 +136,24 @@ class JsonFormat(NamedTuple):
     speaker: str = "speaker"
     confidence: str = "confidence"
     language: str = "language"
-    speakers: str = ""  # elements of a document that say from which time (`begin` or `from`) someone speaks
-    repeats: str = ""  # texts that repeat the words of a document, one list of texts for each path
-    timed: str = ""  # elements of a document that repeat its words, and have their times
+    speakers: str = ""  # elements of a document that say who starts to speak at which time
+    repeats: str = ""  # texts that repeat the words of a document; each path gives one list of texts
+    timed: str = ""  # elements of a document that repeat its words and give their times
     recordings: str = ""  # the recordings; empty: the file is one; `.`: every document is one
-    recording: str = ""  # the member of a recording with its name
-    part: str = ""  # a document with this member continues the recording before, if the names are equal
-    streams: str = ""  # texts of a recording that are read one after another, one speaker each
-    mark: str = ""  # the member of a word that says that it is a mark: its kind, or the mark itself
-    skip: str = ""  # what is not final: `member=value`, or a member, of a document or a segment
-    start: str = ""  # the time in a segment from which the times of its words count
-    lists: str = ""  # lists in a segment of its words' begins (or begins and ends) and, after a space, lengths
+    recording: str = ""  # the member that holds the name of a recording
+    part: str = ""  # a document with this member continues the previous recording if both have the same name
+    streams: str = ""  # parts of a recording that are read one after another, each with one speaker
+    mark: str = ""  # the member that shows that a word is a mark; its value is a kind or the mark itself
+    skip: str = ""  # a document or segment with this member, or with `member=value`, is not final
+    start: str = ""  # a segment's member with a time; times of the words are relative to it
+    lists: str = ""  # a segment's list of begins (or of begins and ends) and, after a space, its list of lengths
     stays: str = ""  # members whose texts are not words of the transcript
-    pieces: bool = False  # segments are words or pieces of words: one may continue the word before
-    again: bool = False  # a segment that has no text, but words with speakers, repeats all words before it
+    pieces: bool = False  # segments are words or pieces of words: a segment may continue the previous word
+    again: bool = False  # a segment without text whose words have speakers repeats all earlier words
 
 
 class Word(NamedTuple):
-    """A word of a segment: its index there, its value, and where its text is."""
+    """A word of a segment: its index in its list, its JSON value, and where its text is."""
 
     number: int
     value: Any
@@ -160,12 +161,12 @@ class Word(NamedTuple):
 
 
 class Shape:
-    """A row of the table, ready to be used."""
+    """Reads documents by a row of the table."""
 
     def __init__(self, row: JsonFormat):
         self.row = row
-        self.odd_times = 0  # how many times could not be read, such as the text `x`
-        self.word_lists: set[int] = set()  # the lists that words were found in, by their `id`
+        self.odd_times = 0  # number of times that could not be read, such as the text `x`
+        self.word_lists: set[int] = set()  # the `id` of each list in which words were found
         self.speaker, self.confidence = getter(row.speaker), getter(row.confidence)
         self._kind, self._start = getter(row.mark), getter(row.start)
         self._unit = row.unit or 1
@@ -176,14 +177,14 @@ class Shape:
         self._holder = getter(".".join(before)) if before else None
 
     def matches(self, document: Any) -> bool:
-        """Whether a document is of the format."""
+        """Whether a document has the row's format."""
         def has(path: str) -> bool:
             return bool(places(document, path.lstrip("!"))) != path.startswith("!")
 
         return any(all(map(has, paths.split())) for paths in self.row.has.split(";"))
 
     def is_final(self, value: Any) -> bool:
-        """Whether a document or a segment is not replaced by a later one."""
+        """Whether a document or a segment is final: no later one replaces it."""
         for test in self.row.skip.split():
             path, _, said = test.partition("=")
             found = getter(path)(value)
@@ -192,7 +193,7 @@ class Shape:
         return True
 
     def words(self, segment: Any) -> list[Word]:
-        """The words of a segment that are not blank."""
+        """Returns the words of a segment, without blank ones."""
         found = []
         for path in self.row.words.split():
             for elements in values(segment, path.removesuffix("[]")):
@@ -206,7 +207,7 @@ class Shape:
         return found
 
     def spot_of(self, word: Any) -> Spot | None:
-        """Where the text of a word is."""
+        """Returns where the text of a word is; None if it has none."""
         holder = self._holder(word) if self._holder else word
         if isinstance(holder, dict):  # the usual case; `keys` takes longer
             for name in self._names:
@@ -219,7 +220,7 @@ class Shape:
         return isinstance(kind, str) and (kind.lower().startswith("punct") or MARKS.issuperset(kind))
 
     def span(self, value: Any, is_segment: bool = False) -> Span:
-        """Begin and end of a word or a segment."""
+        """Returns begin and end of a word or a segment."""
         get_begin, get_end, is_length = self._segment_times if is_segment else self._times
         begin, end = get_begin(value), get_end(value)
         first, last = seconds(begin, self._unit), seconds(end, self._unit)
@@ -229,11 +230,12 @@ class Shape:
         return first, first + last if is_length else last
 
     def spans(self, segment: Any, words: list[Word]) -> list[Span]:
-        """The times of `words`, or without them those of the words of its text; from lists if the segment has them."""
+        """Returns begin and end of each of `words`; if there are none, of each word of the segment's text, which only a
+        format with `lists` gives."""
         start = seconds(self._start(segment), self._unit)
         if self.row.lists:
             spans = self._listed_spans(segment)
-            if words and words[-1].number >= len(spans):  # which time is which word's is not known
+            if words and words[-1].number >= len(spans):  # it is unknown which word each time belongs to
                 spans = [UNKNOWN] * len(words)
             elif words:
                 spans = [spans[word.number] for word in words]

@@ -1,4 +1,4 @@
-"""Reads JSON of an unknown format by common names of members, and counts texts that do not change."""
+"""Guesses an unknown JSON format from common member names, and counts the texts that punctuation leaves unchanged."""
 
 import re
 from collections import Counter, defaultdict
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from punc.transcripts.json_shape import JsonFormat, seconds
 from punc.transcripts.transcript import WORD, split
 
-# Names in lower case, without underscores; the better ones first.
+# Names in lower case, without underscores. A name is preferred to those after it.
 TEXTS = ("punctuatedword", "word", "text", "transcript", "utterance", "sentence", "content", "caption", "subtitle",
          "phrase", "body", "speech", "display", "displaytext", "value", "token", "line", "message", "transcription",
          "w")
@@ -19,20 +19,20 @@ ENDS = ("end", "to", "endtime", "stop", "stoptime", "endoffset", "timeend", "ten
         "t1", "xmax", "finish", "out")
 LENGTHS = ("duration", "dur", "length", "durationtime")
 SPEAKERS = ("speaker", "spk", "speakerid", "speakerlabel", "speakername", "speakertag", "participant", "role")
-SYNTAX = frozenset(".|[]*+ ")  # of paths
+SYNTAX = frozenset(".|[]*+ ")  # characters with a meaning in paths
 UNIT = re.compile(r"(?:_in)?(?:_ms|_s|_msecs?|_millis|_secs?|_?milliseconds|_?seconds|Ms|Msecs?|Millis|Milliseconds"
                   r"|Secs?|Seconds)$")
 DEEPEST = 12  # levels of nested objects
 LONGEST = 60  # characters in a name
-# Members whose texts describe a file, or are other versions of what was said.
+# Members whose texts describe a file, not what was said.
 ABOUT = frozenset(("systeminfo", "model", "params", "parameters", "metadata", "request", "config", "path", "file",
                    "filename", "audiofilepath", "audiourl", "url", "title", "version", "usage", "warnings", "error",
                    "job", "jobname"))
-OTHERS = frozenset(("alternatives", "nbest", "transcripts"))  # lists of which only the first element is read
+OTHERS = frozenset(("alternatives", "nbest", "transcripts"))  # in these lists, only the first element is read
 
 
 class Kind(NamedTuple):
-    """Objects of a file with the same path and equal names for text, begin, end (`+name` is a length) and speaker."""
+    """Objects with the same path and the same member names for text, begin, end (`+name`: a length) and speaker."""
 
     path: str
     text: str
@@ -42,7 +42,7 @@ class Kind(NamedTuple):
 
 
 def guessed_format(documents: list[Any]) -> JsonFormat | None:
-    """A row that reads documents by common names of members; None if no object has a text and a time."""
+    """Returns a row that reads the documents by common member names; None if no object has a text and a time."""
     counts, texts = Counter[Kind](), defaultdict[str, list[str]](list)
     for path, value in _objects(documents):
         if name := _name_of(value, TEXTS, str):
@@ -72,7 +72,7 @@ def guessed_format(documents: list[Any]) -> JsonFormat | None:
 
 
 def said_of(row: JsonFormat) -> str:
-    """What a guessed row reads, for a message."""
+    """Returns a message that says what a guessed row reads."""
     text = f"{row.words}.{row.word}" if row.words else row.text
     path = f"{row.segments}.{text}".strip(".")
     speaker = f", speakers from {row.speaker}" if row.speaker else ""
@@ -115,11 +115,11 @@ def _name_of(value: dict[str, Any], names: tuple[str, ...], kind: type = object,
 
 def unread(values: list[Any], used: Iterable[tuple[Any, Any]], stays: str = "", without: Iterable[int] = ()
            ) -> Counter[str]:
-    """How many texts of several words stay as they are, by the names of their members.
+    """For each member name, counts the texts of several words that were not read and so stay unchanged.
 
     used     the texts that were read
     stays    names of members whose texts are known not to be words
-    without  values that are not counted, by their `id`
+    without  the `id` of each value that is not searched
     """
     known = {(id(holder), key) for holder, key in used if " " in holder[key].strip()}
     ignored, skipped = ABOUT.union(stays.split()), set(without)
@@ -150,7 +150,7 @@ def _has_numbers(value: Any) -> bool:
 
 
 def has_times(values: list[Any]) -> str:
-    """The name of a member that has a time and is named like a begin; empty if there is none."""
+    """Returns the name of a member that holds a time and has a usual name for a begin; empty if there is none."""
     for _, value in _objects(values):
         if name := _name_of(value, BEGINS, time=True):
             return name

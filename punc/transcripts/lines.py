@@ -1,6 +1,5 @@
-"""Formats with one segment per line: one row each, with a regular expression whose groups name the parts.
-
-The groups are `text`, `begin`, `end` and `speaker`.
+"""Formats with one segment per line. Each has a row with a regular expression that matches a line; its groups `text`,
+`begin`, `end` and `speaker` match the parts of the line.
 """
 
 import math
@@ -19,7 +18,7 @@ from punc.transcripts.transcript import Transcript
 CLOCK = r"(?:\d{1,3}:)?\d{1,3}:\d{1,2}(?:[.,:]\d{1,3})?"
 PLAIN_NUMBER = r"-?\d{1,12}(?:\.\d{1,12})?"
 LRC_STAMP = r"\[\d{1,4}:\d{1,2}(?:[.:]\d{1,3})?\]"
-HEAD = 2000  # lines that are read to find the format
+HEAD = 2000  # number of lines that are read to find the format
 ASS_MARKUP = re.compile(r"\{[^{}\n]{0,200}\}|(?P<blank>\\[Nnh])")
 
 
@@ -27,12 +26,12 @@ class LineFormat(NamedTuple):
     """A format with one segment per line."""
 
     name: str
-    writers: str  # what writes it
-    line: re.Pattern[str]  # a line with words
-    other: re.Pattern[str] | None = None  # a line without words; None: empty lines only
-    head: re.Pattern[str] | None = None  # the header line, if the format has one
+    writers: str  # which programs write it
+    line: re.Pattern[str]  # matches a line with words
+    other: re.Pattern[str] | None = None  # matches a line without words; None: only empty lines have no words
+    head: re.Pattern[str] | None = None  # matches the header line, if the format has one
     time: Callable[[str], float] = seconds
-    markup: re.Pattern[str] | None = None  # what is not words in a text
+    markup: re.Pattern[str] | None = None  # matches the parts of a text that are not words
     dashes: bool = False  # a dash at the beginning of a line begins a turn
 
 
@@ -49,7 +48,7 @@ FORMATS = [
                re.compile(r"\\\t.*"), time=number),
     LineFormat("MicroDVD", "subtitles in frames",
                re.compile(r"\{(?P<begin>\d{1,9})\}\{(?P<end>\d{0,9})\}(?P<text>.*)"),
-               time=partial(number, unit=23.976),  # frames a second of films
+               time=partial(number, unit=23.976),  # frames per second of films
                markup=re.compile(r"\{[A-Za-z]:[^{}\n]{0,100}\}|(?P<blank>\|)"), dashes=True),
     LineFormat("LRC", "lyrics, also with word times",
                re.compile(rf"(?P<begin>{LRC_STAMP})(?:{LRC_STAMP}){{0,20}}(?P<text>.*)"),
@@ -62,7 +61,7 @@ FORMATS = [
 
 
 def read_lines(source: Source, row: LineFormat) -> Transcript:
-    """Read a file in this format. Raises InputError for a line of another form."""
+    """Read a file in the format of `row`. Raises InputError for a line that is not in this format."""
     reader = TextReader(source, row.markup, row.dashes)
     for at, line, found in _lines(source, row):
         if not found:
@@ -88,7 +87,7 @@ def _lines(source: Source, row: LineFormat) -> Iterator[tuple[int, re.Match[str]
 
 
 def find_format(source: Source) -> LineFormat | None:
-    """The format of a file, if its first lines match one."""
+    """Returns the format that the first lines of a file match; None if there is none."""
     for row in FORMATS:
         with suppress(InputError):
             if sum(found is not None for _, _, found in islice(_lines(source, row), HEAD)):

@@ -1,7 +1,7 @@
-"""Texts of XML: TTML, SAMI, the captions of YouTube (srv1, srv3), and ELAN's EAF.
+"""Reads the texts of XML and similar files: TTML, SAMI, YouTube's captions (srv1, srv3), and ELAN's EAF.
 
 Source: www.w3.org/TR/ttml1; Microsoft's "Understanding SAMI 1.0"; www.mpi.nl/tools/elan/EAF_Annotation_Format_3.0.pdf.
-Elements stay as they are, and so do entities.
+All elements and entities stay unchanged.
 """
 
 import math
@@ -24,7 +24,7 @@ ANNOTATION = re.compile(r"<(?:ALIGNABLE|REF)_ANNOTATION\b(?P<attributes>[^<>]*)>
                         r"<ANNOTATION_VALUE>(?P<text>[^<]*)</ANNOTATION_VALUE>")
 AGENT = re.compile(r"<ttm:agent\b([^<>]*)>")
 TIER = re.compile(r"<TIER\b(?P<attributes>[^<>]*)>")
-ESCAPES = (("<?", "&lt;?"), ("<!", "&lt;!"))  # a mark after a bare < of a broken file would begin an element
+ESCAPES = (("<?", "&lt;?"), ("<!", "&lt;!"))  # else a bare < in a broken file, with a mark after it, opens an element
 TICK_RATE = re.compile(r"\bttp:tickRate\s*=\s*[\"'](\d{1,12})")
 
 
@@ -35,7 +35,7 @@ def attributes(text: str) -> dict[str, str]:
 
 
 def offset(text: str, tick_rate: float = 1) -> float:
-    """A time of TTML: a clock, or a number with a unit."""
+    """Converts a time of TTML, which is a clock or a number with a unit, to seconds."""
     unit = re.search(r"[a-z]*$", text)
     digits = text.removesuffix(unit[0] if unit else "")
     if ":" in digits:
@@ -50,7 +50,7 @@ def form_of(text: str) -> str:
 
 
 def read_markup(source: Source, name: str) -> Transcript:
-    """Read `TTML`, `SAMI`, `captions of YouTube` or `EAF`. Raises InputError for an element that is not closed."""
+    """Read `TTML`, `SAMI`, `captions of YouTube` or `EAF`. Raises InputError if an element is not closed."""
     if name == "EAF":
         return read_eaf(source)
     reader = TextReader(source, TAG, dashes=True, escapes=ESCAPES)
@@ -95,7 +95,7 @@ def _sami(source: Source) -> Iterator[Stretch]:
 
 
 def read_eaf(source: Source) -> Transcript:
-    """Read the annotations of ELAN; a tier is a speaker. Tiers that depend on others stay as they are."""
+    """Read the annotations of ELAN. Each tier is a speaker. Tiers that depend on another tier stay unchanged."""
     slots = {}
     for slot in map(attributes, SLOT.findall(source.text)):
         slots[slot.get("time_slot_id", "")] = number(slot.get("time_value", ""), 1000)

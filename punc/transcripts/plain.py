@@ -1,7 +1,7 @@
-"""Plain text, and files that only look like it.
+"""Reads plain text, and refuses files that only look like plain text.
 
 Plain text has no times. An empty line ends a text; other line ends mean nothing. A name at the start of a line is a
-speaker. A table or a log is not plain text: marks would damage its structure.
+speaker. A table or a log is refused because marks would damage its structure.
 """
 
 import re
@@ -18,16 +18,16 @@ STAMP = rf"[(\[]?{DATE}\d{{1,3}}:\d{{2}}(?::\d{{2}})?(?:[.,]\d{{1,3}})?[)\]]?"
 STRUCTURED = (".srt", ".vtt", ".sbv", ".ass", ".ssa", ".ttml", ".smi", ".json", ".ctm", ".stm", ".textgrid", ".eaf",
               ".mlf", ".rttm", ".xml", ".lrc", ".csv", ".tsv", ".docx", ".pdf")  # endings of files that are not text
 FACTS = "Title|Date|Time|Duration|Author|Language|Source|File|URL|Kind|Subject|Recorded|Created|Location|Participants"
-# These are not speech and stay as they are: headings, rules, facts and times on their own lines; times before words.
+# Not speech, so unchanged: headings, rules, facts and times on their own lines; times before words.
 HEADING, RULE, FACT = r"#{1,6}[ \t][^\n]*(?<!#)", r"[-=_*]{3,}[ \t]*", rf"(?:{FACTS}):[ \t][^\n]*"
 TIMES = rf"{STAMP}(?:[ \t]*[-–][ \t]*{STAMP})?[ \t]*"
 NO_SPEECH = re.compile(rf"^[ \t]*(?:(?:{HEADING}|{RULE}|{FACT}|{TIMES})$|{STAMP}(?=[ \t]+[^\W\d])[ \t]+)", re.M)
-SHARE = 0.3  # a file is refused if this share of its lines looks like something else
-HEAD = 1000  # lines that are checked
+SHARE = 0.3  # a file is refused if at least this share of its lines looks like something else
+HEAD = 1000  # number of lines that are checked
 RTTM = re.compile(r"\s*SPEAKER\s+\S+\s+\S+\s+[\d.]+\s+[\d.]+\s+<NA>")
 INSIST = "or give --format text, if it is text"
 TABLE = "write TSV as Whisper does, `start end text`, or CTM"
-LOOKS = [  # what a file looks like; such a line; how many at least; the nearest format
+LOOKS = [  # what a file looks like; a pattern of such lines; the least number of them; the nearest format
     ("a log or a table of times", re.compile(r"[^\n]{0,40}?\d{1,2}:\d{2}:\d{2}[^\n]{0,20}?(?:->|→|\|).*"), 1,
      "write SRT or WebVTT"),
     ("a table of times", re.compile(r"[^\n]{0,40}?\d:\d{2}:\d{2}[^\n]{1,9}\d:\d{2}:\d{2}.*"), 1, "write SRT or WebVTT"),

@@ -1,4 +1,4 @@
-"""Finds the format of a file by its content, and reads it, or the times of words under a path."""
+"""Finds the format of a transcript from its content and reads it, and reads the times of all words under a path."""
 
 import functools
 import re
@@ -18,11 +18,11 @@ from punc.transcripts.source import RAW, Source, read_source
 from punc.transcripts.transcript import Transcript, words_of
 
 JSON = re.compile(r"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
-ENDINGS = (".textgrid", ".json", ".mlf", ".eaf")  # of files with the times of words, if a directory has some
+ENDINGS = (".textgrid", ".json", ".mlf", ".eaf")  # the files of a directory that may have times of words
 
 
 def read_transcript(path: StrPath, form: str = "", tier: str = "", timed: bool = False) -> Transcript:
-    """Read a file; arguments and errors as those of `transcript_of`."""
+    """Read a file. The arguments and errors are those of `transcript_of`."""
     return transcript_of(read_source(path), form, tier, timed)
 
 
@@ -33,7 +33,7 @@ def transcript_of(source: Source, form: str = "", tier: str = "", timed: bool = 
     tier   the tier of a TextGrid with the words
     timed  in JSON, read words with times even if a text has more, such as marks
 
-    Raises InputError for a broken file, a file of unknown format, and a file with text in which no word can be read.
+    Raises InputError for a broken file, an unknown format, and a file with text but no word that can be read.
     """
     if form not in ("", "text"):
         raise InputError(f"--format {form}", nearest(form, ["text"]))
@@ -64,10 +64,11 @@ def transcript_of(source: Source, form: str = "", tier: str = "", timed: bool = 
 
 def word_times(path: StrPath, tier: str = "",
                repairs: Counter[str] | None = None) -> Mapping[str, Callable[..., Timing]]:
-    """The times under `path`: of files with one of ENDINGS, also in directories below, or else of a CTM.
+    """Returns a function for each id under `path` that reads the id's timing.
 
-    Returns every id, which is a file's name without its ending, with a function that reads its timing. Raises
-    InputError if two files have the same name, and as `CtmIndex` does; the function raises it as `read_timing` does.
+    If the directory or its subdirectories have files with one of ENDINGS, the ids are their names without the ending;
+    otherwise `path` is read as a CTM. Raises InputError if two files have the same name, and as `CtmIndex` does. The
+    functions raise it as `read_timing` does.
     """
     path = Path(path)
     found = sorted(path.rglob("*")) if path.is_dir() else [path]
@@ -81,10 +82,8 @@ def word_times(path: StrPath, tier: str = "",
 
 
 def read_timing(path: StrPath, tier: str = "", channel: str | None = None) -> Timing:
-    """The timed words of a file in time order; only those of the speaker `channel`, if the file has this speaker.
-
-    Raises InputError as `read_transcript` does, for times that are wrong, and for a file without times.
-    """
+    """Returns the timed words of a file in time order; only the words of speaker `channel` if the file has this
+    speaker. Raises InputError as `read_transcript` does, and for wrong or missing times."""
     transcript = read_transcript(path, tier=tier, timed=True)
     words = words_of(transcript.texts)
     timed = np.isfinite(words.begins) & np.isfinite(words.ends)

@@ -1,4 +1,4 @@
-"""A file of text: its characters, and its parts, which are texts with words and the characters between them."""
+"""A text file, its characters, and its parts: texts with words, and the characters between them."""
 
 import codecs
 import math
@@ -27,7 +27,7 @@ LINE = re.compile(r"[^\n\r]+")
 
 
 class Source(NamedTuple):
-    """The text of a file, with its own line ends. Bytes that are not UTF-8 are lone surrogates."""
+    """The text of a file, with its original line ends. Lone surrogates stand for bytes that are not UTF-8."""
 
     path: str
     text: str
@@ -46,13 +46,13 @@ class Source(NamedTuple):
 
 
 def read_source(path: StrPath) -> Source:
-    """The text of a file. Raises InputError if it cannot be read, and as `source_of`."""
+    """Reads the text of a file. Raises InputError if the file cannot be read, and as `source_of` does."""
     with open_input(path) as file:
         return source_of(file.read(), path)
 
 
 def source_of(raw: bytes, path: StrPath) -> Source:
-    """Bytes in UTF-8 or, after a byte-order mark, UTF-16, as text. Raises InputError for bytes that are no text."""
+    """Decodes bytes: UTF-16 if a byte-order mark says so, otherwise UTF-8. Raises InputError if they are not text."""
     for beginning, what, remedy in BINARY:
         if re.match(beginning, raw, re.DOTALL):
             raise InputError(f"not text: {what}", remedy, path)
@@ -73,14 +73,14 @@ def source_of(raw: bytes, path: StrPath) -> Source:
 
 
 def encoded(text: str, encoding: str) -> bytes:
-    """A text as bytes in the encoding of a source."""
+    """Encodes a text in the encoding of its source."""
     if encoding == "utf-16-be":
         return codecs.BOM_UTF16_BE + text.encode("utf-16-be")
     return text.encode(encoding, "surrogateescape" if encoding != "utf-16" else "strict")
 
 
 class PartsDocument:
-    """A file whose texts are in the order of its characters; `escapes` as in `TextReader`."""
+    """A file whose texts are added in the order of its characters. `TextReader` explains `escapes`."""
 
     rated = False
 
@@ -90,14 +90,14 @@ class PartsDocument:
         self._at = 0
 
     def place(self, start: int, stop: int) -> int:
-        """A new place: the characters [start, stop), which come after those of the place before."""
+        """Adds the characters [start, stop), which must come after all earlier places, and returns their place."""
         assert self._at <= start <= stop
         self._parts += [self._source.text[self._at:start], self._source.text[start:stop]]
         self._at = stop
         return len(self._parts) - 1
 
     def read(self, place: int) -> str:
-        """The text at a place, without escapes."""
+        """Returns the text at a place, with its escapes decoded."""
         text = self._parts[place]
         for char, written in self._escapes:
             text = text.replace(written, char)
@@ -115,7 +115,7 @@ class PartsDocument:
 
 
 class Stretch(NamedTuple):
-    """Characters [start, stop) of a file that are spoken between two times, and their properties in the file."""
+    """Characters [start, stop) of a file that are spoken between two times, and what the file says about them."""
 
     start: int
     stop: int
@@ -129,12 +129,12 @@ class Stretch(NamedTuple):
 
 
 class TextReader:
-    """Cuts stretches of a file into texts, at markup and at labels of speakers.
+    """Cuts stretches of a file into texts at markup and at speaker labels.
 
-    markup   what is not words in a text; its group `time` says when the next word begins, in the file's notation,
-             its group `voice` says who speaks, and its group `blank` ends a word, as a line break does
-    dashes   a dash at the beginning of a line begins a turn
-    escapes  pairs of a text and how the file writes it, such as a doubled quote
+    markup   matches the parts of a text that are not words; its group `time` is the begin of the next word in the
+             file's notation, its group `voice` names the speaker, and its group `blank` ends a word like a line break
+    dashes   whether a dash at the beginning of a line begins a turn
+    escapes  pairs of a text and its form in the file, such as a doubled quote
     """
 
     def __init__(self, source: Source, markup: re.Pattern[str] | None = None, dashes: bool = False,
@@ -150,10 +150,10 @@ class TextReader:
         return any(label.sure for label in map(find_label, lines) if label)
 
     def read(self, stretch: Stretch, keep_speaker: bool = True) -> None:
-        """Read a stretch; `keep_speaker`: a label's speaker also speaks in the stretches after it."""
+        """Read a stretch. With `keep_speaker`, the speaker of a label also speaks in the following stretches."""
         first, text, turn = len(self.texts), self._source.text, False
         speaker = stretch.speaker or (self._speaker if keep_speaker else "")
-        begin, goes_on = stretch.begin, False  # whether the text before ends with a word and no space
+        begin, goes_on = stretch.begin, False  # whether the previous text ends in a word, without a space
         for start, stop, cut in self.cuts(stretch):
             if words := text[start:stop]:
                 if split(words):
@@ -178,7 +178,7 @@ class TextReader:
             self.texts[-1] = self.texts[-1]._replace(end=stretch.end)
 
     def read_label(self, line: str) -> None:
-        """Read a line that has only the label of the next speaker, or other text."""
+        """Read a line without times; if it is a label, its speaker speaks next."""
         label = find_label(line, self._dashes)
         if label and label.name and not line[label.size:].strip():
             self._speaker = label.name
@@ -187,7 +187,7 @@ class TextReader:
         return Transcript(format, in_order(self.texts), self.document, encoding=self._source.encoding, **more)
 
     def cuts(self, stretch: Stretch) -> Iterator[tuple[int, int, Label | re.Match[str] | None]]:
-        """The pieces [start, stop) of a stretch, and the label or markup after each; None after the last."""
+        """Yields the pieces [start, stop) of a stretch, each with the label or markup after it; None after the last."""
         text, at, line_start = self._source.text, stretch.start, True
         found = self._markup.finditer(text, stretch.start, stretch.stop) if self._markup else ()
         for cut in [*found, None]:

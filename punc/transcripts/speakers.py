@@ -1,7 +1,7 @@
-"""Labels of speakers at the beginning of lines: `John Smith:`, `[SPEAKER_00]:`, `(speaker 0)`, `Anna  1:02:10`, `>>`.
+"""Speaker labels at the beginning of lines: `John Smith:`, `[SPEAKER_00]:`, `(speaker 0)`, `Anna  1:02:10`, `>>`.
 
-A label names a speaker and has no words. The rules are those of television captions, meetings and diarization: a
-name is up to five words that begin with capitals, with titles, initials, numbers and pronouns.
+A label names a speaker; nobody says it. The rules cover television captions, minutes of meetings, and diarization. A
+name has up to five words that begin with capitals; titles, initials, numbers and pronouns are allowed.
 """
 
 import re
@@ -13,12 +13,12 @@ COLON = re.compile(r":[*_]{0,2}(?=[ \t]|$)")
 STAMP = r"\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?"
 AFTER_NAME = re.compile(rf"[ \t]*(?:[(\[]{STAMP}[)\]]|{STAMP}|\((?:[a-z]{{1,8}}/){{1,3}}[a-z]{{1,8}}\))$")
 PHONE = re.compile(r"\+?\d[\d ()-]{5,20}\d")
-ID = re.compile(r"(?:speaker|spk|spkr|s)[ _-]?\d{1,4}|unknown speaker", re.I)  # as diarization names speakers
+ID = re.compile(r"(?:speaker|spk|spkr|s)[ _-]?\d{1,4}|unknown speaker", re.I)  # diarization names speakers so
 WORD = re.compile(r"[\w.'’&-]+")
 LOWER = re.compile(r"[a-z][a-z0-9._-]{1,15}")  # a user's name
 PARTICLES = frozenset(("of", "the", "de", "da", "di", "do", "du", "del", "della", "la", "le", "van", "von", "der",
                        "den", "ter", "ten", "al", "bin", "ibn", "and", "y", "e", "&"))
-MOST_WORDS, LONGEST = 5, 80  # words of a name; characters of a label
+MOST_WORDS, LONGEST = 5, 80  # the most words in a name, and the most characters in a label
 
 
 class Label(NamedTuple):
@@ -26,11 +26,11 @@ class Label(NamedTuple):
 
     size: int
     name: str
-    sure: bool = True  # it is a label in any file; others count only in files that have sure ones
+    sure: bool = True  # False: this is a label only in a file that also has sure labels
 
 
 def find_label(line: str, dashes: bool = False) -> Label | None:
-    """The label at the beginning of a line; `dashes`: a dash before words is a label, as in the lines of a cue."""
+    """Returns the label at the beginning of a line. With `dashes`, a dash before words is a label, as in cues."""
     turn = CHEVRONS.match(line) or (DASH.match(line) if dashes else None)
     begin = turn.end() if turn else len(line) - len(line.lstrip(" \t"))
     rest = line[begin:begin + LONGEST]
@@ -58,7 +58,7 @@ def _before_colon(text: str) -> Label | None:
     if not colon:
         return None
     name = text[:colon.start()].strip("*_ \t")
-    for _ in range(2):  # a time and pronouns
+    for _ in range(2):  # removes a time and pronouns
         name = AFTER_NAME.sub("", name)
     if is_name(name):
         return Label(colon.end(), name)

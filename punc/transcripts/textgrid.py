@@ -1,8 +1,8 @@
-"""TextGrids of Praat and of aligners, in the long and the short form.
+"""Reads TextGrids of Praat and of aligners, in the long and the short form.
 
-Source: www.fon.hum.uva.nl/praat/manual/TextGrid_file_formats.html. The tiers of words are read: `words`, another name
-in WORD_TIERS, or `speaker - words` of the Montreal Forced Aligner. Without them, every tier of intervals except phones
-is a speaker, whose intervals may have many words. Other tiers stay as they are.
+Source: www.fon.hum.uva.nl/praat/manual/TextGrid_file_formats.html. The reader takes the tiers of words, which are
+called `words`, another name in WORD_TIERS, or `speaker - words` (Montreal Forced Aligner). If there are none, every
+interval tier, except phones, is a speaker whose intervals may have many words. Other tiers stay unchanged.
 """
 
 import re
@@ -28,7 +28,7 @@ OTHER_TIERS = re.compile(r"(?<![a-z])(?:phon(?:e(?:me)?)?|segment|syllable|kan|m
 
 
 class Tier(NamedTuple):
-    """A tier of intervals: its name, its size, and the characters [start, stop) of its intervals."""
+    """An interval tier: its name, its number of intervals, and the characters [start, stop) that they take up."""
 
     name: str
     size: int
@@ -37,7 +37,7 @@ class Tier(NamedTuple):
 
 
 def find_tiers(source: Source) -> list[Tier]:
-    """The tiers of intervals of a file. Raises InputError if it is cut short or broken."""
+    """Returns the interval tiers of a file. Raises InputError if the file is cut short or broken."""
     text, grid = source.text, GRID.search(source.text)
     heads = list(TIER.finditer(text))
     if len(heads) != text.count('"IntervalTier"') + text.count('"TextTier"'):
@@ -50,7 +50,8 @@ def find_tiers(source: Source) -> list[Tier]:
 
 
 def choose_tiers(source: Source, tiers: list[Tier], name: str = "") -> list[Tier]:
-    """The tiers of words, or those called `name` or `speaker - name`. Raises InputError if there is none."""
+    """Returns the tiers of words; with `name`, the tiers called `name` or `speaker - name`. Raises InputError if there
+    is none."""
     for wanted in [name] if name else WORD_TIERS:
         chosen = [tier for tier in tiers if tier.name == wanted or tier.name.lower() == wanted.lower()] or \
             [tier for tier in tiers if tier.name.lower().endswith(f" - {wanted.lower()}")]
@@ -65,7 +66,8 @@ def choose_tiers(source: Source, tiers: list[Tier], name: str = "") -> list[Tier
 
 
 def intervals(source: Source, tier: Tier) -> list[Stretch]:
-    """The intervals of a tier. Raises InputError if their number is not its size, or if one has no times."""
+    """Returns the intervals of a tier. Raises InputError if the tier has more or fewer than its size says, or if an
+    interval has no times."""
     found, at = list[Stretch](), tier.start
     for match in [*INTERVAL.finditer(source.text, tier.start, tier.stop), None]:
         quote = source.text.find('"', at, match.start() if match else tier.stop)
@@ -90,11 +92,11 @@ def _seconds(source: Source, found: re.Match[str], group: int, what: str = "time
 
 
 def read_textgrid(source: Source, tier: str = "") -> Transcript:
-    """Read the words of a TextGrid. Raises InputError for a truncated tier, and for invalid times."""
+    """Read the words of a TextGrid. Raises InputError for a truncated tier and for invalid times."""
     reader = TextReader(source, escapes=(('"', '""'),))
     tiers = find_tiers(source)
     chosen = choose_tiers(source, tiers, tier)
-    for stream, one in enumerate(tiers):  # other tiers, too: their sizes show whether the file is whole
+    for stream, one in enumerate(tiers):  # checks all tiers: their sizes show if the file is whole
         speaker = "" if len(chosen) == 1 else re.sub(r" - \w+$", "", one.name)
         for found in intervals(source, one):
             if one in chosen and source.text[found.start:found.stop].strip() not in SILENCE:

@@ -1,7 +1,7 @@
-"""A transcript: the texts of a file that have words, with their properties in the file, and their words.
+"""A transcript: the texts of a file, with what the file says about them, and the words of the texts.
 
-A reader takes a file apart into texts (a word of JSON, a line of a cue, a column of a CTM), each at a place of a
-document. The words of the texts get marks, and the document is written again with the new texts at their places.
+A reader takes a file apart into texts, such as a word of JSON, a line of a cue or a column of a CTM. Each text has a
+place in a document. After the words have got marks, the document is written with the new texts in these places.
 """
 
 import math
@@ -16,34 +16,34 @@ import numpy as np
 from punc.base.runs import bounds_of, next_of, previous_of, starts_of_runs
 from punc.timing.align import align_words
 
-# What separates words: white space of any script, zero-width spaces, byte-order marks inside a text, and the sign with
-# which SentencePiece begins a word.
+# Words are separated by white space of any script and by these: zero-width spaces, byte-order marks inside a text, and
+# the sign that SentencePiece puts before a word.
 BLANKS = "\u200b\u2060\ufeff▁"
 WORD = re.compile(rf"[^\s{BLANKS}]+")
 BEGINS_WITH_BLANK = re.compile(rf"[\s{BLANKS}]")
 TO_BLANKS = str.maketrans(dict.fromkeys(BLANKS, " "))
-MARKS = ".,?!:;…\"'()[]<>«»“”-–—¿¡"  # words and their repetition may differ in these and in letter case
+MARKS = ".,?!:;…\"'()[]<>«»“”-–—¿¡"  # a repeated word may differ in these and in letter case
 
 
 class Text(NamedTuple):
-    """A text of a file, without escapes, with one or more words; begin and end in seconds, NaN if unknown."""
+    """A text of a file: one or more words, with escapes decoded. Begin and end are in seconds, NaN if unknown."""
 
-    place: int  # where it stands in the document
+    place: int  # its place in the document
     text: str
     begin: float = math.nan
     end: float = math.nan
     speaker: str = ""  # a name; empty if it is not known
     confidence: float = math.nan  # the recogniser's; NaN if there is none
     segment: int = 0  # the segment of the file (a line, a cue) that the text is in
-    stream: int = 0  # texts of a stream are one text for a model
-    recording: str = ""  # the name of the recording; times of a recording count from one start
-    joined: bool = False  # its first word continues the word before, with no space between them
+    stream: int = 0  # a model reads the texts of a stream as one text
+    recording: str = ""  # the name of the recording, from whose start the times count
+    joined: bool = False  # its first word continues the previous word, with no space between them
     times: tuple[tuple[float, float], ...] = ()  # begin and end of each of its words; empty if they are not known
-    turn: bool = False  # the speaker changes here, whoever speaks next
+    turn: bool = False  # the speaker changes here, even if the next speaker is unknown
 
 
 class Repeat(NamedTuple):
-    """Texts that repeat the words of `texts[first:last]` of a transcript, one after another: (place, text) of each."""
+    """A list of (place, text). Together, these texts repeat the words of `texts[first:last]` of a transcript."""
 
     texts: list[tuple[int, str]]
     first: int
@@ -51,20 +51,20 @@ class Repeat(NamedTuple):
 
 
 class Document(Protocol):
-    """The parts of a file other than words."""
+    """A file in which texts can be replaced."""
 
     rated: bool  # whether the file can store the probability of each word's label
 
     def put(self, place: int, text: str, probability: float = math.nan) -> None:
-        """Put a new text in a place, and with it the probability of its label, if it is not NaN."""
+        """Put a new text in a place, with the probability of its label unless that is NaN."""
 
     def content(self) -> str:
-        """The file."""
+        """Returns the text of the whole file."""
 
 
 @dataclass
 class Transcript:
-    """The texts of a file in the order of reading, stream after stream."""
+    """The texts of a file in reading order, one stream after another."""
 
     format: str  # the name of the format
     texts: list[Text]
@@ -72,17 +72,17 @@ class Transcript:
     repeats: list[Repeat] = field(default_factory=list)  # texts that repeat words of these texts
     language: str = ""  # as the file names it; empty if it does not
     notes: list[str] = field(default_factory=list)  # how the file was read
-    messages: list[str] = field(default_factory=list)  # what a user should check
+    messages: list[str] = field(default_factory=list)  # problems that a user should check
     encoding: str = "utf-8"
     end: float = math.nan  # when the recording ends, in seconds; NaN if it is not known
 
 
 class Words(NamedTuple):
-    """W words of a transcript, in N pieces: most words are one piece, others extend over several texts.
+    """W words of a transcript, in N pieces: most words are one piece; a word that spans several texts has more.
 
-    begins, ends float64 (W,), seconds; NaN where the file has none
+    begins, ends float64 (W,), seconds; NaN if unknown
     speakers     the names of the speakers; `speaker`, int64 (W,), is the index of each word's speaker, -1 if unknown
-    first, last  int64 (W,): the pieces of each word
+    first, last  int64 (W,): each word consists of the pieces [first, last)
     """
 
     texts: list[str]
@@ -90,12 +90,12 @@ class Words(NamedTuple):
     ends: np.ndarray
     speakers: list[str]
     speaker: np.ndarray
-    recordings: list[str]  # the names of the recordings; `recording`, int64 (W,), is the index of each word's
+    recordings: list[str]  # names; `recording`, int64 (W,), is the index of each word's recording
     recording: np.ndarray
     confidences: np.ndarray  # float64 (W,), NaN where there is none
-    segments: np.ndarray  # int64 (W,), streams int64 (W,)
+    segments: np.ndarray  # the segment of each word, int64 (W,); `streams`: its stream, int64 (W,)
     streams: np.ndarray
-    turns: np.ndarray  # bool (W,): the speaker differs from that of the word before
+    turns: np.ndarray  # bool (W,): whether the speaker differs from the previous word's speaker
     pieces: list[str]
     of: np.ndarray  # int64 (N,): which text of the transcript each piece is in
     first: np.ndarray
@@ -106,9 +106,9 @@ class Words(NamedTuple):
 class Script(NamedTuple):
     """How the words of a language are separated."""
 
-    split: Callable[[str], list[str]]  # the words of a text
-    with_words: Callable[[str, Sequence[str]], str]  # a text with its words replaced by as many others
-    close: Callable[[str], str]  # words with spaces between them, as the language writes them
+    split: Callable[[str], list[str]]  # splits a text into words
+    with_words: Callable[[str, Sequence[str]], str]  # replaces the words of a text by an equal number of others
+    close: Callable[[str], str]  # removes the spaces that the language does not write from words joined by spaces
 
 
 def split(text: str) -> list[str]:
@@ -116,7 +116,7 @@ def split(text: str) -> list[str]:
 
 
 def in_order(texts: list[Text]) -> list[Text]:
-    """Texts in the order of reading: stream after stream, each by begin. Texts without a begin stay where they are."""
+    """Sorts texts by stream, and within a stream by begin, if there are several streams."""
     if len({text.stream for text in texts}) < 2:
         return texts
     begins, streams = (np.array([text[i] for text in texts]) for i in map(Text._fields.index, ("begin", "stream")))
@@ -124,7 +124,7 @@ def in_order(texts: list[Text]) -> list[Text]:
 
 
 def with_words(text: str, words: Sequence[str]) -> str:
-    """A text with its words replaced by as many others; its spaces stay."""
+    """Replaces the words of a text by an equal number of others; the spaces stay."""
     return "".join(chain.from_iterable(zip_longest(WORD.split(text), words, fillvalue="")))
 
 
@@ -132,7 +132,7 @@ BLANKS_BETWEEN = Script(split, with_words, str)
 
 
 def words_of(texts: Sequence[Text], script: Script = BLANKS_BETWEEN) -> Words:
-    """The words of a transcript's texts."""
+    """Returns the words of a transcript's texts."""
     pieces, counts = list[str](), np.zeros(len(texts), np.int64)
     for number, text in enumerate(texts):
         own_pieces = script.split(text.text)
@@ -166,10 +166,8 @@ def words_of(texts: Sequence[Text], script: Script = BLANKS_BETWEEN) -> Words:
 
 
 def _turns(speaker: np.ndarray, streams: np.ndarray, segments: np.ndarray, begun: np.ndarray) -> np.ndarray:
-    """Where the speaker differs from that of the word before, or the file says so (`begun`), bool (W,).
-
-    A single word between two words of another speaker counts as a diarization error.
-    """
+    """Returns where a turn begins, bool (W,): the speaker differs from the previous word's, or the file says so
+    (`begun`). A single word between two words of another speaker counts as a diarization error."""
     turns, known = begun & (speaker < 0), np.flatnonzero(speaker >= 0)
     if len(known):
         who, segment = speaker[known], segments[known]
@@ -188,7 +186,7 @@ def _numbered(names: Sequence[str], empty: int = -1) -> tuple[list[str], np.ndar
 
 
 def write(transcript: Transcript, words: Words, new: Sequence[str], probabilities: np.ndarray | None = None) -> str:
-    """The file with W new words and, unless they are NaN, the probabilities of their labels, float64 (W,)."""
+    """Returns the file with W new words, and with the probabilities of their labels, float64 (W,), that are not NaN."""
     pieces = _new_pieces(words, new)
     bounds = np.searchsorted(words.of, np.arange(len(transcript.texts) + 1)).tolist()
     chances = np.full(len(pieces), np.nan)
@@ -225,9 +223,9 @@ def _new_pieces(words: Words, new: Sequence[str]) -> list[str]:
 
 
 def _write_repeat(document: Document, repeat: Repeat, script: Script, *forms: tuple[list[str], Sequence[str]]) -> None:
-    """Write texts that repeat words. The `forms` are pairs of these words before and after, by piece and by word."""
+    """Write texts that repeat words. `forms` has two pairs of old and new words, first by piece and then by word."""
     if list(forms[-1][1]) == forms[-1][0]:
-        return  # if no word changed, a repeat that differs stays as it is
+        return  # no word changed, so a repeat that differs stays unchanged
     split_texts = [script.split(text) for _, text in repeat.texts]
     said = list(chain.from_iterable(split_texts))
     written = next((new for old, new in forms if said == old), None)

@@ -1,13 +1,13 @@
-"""Speed of an encoder's decoding, next to `transformers` alone on the same batches.
+"""Measures the speed of decoding with an encoder, compared with `transformers` alone on the same batches.
 
     python tests/bench/bench_encoder.py [--exp EXP-DIR | --encoder DIR] [--words N] [--batch N] [--runs N] [--threads N]
 
-The encoder is that of a trained model, or a directory, or a random BERT of MiniLM's size. `transformers`: its forward
+The encoder comes from a trained model or a directory, or is a random BERT of MiniLM's size. `transformers`: its forward
 pass alone, on windows of the model's size that include the special pieces. `windows`: our model on the same windows,
 from pieces to posteriors. `stream`: our `log_posteriors` on all pieces as one stream, which is cut into overlapping
 windows. All speeds are in pieces per processor second, so that other work on the machine matters little. The methods
-take turns; figures are medians of the runs. The limit is the speed if all work were products with the layers' weights,
-at the rate of products of 1024 × 1024 matrices in the same run.
+take turns; figures are medians over the runs. The limit is the speed that would be reached if all work were products
+with the layers' weights, at the measured rate of products of 1024 × 1024 matrices.
 """
 
 import argparse

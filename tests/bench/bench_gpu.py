@@ -2,15 +2,14 @@
 
     python tests/bench/bench_gpu.py [--device cuda] [--parts matrix speed agreement] [--size S]
 
-It prints tables for a page. It needs punc's requirements and nothing else: no corpus, no trained model. With --device
-cpu the same runs on the CPU, without the measurements that need a GPU. A part that fails says so, and the next one
-runs.
+It prints tables for a page. It needs only punc's requirements, no corpus and no trained model. With --device cpu, the
+same parts run on the CPU, without the measurements that need a GPU. A part that fails says so, and the next one runs.
 
-speed       words or characters a second in training; the operations a second, with all weights of matrix products
-            counted three times, as a share of the measured matrix rate of the same type; and how many operations of a
+speed       words or characters per second in training; the operations per second (each weight of a matrix product
+            counts three times) as a share of the measured matrix rate for the same type; and how many operations of a
             step wait for the GPU
-agreement   the mean loss of the first batches, the largest difference of a posterior after them, and the share of
-            slots with the same label, of the GPU against the CPU
+agreement   a comparison of the GPU with the CPU: the mean loss of the first batches, the largest difference of a
+            posterior after them, and the share of slots with the same label
 """
 
 import argparse
@@ -32,7 +31,7 @@ from punc.training.batching import Batch
 from punc.training.epochs import train_epoch
 
 TOKENS = 400_000  # tokens of a training set for speed
-EXACT = {"dropout": 0.0, "unknown": 0.0}  # devices draw other random numbers
+EXACT = {"dropout": 0.0, "unknown": 0.0}  # devices draw different random numbers
 
 
 def wait(device: torch.device) -> None:
@@ -41,7 +40,7 @@ def wait(device: torch.device) -> None:
 
 
 def seconds(run: Callable[[], object], device: torch.device, least: float = 0.3) -> float:
-    """The median time of a call, over as many calls as take `least` seconds, after some to warm up."""
+    """Returns the median time of a call. After some calls to warm up, makes as many calls as take `least` seconds."""
     for _ in range(3):
         run()
     spent: list[float] = []

@@ -2,8 +2,8 @@
 
     python tests/bench/bench_packed.py [--model MODEL] [--live MODEL] [--data DATA-DIR] [--words N] [--runs N]
 
-- Start-up: from the start of `punc punctuate LIVE -` to its first word, which stands before the end of a sentence.
-- Memory: the largest resident size of that process after all words.
+- Start-up: from the start of `punc punctuate LIVE -` to the first word of its output. The input is not yet complete.
+- Memory: the largest resident size of this process after all words.
 - Whole files: `punc punctuate --nj 2 MODEL DATA-DIR OUT-DIR` as a process, text in to text out, without posteriors.
 - Word by word: the words go one by one through LIVE in this process, with one thread; the latency is the time from a
   word's text to the text of a decided word.

@@ -3,10 +3,11 @@
     python tests/bench/bench_ranks.py [--models NAME …] [--tokens N] [--rounds R]
 
 Processes train under torchrun, as `torchrun --nproc-per-node 2 --no-python punc train …` does. The settings take turns,
-R rounds; each trains on N tokens, after some to warm up. Prints the median tokens a second of each setting, the
-ratios to one thread, and how many processors each setting had. If other programs ran, too, these are less than 1 and 2,
-and the ratios say little. The last column is then a bound: the ratio that two ranks would have if neither ever waited,
-by the processor time of the first. Words have frequencies 1 / rank; texts of characters are lines of 80.
+R rounds; each trains on N tokens, after some to warm up. Prints the median tokens per second of each setting, the
+ratios to one thread, and how many processors each setting had. If other programs ran, too, settings had fewer than 1 or
+2 processors, and the ratios say little. The last column is a bound for this case, computed from the processor time of
+the first rank: the ratio that two ranks would have if neither ever waited. Words have frequencies 1 / rank; texts of
+characters are lines of 80.
 """
 
 import argparse

@@ -4,12 +4,12 @@
 
 - Delay: for --seconds, each of N connections sends --rate words a second (speech has two to four), as JSON, at its own
   moments. The delay of an answer is the time from sending the word that decides it to its arrival.
-- Hostile clients: the same while the clients of hostile.py run.
+- Hostile clients: the same delays while the clients of hostile.py run.
 - HTTP: --requests texts of 1,000 words by 4 clients at a time, with two workers, and `punc transcript --nj 2` on as
   many words; then ten times as many short requests in JSON next to live clients. Each answer is checked.
 - End: how long the server takes after SIGTERM to answer all requests and words under way.
-- Memory: then --words words go through the connections as fast as they are answered. The resident size of the server is
-  read after a tenth of them, and at the end.
+- Memory: afterwards, --words words go through the connections as fast as they are answered. The resident size of the
+  server is read after a tenth of them and at the end.
 
 The words are drawn with Zipf frequencies from the model's vocabulary. Every answer is checked against the words of its
 own connection. The clients share the processors with the server.

@@ -3,8 +3,8 @@
     python tests/bench/bench_silence.py [--model MODEL] [--delays "none 1 0.5 0.3"] EARNINGS21 [CALL …]
 
 EARNINGS21 is the folder of that name in github.com/revdotcom/speech-datasets. The input is the Kaldi output of Rev
-(output/rev/kaldi/ctm), the reference the human transcript (transcripts/nlp_references). Figures are means of the calls,
-in percent; the marks of the reference go to the words that they align with.
+(output/rev/kaldi/ctm), and the reference is the human transcript (transcripts/nlp_references). Figures are means over
+the calls, in percent. The marks of the reference are moved to the words with which their words are aligned.
 """
 
 import argparse

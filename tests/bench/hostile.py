@@ -4,8 +4,8 @@
 
 lines    messages of 1,000 lines that are not JSON, as fast as they are taken
 pings    pings as fast as the socket takes them; answers are never read
-unknown  `hello`, then words that no model reads, which wait for one that is read, and partial results between them
-All connect again a tenth of a second after they were closed.
+unknown  `hello`, then words that no model reads (they wait until a word is read), with partial results between them
+All clients connect again a tenth of a second after they were closed.
 """
 
 import json

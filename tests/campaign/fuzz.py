@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs broken inputs through all readers: does any reader run code, end in a traceback, lose words, or hang?
+"""Runs broken inputs through all readers, and checks that none runs code, ends in a traceback, loses words or hangs.
 
     python tests/campaign/fuzz.py --inputs 1000000 --seed 1 --jobs 2 --out fuzz_failures
 
-Each input is a valid one of its kind, mutated. The seed and its number reproduce it: `--first NUMBER --inputs 1`.
+Each input is a mutation of a valid input of its kind. Seed and number reproduce it: `--first NUMBER --inputs 1`.
 """
 
 import argparse
@@ -39,7 +39,7 @@ EVENTS = ("os.system", "os.exec", "os.posix_spawn", "os.spawn", "subprocess.Pope
 
 
 class Hang(BaseException):
-    """No reader may take this for an error of its own."""
+    """Raised if an input takes too long. Readers cannot mistake it for one of their own errors."""
 
 
 class Runner:

@@ -79,7 +79,7 @@ def read_text(folder: Path, rng: random.Random) -> Read:
 
 
 def read_data(folder: Path, rng: random.Random) -> None:
-    """All readers of a data directory; the fast ones must refuse what the slow one refuses."""
+    """Reads a data directory with all readers. The fast readers must refuse everything that the slow reader refuses."""
     (folder.parent / "labels.txt").write_text(LABELS)
     labels, refused = LabelSet.read(folder.parent / "labels.txt"), None
     try:

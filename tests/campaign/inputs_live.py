@@ -1,7 +1,7 @@
 """Live input: words, CTM, JSON and Vosk's results as bytes in pieces of any size, and as messages of a server's client.
 
-Pieces of an input must give the same as the whole; all words come out of a session with a model, or messages name the
-lines that are left out.
+An input in pieces must give the same result as the whole input. All words must come out of a session with a model,
+except those of lines that a message names as left out.
 """
 
 import json

@@ -2,10 +2,11 @@
 """usage: kills.py [--kills N] [--commands NAME,…] [--seed N]
 
 Kills every command of punc that writes a directory, before each call that changes a directory (replace, rename, link,
-unlink, rmdir, mkdir), and after the last one. Then a reader must find the old directory or the new one, or refuse what
-is left. Then the command runs again and must give the bytes of a run that was not killed.
+unlink, rmdir, mkdir), and after the last such call. A reader must then find the old directory or the new one, or refuse
+what is left. Then the command runs again, and its output must equal the output of a run that was not killed.
 
---kills N: N of these kills, drawn at random; 0: each once. The counts are printed; the status is 1 if one is not 0.
+--kills N: makes N of these kills, drawn at random; 0: each kill once. Prints counts of faults; the status is 1 if there
+are any.
 """
 
 import argparse

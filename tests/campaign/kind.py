@@ -1,6 +1,6 @@
-"""A kind of input in the campaign: how valid inputs are made, how the program reads them, and which words count.
+"""A kind of input in the campaign: how valid inputs are made, how the program reads them, and which words are counted.
 
-A word that counts is `qz`, three letters and `q`. Every reader leaves it unchanged, and nothing else looks like it.
+A counted word is `qz`, three letters and `q`. Every reader leaves it unchanged, and nothing else looks like it.
 """
 
 import importlib.util
@@ -57,7 +57,7 @@ def words(rng: random.Random, number: int) -> list[str]:
 
 
 def counted(text: bytes) -> Counter[bytes]:
-    """The words that count; of several with no space between them, only the first."""
+    """Counts words that look like counted words; if several have no space between them, only the first."""
     return Counter(match[1] for match in map(WORD.search, text.split()) if match)
 
 
@@ -66,7 +66,7 @@ def found(text: bytes) -> Counter[bytes]:
 
 
 def named(counts: Counter[str]) -> int:
-    """The words that messages name."""
+    """Returns how many words messages name as left out."""
     return sum(number for what, number in counts.items() if re.search(r"left out|removed|dropped", what))
 
 

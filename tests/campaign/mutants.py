@@ -1,10 +1,10 @@
-"""Mutation tests: a module whose mistakes lose data is changed in one place, and its tests must fail.
+"""Mutation tests: changes one place of a module in which mistakes could lose data; the module's tests must then fail.
 
     python tests/campaign/mutants.py [--sample N] [--seed N] [MODULE …]
 
 cosmic-ray changes a module in a clone of the checkout, one mutant at a time: pip install cosmic-ray. Prints each mutant
-that no test caught, as a diff, and the counts. Check by reading which survivors are equivalent to the module, such as a
-larger block to read.
+that no test caught, as a diff, and the counts. Read the survivors to see which of them behave like the module, such as
+a larger block to read.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""The program as the campaign starts it; without PyTorch, which would be in the memory that stream.py measures."""
+"""Starts the program for the campaign, without PyTorch, because stream.py measures the memory."""
 
 import sys
 

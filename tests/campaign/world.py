@@ -1,7 +1,8 @@
-"""What the campaign runs on: two generations of small inputs, `a` and `b`, and the commands that write directories.
+"""The inputs and commands of the campaign: two generations of small inputs, `a` and `b`, and commands that write
+directories.
 
-A command reads `in/` and writes below the current directory. If `in` links to the inputs of a, its words, labels and
-posteriors differ from those of b, so a mixture of files is noticed.
+A command reads `in/`, which links to the inputs of one generation, and writes below the current directory. The words,
+labels and posteriors of the two generations differ, so a mixture of files is noticed.
 """
 
 import contextlib
@@ -88,7 +89,7 @@ def read_data(path: Path) -> None:
 
 
 def read_projected(path: Path) -> None:
-    """Its pauses must follow the inputs, which have changed."""
+    """Reads a projected directory. Its pauses must be those of the new inputs."""
     list(DataDir(path, ["pauses.scp"]).utterances())
 
 
@@ -216,7 +217,7 @@ def _write_model(folder: Path, name: str, options: dict, version: str) -> None:
 
 
 def make_area(place: Path, area: Path, command: Command) -> tuple[str, str]:
-    """A directory with `out` made from a, ready to be made from b. Returns its states before and after."""
+    """Makes a directory whose `out` is from a and whose `in` is b. Returns the states of `out` from a and from b."""
     area.mkdir()
     for folder in ("data", "exp"):
         shutil.copytree(place / "in_a" / folder, area / folder)
@@ -255,11 +256,11 @@ def _turn(place: Path, area: Path, version: str) -> None:
 
 
 def state(area: Path, command: Command) -> str:
-    """What a reader finds: `refused`, or a hash of the files that are not hidden; of an experiment, of its results.
+    """Returns what a reader finds: `refused`, or a hash of the visible files; of an experiment, of its results.
 
-    It runs where the command ran, because a part names its inputs as the command line does. progress.pt next to a
-    finished model does not count: the next training removes it. If files are replaced while they are hashed here, which
-    is no reader's work, all is read again.
+    The reader runs in the directory where the command ran, because a part stores its input paths as given on the
+    command line. progress.pt next to a finished model does not count, because the next training run removes it. If
+    files are replaced while they are hashed, which a reader does not do, everything is read again.
     """
     out = area / command.out
     while True:

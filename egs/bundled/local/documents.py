@@ -10,7 +10,7 @@ LINES = 50  # in each document of a file without `#doc` lines
 
 
 def lines(paths: Iterable[Path]) -> Iterator[tuple[int, str]]:
-    """The lines of files, except `#speaker` lines, each with its document's number, from 1, over all files.
+    """Yields the lines of files, except `#speaker` lines, each with its document's number; from 1, over all files.
 
     A file whose first line is not `#doc` is cut into documents of LINES lines. Raises InputError for text before the
     first document.

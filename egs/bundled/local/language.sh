@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2046,SC2086,SC2154  # run.sh sets and uses them
-# Sourced by ../run.sh: variables and functions that most languages share. conf/LANGUAGE/language.sh redefines those
+# Sourced by ../run.sh: variables and functions that most languages share. conf/LANGUAGE/language.sh redefines the ones
 # that differ.
 
 sources=                                                # names with their files, NAME:FILE
@@ -44,7 +44,7 @@ train_systems() { two_at_a_time train_system $(in_stage 4); }
 train_on() { :; }
 score_others() { :; }
 
-# score_all REFERENCE DECODED OUT: scores everything in merges; the first, marks, is the score, others are score_NAME.
+# score_all REFERENCE DECODED OUT: scores each entry of merges. OUT is the score of marks; others are in score_NAME.
 score_all() {
   local part score_name
   for part in "${!merges[@]}"; do
@@ -53,8 +53,8 @@ score_all() {
   done
 }
 
-# fit_labels MODEL-DIR: makes its models of all seeds choose labels of neighbouring words that fit together; a bundled
-# model has its own weights.
+# fit_labels MODEL-DIR: makes the models of all seeds choose labels of neighbouring words that fit together. A bundled
+# model already has the weights for this.
 fit_labels() {
   local seed model
   for seed in $seeds; do

@@ -1,9 +1,9 @@
 """usage: prepare_texts.py EVERY CORPUS OUT NAME:FILE[+FILE …] …
 
-Writes the text of sources as prose, a stream for each document (`#doc` lines). Of each source, NAME with its FILEs in
-CORPUS, document EVERY, 2 · EVERY, … is OUT/test_NAME.txt, those halfway between them OUT/dev_NAME.txt, all others
-OUT/NAME.txt. `#speaker` lines are dropped, and so are text in parentheses, because nobody said it, and a dash after a
-mark, which shows that the speaker turns to another person.
+Writes the text of sources as prose, one stream per document (`#doc` lines). A source is a NAME with its FILEs in
+CORPUS. Its documents EVERY, 2 · EVERY, … go to OUT/test_NAME.txt, the documents halfway between them to
+OUT/dev_NAME.txt, and all others to OUT/NAME.txt. Also dropped are `#speaker` lines, text in parentheses (nobody said
+it), and dashes after a mark (they show that the speaker turns to someone else).
 """
 
 import re
@@ -22,7 +22,7 @@ DASH = re.compile(r"(?<=[.!?,;:…])\s+[–—-]+(?=\s|$)")
 
 
 def part(number: int, every: int, name: str) -> str:
-    """The set of document `number`, from 1."""
+    """Returns the set of document `number`, from 1."""
     return {0: f"test_{name}", every // 2: f"dev_{name}"}.get(number % every, name)
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: local/take_pretrained.sh true|false EXP SYSTEM …
-# true: copies the bundled models to EXP/SYSTEM, the place of trained models, and replaces an earlier copy with other
-# weights. Fails if EXP/SYSTEM is a model of the other kind.
+# true: copies the bundled models to EXP/SYSTEM, the place of trained models, and replaces an earlier copy that has
+# different weights. Fails if EXP/SYSTEM is a trained model; with false, fails if it is a copy of a bundled model.
 set -euo pipefail
 pretrained=$1 exp=$2
 fail() {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # usage: local/prepare_data.sh CORPUS DATA LABELS REPEAT "ENGINE …" [podcasts]
-# Makes the data directories of a variant in DATA, all in spoken words: the calls with pauses, the text of the first
-# stage, the podcasts if requested, the test calls with ASR output, and the output of the ENGINEs. Finished ones are
-# kept. LABELS and REPEAT are run.sh's options.
+# Makes the data directories of a variant in DATA, all converted to spoken words: the calls with pauses, the text of the
+# first stage, the podcasts if requested, the test calls with ASR output, and the output of the ENGINEs. Finished
+# directories are kept. LABELS and REPEAT are options of run.sh.
 set -eu
 corpus=$1 data=$2 labels=$3 repeat=$4 engines=$5 podcasts=$6
 here=$(dirname "$0")

@@ -1,9 +1,9 @@
 """usage: prepare_earnings21.py DIR LABELS OUT NAME=SYSTEM …
 
-Writes the references of Earnings-21 (DIR/transcripts/nlp_references) as the data directory OUT/test_ref, and for each
-NAME=SYSTEM, such as `test_asr=rev/kaldi`, the ASR output (DIR/output/SYSTEM/ctm) as OUT/NAME_words with its times in
-OUT/NAME_ctm, all in spoken words. Pauses and labels come later, by `punc pauses` and `punc project`. A call that is
-missing anywhere is left out of all sets and named.
+Writes the references of Earnings-21 (DIR/transcripts/nlp_references) as the data directory OUT/test_ref. For each
+NAME=SYSTEM, such as `test_asr=rev/kaldi`, writes the ASR output (DIR/output/SYSTEM/ctm) as OUT/NAME_words, with its
+times in OUT/NAME_ctm. All words are spoken words. `punc pauses` and `punc project` add pauses and labels later. A call
+that is missing in any input is left out of all sets, and its name is printed.
 """
 
 import sys
@@ -19,7 +19,7 @@ from punc.data.labels import LabelSet
 
 
 def prepare(directory: Path, labels: LabelSet, out: Path, systems: dict[str, str]) -> None:
-    """Write the sets. What is left out is printed."""
+    """Write the sets. Prints what is left out."""
     references = call_files(directory / "transcripts" / "nlp_references")
     ctms = {name: call_files(directory / "output" / system / "ctm", ".ctm") for name, system in systems.items()}
     calls = common(references, {systems[name]: files for name, files in ctms.items()})

@@ -3,12 +3,12 @@
 Writes the force-aligned transcripts of Earnings-22 (DIR/transcripts/force_aligned_nlp_references) as
 
 OUT/train_pauses, OUT/dev               data directories with pauses
-OUT/train_pauses_clean, OUT/dev_clean   the same without fillers, which engines leave out
-OUT/earnings22.txt                      the text of the calls that are in neither
+OUT/train_pauses_clean, OUT/dev_clean   these calls without fillers, which engines leave out
+OUT/earnings22.txt                      the text of the remaining calls
 
-A call that is less than half aligned is only used as text. Of the others, every tenth in the order of their names is
-dev. The first stage reads no call of the second one: on text that it was trained on, its features and posteriors are
-better than on test calls, and a second stage would learn to trust them too much.
+A call of which less than half is aligned is only used as text. Of the others, sorted by name, every tenth is dev. The
+first stage sees none of the second stage's calls: on text on which it was trained, its features and posteriors are
+better than on test calls, so a second stage would learn to trust them too much.
 """
 
 import sys
@@ -38,7 +38,7 @@ from punc.data.labels import LabelSet
 
 
 def prepare(directory: Path, labels: LabelSet, out: Path) -> None:
-    """Write the sets. What is left out or repaired is printed. Raises InputError if there are too few calls for dev."""
+    """Write the sets. Prints what is left out or repaired. Raises InputError if there are too few calls for dev."""
     calls = {call: read_nlp(path) for call, path in
              call_files(directory / "transcripts" / "force_aligned_nlp_references", ".aligned.nlp").items()}
     train, dev = division(calls)
@@ -56,7 +56,7 @@ def prepare(directory: Path, labels: LabelSet, out: Path) -> None:
 
 
 def write_set(path: Path, calls: dict, labels: LabelSet) -> None:
-    """Write a data directory with pauses. Prints a line for the set, and one for each call with unknown pauses."""
+    """Write a data directory with pauses. Prints one line for the set, and one for each call with unknown pauses."""
     total = Counter()
 
     def lines():
@@ -75,14 +75,14 @@ def write_set(path: Path, calls: dict, labels: LabelSet) -> None:
 
 
 def write_text(path: Path, calls: dict) -> None:
-    """Write the text of calls: for each a line with its name and a line with its words and marks."""
+    """Write the text of calls: for each call, a line with its name and a line with its words and marks."""
     with atomic_file(path) as file:
         for call, tokens in calls.items():
             file.write(f"#doc {call}\n{prose(tokens)}\n")
 
 
 def prose(tokens: list) -> str:
-    """A call as spoken words with their marks, one line."""
+    """Returns a call as one line of spoken words with their marks."""
     said = spoken([token.token for token in tokens])
     return " ".join(" ".join(words) + marks(token) for token, words in zip(tokens, said))
 

@@ -1,9 +1,9 @@
 """usage: prepare_engines.py DIR REF-DIR LABELS OUT ENGINE …
 
-Writes the output of commercial engines for the test calls (DIR/output/ENGINE/*.nlp): for each engine the data directory
-OUT/ENGINE, its words with its own punctuation and the pauses of its word times, and OUT/ENGINE_words, the same without
-the punctuation. Calls that REF-DIR does not have are left out and named. The words are spoken words, as in the
-references.
+Writes the output of commercial engines for the test calls (DIR/output/ENGINE/*.nlp). For each engine, OUT/ENGINE is a
+data directory with its words, its own punctuation, and the pauses from its word times; OUT/ENGINE_words has the same
+words and pauses without the punctuation. Calls that are not in REF-DIR are left out, and their names are printed. The
+words are spoken words, as in the references.
 """
 
 import sys
@@ -35,7 +35,7 @@ def prepare(directory: Path, reference: Path, labels: LabelSet, out: Path, engin
 
 
 def punctuated(files: dict[str, Path], labels: LabelSet) -> Iterator[Utterance]:
-    """The calls of an engine with its own labels."""
+    """Yields the calls of an engine with the engine's own labels."""
     for call, path in files.items():
         done = to_call(percents(read_nlp(path)), labels)
         yield from utterances(call, done.words, done.labels, done.pauses)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # usage: local/prepare_text.sh CORPUS DATA REPEAT [podcasts]
-# Makes the data directories of the first stage: DATA/text_europarl, spoken words of Europarl; DATA/text_earnings22, calls
-# that are in no other set; and DATA/train_text, both, the calls REPEAT times. If requested, also DATA/text_podcasts.
-# Finished parts are kept. data/text has the spoken words, for all variants. prepare_set is a function of recipe.sh.
+# Makes the data directories of the first stage: DATA/text_europarl, spoken words of Europarl; DATA/text_earnings22,
+# calls that are in no other set; and DATA/train_text, which has Europarl once and these calls REPEAT times. If
+# requested, also makes DATA/text_podcasts. Finished parts are kept. data/text has the texts in spoken words, for all
+# variants. prepare_set is a function of recipe.sh.
 set -eu
 corpus=$1 data=$2 repeat=$3 podcasts=$4
 mkdir -p data/text

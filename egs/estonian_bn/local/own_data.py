@@ -7,10 +7,10 @@ Makes a data directory of your own broadcasts. SET-DIR has punctuated transcript
     text    a Kaldi data directory whose `text` has marks: `UTT Tere õhtust, Aktuaalne Kaamera.`;
             utt2spk, segments, wav.scp and reco2file_and_channel are kept if it has them
     *.trs   files of Transcriber
-    *.txt   one text for each recording, with the name of its TextGrid
+    *.txt   one text for each recording; the text and its TextGrid have the same name
 
-and the times of their words: `ctm` (what get_train_ctm.sh writes to the alignment's directory, or a link to it),
-`*.ctm`, or `*.TextGrid`. With --times it only prints where the times are, for `punc pauses`.
+SET-DIR also has the times of the words: `ctm` (the output of get_train_ctm.sh in the alignment's directory, or a link
+to it), `*.ctm`, or `*.TextGrid`. With --times, the script only prints where the times are, for `punc pauses`.
 """
 
 import sys
@@ -30,7 +30,7 @@ from punc.text.prose import TextReader
 
 
 def times(folder: Path) -> Path:
-    """The file or directory with the times of words. Raises InputError if there is none."""
+    """Returns the file or directory with the times of words. Raises InputError if there is none."""
     if (folder / "ctm").is_file():
         return folder / "ctm"
     if not [file for file in folder.rglob("*") if file.suffix.lower() in (".ctm", ".textgrid")]:
@@ -39,7 +39,7 @@ def times(folder: Path) -> Path:
 
 
 def read(text: str, reader: TextReader) -> tuple[list[str], list[str]]:
-    """The words and labels of a punctuated text. Marks before the first word are dropped."""
+    """Returns the words and labels of a punctuated text. Drops marks before the first word."""
     words, labels = [], []
     for token in text.split():
         parts = reader.token(token)
@@ -51,7 +51,7 @@ def read(text: str, reader: TextReader) -> tuple[list[str], list[str]]:
 
 
 def of_table(data: DataDir, reader: TextReader) -> Iterator[Utterance]:
-    """The utterances of a Kaldi directory with punctuated text. Raises InputError if one has no word."""
+    """Yields the utterances of a Kaldi directory with punctuated text. Raises InputError for one without a word."""
     for utterance in data.utterances():
         words, labels = read(" ".join(utterance.words), reader)
         if not words:
@@ -60,7 +60,7 @@ def of_table(data: DataDir, reader: TextReader) -> Iterator[Utterance]:
 
 
 def of_texts(files: Sequence[Path], reader: TextReader) -> Iterator[Utterance]:
-    """One text for each recording, each an utterance and a stream of its own. Raises InputError if one has no word."""
+    """Yields each recording's text as one utterance, which is a stream. Raises InputError for one without a word."""
     for file in sorted(files, key=lambda file: file.stem.encode()):
         with open_input(file) as lines:
             text = " ".join(decode_line(line, file, number) for number, line in enumerate(lines, 1))

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """usage: local/prepare_corpus.py CORPUS-DIR OUT-DIR
 
-Cuts the corpus into the sets of the recipe: texts of the first stage, OUT-DIR/<source>.{train,dev}.txt, and words with
-pauses, OUT-DIR/pauses.{train,dev,test}.txt, all with `#doc` lines.
+Cuts the corpus into the sets of the recipe: texts for the first stage, OUT-DIR/<source>.{train,dev}.txt, and words with
+pauses, OUT-DIR/pauses.{train,dev,test}.txt. All have `#doc` lines.
 
-- Every 20th document of the text sources edt, estner and fiction is dev, from the 10th on. For bn (raw_data), dev.txt
-is dev. Empty lines separate its broadcasts; its marks, spelt `,COMMA`, become plain marks.
-- pauses.dev.txt, one broadcast, is the test set. pauses.train.txt is five broadcasts, one a line. Each is cut into news
-  items. The items that begin in the first fifth of the first broadcast's words are dev, those in the second fifth of
-  the second's, and so on, so that headlines, reports, sports and weather are in both train and dev. A news item ends at
-  a period with a pause of 2 s or more: a jingle, a report's own sound, or a change of place follows. The parts before
-  and after the dev items of a broadcast are train, as two streams.
+- For the text sources edt, estner and fiction, dev is every 20th document, from the 10th on. For bn (raw_data), dev is
+  dev.txt. Empty lines separate the broadcasts of bn; its marks, spelt `,COMMA`, become plain marks.
+- The corpus file pauses.dev.txt, one broadcast, is the test set. pauses.train.txt has five broadcasts, one per line.
+  Each is cut into news items. Dev gets the items that begin in the first fifth of the first broadcast's words, in the
+  second fifth of the second broadcast's words, and so on, so that train and dev both have headlines, reports, sports
+  and weather. A news item ends at a period with a pause of 2 s or more, after which a jingle, a report's own sound, or
+  a change of place follows. The parts of a broadcast before and after its dev items are two streams of train.
 """
 
 import re
@@ -24,41 +24,42 @@ from punc.bin.script import run_script
 
 ITEM_END = re.compile(r"<sil=(?:[2-9]|\d\d+)\.\d+>\s+\.PERIOD\s")
 SPELT_MARK = re.compile(r"\s+([^\w\s<+])[A-Z]{4,}(?=\s|$)")
-WORDS = {"train": 21049, "test": 4307}  # of the published files
+WORDS = {"train": 21049, "test": 4307}  # number of words in the published files
 
 
 def read(path: Path) -> str:
-    """A text of the corpus. Raises InputError if it is missing."""
-    with open_input(path, "README.md says where to get the corpus"):  # says what is wrong if it cannot be read
+    """Reads a text of the corpus. Raises InputError if it is missing."""
+    with open_input(path, "README.md says where to get the corpus"):  # raises InputError if it cannot be read
         return path.read_text(encoding="utf-8")
 
 
 def documents(path: Path) -> Iterator[str]:
-    """The documents of a text, each with its `#doc` line."""
+    """Yields the documents of a text, each with its `#doc` line."""
     for text in re.split(r"^(?=#doc)", read(path), flags=re.MULTILINE):
         if text.strip():
             yield text.rstrip("\n") + "\n"
 
 
 def broadcasts(path: Path) -> Iterator[str]:
-    """The broadcasts of a raw text as documents of prose."""
+    """Yields the broadcasts of a raw text as documents of prose."""
     for i, text in enumerate(filter(str.strip, re.split(r"\n\s*\n", read(path))), 1):
         yield f"#doc {path.stem}{i}\n{SPELT_MARK.sub(lambda mark: mark[1], text).strip()}\n"
 
 
 def items(broadcast: str) -> list[str]:
-    """The news items of a broadcast with pauses; joined, they are the broadcast."""
+    """Cuts a broadcast with pauses into news items. Joined, they give the broadcast again."""
     ends = [0, *(match.end() for match in ITEM_END.finditer(broadcast)), len(broadcast)]
     return [broadcast[begin:end] for begin, end in pairwise(ends) if broadcast[begin:end].strip()]
 
 
 def words(text: str) -> int:
-    """The number of words with a pause."""
+    """Counts the words that have a pause."""
     return text.count("<sil=")
 
 
 def split(broadcast: str, part: int, parts: int) -> tuple[str, str, str]:
-    """A broadcast as the text before its dev items, these, and the text after; dev is part `part` of `parts`."""
+    """Cuts a broadcast into the text before its dev items, the dev items, and the text after them. The dev items are
+    part `part` of `parts`."""
     before, dev, after, at, total = "", "", "", 0, words(broadcast)
     for item in items(broadcast):
         if at * parts < part * total:
@@ -72,7 +73,7 @@ def split(broadcast: str, part: int, parts: int) -> tuple[str, str, str]:
 
 
 def write(path: Path, texts: list[str]) -> None:
-    """Write a file whole or not at all."""
+    """Write a file, which never appears incomplete."""
     tmp = path.with_suffix(".new")
     tmp.write_text("".join(texts), encoding="utf-8")
     tmp.replace(path)

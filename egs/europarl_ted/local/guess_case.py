@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """usage: local/guess_case.py LABELS-FILE CASED-DATA-DIR OUT-DIR DATA-DIR …
 
-Joins the cased data directory and others without case, for which it guesses the capitals in the labels. A word gets a
-capital at the beginning of a sentence, and everywhere if the cased text writes it with a capital in more than half of
-its occurrences within sentences. Each word is judged by itself.
+Joins the cased data directory with others that have no case, and guesses the capitals in the labels of the others. A
+word gets a capital at the beginning of a sentence. Inside sentences, a word gets a capital if it has one in more than
+half of its occurrences inside the sentences of the cased text. The guess depends on the word alone.
 """
 
 import sys
@@ -17,9 +17,9 @@ from punc.data.labels import LabelSet
 
 
 def slots(data: DataDir, labels: LabelSet) -> Iterator[tuple[Utterance, list[bool]]]:
-    """Each utterance, and for each of its words whether it begins a sentence.
+    """Yields each utterance, and whether each of its words begins a sentence.
 
-    Raises InputError if there are no labels, or others than those of the label set.
+    Raises InputError if there are no labels, or labels that are not in the label set.
     """
     if not data.has_labels:
         raise InputError("no labels", "it needs a file punct", data.path)
@@ -32,7 +32,7 @@ def slots(data: DataDir, labels: LabelSet) -> Iterator[tuple[Utterance, list[boo
 
 
 def capitalized(data: DataDir, labels: LabelSet) -> set[str]:
-    """The words that have a capital in more than half of their occurrences within sentences."""
+    """Returns the words that have a capital in more than half of their occurrences inside sentences."""
     capitals, balance = {label.name for label in labels if label.capital}, Counter()
     for utterance, begins in slots(data, labels):
         for word, name, first in zip(utterance.words, utterance.labels, begins):
@@ -42,7 +42,7 @@ def capitalized(data: DataDir, labels: LabelSet) -> set[str]:
 
 
 def with_case(data: DataDir, labels: LabelSet, words: set[str]) -> Iterator[Utterance]:
-    """The utterances with labels for marks and case; `words` are the words with a capital."""
+    """Yields the utterances with labels for marks and case. `words` are the words that get a capital."""
     capital = {label.name: labels.reading(label.mark, capital=True) for label in labels}
     for utterance, begins in slots(data, labels):
         yield utterance._replace(labels=[capital[name] if word in words or (first and word[0].isalpha()) else name
@@ -50,7 +50,7 @@ def with_case(data: DataDir, labels: LabelSet, words: set[str]) -> Iterator[Utte
 
 
 def together(sets: Sequence[tuple[DataDir, Iterable[Utterance]]]) -> Iterator[Utterance]:
-    """The utterances of directories one after the other; ids begin with the directory's name."""
+    """Yields the utterances of one directory after another. The directory's name becomes a prefix of their ids."""
     named = sorted(((data.path.name, utterances) for data, utterances in sets), key=lambda pair: pair[0].encode())
     for name, utterances in named:
         for utterance in utterances:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """usage: local/sentences.py LABELS-FILE DATA-DIR OUT-DIR
 
-Writes the data directory with each sentence as a stream of its own, for models that are given the sentence boundaries.
-A sentence ends at a mark that ends sentences, and at the end of its stream.
+Writes the data directory with each sentence as a separate stream, for models that are given the sentence boundaries. A
+sentence ends at a mark that ends sentences, and at the end of its stream.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from punc.data.labels import LabelSet
 
 
 def sentences(data: DataDir, labels: LabelSet) -> Iterator[Utterance]:
-    """The sentences as utterances, numbered in the order of the data directory."""
+    """Yields the sentences as utterances, numbered in the order of the data directory."""
     ends = labels.sentence_ends
     number = 0
     for _, utterances in data.streams():

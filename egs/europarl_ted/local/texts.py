@@ -2,15 +2,15 @@
 """usage: local/texts.py CORPUS-DIR OUT-DIR
 
 Writes the corpora as prose, OUT-DIR/{train,dev,test}_{europarl,ted,conll}.txt, with a line `#doc NAME` before each
-document. A document is in one part only. So is a sitting of the Parliament, whose debates continue from one document to
-the next.
+document. Each document is in only one part, and so is each sitting of the Parliament, because its debates continue from
+one document to the next.
 
-- europarl: sittings up to June 2011 are train, those of 4 and 5 July 2011 dev, those from 6 July 2011 on test.
-  Lines of #speaker are dropped. Single quotes around phrases, the usual style there, become double quotes (`quoted`).
-- ted: the talks of train2012 and dev2012, and the eight of test2011 as test.
-- Of both, text in parentheses is dropped, because nobody said it: (Applause), (PSE), (The sitting was closed at 12.30).
-- conll: the files train, valid and test by documents. Sentences without a small letter are dropped: headlines and
-  places with dates (`BRUSSELS 1996-08-22`). They are all capitals, so they say nothing about case.
+- europarl: train has the sittings up to June 2011, dev the sittings of 4 and 5 July 2011, and test all from 6 July 2011
+  on. `#speaker` lines are dropped. Single quotes around phrases, the usual style, become double quotes (`quoted`).
+- ted: train2012 is train, dev2012 is dev, and the eight talks of test2011 are test.
+- In both, text in parentheses is dropped, because nobody said it: (Applause), (PSE), (The sitting was closed at 12.30).
+- conll: the files train, valid and test, cut into documents. Sentences without a small letter are dropped: headlines
+  and places with dates (`BRUSSELS 1996-08-22`). They are all capitals, so they say nothing about case.
 """
 
 import re
@@ -33,7 +33,7 @@ PARTS = "train", "dev", "test"
 
 
 def europarl(corpus: Path) -> Iterator[tuple[str, str]]:
-    """The part and text of each line of the debates."""
+    """Yields the part and the text of each line of the debates."""
     part = ""
     for line in lines(corpus / "europarl/europarl.en.txt"):
         if line.startswith("#doc"):
@@ -44,18 +44,18 @@ def europarl(corpus: Path) -> Iterator[tuple[str, str]]:
 
 
 def spoken(line: str) -> str:
-    """A line without its parentheses and what is in them; they may be nested."""
+    """Removes parentheses, which may be nested, and the text in them from a line."""
     while (left := BRACKETS.sub(" ", line)) != line:
         line = left
     return " ".join(line.split())
 
 
 def quoted(line: str) -> str:
-    """A line with double quotes around phrases that have single ones.
+    """Replaces single quotes around phrases by double quotes.
 
     A closing quote looks like the apostrophe of `citizens' rights`. So a phrase ends at the first closing quote that
-    does not follow an s, if that comes before the next phrase begins; otherwise at the first one. A phrase without a
-    closing quote stays as it is.
+    does not follow an s. If the next phrase begins before that, it ends at its first closing quote. A phrase without a
+    closing quote does not change.
     """
     if "'" not in line and "’" not in line:
         return line
@@ -70,7 +70,7 @@ def quoted(line: str) -> str:
 
 
 def ted(corpus: Path) -> Iterator[tuple[str, str]]:
-    """The part and text of each segment of the talks."""
+    """Yields the part and the text of each segment of the talks."""
     for part, file in TALKS.items():
         for line in lines(corpus / "iwslt_ted" / file):
             for name, segment in documents_and_segments(line):
@@ -78,7 +78,7 @@ def ted(corpus: Path) -> Iterator[tuple[str, str]]:
 
 
 def conll(corpus: Path) -> Iterator[tuple[str, str]]:
-    """The part and text of each sentence of the newswire."""
+    """Yields the part and the text of each sentence of the newswire."""
     for part, file in zip(PARTS, ("train", "valid", "test")):
         documents, words = 0, []
         for line in [*lines(corpus / f"conll2003/{file}.txt"), ""]:
@@ -93,7 +93,7 @@ def conll(corpus: Path) -> Iterator[tuple[str, str]]:
 
 
 def lines(path: Path) -> Iterator[str]:
-    """The lines of a text file. Raises InputError if it is missing or not UTF-8."""
+    """Yields the lines of a text file. Raises InputError if it is missing or not UTF-8."""
     with open_input(path) as file:
         for number, line in enumerate(file, 1):
             yield decode_line(line, path, number)

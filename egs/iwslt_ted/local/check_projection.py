@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """usage: local/check_projection.py CORPUS-DIR LABELS-FILE
 
-Compares the labels that `punc project` gives test2011's ASR output with the published ones.
+Compares the labels that `punc project` gives to the ASR output of test2011 with the published labels.
 
 The published test2011asr was not made by projection alone: a person wrote its commas and question marks into the ASR
-source (…SLT…comma.xml), and its periods are where the segments of that source end. So three figures are printed:
-agreement on all labels; agreement without commas; and in how many of the differing slots the published label is that of
-the ASR source, so that a person and not an alignment decided. Only the first two say how close a projection comes; the
-third shows where the differences come from.
+source (…SLT…comma.xml), and its periods are where the segments of this source end. So three figures are printed:
+agreement on all labels; agreement without commas; and in how many of the differing slots the published label equals the
+label in the ASR source, so that a person decided and not an alignment. The first two figures measure the projection;
+the third shows where the differences come from.
 
-Rules other than those of timing.align agree less. Of 12,822 slots, 137 differ with these rules; 217 if left-over words
-are always at the end of a stretch, 141 if always at its beginning; 189 if inserted words are before the mark.
+Other rules than those of timing.align agree less. Of 12,822 slots, 137 differ with these rules; 217 if left-over words
+are always put at the end of a stretch, 141 if always at its beginning; 189 if inserted words come before the mark.
 """
 
 import tempfile
@@ -25,11 +25,11 @@ from punc.data.labels import LabelSet
 from punc.timing.align import align_words, project_labels
 
 ASR_SOURCE = "IWSLT12.TED.SLT.tst2011.en-fr.en.system0.comma.xml"
-CLITICS = ("n't", "'s", "'m", "'re", "'ve", "'ll", "'d")  # as the published files split words
+CLITICS = ("n't", "'s", "'m", "'re", "'ve", "'ll", "'d")  # the published files split words before these
 
 
 def read(path: Path, labels: LabelSet) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """All words of a data directory, their label numbers, and 1 for each that is the last of its utterance."""
+    """Returns all words of a data directory, their label numbers, and 1 for each word that ends an utterance."""
     utterances = list(DataDir(path).utterances())
     words = [word for u in utterances for word in u.words]
     numbers = np.array([labels.index(name) for u in utterances for name in u.labels])

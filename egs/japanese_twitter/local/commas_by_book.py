@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """usage: local/commas_by_book.py LABELS BOOKS REFERENCE-DIR SYSTEM-DIR
 
-Prints how each book of a test set of single sentences uses commas, and how well they were restored: a line for each
-book, the one with the fewest commas first, and a line for each third of the books, in percent.
+Prints how each book of a test set of single sentences uses commas, and how well they were restored, in percent: a line
+for each book, sorted from the fewest commas to the most, and a line for each third of the books.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ HEADER = ("book", "sentences", "characters a comma", "precision", "recall", "F1"
 
 
 class Commas(NamedTuple):
-    """Counts: sentences, characters, commas of the reference, of the system, and of both in the same slot."""
+    """Numbers of sentences, of characters, of commas in the reference, in the system's output, and in both."""
 
     sentences: int = 0
     characters: int = 0
@@ -36,7 +36,7 @@ class Commas(NamedTuple):
         return Commas(*map(sum, zip(self, other)))
 
     def line(self, name: str) -> str:
-        """The counts as a line of the table."""
+        """Returns the counts as a line of the table."""
         scores = prf(COMMA, *map(np.asarray, (self.both, self.system, self.reference))).values()
         figures = self.characters_a_comma(), *np.nan_to_num(list(scores))
         return "\t".join([name, str(self.sentences), *map("{:.1f}".format, figures)])
@@ -46,13 +46,13 @@ class Commas(NamedTuple):
 
 
 def counts(reference: Sequence[str], system: Sequence[str]) -> Commas:
-    """The counts of one sentence, from its labels."""
+    """Returns the counts of one sentence, given its labels."""
     commas, written = ([label == COMMA for label in labels] for labels in (reference, system))
     return Commas(1, len(commas), sum(commas), sum(written), sum(map(min, commas, written)))
 
 
 def by_book(books: dict[str, str], reference: str, system: str) -> dict[str, Commas]:
-    """The counts of each book that has sentences in two data directories. `books`: the book of each sentence's key.
+    """Returns the counts of each book with sentences in two data directories. `books` maps a sentence's key to a book.
 
     Raises InputError if the directories differ in their words, or if a sentence is in no book.
     """

@@ -2,14 +2,15 @@
 """Makes the texts of all sets, OUT-DIR/*.txt, from books, posts, and files with one or more sentences per line.
 
     *_single   single sentences
-    *_multi    the same sentences in texts of 2 to 5: those of a book or post in their order; all others at random
+    *_multi    the same sentences in texts of 2 to 5: sentences of a book or post in order, all others at random
 
-train_* and dev_* have the texts of all kinds; test_books_*, test_posts_* and test_sentences_* those of one kind.
+train_* and dev_* have texts of all kinds; test_books_*, test_posts_* and test_sentences_* have texts of one kind.
 
-Held-out books are whole works: in the order of a hash of their names, so that the choice depends on nothing else, the
-first ones are test and the next ones dev. A held-out work gives its first HELD_OUT sentences; the others are in no set.
-Of other files, each run of RUN lines is in one set, drawn at random, so that neighbours, which may be translations of
-one sentence, are not in training and test. Sentences that differ only in their marks count once: in test, else in dev.
+Held-out books are whole works. Works are sorted by a hash of their names, so that the choice depends on nothing else;
+the first works are test and the next ones dev. A held-out work gives its first HELD_OUT sentences; its other sentences
+are in no set. In other files, each run of RUN lines goes to one set, drawn at random. So neighbouring lines, which may
+be translations of one sentence, are not split between training and test. Of sentences that differ only in their marks,
+only one is used: in test, else in dev.
 """
 
 import random
@@ -31,12 +32,12 @@ from punc.text.file_parts import decode
 
 RUN = 50  # lines
 HELD_OUT = 500  # the most sentences of a held-out book
-SENTENCES = (2, 3, 4, 5)  # of a text
+SENTENCES = (2, 3, 4, 5)  # possible numbers of sentences in a text
 DOCUMENT = "#doc "
 
 
 def read(path: str, reader: SentenceReader, post: bool) -> list[list[Line]]:
-    """The lines of a file in runs of RUN. Raises InputError if the file has no line."""
+    """Returns the lines of a file in runs of RUN. Raises InputError if the file has no line."""
     lines = lines_of(path, reader)
     read_lines = [reader.line(line, post) for line in lines]
     kind = "posts" if post else "other lines"
@@ -46,12 +47,12 @@ def read(path: str, reader: SentenceReader, post: bool) -> list[list[Line]]:
 
 
 def read_books(path: str, reader: SentenceReader) -> list[list[Line]]:
-    """The works of a file as runs. Raises InputError if a text is before any #doc."""
+    """Returns each work of a file as a run. Raises InputError for text before the first #doc."""
     return [[Line(work, True)] for work in read_works(path, reader).values()]
 
 
 def read_works(path: str, reader: SentenceReader) -> dict[str, list[Sentence]]:
-    """The works of a file in the order of their names' hashes. Raises InputError if a text is before any #doc."""
+    """Returns the works of a file, sorted by a hash of the name. Raises InputError for text before the first #doc."""
     works: dict[str, list[Sentence]] = {}
     name = ""
     for line in lines_of(path, reader):
@@ -66,7 +67,7 @@ def read_works(path: str, reader: SentenceReader) -> dict[str, list[Sentence]]:
 
 
 def lines_of(path: str, reader: SentenceReader) -> list[str]:
-    """The lines of a file that are not empty. Raises InputError if there is none."""
+    """Returns the non-empty lines of a file. Raises InputError if there is none."""
     repairs = Counter()
     with open_input(path) as file:
         lines = decode(file.read(), repairs).split("\n")
@@ -79,9 +80,10 @@ def lines_of(path: str, reader: SentenceReader) -> list[str]:
 
 def divide(kinds: dict[str, list[list[Line]]], sizes: dict[str, int],
            works: int = 0) -> dict[str, dict[str, list[Line]]]:
-    """The lines of each set and kind: runs of each kind in their order, in sets of `sizes` sentences or a few more.
+    """Divides the runs of each kind, in their order, into sets of `sizes` sentences or a few more. Returns the lines of
+    each set and kind.
 
-    The rest is in train; of books only the next `works`, unless 0. No sentence occurs twice.
+    Everything else goes to train; if `works` is not 0, train gets only the next `works` books. No sentence recurs.
     """
     seen: set[str] = set()
     left = {kind: iter(runs) for kind, runs in kinds.items()}
@@ -95,7 +97,7 @@ def divide(kinds: dict[str, list[list[Line]]], sizes: dict[str, int],
 
 
 def take(runs: Iterator[list[Line]], size: int, most: int, seen: set[str]) -> list[Line]:
-    """The lines of the next runs with at least `size` new sentences together, at most `most` of a line."""
+    """Takes runs until they have at least `size` new sentences; uses at most `most` sentences of a line."""
     lines, count = [], 0
     while count < size and (run := next(runs, None)) is not None:
         for line in run:
@@ -111,7 +113,7 @@ def take(runs: Iterator[list[Line]], size: int, most: int, seen: set[str]) -> li
 
 
 def together(lines: Sequence[Line], rng: random.Random) -> list[list[Sentence]]:
-    """The sentences of lines as texts of several. A sentence that would be alone is left out."""
+    """Joins the sentences of lines to texts of several. A sentence that would be alone is left out."""
     texts, alone = [], {True: [], False: []}
     for line in lines:
         rest = line.sentences
@@ -130,7 +132,7 @@ def together(lines: Sequence[Line], rng: random.Random) -> list[list[Sentence]]:
 
 
 def write(path: Path, texts: Iterable[Sequence[Sentence]], rng: random.Random) -> None:
-    """Write texts in a random order, one a line."""
+    """Write texts in a random order, one per line."""
     lines = ["".join(sentence.text for sentence in text) for text in texts]
     rng.shuffle(lines)
     with atomic_file(path) as file:

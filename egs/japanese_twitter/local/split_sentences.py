@@ -1,4 +1,4 @@
-"""Lines of Japanese text, split into sentences."""
+"""Splits lines of Japanese text into sentences."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -13,14 +13,14 @@ OPENING, CLOSING = "「『（(【《〈“", "」』）)】》〉”"
 
 
 class Sentence(NamedTuple):
-    """A sentence as written, and its key, the tokens without marks."""
+    """A sentence as written, and its key, which is its tokens without marks."""
 
     text: str
     key: str
 
 
 class Line(NamedTuple):
-    """The sentences of a line, and whether they belong together: those of a post, or of a whole book."""
+    """The sentences of a line, and whether they belong together, because they are from one post or one book."""
 
     sentences: list[Sentence]
     together: bool
@@ -29,11 +29,11 @@ class Line(NamedTuple):
 class SentenceReader:
     """Splits lines into sentences.
 
-    A sentence ends after 。, ？ or ！ outside of brackets. It also ends after brackets that close behind such a mark,
-    at the end of a line or before another bracket. Text at the end of a line without such a mark is dropped.
+    A sentence ends after 。, ？ or ！ outside brackets. If brackets close directly after such a mark, the sentence ends
+    there if the line ends or another bracket follows. Text at the end of a line without such a mark is dropped.
 
-    line_breaks  what BREAK means in a post. "stop": it ends a sentence, as the end of the post does; 。 is added if
-                 there is no mark. "drop": nothing
+    line_breaks  the meaning of BREAK in a post. "stop": it ends a sentence, as the end of the post does; 。 is added if
+                 there is no mark. "drop": it has no meaning
     """
 
     def __init__(self, labels: LabelSet, line_breaks: str):
@@ -41,7 +41,7 @@ class SentenceReader:
         self.counts = Counter()
 
     def line(self, line: str, post: bool) -> Line:
-        """The sentences of a line."""
+        """Returns the sentences of a line."""
         if post and self.stop:
             parts = [self._stopped(self.reader.split(part)) for part in line.split(BREAK)]
             found = [sentence for part in joined(parts) for sentence in self._sentences(part)]
@@ -50,14 +50,14 @@ class SentenceReader:
         return Line(found, post)
 
     def _stopped(self, split: Split) -> Split:
-        """The split with 。 at its end, if there is no mark."""
+        """Adds 。 at the end if there is no mark."""
         if split.tokens and split.labels[-1] == "N" and not ended(split):
             split.labels[-1] = "P"
             self.counts["lines of posts that got a full stop"] += 1
         return split
 
     def _sentences(self, split: Split) -> Iterator[Sentence]:
-        begin, depth, marked = 0, 0, False  # marked: a mark, then only closing brackets
+        begin, depth, marked = 0, 0, False  # marked: since a mark, only closing brackets
         for i, (token, label) in enumerate(zip(split.tokens, split.labels)):
             depth = max(0, depth + (token in OPENING) - (token in CLOSING))
             marked = label in ENDS or (marked and token in CLOSING)
@@ -78,7 +78,7 @@ class SentenceReader:
 
 
 def ended(split: Split) -> bool:
-    """Whether the tokens end with a mark, or with a mark and closing brackets."""
+    """Whether the text ends with a mark, or with a mark and closing brackets."""
     for token, label in zip(reversed(split.tokens), reversed(split.labels)):
         if label in ENDS:
             return True
@@ -88,7 +88,7 @@ def ended(split: Split) -> bool:
 
 
 def joined(parts: Iterable[Split]) -> Iterator[Split]:
-    """The lines of a post; a line that ends with a comma is joined to the next."""
+    """Yields the lines of a post. A line that ends with a comma is joined to the next line."""
     before = Split([], [], [""], [])
     for part in parts:
         before = Split(before.tokens + part.tokens, before.labels + part.labels,

@@ -3,16 +3,16 @@
        local/subwords.py tokenize SUBWORDS DATA-DIR OUT-DIR
        local/subwords.py detokenize DATA-DIR SUBWORD-DIR OUT-DIR
 
-Subwords of several characters by a unigram model of `sentencepiece` (Kudo 2018, "Subword Regularization", section 3.2).
-They are the words of a data directory, so that every model and store of words reads them.
+Makes subwords of several characters with a unigram model of `sentencepiece` (Kudo 2018, "Subword Regularization",
+section 3.2). They become the words of a data directory, so that every model and store for words can read them.
 
     train        trains SUBWORDS, a model of at most SIZE subwords, on a data directory whose words are characters
     tokenize     writes DATA-DIR with subwords as words. The slot of a subword is after its last character; marks inside
                  a subword are lost and counted
     detokenize   writes DATA-DIR, whose words are characters, with the labels of SUBWORD-DIR, which has the same texts
-    in subwords; there is no mark inside a subword
+                 in subwords; no mark is written inside a subword
 
-Latin words, numbers, and characters of several code points are subwords of their own.
+Latin words, numbers, and characters of several code points are always separate subwords.
 """
 
 import io
@@ -30,15 +30,15 @@ from punc.bin.script import run_script
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.text.characters import CLASSES, class_of
 
-# Private characters that stand for a Latin word, a number, and a character of several code points.
+# Private-use characters that stand for a Latin word, a number, and a character of several code points.
 LATIN, NUMBER, CLUSTER = "\ue000\ue001\ue002"
 STANDS_FOR = {CLASSES[0]: LATIN, CLASSES[1]: NUMBER}
 MAX_TEXTS = 200_000  # the most texts that a model is trained on
-BATCH = 10_000  # utterances that are tokenized at once
+BATCH = 10_000  # this many utterances are tokenized at once
 
 
 def as_text(words: list[str]) -> str:
-    """A text with one character for each word."""
+    """Returns a text with one character for each word."""
     return "".join([word if len(word) == 1 and not class_of(word) else STANDS_FOR.get(class_of(word), CLUSTER)
                     for word in words])
 
@@ -49,7 +49,7 @@ def train(data: DataDir, out: Path, size: int, seed: int) -> None:
     for n, utterance in enumerate(data.utterances()):
         if n < MAX_TEXTS:
             kept.append(as_text(utterance.words))
-        elif (index := rng.randrange(n + 1)) < MAX_TEXTS:  # every text has the same chance
+        elif (index := rng.randrange(n + 1)) < MAX_TEXTS:  # gives every text the same chance
             kept[index] = as_text(utterance.words)
     model = io.BytesIO()
     try:
@@ -66,7 +66,7 @@ def train(data: DataDir, out: Path, size: int, seed: int) -> None:
 
 
 def read(path: Path) -> sentencepiece.SentencePieceProcessor:
-    """The subword model in a file. Raises InputError if it is not one."""
+    """Reads a subword model. Raises InputError if the file is not a subword model."""
     with open_input(path) as file:
         try:
             return sentencepiece.SentencePieceProcessor(model_proto=file.read())
@@ -76,7 +76,7 @@ def read(path: Path) -> sentencepiece.SentencePieceProcessor:
 
 def tokenized(utterances: Iterator[Utterance],
               model: sentencepiece.SentencePieceProcessor) -> Iterator[tuple[Utterance, list[int]]]:
-    """Each utterance and the ends of its subwords, in words. Raises InputError if the subwords do not fit the words."""
+    """Yields each utterance with the ends of its subwords, counted in words. Raises InputError if they do not fit."""
     while batch := list(islice(utterances, BATCH)):
         found = model.encode([as_text(utterance.words) for utterance in batch], out_type=str, num_threads=1)
         for utterance, subwords in zip(batch, found):

@@ -1,8 +1,8 @@
-"""Turns a text into what the synthesiser says: some marks are silent, hesitations are added, every pause has a length.
+"""Prepares a text for the synthesiser: makes some marks silent, adds hesitations, and draws the length of every pause.
 
-If a text were read with its marks, the pauses would give them away. So a quarter of the commas and a twentieth of the
-full stops are silent, and every fortieth slot without a mark has a hesitation: silence, or every third time "um" or
-"uh" and then silence. The pause lengths of different marks overlap. Everything is drawn slot by slot, so that it
+If a text were read with all its marks, the pauses would give them away. So a quarter of the commas and a twentieth of
+the full stops are silent, and every fortieth slot without a mark has a hesitation. A hesitation is silence; every third
+one begins with "um" or "uh". The pause lengths of different marks overlap. Everything is drawn slot by slot, so that it
 depends only on the text and the random numbers.
 """
 
@@ -19,18 +19,18 @@ TOKEN = re.compile(r"([A-Za-z0-9](?:['.,:-]?[A-Za-z0-9])*'?)([.,?!;:]?)")
 SILENT = {",": 1 / 4, ".": 1 / 20}  # fraction of these marks that the synthesiser does not get
 HESITATIONS = 1 / 40  # fraction of the slots without a mark
 FILLERS = ("um", "uh")
-FILLED = 1 / 3  # fraction of the hesitations
-# Median in seconds, and standard deviation of the logarithm, of the silence that is inserted at a mark in addition to
-# the synthesiser's own. "" is a hesitation.
+FILLED = 1 / 3  # fraction of the hesitations that begin with a filler
+# For each mark, the median in seconds, and the standard deviation of the logarithm, of the silence that is added to the
+# synthesiser's own silence. "" stands for a hesitation.
 PAUSES = {",": (0.12, 0.7), ";": (0.25, 0.6), ":": (0.2, 0.6), ".": (0.45, 0.6), "?": (0.45, 0.6), "!": (0.45, 0.6),
           "": (0.2, 0.7)}
 
 
 class Said(NamedTuple):
-    """A word as the synthesiser gets it.
+    """A word in the form for the synthesiser.
 
     spoken   the word without its mark
-    word     as in the corpus, in lower case; None for a filler
+    word     the word of the corpus in lower case; None for a filler
     mark     the mark that the synthesiser gets after it, or ""
     pause    seconds of silence inserted after it; 0 if there is no mark
     """
@@ -42,7 +42,7 @@ class Said(NamedTuple):
 
 
 def read_token(token: str) -> tuple[str, str]:
-    """The word and the mark of a space-separated token. Raises ValueError for anything else."""
+    """Returns the word and the mark of a token. Raises ValueError if it is not a word with at most one mark."""
     match = TOKEN.fullmatch(token)
     if not match:
         raise ValueError(token)
@@ -50,7 +50,7 @@ def read_token(token: str) -> tuple[str, str]:
 
 
 def say(lines: Iterable[str], random: Random, path: str | None = None) -> list[list[Said]]:
-    """What the synthesiser says for each line of a text; empty lines are left out.
+    """Returns the words that the synthesiser says for each line of a text. Empty lines are left out.
 
     Raises InputError about the file `path` if a token is not a word with at most one mark after it, or if there is no
     word.
@@ -70,7 +70,7 @@ def say(lines: Iterable[str], random: Random, path: str | None = None) -> list[l
 
 
 def _slot(word: str, mark: str, random: Random) -> Iterator[Said]:
-    """A word and what is said in the slot after it; takes four random numbers whatever that is."""
+    """Yields a word and anything said in the slot after it. Always takes four random numbers."""
     happens, filled, which, length = (random.random() for _ in range(4))
     if mark:
         heard = "" if happens < SILENT.get(mark, 0) else mark
@@ -85,14 +85,14 @@ def _slot(word: str, mark: str, random: Random) -> Iterator[Said]:
 
 
 def _pause(mark: str, quantile: float) -> float:
-    """The length of a pause in seconds, to a millisecond: log-normal."""
+    """Returns the length of a pause in seconds, rounded to milliseconds. The lengths are log-normal."""
     median, deviation = PAUSES[mark]
     spread = NormalDist().inv_cdf(min(max(quantile, 0.001), 0.999))  # bounds the longest pause
     return round(median * math.exp(deviation * spread), 3)
 
 
 def sentences(line: list[Said]) -> list[list[Said]]:
-    """A line split after each full stop, question mark or exclamation mark that the synthesiser gets."""
+    """Splits a line after each full stop, question mark or exclamation mark that the synthesiser gets."""
     parts = [[]]
     for said in line:
         parts[-1].append(said)

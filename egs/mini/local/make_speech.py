@@ -2,8 +2,8 @@
 
 For every NJ-th text of TEXT-DIR from the JOB-th on, makes its speech WORK-DIR/wav/NAME.wav, the times of its words
 WORK-DIR/ref/NAME.ctm, its ASR output WORK-DIR/asr/NAME.ctm, and last WORK-DIR/info/NAME, which says how it is spoken. A
-text whose info is newer than the text is finished. The columns of info: name, voices, tempo, signal-to-noise ratio in
-dB, seconds, words, words without a time.
+text is finished if its info is newer than the text. Info has the columns name, voices, tempo, signal-to-noise ratio in
+dB, seconds, words, and words without a time.
 """
 
 import os
@@ -46,7 +46,7 @@ def make(path: Path, work: Path, sphinx: Sphinx) -> None:
 
 
 def words_of(name: str, lines: list[list[Said]], samples: list[np.ndarray], sphinx: Sphinx) -> tuple[list, list, int]:
-    """The aligned words of a text without fillers, the ASR output, and how many words could not be aligned."""
+    """Returns the aligned words of a text without fillers, the ASR output, and how many words could not be aligned."""
     lengths = list(map(len, samples))
     begin = starts(lengths, RATE)
     ref, asr, unaligned = [], [], 0
@@ -82,7 +82,7 @@ def main(job: int, nj: int, texts: Path, work: Path) -> None:
     for number, path in enumerate(paths, 1):
         info = work / "info" / path.stem
         if not is_done(path, info):
-            # New decoders for each text, because decoders adapt to what they heard before.
+            # Uses new decoders for each text, because decoders adapt to the speech that they have heard.
             make(path, work, Sphinx(flite_phones))
         print(f"{number} of {len(paths)}:", info.read_text(), end="", flush=True)
 

@@ -3,14 +3,14 @@
 #
 #   local/make_speech.sh [--nj N] TEXT-DIR WORK-DIR OUT-DIR
 #
-# reads TEXT-DIR/NAME.txt, a paragraph or a turn a line, and writes OUT-DIR/ref.ctm.gz, the forced alignment, and
+# reads TEXT-DIR/NAME.txt, one paragraph or turn per line, and writes OUT-DIR/ref.ctm.gz, the forced alignment, and
 # OUT-DIR/asr.ctm.gz, the ASR output with confidences. WORK-DIR keeps the speech and times of each text; an
 # unchanged text is not processed again. The same texts give the same files.
 #
 # The speech differs from the text (hesitate.py has the figures). A quarter of the commas and a twentieth of the full
-# stops are silent. At every fortieth slot without a mark the speaker hesitates: a third of the times with "um" or "uh"
-# and silence, else with silence only. A filler is not in the text, so it is not in ref.ctm.gz, and its time counts as a
-# pause there; ASR may recognise it. The name of a text determines its voices (two speakers take turns in interviews and
+# stops are silent. At every fortieth slot without a mark, the speaker hesitates: with silence, and in a third of cases
+# first with "um" or "uh". A filler is not in the text, so it is not in ref.ctm.gz, where its time counts as a pause;
+# ASR may recognise it. The name of a text determines its voices (two speakers take turns in interviews and
 # calls), its tempo and its noise (synthesise.py). Recognition does not know the texts. Words that cannot be aligned, even
 # with faint noise and wider beams, are reported and have no time.
 #

@@ -1,13 +1,14 @@
-"""Chunks of several lines, in which pocketsphinx aligns and recognises a text, and their times in the recording."""
+"""Cuts a text into chunks of several lines, in which pocketsphinx aligns and recognises it; computes their times."""
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
-MIN_CHUNK = 8.0  # s; the decoder subtracts the mean of a chunk, which a short chunk estimates badly
+MIN_CHUNK = 8.0  # s; the decoder subtracts the mean of a chunk, and a short chunk gives a bad estimate of it
 
 
 def chunks(lengths: Sequence[int], rate: int) -> list[range]:
-    """Ranges of lines with `lengths` samples, each of at least MIN_CHUNK; a short rest belongs to the last chunk."""
+    """Returns ranges of lines that last at least MIN_CHUNK. `lengths`: samples per line. A short rest joins the last
+    range."""
     cuts, start = [], 0
     for line in range(len(lengths)):
         if sum(lengths[start:line + 1]) >= MIN_CHUNK * rate:
@@ -20,5 +21,5 @@ def chunks(lengths: Sequence[int], rate: int) -> list[range]:
 
 
 def starts(lengths: Iterable[int], rate: int) -> list[float]:
-    """The time at which each line begins, in seconds, and at which the last one ends."""
+    """Returns the time in seconds at which each line begins, and the time at which the last line ends."""
     return [0.0, *(total / rate for total in accumulate(lengths))]

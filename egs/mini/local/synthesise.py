@@ -1,4 +1,4 @@
-"""Speech of a text: flite speaks, sox changes the tempo and makes noise, and silence is inserted at pauses.
+"""Synthesises a text: flite speaks, sox changes the tempo and makes noise, and silence is inserted at pauses.
 
 The name of the text determines the voices, the tempo and the noise.
 """
@@ -20,12 +20,12 @@ DIALOGUE = ("interview", "call")  # texts with these names have two speakers, wh
 TEMPOS = (1.0, 1.0, 1.0, 0.9, 1.1)
 NOISES = (None, None, None, 35.0)  # signal-to-noise ratio in dB; at 30 dB the word error rate is half as high again
 QUIET = 0.02  # share of the loudest sample; quieter ends of a sentence are cut off
-EDGE = 0.05  # s that remain there
-SEARCH = 0.15  # s around a pause printed by flite in which to look for the quietest sample
+EDGE = 0.05  # s; this much of the quiet ends remains
+SEARCH = 0.15  # s; the quietest place is searched this far around a pause that flite prints
 
 
 class Setting(NamedTuple):
-    """How a text is spoken: voices of flite in turn, tempo as a factor, signal-to-noise ratio in dB or None."""
+    """How a text is spoken: flite's voices, which alternate; tempo as a factor; signal-to-noise ratio in dB or None."""
 
     voices: tuple[str, ...]
     tempo: float
@@ -33,7 +33,7 @@ class Setting(NamedTuple):
 
 
 def setting(name: str, random: Random) -> Setting:
-    """The setting of a text with this name."""
+    """Returns the setting of a text with this name."""
     draw = [random.random() for _ in range(4)]
     first = VOICES[int(draw[0] * len(VOICES))]
     others = [voice for voice in VOICES if voice != first]
@@ -42,7 +42,7 @@ def setting(name: str, random: Random) -> Setting:
 
 
 def speak(lines: Sequence[Sequence[Said]], how: Setting, work: Path) -> list[np.ndarray]:
-    """Each line as int16 samples, whole frames, with the silence after it. Temporary files are in `work`."""
+    """Returns each line, with the silence after it, as int16 samples in whole frames. Temporary files are in `work`."""
     voices = [how.voices[i % len(how.voices)] for i in range(len(lines))]
     spoken = [_tempo(_line(line, voice, work), how.tempo, work) for line, voice in zip(lines, voices)]
     if how.snr is None:
@@ -55,13 +55,13 @@ def speak(lines: Sequence[Sequence[Said]], how: Setting, work: Path) -> list[np.
 
 
 def _line(line: Sequence[Said], voice: str, work: Path) -> np.ndarray:
-    """The samples of a line, sentence by sentence, with silence after each."""
+    """Returns the samples of a line: its sentences, each with the silence after it."""
     parts = []
     for part in sentences(line):
         samples, pauses = _flite(part, voice, work)
         cuts = [_quietest(samples, *pause) for pause in pauses]
         silences = [said.pause for said in part[:-1] if said.mark]
-        if len(cuts) == len(silences):  # else flite split a word with a pause inside; its own pauses stay
+        if len(cuts) == len(silences):  # else flite paused inside a word; only its own pauses stay
             for between, silence in zip(np.split(samples, cuts), [*silences, 0]):
                 parts += [between, _silence(silence)]
         else:
@@ -71,7 +71,7 @@ def _line(line: Sequence[Said], voice: str, work: Path) -> np.ndarray:
 
 
 def _flite(part: Sequence[Said], voice: str, work: Path) -> tuple[np.ndarray, list[tuple[float, float]]]:
-    """The samples of a sentence without the silence at its ends, and begin and end of its pauses in seconds."""
+    """Returns the samples of a sentence, without silence at its ends, and begin and end of its pauses in seconds."""
     text = " ".join(said.spoken + said.mark for said in part)
     run = ["flite", "-voice", voice, "-psdur", "-t", text, "-o", work / "flite.wav"]
     printed = subprocess.run(run, check=True, capture_output=True, text=True).stdout
@@ -83,14 +83,14 @@ def _flite(part: Sequence[Said], voice: str, work: Path) -> tuple[np.ndarray, li
 
 
 def inner_pauses(printed: str) -> list[tuple[float, float]]:
-    """Begin and end in seconds of the pauses inside what flite prints, `phone:end phone:end …`."""
+    """Returns begin and end in seconds of the inner pauses in flite's output, `phone:end phone:end …`."""
     pairs = [item.split(":") for item in printed.split()]
     begins = [0.0, *(float(end) for _, end in pairs[:-1])]
     return [(begin, float(end)) for begin, (phone, end) in zip(begins, pairs) if phone == "pau"][1:-1]
 
 
 def _quietest(samples: np.ndarray, begin: float, end: float) -> int:
-    """The middle of the quietest 20 ms near a pause, since the printed times of diphone voices are up to 0.1 s off."""
+    """Returns the middle of the quietest 20 ms near a pause; flite's times for diphone voices are up to 0.1 s off."""
     width = RATE // 50
     first = max(int((begin - SEARCH) * RATE), 0)
     power = np.square(samples[first:int(end * RATE) + width].astype(np.float64))
@@ -102,7 +102,7 @@ def _silence(seconds: float) -> np.ndarray:
 
 
 def _tempo(samples: np.ndarray, tempo: float, work: Path) -> np.ndarray:
-    """The samples at another tempo with the same pitch, padded to whole frames."""
+    """Changes the tempo of samples, but not their pitch, and pads them to whole frames."""
     if tempo != 1:
         with wave.open(str(work / "plain.wav"), "wb") as file:
             file.setparams((1, 2, RATE, 0, "NONE", ""))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """usage: local/count_sets.py DATA-DIR …
 
-Prints a table of data directories: texts, words, characters with spaces, labels, and how many texts end with a question
-mark, in percent.
+Prints a table of data directories: numbers of texts, of words, of characters including spaces, and of each label, and
+the percentage of texts that end with a question mark.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ LABELS = ("COMMA", "PERIOD", "QUESTION")
 
 
 def row(path: str) -> str:
-    """The counts of a data directory as a row of a Markdown table."""
+    """Returns the counts of a data directory as a row of a Markdown table."""
     counts, labels = Counter(), Counter()
     for utterance in DataDir(path).utterances():
         counts["texts"] += 1

@@ -1,19 +1,19 @@
 """Makes informal questions and statements from real sentences, in place of the paper's in-house set "DSAT".
 
-A sentence is used if it has at most MAX_WORDS words, none of conf/formal_words.txt, and, if it is a statement, one of
-PERSONAL. It is made informal in these steps; the sentence determines each choice (`texts.chance`):
+A sentence is used if it has at most MAX_WORDS words and no word of conf/formal_words.txt. A statement must also have a
+word of PERSONAL. The sentence is made informal in these steps; its text alone determines each choice (`texts.chance`):
 
 1. `and but so now well then` at the beginning is dropped.
-2. Lower register: words are replaced by those of conf/informal_words.txt (obtain: get; do not: don't). Replacements
+2. Lower register: words are replaced as in conf/informal_words.txt (obtain: get; do not: don't). Replacements
 that are marked rare there (going to: gonna) are made in only one of RARE sentences.
 3. A statement that is chosen to be a question becomes one:
    - by inversion: you can come → can you come? I am late → are you late?
    - or with `do`: you want, we need → do you want, do we need? I think → do you think?
    - or, one in TAGGED, with a tag: …, right? …, ok?
-4. A question may lose its auxiliary (you want to play tennis?), or its subject too (want to play tennis?).
-   A statement may lose its subject (was running late.), and `am` or `is` with it (running late.).
-5. One in GREETED gets a greeting before it (hey, hi, ok), and one in THANKED statements an ending after it
-   (…, thanks. …, ok.), with a comma between.
+4. A question may lose its auxiliary (you want to play tennis?), and then also its subject (want to play tennis?).
+   A statement may lose its subject (was running late.), and then also `am` or `is` (running late.).
+5. One in GREETED sentences begins with a greeting and a comma (hey, hi, ok). One in THANKED statements ends with a
+   comma and an ending (…, thanks. …, ok.).
 """
 
 import re
@@ -57,7 +57,7 @@ class Informal:
             (self.rarely if said.endswith(" rare") else self.often)[tuple(written.split())] = said.removesuffix(" rare")
 
     def make(self, text: str, question: bool) -> str:
-        """The informal text of a sentence as a question or a statement; empty if it cannot be made one."""
+        """Returns an informal question or statement made of a sentence; empty if this is not possible."""
         tokens = text[:-1].split()
         if tokens and tokens[0].rstrip(",") in LINKS:
             tokens = tokens[1:]
@@ -75,7 +75,7 @@ class Informal:
         return " ".join(tokens) + ("?" if question else ".") if len(tokens) > 1 else ""
 
     def _lower(self, tokens: Sequence[str], text: str) -> list[str]:
-        """The tokens in lower register."""
+        """Replaces tokens by tokens of lower register."""
         rules = {**self.often, **self.rarely} if one_in(RARE, "rare", text) else self.often
         out, i = [], 0
         while i < len(tokens):
@@ -94,17 +94,17 @@ class Informal:
 
 
 def one_in(number: int, seed: str, text: str) -> bool:
-    """Whether a text is one of the 1 in `number` texts chosen with this seed."""
+    """Whether a text is chosen, if this seed chooses one in `number` texts."""
     return chance(seed, text) * number < 1
 
 
 def pick(choices: Sequence[str], seed: str, text: str) -> str:
-    """One of the choices, determined by seed and text."""
+    """Returns one of the choices, determined by seed and text."""
     return choices[int(chance(seed, text) * len(choices))]
 
 
 def as_question(tokens: list[str], text: str) -> list[str]:
-    """A statement as a question without its mark; empty if no rule applies."""
+    """Makes a statement a question without its mark; empty if no rule applies."""
     tokens = [*SPLIT.get(tokens[0], tokens[0]).split(), *tokens[1:]]
     if tokens[0] not in PRONOUNS or len(tokens) < 3:
         return []
@@ -126,7 +126,7 @@ def as_question(tokens: list[str], text: str) -> list[str]:
 
 
 def shortened(tokens: list[str], question: bool, text: str) -> list[str]:
-    """A sentence without implied words at its beginning."""
+    """Drops implied words at the beginning of a sentence."""
     if question:
         return shorter_question(tokens)
     tokens = [*SPLIT.get(tokens[0], tokens[0]).split(), *tokens[1:]]
@@ -136,7 +136,7 @@ def shortened(tokens: list[str], question: bool, text: str) -> list[str]:
 
 
 def shorter_question(tokens: list[str]) -> list[str]:
-    """A shorter question: do you want to go → want to go; are you coming → you coming; others are not changed."""
+    """Shortens a question: do you want to go → want to go; are you coming → you coming. Others do not change."""
     if len(tokens) < 4 or tokens[0] not in ASKED or tokens[1] not in PEOPLE:
         return tokens
     both = tokens[1] == "you" and one_in(2, "both", " ".join(tokens))
@@ -144,7 +144,7 @@ def shorter_question(tokens: list[str]) -> list[str]:
 
 
 def extended(tokens: list[str], question: bool, text: str) -> list[str]:
-    """A sentence with a greeting before it or an ending after it, or as it is."""
+    """Returns the sentence, which may get a greeting before it or an ending after it."""
     if tokens and one_in(GREETED, "greeting", text):
         return [*(pick(GREETINGS, "which greeting", text) + ",").split(), *tokens]
     if tokens and not question and one_in(THANKED, "ending", text):

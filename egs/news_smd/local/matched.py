@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """usage: local/matched.py SENTENCES-DIR OUT-DIR TRAIN HELD-OUT
 
-Writes the sets of experiments 3 to 5, one text a line, made of sentences of messages, ted, europarl and podcasts. A
-document is in one set, and no sentence occurs twice. Half of the sentences of each source in a set are questions.
+Writes the sets of experiments 3 to 5, one text per line, made of sentences of messages, ted, europarl and podcasts.
+Each document is in one set only, and no sentence occurs twice. In each set, half of each source's sentences are
+questions.
 
-    {train,dev,test}_matched  single sentences, TRAIN in train, HELD-OUT each in dev and test; fewer if there are not
+    {train,dev,test}_matched  single sentences: TRAIN in train, HELD-OUT each in dev and test; fewer if there are not
                               enough questions
     {train,dev,test}_multi    texts of 2 to 4 sentences and at most MAX_TEXT characters from the documents of that set.
                               Half of the questions are in related texts, whose sentences follow one another in a
-                              document; the other half are combined at random with statements from anywhere. At most
-                              TRAIN and HELD-OUT texts.
+                              document; the other half are combined at random with statements from anywhere. There are
+                              at most TRAIN texts in train, and at most HELD-OUT each in dev and test.
 """
 
 from collections import Counter
@@ -22,20 +23,20 @@ from texts import chance, is_question, key, read_documents
 from punc.bin.script import run_script
 
 SOURCES = ("messages", "ted", "europarl", "podcasts")
-SETS = ("test", "dev", "train")  # a sentence in documents of two sets is in the first
-PARTS = 10  # dev and test are one of this many parts of all documents each
+SETS = ("test", "dev", "train")  # a sentence that is in documents of two sets goes to the first
+PARTS = 10  # dev and test each get one of this many parts of all documents
 MAX_TEXT = 150  # characters, as in the paper (section 4)
-SENTENCES = (2, 3, 4)  # of a text
+SENTENCES = (2, 3, 4)  # possible numbers of sentences in a text
 
 
 def set_of(document: str) -> str:
-    """The set that a document belongs to."""
+    """Returns the set that a document belongs to."""
     part = int(chance("set", document) * PARTS)
     return SETS[part] if part < 2 else "train"
 
 
 def documents(sentences: Path, source: str, name: str, seen: set[bytes]) -> Iterator[list[str]]:
-    """The sentences of each document of a source in a set; empty for a gap and for a sentence seen before."""
+    """Yields the sentences of each document that a source has in a set; "" for a gap and for a sentence seen before."""
     for document, texts in read_documents(sentences / f"{source}.txt"):
         if set_of(f"{source} {document}") == name:
             yield [text if text and new(text, seen) else "" for text in texts]
@@ -49,7 +50,7 @@ def new(text: str, seen: set[bytes]) -> bool:
 
 
 def balanced(sources: list[list[list[str]]], number: int) -> list[str]:
-    """At most `number` single sentences, with as many statements as questions of each source."""
+    """Returns at most `number` single sentences; each source gives as many statements as questions."""
     pools = [[text for document in documents for text in document if text] for documents in sources]
     questions = choose([(i, text) for i, pool in enumerate(pools) for text in pool if is_question(text)], number // 2)
     chosen = [text for _, text in questions]
@@ -64,7 +65,7 @@ def fits(sentences: Iterable[str]) -> bool:
 
 
 def related(document: list[str], used: set[str]) -> Iterator[list[str]]:
-    """Runs of sentences of a document around half of its questions; adds their sentences to `used`."""
+    """Yields runs of sentences around half of the questions in a document, and adds their sentences to `used`."""
     free = [bool(text) for text in document]
     for i, text in enumerate(document):
         if not free[i] or not is_question(text) or chance("related", text) < 0.5:
@@ -86,7 +87,8 @@ def related(document: list[str], used: set[str]) -> Iterator[list[str]]:
 
 
 def unrelated(sentences: list[str]) -> Iterator[list[str]]:
-    """Sentences in their order as texts. One that does not fit begins the next text; a single one is left out."""
+    """Joins sentences in order to texts. A sentence that does not fit begins the next text. A text with only one
+    sentence is left out."""
     text: list[str] = []
     for sentence in sentences:
         size = SENTENCES[int(chance("size", text[0]) * len(SENTENCES))] if text else 1
@@ -100,7 +102,7 @@ def unrelated(sentences: list[str]) -> Iterator[list[str]]:
 
 
 def combined(sources: list[list[list[str]]]) -> list[list[str]]:
-    """Texts of several sentences, about half of them questions."""
+    """Returns texts of several sentences; about half of all sentences are questions."""
     used: set[str] = set()
     texts = [run for documents in sources for document in documents for run in related(document, used)]
     stated = sum(not is_question(text) for text in used)

@@ -4,15 +4,15 @@
 Writes the short messages that could have been dictated: OUT has a line `id<TAB>text` for each, in the order of the
 corpus. texts.py cleans the characters first. Then the first rule that applies decides:
 
-- Emoticons between spaces or after a mark are dropped: :) ;-) (: =D :p ^^ <3 xD. Marks before one at the end are the
-  end.
-- Several marks at the end are one: QUESTION if there is a `?`, else PERIOD (`!`, `..`, `!!!`).
-- Messages are left out that have no mark at the end; `..` inside; the end of another sentence inside; characters that
+- Emoticons between spaces or after a mark are dropped: :) ;-) (: =D :p ^^ <3 xD. If an emoticon at the end follows
+  marks, these marks count as the end.
+- Several marks at the end become one: QUESTION if there is a `?`, else PERIOD (`!`, `..`, `!!!`).
+- A message is left out if it has no mark at the end; `..` inside; the end of another sentence inside; characters that
   nobody says (# < > * / …), such as <#> and <DECIMAL> of the corpus; a cut-off beginning (sentences.py); or a one-digit
   number (`2` for to, `4` for for).
-- Messages with a word that is not standard are left out. Standard words occur MIN_COUNT times in news, europarl and
-  ted or are in conf/spoken_words.txt, and are not in conf/written_words.txt. Numbers are standard, and times such as
-  7:30, 7pm.
+- A message is left out if it has a word that is not standard. A standard word occurs MIN_COUNT times in news, europarl
+  and ted, or is in conf/spoken_words.txt; and it is not in conf/written_words.txt. Numbers, and times such as 7:30 and
+  7pm, are standard.
 - Messages with fewer than two words, and repeated texts, are left out.
 """
 
@@ -41,7 +41,7 @@ ONE_DIGIT = re.compile(r"\d")
 
 
 def standard_words(words: Path) -> frozenset[str]:
-    """The words that a message may have, given words with their counts."""
+    """Returns the words that a message may have, given a file of words with their counts."""
     standard = set()
     with open_input(words) as file:
         for line in file:
@@ -56,20 +56,20 @@ class MessageFilter:
     """Turns messages into texts by the rules of this module.
 
     standard  the words that a message may have
-    counts    number of messages kept, and left out for each reason
+    counts    numbers of messages that are kept, and of those left out for each reason
     """
 
     def __init__(self, standard: frozenset[str]):
         self.standard, self.reader, self.counts, self._seen = standard, SentenceReader(), Counter(), set()
 
     def text(self, message: str) -> str:
-        """The text of a message; empty if it is left out."""
+        """Returns the text of a message; empty if it is left out."""
         text, reason = self._judge(message)
         self.counts[reason or "kept"] += 1
         return "" if reason else text
 
     def _judge(self, message: str) -> tuple[str, str]:
-        """The text of a message, and why it is left out; empty if it is kept."""
+        """Returns the text of a message, and the reason why it is left out; the reason is empty if it is kept."""
         message = EMOTICON.sub(" ", clean(message)).strip()
         end = END.search(message)
         if not end:
@@ -85,7 +85,7 @@ class MessageFilter:
         return text, self._words_reason(text)
 
     def _words_reason(self, text: str) -> str:
-        """Why a text is left out for its words; empty if it is kept."""
+        """Returns the reason why a text is left out because of its words; empty if it is kept."""
         words = words_of(text)
         if len(words) < MIN_WORDS:
             return "less than two words"
@@ -103,7 +103,7 @@ class MessageFilter:
 
 
 def kept(corpus: Path, found: MessageFilter) -> Iterator[tuple[str, str]]:
-    """The id and text of each message that is kept."""
+    """Yields the id and the text of each message that is kept."""
     for name, message in read_messages(corpus):
         if text := found.text(message):
             yield name, text

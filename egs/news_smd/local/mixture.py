@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 """usage: local/mixture.py SENTENCES-DIR MESSAGES OUT-DIR NEWS SYNTHETIC CONVERSATION
 
-Writes the sets of experiments 1 and 2, one text a line:
+Writes the sets of experiments 1 and 2, one text per line:
 
-    train_mixture, dev_mixture        NEWS sentences of news (0: all); SYNTHETIC texts that informal.py makes of ted and
-                                      europarl (0: as many as make 18.9 % of them and the news questions, as in the
-                                      paper), half of them questions, made of questions first, then of statements; and
-                                      CONVERSATION sentences of podcasts (0: as many as the questions allow), 18.9 %
-                                      questions. One document in DEV is dev.
-    train_in_domain, dev_in_domain    the same, plus messages: 0.3 %, or as many as there are
-    test_messages                     the messages with ids in conf/sms_test_ids, half of all; those in the sets above
-                                      come from the other half
+    train_mixture, dev_mixture        three kinds of texts; one document in DEV is dev:
+                                      NEWS sentences of news (0: all);
+                                      SYNTHETIC texts that informal.py makes of ted and europarl. Half are questions,
+                                      which are made of questions first and then of statements. 0: as many texts as it
+                                      takes for 18.9 % of the news and synthetic texts to be questions, as in the paper;
+                                      CONVERSATION sentences of podcasts, 18.9 % of them questions (0: as many as the
+                                      questions allow)
+    train_in_domain, dev_in_domain    the same texts, plus messages: 0.3 %, or as many as there are
+    test_messages                     the half of all messages that has its ids in conf/sms_test_ids; messages in the
+                                      sets above come from the other half
     europarl                          other text, for a language model: the sentences of those europarl documents (three
-                                      of four) that give no informal text
+                                      in four) from which no informal text is made
 
-No text occurs twice or is also a message. Texts are shuffled.
+No text occurs twice, and no text is also a message. Texts are shuffled.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,14 +37,14 @@ FROM_STATEMENT = 2  # one statement in this many becomes a question
 
 
 def read_kept_messages(path: Path) -> dict[str, str]:
-    """The texts of messages by their ids, as messages.py writes them."""
+    """Reads the output of messages.py. Returns the texts of messages by their ids."""
     with open_input(path) as file:
         lines = [decode_line(line, path, number).split("\t") for number, line in enumerate(file, 1)]
     return dict(lines)
 
 
 def halves(messages: dict[str, str]) -> tuple[list[str], list[str]]:
-    """The test messages in the order of the corpus, and the others shuffled. Raises InputError if one is missing."""
+    """Returns the test messages in corpus order, and the others shuffled. Raises InputError if one is missing."""
     ids = [name for _, name in read_lines(CONF / "sms_test_ids")]
     for number, name in enumerate(ids, 1):
         if name not in messages:
@@ -53,7 +55,7 @@ def halves(messages: dict[str, str]) -> tuple[list[str], list[str]]:
 
 
 def shuffled(texts: Iterable[str]) -> list[str]:
-    """Texts in an order that depends on nothing but the texts."""
+    """Shuffles texts, so that the new order depends only on the texts."""
     return sorted(texts, key=lambda text: (chance("order", text), text))
 
 
@@ -63,7 +65,7 @@ def held_out(document: str) -> bool:
 
 
 def news(path: Path, seen: set[bytes]) -> Iterator[tuple[bool, str]]:
-    """Each sentence of news once: whether it is dev, and the text."""
+    """Yields each sentence of news once: whether it is dev, and the text."""
     for document, texts in read_documents(path):
         for text in texts:
             if text and (digest := key(text)) not in seen:
@@ -72,7 +74,7 @@ def news(path: Path, seen: set[bytes]) -> Iterator[tuple[bool, str]]:
 
 
 def synthetic(paths: list[Path], seen: set[bytes]) -> Iterator[tuple[bool, bool, str]]:
-    """Each informal text once: whether it is dev, whether it was made of a question, and the text."""
+    """Yields each informal text once: whether it is dev, whether it was made of a question, and the text."""
     informal = Informal()
     for path in paths:
         for document, texts in read_documents(path):
@@ -85,19 +87,20 @@ def synthetic(paths: list[Path], seen: set[bytes]) -> Iterator[tuple[bool, bool,
 
 
 def is_other(path: Path, document: str) -> bool:
-    """Whether a document is text for a language model, and gives no other text."""
+    """Whether a document is only used as text for a language model."""
     return path.stem == "europarl" and chance("for texts", document) * FOR_TEXTS >= 1
 
 
 def other(path: Path, seen: set[bytes]) -> Iterator[str]:
-    """The sentences of the documents for a language model, except those that are a text of another set."""
+    """Yields the sentences of the documents for a language model, except sentences that are also in another set."""
     for document, texts in read_documents(path):
         if is_other(path, document):
             yield from (text for text in texts if text and key(text) not in seen)
 
 
 def conversation(path: Path, number: int, seen: set[bytes]) -> list[tuple[bool, str]]:
-    """At most `number` sentences of podcasts, QUESTIONS of them questions; whether each is dev, and the text."""
+    """Chooses at most `number` sentences of podcasts, a share QUESTIONS of them questions. Returns whether each is dev,
+    and the text."""
     found = list(news(path, seen))
     questions = [item for item in found if is_question(item[1])]
     statements = [item for item in found if not is_question(item[1])]
@@ -108,12 +111,13 @@ def conversation(path: Path, number: int, seen: set[bytes]) -> list[tuple[bool, 
 
 
 def choose(items: list, number: int) -> list:
-    """At most `number` of the texts; an item is a text or a tuple that ends with it. The texts determine the choice."""
+    """Chooses at most `number` items. An item is a text or a tuple that ends in a text; the texts determine the choice.
+    """
     return sorted(items, key=lambda item: (chance("some", item[-1]), item[-1]))[:number]
 
 
 def mixture(sentences: Path, number_news: int, number: int, seen: set[bytes]) -> list[tuple[bool, str]]:
-    """The texts of the mixture: whether a text is dev, and the text."""
+    """Returns the texts of the mixture: whether each is dev, and the text."""
     found = list(news(sentences / "news.txt", seen))
     chosen = choose(found, number_news) if number_news else found
     questions = sum(is_question(text) for _, text in chosen)
@@ -131,7 +135,7 @@ def mixture(sentences: Path, number_news: int, number: int, seen: set[bytes]) ->
 
 
 def write(path: Path, texts: Iterable[str]) -> None:
-    """Write texts, one a line."""
+    """Write texts, one per line."""
     with atomic_file(path) as file:
         file.writelines(text + "\n" for text in texts)
 

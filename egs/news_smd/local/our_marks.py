@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """usage: local/our_marks.py COUNTS PUBLISHED
 
-Prints what the overall F1 of published systems would be on our test sets, as rows of PUBLISHED, a table of published
-figures. The overall F1 depends on how many of the marks are commas, which are harder; precision and recall of each mark
-depend on it less. COUNTS has tables of local/count_sets.py.
+Estimates the overall F1 that the published systems would have on our test sets, and prints it in the row format of
+PUBLISHED, a table of published figures. The overall F1 depends on the share of commas, which are harder, among the
+marks; the precision and recall of each mark depend less on this share. COUNTS has tables of local/count_sets.py.
 """
 
 import re
@@ -17,7 +17,7 @@ SUFFIX = " (our marks)"
 
 
 def marks_of(path: str) -> dict[str, dict[str, int]]:
-    """The number of each mark in each set, from the tables in a file of Markdown."""
+    """Reads the number of each mark in each set from the tables in a Markdown file."""
     marks, header = {}, []
     for line in Path(path).read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -32,9 +32,9 @@ def marks_of(path: str) -> dict[str, dict[str, int]]:
 
 
 def overall_f1(published: Mapping[str, float], marks: Mapping[str, int]) -> float:
-    """The overall F1, in percent, of a system with the published MARK.P and MARK.R, in percent, on text with `marks`.
+    """Returns the overall F1, in percent, on text with `marks`, of a system with the published MARK.P and MARK.R.
 
-    MARK.R says how many of the marks are found, and MARK.P how many are written to find them.
+    MARK.R gives the number of marks that are found; with MARK.P, this gives the number of marks that are written.
     """
     found = {mark: number * published[f"{mark}.R"] for mark, number in marks.items()}
     written = sum(100 * correct / published[f"{mark}.P"] for mark, correct in found.items() if correct)

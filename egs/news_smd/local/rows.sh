@@ -1,4 +1,4 @@
-# Sourced by run.sh: functions for each row in stages 4 and 6. $exp has the models of the row's page.
+# Sourced by run.sh: functions that stages 4 and 6 call for each row. $exp has the models of the row's page.
 # shellcheck shell=bash disable=SC2034,SC2154  # variables are those of run.sh and recipe.sh
 
 # tune CONF STORE MODEL-DIR 'CHOICE …' [OPTION …]: trains a model with each choice, such as learning-rate=0.001 or
@@ -34,7 +34,7 @@ tune_rate() {
 # tuned MODEL-DIR: the options that tune found.
 tuned() { grep '^--' "$1/tuned.conf"; }
 
-# take_trial MODEL-DIR: the trial that tune chose becomes the model, if its trials are whole trainings.
+# take_trial MODEL-DIR: makes the trial that tune chose the model, if trials are complete training runs.
 take_trial() {
   local trial
   trial=$1/tune/$(tuned "$1" | sed 's/^--//' | paste -sd ,)

@@ -2,17 +2,17 @@
 """usage: local/sentences.py CORPUS-DIR OUT-DIR
 
 Writes the sentences of the corpora, OUT-DIR/{news,europarl,ted,podcasts,messages}.txt: one per line (texts.py describes
-the form), with a `#doc` line before each document and an empty line where something was left out; and
+the form), with a `#doc` line before each document and an empty line where something was left out. Also writes
 OUT-DIR/words.txt, the words of news, europarl and ted with their counts.
 
 - news: Reuters-21578 without ticker symbols such as <BA>; a company in <…> is kept.
 - europarl: without speakers.
 - ted: the talks of train2012 and dev2012 from the cased XML, without text in parentheses such as (Laughter); and
-  train_extra, more talks in LREC format, whose boundaries are not marked: every 1,000 sentences are a document. Clitics
+  train_extra, more talks in LREC format. Its talks are not separated, so every 1,000 sentences are a document. Clitics
   are joined (do n't).
 - podcasts: without speakers. A change of speaker is a gap, as in europarl.
-- messages: each is a document. Every `.`, `?` or `!` before a space ends a sentence, whatever follows. In the corpus,
-  some messages lack their beginning, up to an apostrophe (`m walking`); their first sentence is left out.
+- messages: each is a document. Every `.`, `?` or `!` before a space ends a sentence, whatever follows. Some messages in
+  the corpus lack the beginning up to an apostrophe (`m walking`); their first sentence is left out.
 """
 
 import re
@@ -32,30 +32,30 @@ TICKER = re.compile(r"<[A-Z.]{1,8}>")
 BRACKETS = re.compile(r"\([^()]*\)")
 MESSAGE_END = re.compile(r"(?<=[.?!])\s+")
 CLITICS = frozenset(("n't", "'s", "'re", "'ve", "'ll", "'d", "'m"))
-TALK = 1000  # sentences of a document if the boundaries of talks are not known
+TALK = 1000  # sentences in a document if the talks are not separated
 DOCUMENT = "#doc "
 CUT_OFF = frozenset(("m", "s", "t", "re", "ve", "ll", "d"))  # first words of messages without their beginning
 
 
 def news(corpus: Path, reader: SentenceReader) -> Iterator[str]:
-    """The lines of news.txt."""
+    """Yields the lines of news.txt."""
     for line in read_text(corpus / "news_smd/reuters21578.txt"):
         yield from [line] if line.startswith(DOCUMENT) else reader.sentences(TICKER.sub(" ", line))
 
 
 def europarl(corpus: Path, reader: SentenceReader) -> Iterator[str]:
-    """The lines of europarl.txt."""
+    """Yields the lines of europarl.txt."""
     yield from speeches(corpus / "europarl/europarl.en.txt", reader)
 
 
 def podcasts(corpus: Path, reader: SentenceReader) -> Iterator[str]:
-    """The lines of podcasts.txt."""
+    """Yields the lines of podcasts.txt."""
     for name in ("changelog", "bitcoin"):
         yield from speeches(corpus / f"podcasts/{name}.txt", reader)
 
 
 def speeches(path: Path, reader: SentenceReader) -> Iterator[str]:
-    """The sentences of a file with #doc and #speaker lines."""
+    """Yields the sentences of a file with #doc and #speaker lines."""
     for line in read_text(path):
         if line.startswith("#speaker"):
             yield ""
@@ -64,7 +64,7 @@ def speeches(path: Path, reader: SentenceReader) -> Iterator[str]:
 
 
 def ted(corpus: Path, reader: SentenceReader) -> Iterator[str]:
-    """The lines of ted.txt."""
+    """Yields the lines of ted.txt."""
     for part in ("train2012", "dev2012"):
         for line in read_text(corpus / f"iwslt_ted/TED.{part}.cased.xml"):
             for name, segment in documents_and_segments(line):
@@ -86,7 +86,7 @@ def ted(corpus: Path, reader: SentenceReader) -> Iterator[str]:
 
 
 def messages(corpus: Path, reader: SentenceReader) -> Iterator[str]:
-    """The lines of messages.txt."""
+    """Yields the lines of messages.txt."""
     for name, text in read_messages(corpus):
         yield DOCUMENT + name
         for part in MESSAGE_END.split(clean(text, reader.counts)):
@@ -95,7 +95,7 @@ def messages(corpus: Path, reader: SentenceReader) -> Iterator[str]:
 
 
 def read_messages(corpus: Path) -> Iterator[tuple[str, str]]:
-    """The id and text of each message. Ids recur in the corpus: the second message 123 is 123.2."""
+    """Yields the id and the text of each message. Ids recur in the corpus: the second message 123 becomes 123.2."""
     path, seen = corpus / "news_smd/nus_sms_en.tsv", Counter()
     for number, line in enumerate(read_text(path), 1):
         fields = line.split("\t", 5)

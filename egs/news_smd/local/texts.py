@@ -1,19 +1,19 @@
 """The texts of this recipe: words in lower case, with commas, and one mark at the end of each sentence.
 
-Characters (`clean`); each repair is counted:
+Characters are repaired (`clean`), and each repair is counted:
 
-- Bytes that are not UTF-8, control characters, marks of writing direction and other invisible characters are dropped.
+- Bytes that are not UTF-8, control characters, directional marks and other invisible characters are dropped.
 - Emoji and other pictures, and modifiers on their own, are dropped.
 - Typographic apostrophes and hyphens become plain ones.
 - A combining accent is composed with its letter (NFC), or dropped if there is no such letter.
 
-Sentences (`sentences`): a sentence ends at a token with `.`, `?` or `!` at its end, perhaps before closing quotes and
-brackets, if the next token begins with a capital or a digit, perhaps after opening quotes and brackets. The token must
-not be an initial (`J.`), letters with periods (`U.S.`), or in conf/abbreviations.txt.
+Text is split into sentences (`sentences`). A sentence ends at a token that ends in `.`, `?` or `!` if the next token
+begins with a capital or a digit; closing and opening quotes and brackets are ignored. The token must not be an initial
+(`J.`), letters with periods (`U.S.`), or a word in conf/abbreviations.txt.
 
 `SentenceReader` reads a sentence as `punc prepare` reads prose. A period inside a sentence belongs to an abbreviation,
-so its label is O; the last word has the label of the sentence's own mark. Sentences without such a mark, without a
-word, with more than MAX_WORDS words, or with a word of more than MAX_CHARACTERS are left out.
+so its label is O; the last word has the label of the mark at the end of the sentence. Sentences are left out if they
+have no such mark, no word, more than MAX_WORDS words, or a word of more than MAX_CHARACTERS.
 """
 
 import re
@@ -39,7 +39,8 @@ MARKS = {"COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
 
 
 class Characters(dict):
-    """Translation table of characters: themselves, a space, or None to drop them; filled when they are first met."""
+    """Translation table: maps a character to itself, to a space, or to None to drop it. It is filled when a character
+    first occurs."""
 
     def __missing__(self, code: int) -> str | None:
         char = chr(code)
@@ -59,7 +60,7 @@ CHARACTERS = Characters()
 
 
 def clean(line: str, counts: Counter | None = None) -> str:
-    """A line with only the characters of written text, by the rules of this module."""
+    """Repairs the characters of a line by the rules of this module."""
     if not ODD.search(line):
         return line
     cleaned = unicodedata.normalize("NFC", line).translate(CHARACTERS)
@@ -69,7 +70,7 @@ def clean(line: str, counts: Counter | None = None) -> str:
 
 
 def read_text(path: Path) -> Iterator[str]:
-    """The lines of a file without line ends. Bytes that are not UTF-8 are dropped."""
+    """Yields the lines of a file without line ends. Drops bytes that are not UTF-8."""
     with open_input(path) as file:
         for line in file:
             yield line.decode("utf-8", "ignore").rstrip("\r\n")
@@ -78,7 +79,7 @@ def read_text(path: Path) -> Iterator[str]:
 class SentenceReader:
     """Reads running text as sentences.
 
-    counts  number of sentences, and of those left out for each reason
+    counts  number of sentences, and number of sentences left out for each reason
     """
 
     def __init__(self):
@@ -91,12 +92,12 @@ class SentenceReader:
         self._attach, self._memo = reader.attach, Memo(reader.token)
 
     def sentences(self, line: str) -> Iterator[str]:
-        """The sentences of a line as texts; an empty text marks a sentence that is left out."""
+        """Yields the sentences of a line as texts; an empty text stands for a sentence that is left out."""
         for tokens in self.split(clean(line, self.counts).split()):
             yield self.read(tokens)
 
     def split(self, tokens: list[str]) -> Iterator[list[str]]:
-        """Space-separated tokens, split into sentences."""
+        """Splits a list of tokens into sentences."""
         start = 0
         for i, token in enumerate(tokens[:-1], 1):
             if token[-1] in ".?!\"'”’)]»" and self._ends(token) and OPENING.match(tokens[i]):
@@ -114,7 +115,7 @@ class SentenceReader:
         return word not in self.abbreviations and not INITIALS.fullmatch(word + ".")
 
     def read(self, tokens: list[str]) -> str:
-        """A sentence as a text; empty if it is left out."""
+        """Returns a sentence as a text; empty if it is left out."""
         piece = self._memo.read(tokens, self._attach, Counter())
         words, names = piece.words.split(), piece.labels.split()
         reason = self._reason(tokens, words)
@@ -127,7 +128,7 @@ class SentenceReader:
 
     @staticmethod
     def _reason(tokens: list[str], words: list[str]) -> str:
-        """Why a sentence is left out; empty if it is kept."""
+        """Returns the reason why a sentence is left out; empty if it is kept."""
         if not words:
             return "left out: no word"
         if len(words) > MAX_WORDS:
@@ -138,12 +139,12 @@ class SentenceReader:
 
 
 def join(words: Iterable[str], names: Iterable[str]) -> str:
-    """Words and label names as a text."""
+    """Makes a text of words and label names."""
     return " ".join(word + MARKS.get(name, "") for word, name in zip(words, names))
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text without their marks."""
+    """Returns the words of a text without their marks."""
     return [word.rstrip(",.?") for word in text.split()]
 
 
@@ -152,17 +153,17 @@ def is_question(text: str) -> bool:
 
 
 def key(text: str) -> bytes:
-    """8 bytes of a digest of the words with every digit 0: equal for texts that a model cannot tell apart."""
+    """Returns an 8-byte digest of the words, with every digit as 0: equal for texts that a model cannot distinguish."""
     return blake2b(re.sub(r"\d", "0", " ".join(words_of(text))).encode(), digest_size=8).digest()
 
 
 def chance(seed: str, text: str) -> float:
-    """A number in [0, 1), uniformly distributed, that depends on seed and text only and not on other texts."""
+    """Returns a uniformly distributed number in [0, 1) that depends only on the seed and the text."""
     return int.from_bytes(blake2b(f"{seed} {text}".encode(), digest_size=7).digest(), "big") / 2 ** 56
 
 
 def read_documents(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """The name and texts of each document that sentences.py wrote; an empty text is a gap."""
+    """Yields the name and the texts of each document that sentences.py wrote; an empty text is a gap."""
     name, texts = "", []
     with open_input(path) as file:
         for number, raw in enumerate(file, 1):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """usage: local/train_clusters.py DATA-DIR OUT
 
-Writes Brown clusters of the words of a data directory in the format of Liang's wcluster: BITS<TAB>WORD<TAB>COUNT. There
-are CLUSTERS clusters, of the words that occur MIN_COUNT times. The library is brown-clustering (the extra `clusters`).
-The same words give the same file.
+Writes Brown clusters of the words of a data directory in the format of Liang's wcluster: BITS<TAB>WORD<TAB>COUNT. The
+words that occur at least MIN_COUNT times form CLUSTERS clusters. Uses the library brown-clustering (the extra
+`clusters`). Equal input gives equal output.
 """
 
 from collections import Counter

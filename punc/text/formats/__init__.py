@@ -1,1 +1,1 @@
-"""The formats that `punc prepare --format NAME` reads: one file each, NAME.py, as `punc.text.format` says."""
+"""The formats that `punc prepare --format NAME` reads, each in a module NAME.py (see `punc.text.format`)."""

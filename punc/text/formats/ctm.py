@@ -1,6 +1,6 @@
 """ASR output with times, in a CTM or a directory of CTMs: words and pauses, without labels.
 
-The ids of the CTM are the streams. Each is cut into utterances of some words; where it is cut means nothing. The data
+Each id of the CTM is a stream. It is cut into utterances of a fixed number of words; the cuts have no meaning. The data
 directory gets a copy of the CTM, so that its words can later be written with marks and times.
 """
 
@@ -22,18 +22,18 @@ from punc.transcripts.ctm import CtmIndex, write_ctm
 
 
 class Format(BaseFormat):
-    """Reads one CTM; with `lowercase`, the copy in the data directory keeps its case."""
+    """Reads one CTM. Even with `lowercase`, the copy of the CTM keeps its case."""
 
     takes = ("lowercase", "utt_words")
 
     def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
-        """As `Format.prepare`. An id whose lines are all silences is left out. Memory: one stream."""
+        """As `Format.prepare`. Leaves out ids that have only silences. Needs memory for one stream."""
         if len(inputs) > 1:
             raise InputError(f"{len(inputs)} inputs", "give one CTM, or a directory of CTMs")
         counts, repairs = Counter[str](), Counter[str]()
         index = CtmIndex(inputs[0], repairs=repairs)
         output = Path(os.path.abspath(output))
-        with new_data_dir(output, "punct", TURNS) as tmp:  # labels would be those of an older text
+        with new_data_dir(output, "punct", TURNS) as tmp:  # old labels would not fit the new words
             write_utterances(tmp, output, self._utterances(index, sorted_streams(index), counts))
             counts += repairs  # before the words are read again
             write_ctm(tmp / "ctm", (word for _, words, _ in timings(index, sorted_streams(index)) for word in words))
@@ -53,7 +53,7 @@ class Format(BaseFormat):
 
 
 def timings(index: CtmIndex, ids: Iterable[str]) -> Iterator[tuple[str, list[TimedWord], float | None]]:
-    """The ids of a CTM that have words, each with its words and the recording's end in seconds."""
+    """Yields each id of a CTM that has words, with its words and the recording's end in seconds."""
     for id in ids:
         timing = index[id]()
         if timing.words:

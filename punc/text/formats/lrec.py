@@ -1,10 +1,10 @@
-"""One word a line: `word<TAB>LABEL`.
+"""One word per line: `word<TAB>LABEL`.
 
-Repairs of broken lines, each counted:
+These repairs of broken lines are counted:
 
-- A label without a word goes to the word before; the strongest label of a word wins.
-- A word without a label has the empty label.
-- Several words on a line: the last has the label.
+- A label without a word goes to the previous word; if a word has several labels, the strongest wins.
+- A word without a label gets the empty label.
+- If a line has several words, the last one gets the label.
 """
 
 from collections import Counter
@@ -34,7 +34,7 @@ class Format(TextFormat):
 
 
 def read_line(line: str, labels: LabelSet) -> Parts:
-    """What a line says. Raises Unreadable for an unknown label."""
+    """Returns the words and labels of a line. Raises Unreadable for an unknown label."""
     word, tab, label = line.rpartition("\t")
     if not line.strip():
         return Parts("", "", "")

@@ -1,6 +1,6 @@
-"""XML of machine translation: `<doc docid="…">` is a stream, `<seg>` an utterance of prose.
+"""XML of machine translation: each `<doc docid="…">` is a stream, and each `<seg>` is an utterance of prose.
 
-Text outside of segments, as in `<title>`, is left out, and its words are counted.
+Text outside segments, such as `<title>`, is left out, and its words are counted.
 """
 
 import html
@@ -12,7 +12,7 @@ from punc.text.formats import prose
 from punc.text.passages import Passage, Unreadable
 
 TAG = re.compile(r"<doc\b([^<>]*)>|<seg\b[^<>]*>([^<]*(?:<(?!/?seg\b)[^<]*)*)</seg\s*>", re.IGNORECASE)
-MARKUP = re.compile(r"<[A-Za-z/!?][^<>]*>")  # `a < b` has none
+MARKUP = re.compile(r"<[A-Za-z/!?][^<>]*>")  # `a < b` has no markup
 OUTSIDE = "words outside a <seg>, left out"
 DOCID = re.compile(r"""docid\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNORECASE)
 
@@ -52,7 +52,7 @@ def document_name(match: re.Match[str]) -> str:
 
 
 def documents_and_segments(text: str) -> Iterator[tuple[str, str]]:
-    """(docid, "") for each `<doc>` with a docid and ("", segment) for each `<seg>`, in the order of the text."""
+    """Yields, in text order, (docid, "") for each `<doc>` with a docid and ("", segment) for each `<seg>`."""
     for match in TAG.finditer(text):
         if match[2] is not None:
             yield "", html.unescape(match[2])

@@ -12,10 +12,10 @@ from punc.text.passages import Memo, Passage
 
 
 def speaker_turns(expression: str, text: str, line_start: bool) -> Iterator[tuple[str | None, str, bool]]:
-    """Cuts a text at speaker labels such as `#speaker Ann` or `ANN:`: the speaker's name (None before the first label),
-    a part without the label, and whether it begins a line.
+    """Cuts a text at speaker labels such as `#speaker Ann` or `ANN:`. Yields the speaker's name (None before the first
+    label), the text without the label, and whether this text begins a line.
 
-    expression   matches labels at the beginning of a line; its first group, or all of it, is the name; empty: no label
+    expression   matches labels at the beginning of a line; the name is the first group or, without groups, the match
     """
     name, begin = None, 0
     for label in re.finditer(f"^(?:{expression})", text, re.MULTILINE) if expression else ():
@@ -50,7 +50,7 @@ class Format(TextFormat):
                     stream = None
 
     def passages_of_turn(self, text: str, repairs: Counter[str]) -> Iterator[Passage]:
-        """The passages of what one speaker says: one, or one for each line."""
+        """Yields what one speaker says as one passage, or as one passage per line."""
         if not self.lines:
             yield self.passage(text, repairs)
             return
@@ -58,12 +58,12 @@ class Format(TextFormat):
         for i, line in enumerate([*lines, rest]):
             if i < len(lines) or line:
                 passage = self.passage(line, repairs)
-                # An utterance ends at a blank line, before it is known whether another speaker follows.
+                # At a blank line, an utterance ends before it is known if another speaker follows.
                 if passage.words or passage.lead or not self.options.speaker:
                     yield passage._replace(end=i < len(lines))
 
     def said(self, text: str, repairs: Counter[str], line_start: bool = True) -> str:
-        """The spoken text, after the options `remove` and `clean`; other text that is not speech is counted."""
+        """Applies the options `remove` and `clean`; counts the remaining text that is not speech."""
         text = re.sub(self.options.remove, " ", text) if self.options.remove else text  # Python caches expressions
         text = self._not_speech.read(text, repairs, line_start)
         return WITH_BLANKS.sub("...", text) if self.options.abbreviations else text

@@ -1,11 +1,12 @@
 """Words, pauses and marks, separated by spaces: `word <sil=0.123> ,COMMA word .PERIOD`.
 
-A mark is spelt as itself and its name, one of NAMES or a label's; `'CAUSE` and `$MILLION` are words. Files without
-pauses give a data directory without them. A pipe cannot be searched for pauses first, so it counts as having some.
+A mark is written as the character and its name, which is in NAMES or is the name of a label; `'CAUSE` and `$MILLION`
+are words. If no file has pauses, neither has the data directory. A pipe always counts as having pauses, because it
+cannot be read twice.
 
-Repairs, each counted:
+These repairs are counted:
 
-- A negative pause, and negative zero, is 0.
+- A negative pause or a negative zero becomes 0.
 - A mark that the label set does not read is dropped.
 """
 
@@ -71,7 +72,7 @@ class Format(TextFormat):
 
 
 def read_pause(value: str, repairs: Counter[str]) -> float:
-    """A pause in seconds. Raises Unreadable if `value` is not one."""
+    """Returns a pause in seconds. Raises Unreadable if `value` is not a pause."""
     try:
         pause = float(value)
         if not pause < LATEST:

@@ -1,17 +1,17 @@
 """Transcriber's transcripts (.trs), with times: the data directory has `segments`.
 
-The recording has the file's name. An utterance is the text between one `<Sync>` and the next, or the turn's end; its
-speaker is the recording with the turn's speaker. Events, comments and backgrounds are left out. `wav.scp`, which Kaldi
-requires with `segments`, names the `.wav` of the same name next to the transcript, even if there is none.
+The recording has the file's name. An utterance is the text from one `<Sync>` to the next, or to the end of the turn.
+Its speaker id consists of the recording and the turn's speaker. Events, comments and backgrounds are left out. Kaldi
+requires a `wav.scp` with `segments`: it names a `.wav` with the transcript's name next to the transcript, even if that
+file does not exist.
 
-Repairs, each counted:
+These repairs are counted:
 
 - Text before a turn's first `<Sync>` begins with the turn.
-- If a `<Sync>` is not after the one before it, or not before its turn's end, its text belongs to the one before.
-- Overlapping speech (`<Who>`): words said at the same time have no order, so only those of the turn's first speaker
-  are kept.
-- The speaker of a turn with words and no speaker is `unknown`.
-- A mark before a turn's first word is dropped. Text outside of turns has no time, and is left out.
+- If a `<Sync>` is not after the previous `<Sync>`, or not before the turn's end, its text goes to the previous one.
+- Simultaneous words (`<Who>`) have no order, so only the words of the turn's first speaker are kept.
+- If a turn has words but no speaker, its speaker is `unknown`.
+- A mark before a turn's first word is dropped. Text outside turns has no time and is left out.
 """
 
 import html
@@ -39,7 +39,7 @@ IGNORED = {"Event": "non-speech events and other notes, left out", "Comment": "c
 
 
 class Event(NamedTuple):
-    """Part of a file: the beginning of an element (`Turn`), its end (`/Turn`), or the text before it (no name)."""
+    """A part of a file: the beginning of an element (name `Turn`), its end (name `/Turn`), or a text (no name)."""
 
     name: str
     attributes: dict[str, str]
@@ -48,7 +48,7 @@ class Event(NamedTuple):
 
 
 class TurnPart(NamedTuple):
-    """The text between two times of a turn, in seconds."""
+    """The text of a turn between two times in seconds."""
 
     speaker: str
     begin: float
@@ -57,7 +57,7 @@ class TurnPart(NamedTuple):
 
 
 def read_events(path: StrPath) -> list[Event]:
-    """The elements and texts of a file. Raises InputError if it is not XML, or not Transcriber's."""
+    """Returns the elements and texts of a file. Raises InputError if it is not XML, or not Transcriber's."""
     events: list[Event] = []
     texts: list[str] = []  # since the last element; expat gives a long text in pieces, which may end inside words
 
@@ -72,7 +72,7 @@ def read_events(path: StrPath) -> list[Event]:
     parser.StartElementHandler = element
     parser.EndElementHandler = lambda name: element(f"/{name}")
     parser.CharacterDataHandler = texts.append
-    # expat skips entities that only the DTD, which is not read, declares: HTML's are decoded, others stay as they are.
+    # The DTD is not read, so expat skips entities that only the DTD declares. Decode those of HTML; keep the others.
     parser.SkippedEntityHandler = lambda name, of_dtd: texts.extend([] if of_dtd else [html.unescape(f"&{name};")])
     with open_input(path) as file:
         try:
@@ -87,9 +87,9 @@ def read_events(path: StrPath) -> list[Event]:
 
 
 def event_time(event: Event, attribute: str, path: StrPath) -> float:
-    """A time of an element. Raises InputError if the element does not have it."""
+    """Returns a time of an element. Raises InputError if the element does not have it."""
     try:
-        time = round(float(event.attributes[attribute]), 3)  # as `segments` has them
+        time = round(float(event.attributes[attribute]), 3)  # `segments` has milliseconds
         if not 0 <= time < LATEST:
             raise ValueError
     except (KeyError, ValueError):
@@ -130,7 +130,7 @@ class Turn:
         self.texts[-1][1].append(text)
 
     def parts(self, repairs: Counter[str]) -> list[TurnPart]:
-        """The parts that have text."""
+        """Returns the parts that have text."""
         ends = [*(begin for begin, _ in self.texts[1:]), self.end]
         if not self.speakers and any(texts for _, texts in self.texts):
             repairs["turns with words and no speaker"] += 1
@@ -140,7 +140,7 @@ class Turn:
 
 
 def read_turns(path: StrPath, repairs: Counter[str]) -> Iterator[list[TurnPart]]:
-    """The parts with text of each turn of a file. Raises InputError for an invalid file or turn."""
+    """Yields, for each turn of a file, its parts that have text. Raises InputError for an invalid file or turn."""
     turn: Turn | None = None
     for event in read_events(path):
         if event.name == "Turn":
@@ -163,7 +163,7 @@ def read_turns(path: StrPath, repairs: Counter[str]) -> Iterator[list[TurnPart]]
 
 
 class Format(BaseFormat):
-    """Reads transcripts; all utterances are in memory."""
+    """Reads transcripts, with all utterances in memory."""
 
     takes = ("labels", "lowercase", "clitics", "abbreviations", "remove", "clean")
 
@@ -172,9 +172,10 @@ class Format(BaseFormat):
         self._text = prose.Format(options)
 
     def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
-        """As `Format.prepare`, with errors for files of the same name and utterances of a speaker at the same time."""
+        """As `Format.prepare`. Also raises InputError for two files with one name, and for two utterances of a speaker
+        that begin at the same time."""
         counts, repairs, files = Counter[str](), Counter[str](), dict[str, StrPath]()
-        found: dict[str, tuple[Utterance, str]] = {}  # id → utterance, and the rest of its line in `segments`
+        found: dict[str, tuple[Utterance, str]] = {}  # id → utterance, and its line in `segments` without the id
         for path in inputs:
             recording = legal_id(Path(path).stem)
             if recording in files:
@@ -220,5 +221,5 @@ class Format(BaseFormat):
 
 
 def legal_id(name: str) -> str:
-    """A name as part of an id, in characters that keep speakers in the order of their utterances."""
+    """Makes a name a part of an id. Its characters keep speakers in the order of their utterances."""
     return stream_name(name).replace("-", "_")

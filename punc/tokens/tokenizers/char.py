@@ -1,13 +1,13 @@
 """Characters as tokens.
 
-The tokens of a word are its characters and then a space, the token `<space>`. The word's slot is after that space. The
-last token of a stream is `</s>` instead of the space.
+The tokens of a word are its characters and then a space, the token `<space>`. The word's slot is after the space. At
+the end of a stream, `</s>` replaces the space.
 
-Only the tokens are normalised; words are written unchanged. Each character is normalised separately:
+Only tokens are normalised; the output has the unchanged words. Each character is normalised separately:
 
 1. It is put in lower case. Every decimal digit of any script becomes 0. Control, format and surrogate characters are
    left out.
-2. If it is not in the vocabulary, an equivalent replaces it: a quotation mark, a dash or a letter of `EQUIVALENTS`, or
+2. If it is not in the vocabulary, an equivalent replaces it: the quotation mark, dash or letter in `EQUIVALENTS`, or
    else its compatibility decomposition (NFKD) without combining marks and spaces.
 3. If that is not in the vocabulary either, it is left out. A word with no characters left still has its slot.
 
@@ -30,7 +30,7 @@ from punc.tokens.vocabulary import SPECIALS, Vocabulary, map_blocks
 
 SPACE, BLANK = len(SPECIALS), ord(" ")  # the token and the character
 POINTS = 0x110000  # code points of Unicode
-NEW, ODD = -2, -1  # in the table: a character not seen yet; one that becomes no token, or several
+NEW, ODD = -2, -1  # in the table: a character that is not seen yet; a character that has no token or several
 LEFT_OUT = "Cc", "Cf", "Cs"  # categories of Unicode: control, format, surrogate
 EQUIVALENTS = {
     **dict.fromkeys("‘’‚‛′‵ʼ´`‹›", "'"), **dict.fromkeys("“”„‟″‶«»", '"'), **dict.fromkeys("‐‑‒–—―−", "-"),
@@ -39,7 +39,7 @@ EQUIVALENTS = {
 
 
 class CharTokenizer(LookupTokenizer):
-    """One token a character, and one after each word."""
+    """One token per character, and one token after each word."""
 
     token_type = "char"
     meaning = "a character, or the space after a word"
@@ -56,7 +56,7 @@ class CharTokenizer(LookupTokenizer):
 
     @classmethod
     def count(cls, sets: Sequence[DataDir], size: int, nj: int = 1) -> dict[bytes, int]:
-        """How often each character, after step 1 of the module, occurs in the words of data directories; as UTF-8."""
+        """Counts the characters, after step 1 of normalisation, in the words of data directories. Keys are UTF-8."""
         points = np.zeros(POINTS, np.int64)
         for kinds, numbers in map_blocks(_count, sets, nj):
             points[kinds] += numbers
@@ -88,7 +88,7 @@ class CharTokenizer(LookupTokenizer):
         return Encoding(result, ends[slots] - 1, int((lengths == 0).sum()))
 
     def _learn(self, point: int) -> None:
-        """Enter the tokens of a character that has not been seen yet."""
+        """Enter the tokens of a new character into the table."""
         ids = []
         for character in normalised(chr(point)):
             if character in self._known:
@@ -102,12 +102,12 @@ class CharTokenizer(LookupTokenizer):
 
 
 def normalised(character: str) -> str:
-    """A character after step 1 of the module: none, one or several characters."""
+    """Returns a character after step 1 of normalisation: none, one or several characters."""
     return "".join("0" if c.isdecimal() else c for c in character.lower() if unicodedata.category(c) not in LEFT_OUT)
 
 
 def equivalent(character: str) -> str:
-    """What replaces a normalised character in step 2 of the module: none, one or several characters."""
+    """Returns the replacement in step 2 for a character from step 1: none, one or several characters."""
     if character in EQUIVALENTS:
         return EQUIVALENTS[character]
     parts = [normalised(c) for c in unicodedata.normalize("NFKD", character)
@@ -116,7 +116,7 @@ def equivalent(character: str) -> str:
 
 
 def _count(path: Path, block: LineBlock) -> tuple[np.ndarray, np.ndarray]:
-    """The code points in the words of a block, and how often each occurs."""
+    """Returns the code points in the words of a block, and how often each occurs."""
     text = "".join(split_rows(read_span(path / "text", block.spans["text"])).values)
     counts = np.bincount(np.frombuffer(text.encode("utf-32-le"), np.uint32))
     kinds = np.flatnonzero(counts)

@@ -1,6 +1,6 @@
-"""Words as tokens, but all Latin words share one token, and all numbers another.
+"""Words as tokens, for texts whose words are characters (`text.characters`).
 
-For texts whose words are characters (`text.characters`).
+All Latin words share one token, and all numbers share another.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ def characters_of(word: str) -> list[str]:
 
 
 class ClassTokenizer(LookupTokenizer):
-    """One token a word: its own, else its class, else UNK."""
+    """One token per word: its own, else its class, else UNK."""
 
     token_type = "class"
     by_character = True
@@ -36,7 +36,7 @@ class ClassTokenizer(LookupTokenizer):
         return not class_of(word.decode())
 
     def complete(self, ids: np.ndarray, words: Sequence[str]) -> Encoding:
-        """Unknown words get the token of their class, if they have one."""
+        """Gives unknown words the token of their class, if they have a class."""
         for index in np.flatnonzero(ids == UNK).tolist():
             ids[index] = self.vocabulary.id(class_of(words[index]))
         return super().complete(ids, words)

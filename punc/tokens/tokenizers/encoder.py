@@ -1,10 +1,10 @@
-"""Pieces of words as tokens, cut as a pre-trained encoder cuts them: WordPiece, byte-level BPE, Unigram and others.
+"""Pieces of words as tokens, cut by the tokenizer of a pre-trained encoder: WordPiece, byte-level BPE, Unigram, others.
 
-A word is encoded as if it stood inside a sentence, with a space before it; its slot is after its last piece. A word
-that the tokenizer's normalisation removes becomes the encoder's unknown piece, and so does a word that looks like one
-of the encoder's special pieces, such as `[SEP]`.
+A word is encoded as if it stood inside a sentence, with a space before it. Its slot is after its last piece. A word
+becomes the encoder's unknown piece if the tokenizer's normalisation removes it, or if it looks like one of the
+encoder's special pieces, such as `[SEP]`.
 
-The vocabulary is `<unk>`, `</s>`, and then the pieces of the encoder in their order; next to it is `tokenizer.json`.
+The vocabulary is `<unk>`, `</s>`, and then the pieces of the encoder in their order. `tokenizer.json` is next to it.
 
 Schuster & Nakajima 2012 (WordPiece); Sennrich, Haddow & Birch 2016 (BPE); Kudo 2018 (Unigram).
 """
@@ -22,19 +22,19 @@ from punc.tokens.vocabulary import SPECIALS, Vocabulary
 
 FILE = "tokenizer.json"
 FIRST = len(SPECIALS)  # the id of the encoder's first piece
-MOST_PIECES = 1 << 21  # an id above these is an error: XLM-V has 901,629 pieces
+MOST_PIECES = 1 << 21  # ids from here on are errors: even XLM-V has only 901,629 pieces
 BLANK = re.compile(r"[\s\0]")
 
 
 class EncoderTokenizer(PieceTokenizer):
-    """One or more tokens a word; `start` and `end` are the encoder's ids of the special pieces around a text, such as
+    """One or more tokens per word. `start` and `end`: the encoder's ids of the special pieces around a text, such as
     [CLS] and [SEP].
 
     Raises InputError if the content is not a tokenizer, or if the package `tokenizers` is missing.
     """
 
     token_type = "encoder"
-    context = 32  # the encoder's windows overlap as well
+    context = 32  # a little is enough because the encoder's windows overlap, too
     meaning = "a piece of a word, cut by a pre-trained encoder's tokenizer; --vocab names the encoder's directory"
 
     file = FILE
@@ -55,7 +55,7 @@ class EncoderTokenizer(PieceTokenizer):
         self._special = {i for i, token in added.items() if token.special} - {self._unknown}
 
     def _around(self, path: StrPath | None) -> tuple[list[int], list[int]]:
-        """The special pieces before and after a text."""
+        """Returns the special pieces before and after a text."""
         bare = self._tokenizer.encode(" a", add_special_tokens=False).ids
         whole = self._tokenizer.encode(" a").ids
         before = next((i for i in range(len(whole) + 1) if whole[i:i + len(bare)] == bare), None)
@@ -65,7 +65,7 @@ class EncoderTokenizer(PieceTokenizer):
         return whole[:before], whole[before + len(bare):]
 
     def _unknown_piece(self) -> int:
-        """The encoder's id for text without a piece; in byte-level tokenizers, the id of `<unk>`, if any, or 0."""
+        """Returns the encoder's id for text that has no piece; in byte-level tokenizers, the id of `<unk>`, else 0."""
         model = json.loads(self._tokenizer.to_str())["model"]
         for name in (model.get("unk_token"), "<unk>", "[UNK]"):
             if name and (found := self._tokenizer.token_to_id(name)) is not None:
@@ -74,7 +74,7 @@ class EncoderTokenizer(PieceTokenizer):
 
     @classmethod
     def read(cls, path: StrPath) -> "EncoderTokenizer":
-        """The tokenizer of an encoder's directory, or of a vocabulary that has tokenizer.json next to it."""
+        """Reads a tokenizer from an encoder's directory, or from a vocabulary that has tokenizer.json next to it."""
         path = Path(path)
         return cls(_content_of(path), path / FILE) if path.is_dir() else cast(EncoderTokenizer, super().read(path))
 
@@ -92,20 +92,20 @@ class EncoderTokenizer(PieceTokenizer):
 
 
 def _tokenizer(content: bytes, path: StrPath | None) -> Any:
-    """The tokenizer of a file's content; it cuts nothing off and adds no padding."""
+    """Makes a tokenizer from a file's content, without truncation and padding."""
     from tokenizers import Tokenizer
     try:
         tokenizer = Tokenizer.from_str(content.decode())
         tokenizer.no_truncation()
         tokenizer.no_padding()
         return tokenizer
-    except Exception:  # the package raises Exception itself
+    except Exception:  # the package raises plain Exception
         raise InputError("not a tokenizer of the package tokenizers",
                          "name the directory of an encoder, or make the store again", path) from None
 
 
 def _content_of(directory: Path) -> bytes:
-    """The content of an encoder's tokenizer.json; `transformers` makes it from the files of older tokenizers."""
+    """Returns an encoder's tokenizer.json; `transformers` makes it from the files of an older tokenizer."""
     if (directory / FILE).is_file():
         return (directory / FILE).read_bytes()
     if not (directory / "config.json").is_file():
@@ -116,11 +116,11 @@ def _content_of(directory: Path) -> bytes:
     try:
         tokenizer = AutoTokenizer.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
         return tokenizer.backend_tokenizer.to_str().encode()
-    except Exception:  # each kind of tokenizer fails in its own way
+    except Exception:  # each kind of tokenizer raises its own exceptions
         raise InputError(f"no {FILE}, and transformers cannot make one", "save a fast one", directory) from None
 
 
 def _written(piece: str) -> str:
-    """A piece as it is written in a vocabulary: one token without spaces, never one of SPECIALS."""
+    """Returns a piece in the form for a vocabulary: one token without spaces, never one of SPECIALS."""
     piece = BLANK.sub(lambda found: f"<U+{ord(found[0]):04X}>", piece) or "<empty>"
     return f"<piece>{piece}" if piece in SPECIALS else piece

@@ -1,9 +1,9 @@
 """Words as tokens; a word that is not in the vocabulary becomes its form.
 
-The form of a word is its shape, in which a or A stands for a run of letters and 0 for a run of digits, and its last
-letters with their number: `blogging` has the form `<form:3:a:ing>`. A vocabulary contains the forms of all words that
-it is made from. A new word becomes its form, or a form with fewer last letters: `<form:2:a:ng>`, `<form:1:a:g>`,
-`<form:0:a:>`. So a model that reads shapes and suffixes can use those of new words (`models.word_crf`).
+A form has the number of last letters, the word's shape, and its last letters: `<form:3:a:ing>` for `blogging`. In a
+shape, a or A stands for a run of letters, and 0 for a run of digits. A vocabulary contains the forms of all words from
+which it is made. A new word becomes its form, or a form with fewer last letters: `<form:2:a:ng>`, `<form:1:a:g>`,
+`<form:0:a:>`. So a model that reads shapes and suffixes knows the shapes and suffixes of new words (`models.word_crf`).
 """
 
 import re
@@ -16,11 +16,11 @@ from punc.tokens.tokenizer import AGAIN, Encoding, LookupTokenizer
 from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, most_frequent
 
 PREFIX = "<form:"
-SUFFIX = 3  # last letters of a form, at most
+SUFFIX = 3  # the most last letters in a form
 
 
 class FormTokenizer(LookupTokenizer):
-    """One token a word: its own, else that of its form, else UNK.
+    """One token per word: its own, else the token of its form, else UNK.
 
     Raises InputError if the vocabulary has no forms after the special tokens.
     """
@@ -44,7 +44,7 @@ class FormTokenizer(LookupTokenizer):
         return not word.startswith(PREFIX.encode())
 
     def complete(self, ids: np.ndarray, words: Sequence[str]) -> Encoding:
-        """Unknown words get the token of the longest form that is known."""
+        """Gives each unknown word the token of its longest known form."""
         for index in np.flatnonzero(ids == UNK).tolist():
             known = self.vocabulary.ids(list(forms(words[index])))
             ids[index] = next((form for form in known.tolist() if form != UNK), UNK)
@@ -52,22 +52,22 @@ class FormTokenizer(LookupTokenizer):
 
 
 def forms(word: str) -> Iterator[str]:
-    """The tokens of a word's form, the one with the most letters first. They are fewer than the word's letters."""
+    """Yields the forms of a word, longest suffix first. A suffix is always shorter than the word."""
     shape = word_shape(word)
     for length in range(min(SUFFIX, len(word) - 1), -1, -1):
         yield f"{PREFIX}{length}:{shape}:{word[len(word) - length:]}>"
 
 
 def parse_form(token: str) -> tuple[str, str] | None:
-    """Shape and last letters of a form; None for any other token."""
+    """Returns shape and last letters of a form; None for any other token."""
     if not token.startswith(PREFIX):
         return None
     end = len(token) - 1
-    length = int(token[len(PREFIX)])  # both parts may contain colons
+    length = int(token[len(PREFIX)])  # needed because both parts may contain colons
     return token[len(PREFIX) + 2:end - length - 1], token[end - length:end]
 
 
 def word_shape(word: str) -> str:
-    """The pattern of letters and digits: `n't` is a'a, `McDonald` AaAa, `1990s` 0a."""
+    """Returns the pattern of letters and digits: a'a for `n't`, AaAa for `McDonald`, 0a for `1990s`."""
     kinds = "".join("0" if c.isdigit() else ("A" if c.isupper() else "a") if c.isalpha() else c for c in word)
     return re.sub(r"(.)\1+", r"\1", kinds, flags=re.DOTALL)

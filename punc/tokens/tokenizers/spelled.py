@@ -1,8 +1,8 @@
-"""Words as tokens; a word outside the vocabulary becomes its characters, then `<unk>`, which its slot follows.
+"""Words as tokens. A word outside the vocabulary becomes its characters and then `<unk>`; its slot is after `<unk>`.
 
-So a model can read the characters of words that it has never seen (`layers.spelling`). Of a long word, only the first
-and the last characters are tokens. The characters are at the end of the vocabulary, as `<char>a`; `<char>` stands for
-any other character. A word of the text that looks like one of these is unknown.
+So a model can read the characters of words that it has never seen (`layers.spelling`). Only the first and the last
+characters of a long word become tokens. The characters are at the end of the vocabulary, in the form `<char>a`;
+`<char>` stands for any other character. A word of the text that has this form counts as unknown.
 
 Hybrids of words and characters go back to Luong & Manning 2016, "Achieving Open Vocabulary Neural Machine Translation
 with Hybrid Word-Character Models".
@@ -18,13 +18,13 @@ from punc.base.errors import InputError, StrPath
 from punc.tokens.tokenizer import AGAIN, Encoding, LookupTokenizer
 from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, most_frequent
 
-CHARACTER = "<char>"  # begins the token of a character
-CHARACTERS = 256  # the most frequent characters, which have their own tokens
-MAX_LENGTH = 32  # characters of a word that are read; of a longer word, the first 16 and the last 16
+CHARACTER = "<char>"  # the prefix of a character's token
+CHARACTERS = 256  # this many of the most frequent characters have their own tokens
+MAX_LENGTH = 32  # of a word that is longer than this, only the first 16 and the last 16 characters are read
 
 
 class SpelledTokenizer(LookupTokenizer):
-    """One token a word of the vocabulary, several for another word.
+    """One token for a word of the vocabulary, several tokens for any other word.
 
     Raises InputError if the vocabulary does not end with characters.
     """
@@ -40,7 +40,7 @@ class SpelledTokenizer(LookupTokenizer):
         if first == len(tokens) or any(len(token) != len(CHARACTER) + 1 or not token.startswith(CHARACTER)
                                        for token in tokens[first + 1:]):
             raise InputError(f"it does not end with '{CHARACTER}' and characters", AGAIN.format("spelled"), path)
-        # The token of each character; that of "" stands for any other.
+        # Maps each character to its token, and "" to the token for all other characters.
         self._characters = {token[len(CHARACTER):]: i for i, token in enumerate(tokens[first:], first)}
 
     @classmethod
@@ -58,7 +58,7 @@ class SpelledTokenizer(LookupTokenizer):
         return not word.startswith(CHARACTER.encode())
 
     def complete(self, ids: np.ndarray, words: Sequence[str]) -> Encoding:
-        """Unknown words are preceded by their characters."""
+        """Puts the characters of each unknown word before it."""
         unknown = np.flatnonzero((ids == UNK) | (ids >= self.first_character))
         other = self._characters[""]
         spellings = [[self._characters.get(character, other) for character in spelling_of(words[index])]
@@ -74,7 +74,7 @@ class SpelledTokenizer(LookupTokenizer):
 
 
 def spelling_of(word: str) -> str:
-    """The characters of a word that are read. Combining accents are composed with their letter (NFC)."""
+    """Returns the characters of a word that are read. Combining accents are composed with their letters (NFC)."""
     word = unicodedata.normalize("NFC", word)
     half = MAX_LENGTH // 2
     return word if len(word) <= MAX_LENGTH else word[:half] + word[-half:]

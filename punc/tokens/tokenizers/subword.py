@@ -1,8 +1,8 @@
 """Pieces of words as tokens, cut by a unigram model of `sentencepiece`.
 
-A word is one or more pieces; its slot is after the last one. No piece has parts of two words. A word becomes `<unk>` if
-the model's normalisation (NFKC, lower case) removes all of it, and so does a part of a word for which the model has no
-piece. The vocabulary is the pieces of the model in the file `pieces.model`, with the same ids.
+A word is one or more pieces; its slot is after the last one. A piece never spans two words. A word becomes `<unk>` if
+the model's normalisation (NFKC, lower case) removes all of it. A part of a word for which the model has no piece also
+becomes `<unk>`. The vocabulary has the pieces of the model in the file `pieces.model`, with the same ids.
 
 Kudo 2018, "Subword Regularization", section 3.2.
 """
@@ -19,7 +19,7 @@ TYPES = 1 << 18  # a model is trained on this many of the most frequent words
 
 
 class SubwordTokenizer(PieceTokenizer):
-    """One or more tokens a word."""
+    """One or more tokens per word."""
 
     token_type = "subword"
     meaning = "a piece of a word"
@@ -40,8 +40,8 @@ class SubwordTokenizer(PieceTokenizer):
 
     @classmethod
     def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "SubwordTokenizer":
-        """A new model of at most `size` pieces, trained on the words that occur at least `min_count` times. Raises
-        InputError if the words have more different characters than `size`."""
+        """Trains a model of at most `size` pieces on the words that occur at least `min_count` times. Raises InputError
+        if the words have more than `size` different characters."""
         from sentencepiece import SentencePieceTrainer
         model = io.BytesIO()
         words = (f"{word}\t{counts[word.encode()]}" for word in most_frequent(counts, TYPES, min_count))

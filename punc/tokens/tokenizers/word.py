@@ -6,10 +6,10 @@ from punc.tokens.tokenizer import LookupTokenizer
 
 
 class WordTokenizer(LookupTokenizer):
-    """One token a word."""
+    """One token per word."""
 
     token_type = "word"
     meaning = "a word"
 
     def word_encoder(self) -> Callable[[str], Sequence[int]]:
-        return super().word_encoder() if self.clitics else lambda word: (self.vocabulary.id(word),)  # fast at once
+        return super().word_encoder() if self.clitics else lambda word: (self.vocabulary.id(word),)  # no cache

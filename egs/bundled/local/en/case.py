@@ -1,4 +1,4 @@
-"""Capitals of spoken words: utils/calls/spoken.py writes lower case, and this module restores the capitals."""
+"""Restores the capitals of spoken words, which utils/calls/spoken.py writes in lower case."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from punc.data.labels import LabelSet, with_capital
 
 
 def capitals(token: str, words: Sequence[str]) -> list[bool]:
-    """Whether each spoken word of a token gets a capital from it: `Asia-Pacific` has two, `U.S.` two, `Q3` one."""
+    """Whether each spoken word of a token gets a capital: `Asia-Pacific` gives two capitals, `U.S.` two, `Q3` one."""
     lower, at, found = token.lower(), 0, []
     if len(lower) != len(token):  # İ becomes two characters in lower case
         return [token[:1].isupper()] * len(words)
@@ -18,11 +18,11 @@ def capitals(token: str, words: Sequence[str]) -> list[bool]:
 
 
 def with_capitals(token: str, words: Sequence[str]) -> list[str]:
-    """The spoken words of a token, each with a first capital if the token has one there."""
+    """Returns the spoken words of a token, with a first capital wherever the token has a capital."""
     return [with_capital(word) if capital else word for word, capital in zip(words, capitals(token, words))]
 
 
 def cased(names: Sequence[str], flags: Sequence[bool], labels: LabelSet) -> list[str]:
-    """Labels of lower-case words turned into those of capitalized words where `flags` says so."""
+    """Returns label names for words in lower case; where `flags` is true, the names for capitalized words instead."""
     upper = {label.name: labels.reading(label.marks[:1], capital=True) for label in labels if not label.capital}
     return [upper[name] if flag else name for name, flag in zip(names, flags, strict=True)]

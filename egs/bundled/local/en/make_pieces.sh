@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # usage: local/en/make_pieces.sh ENCODER STORE
-# Makes STORE, the data of a fine-tuned encoder in its pieces: train, 28 million words, which are `text`, half of
-# `text_more` and the calls; dev_share, a share of the dev sets. Finished sets are kept. make_store is a function of
-# recipe.sh.
+# Makes STORE with the data for fine-tuning an encoder, cut into the encoder's pieces. The set train has 28 million
+# words: `text`, half of `text_more`, and the calls. The set dev_share is a share of the dev sets. Finished sets are
+# kept. make_store is a function of recipe.sh.
 # shellcheck disable=SC2154  # variables of run.sh
 set -eu
 encoder=$1 store=$2

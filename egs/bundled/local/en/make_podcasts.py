@@ -7,10 +7,10 @@ NAME` before each document, `#speaker NAME` where the speaker changes.
 - A speaker is a bold name with a colon at a paragraph's start (`**Name:**`), or a plain one (`Name:`).
 - Headings, lists, quotes, tables, code, front matter and addresses are left out. Links become their text. Bracketed
   notes and times are removed: `[laughter]`, `\\[03:54\\]`.
-- A document is left out if it has fewer than 300 words, fewer than 6 or more than 35 marks in 100 words, or if it is a
-  translation (`NAME.zh.md`) or, by its front matter, made by a machine.
+- A document is left out if it has fewer than 300 words, fewer than 6 or more than 35 marks in 100 words, if it is a
+  translation (`NAME.zh.md`), or if its front matter says that a machine made it.
 
-The repositories grow, so a copy made today is larger than the one in RESULTS.md: stage 0 shows the difference.
+The repositories grow, so a copy made today is larger than the one behind RESULTS.md; stage 0 shows the difference.
 """
 
 import re
@@ -37,7 +37,7 @@ MARK = re.compile(r"[.,;:?!](?=\s|$)")
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """The paragraphs of a Markdown text that are speech, each with its speaker's line before it."""
+    """Yields those paragraphs of a Markdown text that are speech, each after a line with its speaker."""
     text = CODE.sub("", FRONT.sub("", text))
     for block in re.split(r"\n\s*\n", text):
         if LEFT_OUT.match(block):

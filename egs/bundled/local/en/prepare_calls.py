@@ -1,17 +1,17 @@
 """usage: prepare_calls.py CORPUS LABELS MARKS OUT
 
-Writes Earnings-22 and Earnings-21 with capitals as data directories in OUT, by the rules and the division of
-utils/calls:
+Writes Earnings-22 and Earnings-21 with capitals as data directories in OUT. utils/calls has the rules and divides the
+calls into sets:
 
 calls, dev_calls                calls of Earnings-22 with pauses
-calls_clean, dev_calls_clean    the same without fillers, which engines leave out
+calls_clean, dev_calls_clean    these calls without fillers, which engines leave out
 calls_text                      the text of all calls that are not in dev, with fillers; no pauses
 earnings_ref                    the references of Earnings-21; no pauses yet
 kaldi_words, kaldi_ctm          the output of Rev's Kaldi system
-ENGINE, ENGINE_words            of each engine: its output with its own marks and pauses, and without the marks
+ENGINE, ENGINE_words            each engine's output with pauses: with its own marks, and without marks
 
-Earnings-22, which is trained on, is read with the label set LABELS. Earnings-21, the test, is read with the marks of
-MARKS, those of egs/earnings, so that the figures of the two recipes can be compared.
+Earnings-22, for training, is read with the label set LABELS. Earnings-21, for the test, is read with the label set
+MARKS of egs/earnings, so that the figures of the two recipes can be compared.
 """
 
 import sys
@@ -61,9 +61,9 @@ def earnings21(directory: Path, labels: LabelSet, marks: LabelSet, out: Path) ->
 
 def write(path: Path, calls: dict[str, list[Token]], labels: LabelSet, pauses: bool = True,
           marks: LabelSet | None = None) -> None:
-    """Write calls in spoken words with capitals as a data directory, unless it is there. Prints its size.
+    """Write calls in spoken words with capitals as a data directory, unless it exists. Prints its size.
 
-    marks   how marks are read; None: as `labels` reads them
+    marks   the label set that reads the marks; None: `labels`
     """
     if (path / "punct").is_file():
         return

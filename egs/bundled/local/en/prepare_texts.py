@@ -3,14 +3,14 @@
 Writes the text of podcasts and of Europarl as prose, a stream for each document (`#doc` lines):
 
 OUT/text.txt, OUT/text_more.txt             training: one document in five, and the others
-OUT/written.txt                             the training documents left as written (see below), for the casing table
-OUT/dev_{podcasts,europarl}.txt             of each source, documents 50, 150, …
-OUT/{podcasts,europarl}.txt                 the test: documents 100, 200, …
+OUT/written.txt                             training documents that stay as written (see below), for the casing table
+OUT/dev_{podcasts,europarl}.txt             dev: documents 50, 150, … of each source
+OUT/{podcasts,europarl}.txt                 test: documents 100, 200, … of each source
 
-ASR systems differ in what they write. So every second document of training and dev is in spoken words, by the rules of
-utils/calls/spoken.py (numbers spelled out, compounds split); the others, and test, stay as they are written. A dash
-between words is a comma, and so is an ellipsis before a small letter. `#speaker` lines are dropped, and so is text in
-parentheses in Europarl, because nobody said it.
+ASR systems differ in what they write. So every second document of training and dev is converted to spoken words by the
+rules of utils/calls/spoken.py (numbers spelled out, compounds split). The other documents, and test, stay as written. A
+dash between words becomes a comma, and so does an ellipsis before a small letter. Dropped are `#speaker` lines and, in
+Europarl, text in parentheses, because nobody said it.
 """
 
 import contextlib
@@ -35,14 +35,14 @@ BRACKETS = re.compile(r"\([^()]*\)")
 
 
 def clean(line: str, brackets: bool) -> str:
-    """A line with its dashes and unfinished ellipses as commas, without text in parentheses if `brackets`."""
+    """Replaces dashes and ellipses inside sentences by commas; removes text in parentheses if `brackets` is true."""
     if brackets and "(" in line:
         line = BRACKETS.sub(" ", line)
     return ELLIPSIS.sub(",", DASH.sub(", ", line)).strip(" ,")
 
 
 def part(number: int, source: str) -> tuple[str, bool]:
-    """The set of a source's document `number`, from 1, and whether it is in spoken words."""
+    """Returns the set of document `number`, from 1, of a source, and whether to convert it to spoken words."""
     if number % EVERY in (0, DEV):
         return (f"dev_{source}", number // EVERY % 2 == 1) if number % EVERY else (source, False)
     return "text" if number % MORE == 1 else "text_more", number // MORE % 2 == 1

@@ -1,7 +1,7 @@
 """usage: take_streams.py IN OUT KEEP OF [WITHOUT]
 
-Writes a share of the streams of the data directory IN as OUT: the first KEEP of every OF in their order, so that every
-source has a share. Streams of the data directory WITHOUT are left out first.
+Writes a share of the streams of the data directory IN as OUT: of every OF streams in a row, the first KEEP, so that all
+sources are represented. Streams that are also in the data directory WITHOUT are left out first.
 """
 
 import sys
@@ -14,7 +14,7 @@ from punc.data.datadir import DataDir, write_data_dir
 
 
 def main(source: Path, out: Path, keep: int, of: int, without: str = "") -> None:
-    """Write OUT, whole or not at all. Prints how many streams and words it has."""
+    """Write OUT, which never appears incomplete. Prints how many streams and words it has."""
     if not 0 < keep <= of:
         raise InputError(f"{keep} of every {of} streams", "give a KEEP from 1 to OF")
     left_out = {utterance.stream for utterance in DataDir(without).utterances()} if without else set()
