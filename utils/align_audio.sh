@@ -11,7 +11,7 @@
 #   --aligner mfa            the Montreal Forced Aligner: --dictionary, --acoustic-model (default: english_us_arpa)
 #   --aligner gentle         Gentle, for English, with --gentle URL (default: http://localhost:8765)
 #   --aligner kaldi          Kaldi's align_si.sh. --kaldi DIR is a recipe with steps/ and utils/; relative to it are
-#                            --lang data/lang and --acoustic-model exp/tri3b. --uppercase true: its words are in upper case
+#                            --lang data/lang and --acoustic-model exp/tri3b. --uppercase true: words are upper-case
 set -euo pipefail
 
 aligner=pocketsphinx

@@ -69,7 +69,7 @@ def digest(words: Iterable[str]) -> int:
 
 def overlap(held_out: Iterable[str | os.PathLike[str]], training: Iterable[str | os.PathLike[str]], least: int,
             nj: int) -> Overlap:
-    """Compares texts with training texts in `nj` processes. `least`: the minimum length of a long sentence, in words."""
+    """Compares texts with training texts in `nj` processes. `least`: minimum length of a long sentence, in words."""
     held_out = list(held_out)
     found = np.concatenate([np.zeros((0, 2), np.uint64), *map_ordered(_digests, file_parts(held_out, b"\n"), nj)])
     known, first, number = np.unique(found[:, 0], return_index=True, return_counts=True)

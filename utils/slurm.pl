@@ -20,8 +20,8 @@ Without a file, the DEFAULTS in slurm_conf.py apply. An option that is not in th
 
 The directory q/ next to the logs has the submitted script (.sh) and Slurm's own messages about the jobs (.log). A job
 that Slurm ends (time, memory, scancel, a lost node) counts as failed, and is reported. If Slurm starts a job again,
-this program waits for it. If a signal stops this program, it cancels its jobs. The exit status is 0 if all jobs succeeded,
-otherwise 1.
+this program waits for it. If a signal stops this program, it cancels its jobs. The exit status is 0 if all jobs
+succeeded, otherwise 1.
 """
 
 import contextlib

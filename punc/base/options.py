@@ -54,8 +54,7 @@ class OptionParser(argparse.ArgumentParser):
     """argparse with Kaldi's conventions.
 
     Every option has a long name in kebab-case and takes a value. `--config FILE` first reads a conf file (see
-    `config_lines`); options on the command line override it. A wrong option raises an InputError that names the most
-    similar option.
+    `config_lines`); options on the command line override it. A wrong option raises InputError with the nearest name.
 
     notes   lines that the help shows between the options and the example
     """
@@ -73,8 +72,7 @@ class OptionParser(argparse.ArgumentParser):
                       groups: Mapping[str, Sequence[str]] | None = None) -> None:
         """Add an option for each argument of a function or class that has a default, with its name, type and default.
 
-        The option's help is the `text` of a line `    name   text` in the docstring. Lines below it that are indented
-        more continue the text.
+        The option's help is the `text` of a line `    name   text` in the docstring. Lines indented more continue it.
 
         groups   title → the arguments that the help lists under it; others are listed with the options of all commands
         """

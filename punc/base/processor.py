@@ -21,10 +21,7 @@ def check_device(name: str) -> None:
 
 def find_device(name: str) -> str:
     """Returns PyTorch's name of a device: cpu, cuda or cuda:N. `auto` is the GPU if there is one, otherwise the CPU.
-
-    For a GPU, this forbids cuDNN to round float32 to the 10 bits of TF32. Raises InputError if PyTorch sees no such
-    GPU.
-    """
+    For a GPU, this forbids cuDNN to round float32 to the 10 bits of TF32. Raises InputError if there is no such GPU."""
     check_device(name)
     if name == "cpu" or (name == "auto" and built_for_cpu()):
         return "cpu"

@@ -83,8 +83,7 @@ def _stopped(name: str, error: KeyboardInterrupt) -> int:
 
 
 def _open_closed() -> list[str]:
-    """Open the standard streams that the caller has closed, and return their names. Otherwise, other files would get
-    their numbers."""
+    """Open standard streams that the caller has closed, so that no other file gets their numbers. Returns their names."""
     closed = []
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:

@@ -52,11 +52,9 @@ def run_script(main: Callable[..., None], usage: str, name: str = "") -> NoRetur
 
 
 def bind(main: Callable, arguments: Sequence[str]) -> list[Any] | None:
-    """Converts a command line to arguments of `main`. Returns None if it does not fit, or asks for help.
-
-    Each parameter takes one argument and is a str, a Path, or an int. Parameters with a default may be left out.
-    `*names: str` takes all remaining arguments, at least one. A single parameter of type Sequence[str] takes them all.
-    """
+    """Converts a command line to arguments of `main`. Returns None if it does not fit, or asks for help. Each parameter
+    takes one argument and is a str, a Path, or an int. Parameters with a default may be left out. `*names: str` takes
+    all remaining arguments, at least one. A single parameter of type Sequence[str] takes them all."""
     parameters = list(inspect.signature(main, eval_str=True).parameters.values())
     if [parameter.annotation for parameter in parameters] == [Sequence[str]]:
         return [arguments]

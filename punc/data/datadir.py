@@ -2,8 +2,7 @@
 
 The files are `text`, `punct`, `pauses.scp`, `turns`, `utt2spk`, `spk2utt` and `segments`. Only this module checks the
 invariant #words = #labels = dim(pauses) = #turns. Utterances come stream by stream. If there is a file `segments`, the
-streams are recordings, in time order; otherwise they are speakers, in id order. One utterance or stream is in memory at
-a time.
+streams are recordings, in time order; otherwise they are speakers, in id order. Memory holds one utterance or stream.
 """
 
 import hashlib
@@ -169,8 +168,7 @@ def segment(row: Row, path: StrPath) -> tuple[str, float, float]:
 
 
 def label_numbers(utterances: Sequence[Utterance], labels: LabelSet, path: StrPath) -> np.ndarray:
-    """Returns the label numbers, (slots,) int64, of utterances in the directory `path`. Raises InputError for an
-    unknown label."""
+    """Returns the label numbers of utterances in the directory `path`, int64. Raises InputError for unknown labels."""
     try:
         return np.fromiter(map(labels.index, chain.from_iterable(u.labels or () for u in utterances)), np.int64)
     except KeyError:

@@ -140,8 +140,7 @@ class VectorReader(AbstractContextManager):
         self.close()
 
 
-# A line end would end the index line; `|` would make the path a pipe, which is never run here; Kaldi skips a space at
-# the beginning.
+# A line end would end the index line; `|` would make the path a pipe, which never runs here; Kaldi skips a first space.
 NEVER = re.compile(r"[\n\r|\0]|^[ \t]")
 
 

@@ -137,11 +137,9 @@ def _streams(tables: Tables, kind: str) -> Iterator[list[Entry]]:
 
 
 def ctm_groups(directory: Path, ctm: CtmIndex, share: Share = ALL, chunk_size: int = CHUNK_SIZE) -> Iterator[Group]:
-    """Yields the words that a CTM has for a share of a data directory's streams, in groups of whole streams.
-
-    Utterances and recordings that are not in the CTM have no words. Raises InputError for broken files, for CTM ids
-    that are not in the data directory, and for CTM ids of different kinds.
-    """
+    """Yields the words that a CTM has for a share of a data directory's streams, in groups of whole streams. Utterances
+    and recordings that are not in the CTM have no words. Raises InputError for broken files, for CTM ids that are not
+    in the data directory, and for CTM ids of different kinds."""
     tables = read_tables(directory)
     streams = []
     for stream in _streams(tables, _kind_of_ids(tables, ctm, directory)):

@@ -11,8 +11,7 @@ step.
 
 The file's metadata has the keys punc (the version), model, token_type, lookahead (empty for whole texts), words (how
 many tokens the model knows), and labels (names separated by spaces). Weights have their PyTorch names with the prefix
-`model.`. Large matrices are stored as int8 with one scale per row: w = q s with s = max |w| / 127. The error is at
-most s / 2.
+`model.`. Large matrices are stored as int8 with one scale per row: w = q s, s = max |w| / 127, with errors up to s / 2.
 
 This uses the older of PyTorch's two exporters, which takes a second; the newer one takes half a minute.
 """
@@ -111,8 +110,7 @@ def unpack(directory: Path) -> Model:
     """Returns a packed model as a PyTorch model, for further training. Its weights are the dequantized int8 weights.
 
     A packed model lacks weights that decoding does not need, such as the output layer of a first stage. Raises
-    InputError if the PyTorch model needs such weights, if a file is missing, has changed or does not fit, and if the
-    package onnx is missing.
+    InputError if the PyTorch model needs them, if a file is missing, has changed or does not fit, or without onnx.
     """
     import onnx
     packed = load_packed(directory)
@@ -254,11 +252,9 @@ def _multiply_int8(graph: Any) -> set[str]:
 
 
 def _store_int8(graph: Any, multiplied: Set[str] = frozenset()) -> None:
-    """Store the large float matrices of an ONNX graph as int8. The graph multiplies them by their scales.
-
-    Matrices in `multiplied`, which are multiplied as integers, get 7 bits, because processors without VNNI add two
-    products in 16 bits, which could overflow.
-    """
+    """Store the large float matrices of an ONNX graph as int8. The graph multiplies them by their scales. Matrices in
+    `multiplied`, which are multiplied as integers, get 7 bits, because processors without VNNI add two products in 16
+    bits, which could overflow."""
     from onnx import TensorProto, helper, numpy_helper
     stored, nodes = [], []
     for tensor in graph.initializer:

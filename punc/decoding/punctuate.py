@@ -120,12 +120,9 @@ def find_ctm(data: DataDir, options: OutputOptions) -> Path | None:
 @contextmanager
 def punctuated_dir(out: Path, data: DataDir, label_set: LabelSet,
                    options: OutputOptions) -> Iterator[tuple[Path, Counter[str]]]:
-    """Context manager that yields a temporary directory and a counter of labels by name.
-
-    The caller writes the punctuated utterances of `data` to the directory, in their order, and counts their labels.
-    When the block ends, the other files are written and the directory replaces `out` as a whole. Raises InputError if
-    no words were counted.
-    """
+    """Context manager that yields a temporary directory and a counter of labels by name. The caller writes the
+    punctuated utterances of `data` to the directory, in their order, and counts their labels. When the block ends, the
+    other files are written and the directory replaces `out` as a whole. Raises InputError if no words were counted."""
     ctm, counts = find_ctm(data, options), Counter[str]()
     with new_data_dir(out, *STALE) as tmp:
         yield tmp, counts
@@ -148,11 +145,9 @@ def log_counts(out: Path, label_set: LabelSet, counts: Counter[str]) -> None:
 
 
 class PunctuatedText:
-    """Writes text_punct and, if `files` has them, post.ark and its index. `out` is their final directory.
-
-    Counts utterances, and labels by name. With `sentences`, words at the start of a sentence get a capital. Raises
-    InputError if the casing file or the clitics file is invalid.
-    """
+    """Writes text_punct and, if `files` has them, post.ark and its index. `out` is their final directory. Counts
+    utterances, and labels by name. With `sentences`, words at the start of a sentence get a capital. Raises InputError
+    if the casing file or the clitics file is invalid."""
 
     def __init__(self, files: Sequence[IO[bytes]], out: Path, label_set: LabelSet, options: OutputOptions,
                  sentences: bool):

@@ -22,10 +22,8 @@ FLOOR = -300.0  # nats below the best score; lower scores count as this
 
 class LinearChain(nn.Module):
     """The learned scores: `begin` (L,), `end` (L,), and `transitions` (L, L) from a label (row) to the next (column).
-
     All scores are initially 0. The texts of a batch have `lengths` (B,) slots, which may be 0 and begin at step 0.
-    Later steps are not in the chain.
-    """
+    Later steps are not in the chain."""
 
     def __init__(self, labels: int):
         super().__init__()
@@ -54,11 +52,9 @@ class LinearChain(nn.Module):
         return (log_partition(scores, self.transitions, lengths).sum() - own - follow) / lengths.sum()
 
     def soft_loss(self, scores: Tensor, targets: Tensor, labels: Tensor) -> Tensor:
-        """Returns the cross-entropy −Σ_y Q(y) log P(y), summed over all chains and divided by the number of slots.
-
-        Q(y) = Π_t q_t(y_t), where q are the targets (B, T, L). By (1) and (9), the cross-entropy of a chain is log Z −
-        Σ_t Σ_i q_t(i) s_t(i) − Σ_t Σ_ij q_t(i) T(i, j) q_t+1(j).
-        """
+        """Returns the cross-entropy −Σ_y Q(y) log P(y), summed over all chains and divided by the number of slots. Q(y)
+        = Π_t q_t(y_t), where q are the targets (B, T, L). By (1) and (9), the cross-entropy of a chain is log Z − Σ_t
+        Σ_i q_t(i) s_t(i) − Σ_t Σ_ij q_t(i) T(i, j) q_t+1(j)."""
         indices, is_slot, lengths = _slots(labels)
         columns = indices.unsqueeze(2).expand(-1, -1, scores.shape[2])
         scores = scores.gather(1, columns)

@@ -51,11 +51,9 @@ class Model(NeuralModel):
 
 
 class LocalAttention(nn.Module):
-    """Computes, for each step, the weighted average of the `attention_window` states around it.
-
-    `state_dim` is the size of a state, `attention_dim` the size of v. Raises InputError if the window is even, or if
-    `normalize` is not in NORMALIZATIONS.
-    """
+    """Computes, for each step, the weighted average of the `attention_window` states around it. `state_dim` is the size
+    of a state, `attention_dim` the size of v. Raises InputError if the window is even, or if `normalize` is not in
+    NORMALIZATIONS."""
 
     def __init__(self, state_dim: int, attention_dim: int, attention_window: int, normalize: str = "softmax"):
         super().__init__()

@@ -108,10 +108,8 @@ class Model(NeuralModel):
 def in_windows(read: Callable[[Tensor, Tensor | None], Tensor], tokens: Tensor, more: Tensor | None, size: int,
                overlap: int, at_once: int = AT_ONCE) -> Tensor:
     """Applies `read` to windows of texts of any length, `at_once` windows at a time. Returns outputs (B, T, D).
-
     `tokens` is (B, T), and `more` is (B, T, …) or None. `read` maps tokens (N, size) and values (N, size, …), or None,
-    to outputs (N, size, D).
-    """
+    to outputs (N, size, D)."""
     rows, width = tokens.shape
     if width <= size:
         return read(tokens, more)

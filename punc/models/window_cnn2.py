@@ -8,8 +8,7 @@ pooling after the first, two fully connected sigmoid layers, and a softmax:
     ŷ = softmax(W3 h2 + b3)
 
 The paper gives neither the filters' sizes nor their activation nor the pooling. Here, filters have 3 × 3 pixels, and
-zeros around the image keep its size. The activation is tanh. Max-pooling takes adjacent squares, which are cut off at
-the edge of the image.
+zeros around the image keep its size. The activation is tanh. Max-pooling takes adjacent squares, cut at the edges.
 """
 
 from itertools import pairwise

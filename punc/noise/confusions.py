@@ -53,11 +53,9 @@ class Confusions:
 
     @property
     def burst(self) -> float:
-        """How much errors cluster: the correlation between a word and the next one being wrong, but at least 0.
-
-        It is the b of this model: with probability b, a word copies whether the previous word is wrong; otherwise, it
-        is wrong with probability m. Then P(wrong after wrong) = b + (1 − b) m.
-        """
+        """How much errors cluster: the correlation between a word and the next one being wrong, but at least 0. It is
+        the b of this model: with probability b, a word copies whether the previous word is wrong; otherwise, it is
+        wrong with probability m. Then P(wrong after wrong) = b + (1 − b) m."""
         seen, errors = self.seen.total(), self.replaced.total()
         if not errors or errors == seen:
             return 0.0
@@ -137,11 +135,9 @@ def _read_line(found: Confusions, fields: list[str]) -> None:
 
 
 def learn(pairs: Sequence[tuple[StrPath, StrPath]], labels: LabelSet) -> tuple[Confusions, int]:
-    """Counts confusions in pairs of a labelled reference and the ASR output of the same streams.
-
-    Also returns how many reference words are in regions that were left out. Raises InputError if a reference has no
-    labels, if a stream is in only one directory of a pair, or if no words match.
-    """
+    """Counts confusions in pairs of a labelled reference and the ASR output of the same streams. Also returns how many
+    reference words are in regions that were left out. Raises InputError if a reference has no labels, if a stream is in
+    only one directory of a pair, or if no words match."""
     found, left_out = Confusions(), 0
     has_mark = np.array([bool(label.mark) for label in labels])
     for ref_dir, asr_dir in pairs:

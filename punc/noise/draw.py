@@ -136,11 +136,9 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
 
 
 def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment:
-    """Aligns a text with the same text with errors, by the rules of `timing.align`.
-
-    So that this takes linear time, both texts are cut at the beginning of streams and between correct words. Most best
-    alignments are the same with these cuts.
-    """
+    """Aligns a text with the same text with errors, by the rules of `timing.align`. So that this takes linear time,
+    both texts are cut at the beginning of streams and between correct words. Most best alignments are the same with
+    these cuts."""
     ends = np.cumsum(np.bincount(drawn.source, minlength=len(words)))
     cuts = np.append(np.flatnonzero(first[1:]) + 1, len(words))
     single = np.diff(ends, prepend=0) == 1
@@ -152,11 +150,9 @@ def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment
 
 
 def drawn_pauses(pauses: np.ndarray, drawn: Drawn) -> np.ndarray:
-    """Returns the pauses of a text with errors, float32 (N,); NaN unknown, for example next to inserted words.
-
-    A wrong word, or the last of several, has the pause of the word that it replaces. The pause after a deleted word is
-    added to the pause before it. The deleted word's own duration is unknown and not added.
-    """
+    """Returns the pauses of a text with errors, float32 (N,); NaN unknown, for example next to inserted words. A wrong
+    word, or the last of several, has the pause of the word that it replaces. The pause after a deleted word is added to
+    the pause before it. The deleted word's own duration is unknown and not added."""
     last = np.cumsum(np.bincount(drawn.source, minlength=len(pauses))) - 1  # for each slot, the last drawn word so far
     found = np.full(len(drawn.words), np.nan, np.float32)
     heard = last >= 0

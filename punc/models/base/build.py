@@ -43,11 +43,9 @@ def option_defaults(name: str) -> dict[str, Any]:
 
 
 def build(spec: dict[str, Any]) -> Model:
-    """Returns a model with random weights.
-
-    `spec` has the model's name, its options, the sizes of vocabulary and label set, and the token_type. An option that
-    is itself a spec stands for a submodel. Raises InputError if an option does not have the type of its default.
-    """
+    """Returns a model with random weights. `spec` has the model's name, its options, the sizes of vocabulary and label
+    set, and the token_type. An option that is itself a spec stands for a submodel. Raises InputError if an option does
+    not have the type of its default."""
     name = spec["model"]
     constructor: Callable[..., Model] = model_class(name)
     known = option_defaults(name)
@@ -68,10 +66,8 @@ def build(spec: dict[str, Any]) -> Model:
 def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[str, Any],
            tokenizer: Tokenizer | None = None) -> Model:
     """Returns a new model. PyTorch's random number generator draws the weights; word vectors come from their file.
-
     Without a tokenizer, each word is a token. Raises InputError if the model cannot read tokens of this type, if a
-    submodel has another vocabulary, or if an option has an invalid value.
-    """
+    submodel has another vocabulary, or if an option has an invalid value."""
     tokenizer = tokenizer or WordTokenizer(vocabulary)
     token_type, token_types = tokenizer.token_type, model_class(name).token_types
     if token_types and token_type not in token_types:

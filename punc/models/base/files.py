@@ -105,11 +105,9 @@ def not_finite(weights: Mapping[str, torch.Tensor]) -> str | None:
 
 
 def submodel(option: str, spec: str | dict[str, Any], architecture: str) -> Model:
-    """Returns a trained model that becomes a fixed part of another one.
-
-    The model is loaded from its directory, or built from its spec (its weights are loaded later). Raises InputError,
-    with the name of the option, if there is no such model or it has another architecture.
-    """
+    """Returns a trained model that becomes a fixed part of another one. The model is loaded from its directory, or
+    built from its spec (its weights are loaded later). Raises InputError, with the name of the option, if there is no
+    such model or it has another architecture."""
     if not spec:
         raise InputError(f"{option}=", f"name the directory of a trained {architecture}")
     model = load(spec) if isinstance(spec, str) else build(spec)

@@ -72,10 +72,8 @@ class Model(nn.Module):
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
         """Returns logits (B, T, L) and the new state, given tokens (B, T) int64, and pauses (B, T) in seconds or None.
-
         NaN is an unknown pause. If the model `reads_turns`, pauses may be (B, T, 2). The second column is 1 where the
-        next word has another speaker.
-        """
+        next word has another speaker."""
         raise NotImplementedError
 
     def log_posteriors(self, logits: Tensor, tokens: Tensor) -> Tensor:

@@ -84,10 +84,8 @@ def _suffix(word: str, length: int) -> str | None:
 
 def read_clusters(path: StrPath) -> dict[str, str]:
     """Reads a file `paths` of Liang's program (Liang 2005), with lines `BITS<TAB>WORD<TAB>COUNT`. Returns word → bits.
-
     The bits are the path from the root of the merge tree to the word's leaf (Brown et al. 1992). Raises InputError,
-    with file and line, if the file has another format.
-    """
+    with file and line, if the file has another format."""
     bits: dict[str, str] = {}
     for number, line in decoded_lines(path):
         fields = line.split("\t")
@@ -229,10 +227,8 @@ def ngram_keys(ids: np.ndarray, n: int, vocab: int) -> np.ndarray:
 def runs(ids: np.ndarray, offsets: np.ndarray, n: int, vocab: int, before: int, after: int,
          wanted: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Finds, for each n-gram of the words (N,), the slots whose windows contain it. `wanted`: only for these keys.
-
     Returns runs of slots as three int64 arrays (M,): the key of the n-gram, the first slot, and the last slot. Runs are
-    sorted by key and slot; runs of the same key are disjoint. The keys in `wanted` must be sorted.
-    """
+    sorted by key and slot; runs of the same key are disjoint. The keys in `wanted` must be sorted."""
     keys = ngram_keys(ids, n, vocab)
     starts = np.arange(len(keys))
     if wanted is not None:

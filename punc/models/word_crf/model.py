@@ -8,8 +8,7 @@ CRFsuite. For training, long streams are cut into chunks, whose features see pas
 overlapping chunks.
 
 In a store of words, a word outside the vocabulary is `<unk>` and has no shape or suffix. A store with --token-type form
-keeps shapes and suffixes (`tokens.tokenizers.form`). Make it with all words (--min-count 1): this model itself leaves
-out rare features.
+keeps shapes and suffixes (`tokens.tokenizers.form`). Use --min-count 1, because rare features are left out here.
 
     punc make-store --token-type form --labels conf/labels.txt data/store_form data/train data/dev
     punc train --model word_crf --train-set train --dev-set dev data/store_form exp/CRF
