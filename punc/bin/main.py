@@ -12,7 +12,7 @@ from typing import TextIO
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The entry point. `arguments` None: those of the process. Returns the exit status, like `run_program`."""
+    """The entry point. By default, uses the process's arguments. Returns the exit status, like `run_program`."""
     line = sys.argv[1:] if arguments is None else arguments
     words = 1 if _names_subcommand(line) else 0
 
@@ -83,7 +83,7 @@ def _stopped(name: str, error: KeyboardInterrupt) -> int:
 
 
 def _open_closed() -> list[str]:
-    """Open standard streams that the caller has closed, so that no other file gets their numbers. Returns their names."""
+    """Open standard streams that the caller closed, so that no other file gets their numbers. Returns their names."""
     closed = []
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:

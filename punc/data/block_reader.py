@@ -173,8 +173,7 @@ def _encoded(encoding: Any, values: Sequence[np.ndarray | None], streams: Iterab
 
 
 def at_slots(values: np.ndarray | None, slots: np.ndarray, size: int, other: float) -> np.ndarray | None:
-    """Returns a value for each of `size` tokens: that of the slot at tokens with a slot, else `other`. None: no values.
-    """
+    """Assigns slot values to `size` tokens. Tokens without a slot get the value `other`. Returns None for None."""
     if values is None:
         return None
     result = np.full(size, other, values.dtype)

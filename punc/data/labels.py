@@ -188,8 +188,7 @@ def check_record(path: StrPath, labels: LabelSet, remedy: str = "prepare it agai
 
 
 def note_record(path: StrPath, labels: LabelSet) -> None:
-    """Warn if the label set of the data directory `path` differs from `labels`, that of the model which will label it.
-    """
+    """Warn if the data directory `path` was made with another label set than `labels`, the label set of a model."""
     record = Path(path) / RECORD
     if record.is_file() and (own := LabelSet.read(record)) != labels:
         logger.warning("%s: the model has another label set: %s", record, difference(labels, own))

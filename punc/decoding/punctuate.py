@@ -58,7 +58,7 @@ def punctuate(directory: Path, data: DataDir, out: Path, decoding: DecodingOptio
 
 def punctuate_share(directory: Path, data: DataDir, part: Path, decoding: DecodingOptions, output: OutputOptions,
                     nj: int, share: Share) -> tuple[Counter[str], int]:
-    """Punctuate a share of the streams into the directory `part`, for `join_punctuated`. Returns counts as `_write`."""
+    """Punctuate a share of the streams into the directory `part`, for `join_punctuated`. See `_write` for counts."""
     label_set, decoder, groups = _start(directory, data, decoding, output)
     own = share.of(groups, _words, count_blanks(data.path / "text"), _streams)
     return _write(part, part, data, label_set, output, decoder, _decoded(own, decoder, nj))
@@ -75,8 +75,7 @@ def _start(directory: Path, data: DataDir, decoding: DecodingOptions,
 
 def _write(tmp: Path, out: Path, data: DataDir, label_set: LabelSet, output: OutputOptions, decoder: Decoder,
            results: Results) -> tuple[Counter[str], int]:
-    """Write decoded utterances to `tmp`, which later becomes `out`. Returns counts of labels by name and of utterances.
-    """
+    """Write decoded utterances to `tmp`, which becomes `out`. Returns counts of labels by name, and of utterances."""
     names = ("text_punct", "post.ark", "post.scp") if output.posteriors else ("text_punct",)
     with ExitStack() as stack:
         files = [stack.enter_context(open(tmp / name, "wb")) for name in names]
