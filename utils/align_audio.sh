@@ -6,12 +6,12 @@
 # reads AUDIO-DIR/STREAM.wav for the streams of the data directories, writes OUT-DIR/corpus/STREAM.{wav,txt}, and lets the
 # aligner write OUT-DIR/times, which punc pauses reads. docs/from-audio.md says how to get each aligner.
 #
-#   --aligner pocketsphinx   for a first look; pip install 'punc-toolkit[speech]'; English, or --acoustic-model DIR
-#                            --dictionary FILE --language-model FILE. All other aligners are better
-#   --aligner mfa            the Montreal Forced Aligner: --dictionary and --acoustic-model, english_us_arpa by default
-#   --aligner gentle         Gentle, English: --gentle URL, http://localhost:8765 by default
-#   --aligner kaldi          Kaldi's align_si.sh: --kaldi DIR, a recipe with steps/ and utils/, and in it --lang data/lang
-#                            and --acoustic-model exp/tri3b; --uppercase true if its words are in upper case
+#   --aligner pocketsphinx   for a first look; all other aligners are better. Needs pip install 'punc-toolkit[speech]'.
+#                            For English, or with --acoustic-model DIR --dictionary FILE --language-model FILE
+#   --aligner mfa            the Montreal Forced Aligner: --dictionary, --acoustic-model (default: english_us_arpa)
+#   --aligner gentle         Gentle, for English, with --gentle URL (default: http://localhost:8765)
+#   --aligner kaldi          Kaldi's align_si.sh. --kaldi DIR is a recipe with steps/ and utils/; relative to it are
+#                            --lang data/lang and --acoustic-model exp/tri3b. --uppercase true: words are upper-case
 set -euo pipefail
 
 aligner=pocketsphinx
@@ -45,7 +45,8 @@ export LC_ALL=C
 
 need() { command -v "$1" >/dev/null || fail "no $1; $2"; }
 
-# make_corpus DATA-DIR …: makes a link to each recording, and its text. An unchanged text keeps its time.
+# make_corpus DATA-DIR …: for each recording, makes a link to it and writes its text. An unchanged text file keeps its
+# modification time.
 make_corpus() {
   local file stream missing=()
   rm -rf "$out/new"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: utils/check_corpus.sh DIR LIST
-# Checks that the corpora of a recipe are in DIR, with as many lines as when its figures were measured. LIST has a line
-# `LINES PATH` for each file. A number with `~` before it is only a warning: another version of the file also works.
+# Checks that a recipe's corpora are in DIR, with as many lines as when its figures were measured. LIST has a line
+# `LINES PATH` for each file. If `~` precedes the number, another number only gives a warning: other versions work.
 set -euo pipefail
 [ $# = 2 ] || { sed -n '2,4s/^# //p' "$0" >&2; exit 1; }
 dir=$1

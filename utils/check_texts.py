@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """usage: check_texts.py [--times TIMES] [--asr CTM-OR-DIR] [--audio DIR] TEXT-DIR
 
-Checks the data of a recipe: at least MIN_TEXTS files *.txt in TEXT-DIR, and word times, ASR output and recordings of
-these texts. Their ids are the names of the files without .txt. Prints how many texts have them, and names ids that
-belong to no text. Without any of these, there may be fewer texts, because split_texts.py can cut them.
-utils/new_recipe.sh and stage 0 of its recipes call it.
+Checks the data of a recipe: TEXT-DIR must have at least MIN_TEXTS files *.txt. Word times, ASR output and recordings
+must belong to these texts: their ids are the names of the files without .txt. Prints how many texts have each of them,
+and lists ids that belong to no text. If none of them is given, there may be fewer texts, because split_texts.py can cut
+them. utils/new_recipe.sh and stage 0 of its recipes call this script.
 """
 
 import sys
@@ -24,7 +24,7 @@ NAMED = 3
 
 
 def texts(folder: Path, least: int) -> dict[str, Path]:
-    """The texts by name, in C order. Raises InputError if there are fewer than `least`."""
+    """Returns the texts by name, in C order. Raises InputError if there are fewer than `least`."""
     if not folder.is_dir():
         raise InputError("no such directory", "name the one with the texts: --text DIR", folder)
     paths = list(folder.glob("*.txt"))
@@ -35,7 +35,7 @@ def texts(folder: Path, least: int) -> dict[str, Path]:
 
 
 def recordings(folder: Path) -> list[Path]:
-    """The *.wav of a directory. Raises InputError if there is none."""
+    """Returns the files *.wav of a directory. Raises InputError if there are none."""
     found = sorted(folder.glob("*.wav"))
     if not found:
         raise InputError("no *.wav here", "name a directory with NAME.wav for NAME.txt, 16 kHz, 16 bit, mono", folder)
@@ -43,7 +43,7 @@ def recordings(folder: Path) -> list[Path]:
 
 
 def compare(what: str, path: str, ids: set[str], names: Sequence[str]) -> None:
-    """Print how many texts are among the ids. Raises InputError if there is none."""
+    """Print how many texts have one of the ids. Raises InputError if no text has one."""
     known, unknown = ids & set(names), ids - set(names)
     if not known:
         raise InputError(f"no text is called '{min(ids)}': they are {some(names)}",
@@ -54,7 +54,7 @@ def compare(what: str, path: str, ids: set[str], names: Sequence[str]) -> None:
 
 
 def some(names: Sequence[str] | set[str]) -> str:
-    """The first names, for a message."""
+    """Returns the first few names as text for a message."""
     return ", ".join([*(f"'{name}'" for name in sorted(names)[:NAMED]), *["…"] * (len(names) > NAMED)])
 
 

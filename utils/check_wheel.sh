@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: utils/check_wheel.sh
-# Builds the wheel and the source archive, checks their metadata, and runs the wheel's punc in a fresh environment, of the
-# Python in PYTHON (by default python3). Needs an index of packages.
+# Builds the wheel and the source archive, checks their metadata, and runs the wheel's punc in a fresh environment. The
+# variable PYTHON names the Python to use (default: python3). Needs access to a package index.
 set -euo pipefail
 cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)"
 place=$(mktemp -d)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds KenLM's lmplz, which estimates n-gram models, and puts it into .venv/bin: bash utils/install_lmplz.sh
-# If an lmplz is on PATH, it does nothing. It needs cmake, a C++ compiler and the headers of some libraries; with
-# --packages it only prints the Debian and Ubuntu packages that have them.
+# Does nothing if there is an lmplz on PATH. Needs cmake, a C++ compiler and the headers of some libraries. With
+# --packages, it only prints the names of the Debian and Ubuntu packages that provide these.
 set -eu
 
 cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)"
@@ -38,10 +38,10 @@ echo "#include <boost/program_options.hpp>
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 echo "Building lmplz of KenLM $version: some minutes, once." >&2
-# pip of an environment of its own, so that this can run while utils/setup.sh fills .venv.
+# This uses pip in a separate environment, so that it can run while utils/setup.sh fills .venv.
 "${PYTHON:-python3}" -m venv "$place/venv" || fail "could not make a virtual environment; see the message above"
 pip() { "$place/venv/bin/python" -m pip --disable-pip-version-check --no-input --quiet --quiet "$@" >&2; }
-# The source package says what it needs only once these are there, which new virtual environments lack.
+# The source package cannot report its requirements without these two, which new virtual environments may lack.
 "$place/venv/bin/python" -c 'import setuptools, wheel' 2>/dev/null || pip install setuptools wheel ||
   fail "pip could not install setuptools and wheel"
 pip download --no-deps --no-build-isolation --no-binary :all: --dest "$place" "kenlm==$version" ||

@@ -1,4 +1,4 @@
-"""The common part of run.pl and slurm.pl: the command line, a job with its log, and the report of failed jobs."""
+"""The common part of run.pl and slurm.pl: parses the command line, runs a job with its log, reports failed jobs."""
 
 import contextlib
 import os
@@ -18,11 +18,11 @@ AT_ONCE = ("--max-jobs-run", "-tc")
 class Call(NamedTuple):
     """A command line.
 
-    options   each option with its values, in the given order, without the options of AT_ONCE
-    at_once   how many jobs may run at a time, None if not given; the smallest given value counts, as in Kaldi
-    name      the placeholder of the job's number, usually JOB; None for a single job without a number
+    options   each option with its values, in the given order, without the options in AT_ONCE
+    at_once   how many jobs may run at a time; None if not given; if given several times, the smallest, as in Kaldi
+    name      the placeholder for the job's number, usually JOB; None for a single job without a number
     numbers   the jobs' numbers; 1 for a single job
-    log       the log file, with the placeholder
+    log       the name of the log file, with the placeholder
     command   the command for bash, with the placeholder
     """
 
@@ -34,11 +34,11 @@ class Call(NamedTuple):
     command: str
 
     def of(self, text: str, number: int | str) -> str:
-        """The text for one job: with its number instead of the placeholder."""
+        """Returns the text for one job, with the job's number in place of the placeholder."""
         return text.replace(self.name, str(number)) if self.name else text
 
     def logs(self) -> list[str]:
-        """The log files of all jobs."""
+        """Returns the log files of all jobs."""
         return [self.of(self.log, number) for number in self.numbers]
 
 
@@ -49,7 +49,7 @@ def fail(message: str) -> NoReturn:
 
 
 def parse(arguments: Sequence[str]) -> Call:
-    """Parse a command line: options and job range in any order, log, command. Exits if it is wrong."""
+    """Parse a command line: options and job range in any order, then the log and the command. Exits if it is wrong."""
     options, at_once, name, numbers, rest = [], [], None, range(1, 2), list(arguments)
     while len(rest) > 1 or (rest and rest[0].startswith("-")):
         if name is None and re.fullmatch(r"[A-Za-z_]\w*=(\d*|[^/]*:[^/]*)", rest[0]):
@@ -78,7 +78,7 @@ def parse(arguments: Sequence[str]) -> Call:
 
 
 def _job_range(text: str) -> tuple[str, range]:
-    """The placeholder and the numbers of JOB=first:last or JOB=number."""
+    """Returns the placeholder and the numbers in JOB=first:last or JOB=number."""
     name, _, numbers = text.partition("=")
     both = re.fullmatch(r"(\d+)(?::(\d+))?", numbers)
     first, last = (int(both[1]), int(both[2] or both[1])) if both else (0, 0)
@@ -88,7 +88,7 @@ def _job_range(text: str) -> tuple[str, range]:
 
 
 def quote(argument: str) -> str:
-    """An argument for bash: in quotes if it has spaces, otherwise as it is, so that an escaped | or > works."""
+    """Returns an argument for bash. It is quoted only if it has spaces, so that an escaped | or > works."""
     if re.fullmatch(r"\S+", argument, re.ASCII):  # to bash, other Unicode spaces are letters
         return argument
     return f"'{argument}'" if '"' in argument else f'"{argument}"'
@@ -104,7 +104,7 @@ def writing() -> Iterator[None]:
 
 
 def empty(logs: Sequence[str]) -> None:
-    """Make empty logs, and their directories. Exits if that fails."""
+    """Create empty logs and their directories. Exits if that fails."""
     with writing():
         for directory in {os.path.dirname(path) for path in logs} - {""}:
             os.makedirs(directory, exist_ok=True)
@@ -117,18 +117,18 @@ def _now() -> str:
 
 
 def run_job(command: str, log: str, threads: int = 1, note: str = "", running: set | None = None) -> int:
-    """Run one job with its output in a log of Kaldi's format. Returns its exit status as bash gives it.
+    """Run one job and write its output to a log in Kaldi's format. Returns the exit status that bash would report.
 
-    threads   a number for the log
-    note      one more line for the head of the log
-    running   holds the job's process while it runs; with it, the process leads a process group of its own
+    threads   the number of threads to write to the log
+    note      an additional line for the head of the log
+    running   a set that contains the job's process while it runs; if given, the process leads its own process group
     """
     start = time.time()
     shown = command.replace("\n", "\n#   ")  # every line of the head is a comment
     head = [f"# {shown}", f"# Started at {_now()}", *([f"# {note}"] if note else []), "#\n"]
     with open(log, "ab", buffering=0) as output:
         output.write(os.fsencode("\n".join(head)))
-        # By stdin, because one argument of exec cannot be longer than 128 KB.
+        # The command is passed on stdin, because an argument of exec cannot be longer than 128 KB.
         with subprocess.Popen(["bash"], stdin=subprocess.PIPE, stdout=output, stderr=output,
                               start_new_session=running is not None) as job:
             if running is not None:
@@ -144,7 +144,7 @@ def run_job(command: str, log: str, threads: int = 1, note: str = "", running: s
 
 
 def report(call: Call, codes: Sequence[int]) -> int:
-    """Print how many jobs failed, if any, and where their logs are. Returns the exit status of the program."""
+    """If any jobs failed, print how many, and where their logs are. Returns the exit status of the program."""
     failed = sum(code != 0 for code in codes)
     if not failed:
         return 0

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """usage: utils/join_clitics.py FILE >OUT
 
-Joins the clitics of an IWSLT 2011 file (`word<TAB>LABEL` lines) to the word before: ASR systems and training texts
-have `it's`, the file has `it` and `'s`. The joined word has the label of the clitic. A clitic after a mark stays
-separate, so the number of marks does not change. This is checked.
+Joins each clitic in an IWSLT 2011 file (`word<TAB>LABEL` lines) to the previous word, because ASR systems and training
+texts have `it's`, where the file has `it` and `'s`. The joined word gets the label of the clitic. A clitic after a mark
+stays separate, so the number of marks does not change; this is checked.
 """
 
 import sys
@@ -18,7 +18,7 @@ EMPTY = "O"
 
 
 def join(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Words and labels with clitics joined to the word before."""
+    """Returns words and labels, with each clitic joined to the previous word."""
     joined: list[tuple[str, str]] = []
     for word, label in rows:
         if word in CLITICS and joined and joined[-1][1] == EMPTY:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """usage: utils/learn_casing.py LABELS-FILE CASED-DATA-DIR OUT [TABLE]
 
-Learns from a cased text (`punc prepare --lowercase false`) how words with capitals after the first letter are written
-(punc.text.casing), and adds the lines of a table.
+Learns from a cased text (`punc prepare --lowercase false`) how to write words with capitals after the first letter
+(punc.text.casing), and writes them to OUT, together with the entries of TABLE if one is given.
 """
 
 import os
@@ -20,14 +20,14 @@ from punc.text.casing import first, read_casing
 
 
 def learn(sets: Iterable[DataDir], labels: LabelSet, min_count: int = 2) -> dict[str, str]:
-    """Learn a table: word as its label writes it → form, for the words whose form differs.
+    """Learn a table that maps a word, capitalised as its label says, to its usual spelling, where the two differ.
 
-    min_count  occurrences of a form below which it is ignored
+    min_count  spellings that occur less often are ignored
 
-    A form must have at least two thirds of all uses of the word in any case: CAT is not the form of `cat`, although
-    most capitalized cats are written so. Utterances without a lower-case letter are skipped. Memory grows with
-    the number of distinct words. Raises InputError for a directory without labels, or with labels that are not in the
-    set.
+    A spelling must account for at least two thirds of all uses of the word in any case: CAT is not the usual spelling
+    of `cat`, even if most capitalised occurrences are CAT. Utterances without a lower-case letter are skipped. Memory
+    grows with the number of distinct words. Raises InputError for a directory without labels, or with labels that are
+    not in the set.
     """
     counts: Counter[tuple[str, str]] = Counter()
     for data in sets:
@@ -53,7 +53,7 @@ def learn(sets: Iterable[DataDir], labels: LabelSet, min_count: int = 2) -> dict
 
 
 def write_casing(path: str | os.PathLike, table: Mapping[str, str]) -> None:
-    """Write a table, in its order."""
+    """Write a table in the order of its entries."""
     with atomic_file(path) as file:
         file.writelines(f"{plain} {form}\n" for plain, form in table.items())
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """usage: utils/learn_transitions.py LABELS-FILE DATA-DIR WEIGHT OUT
 
-Counts which label follows which in a text, and writes what is added to log-posteriors when labels are chosen:
-WEIGHT · log(P(label | label before) / P(label)). Decoding uses this file if a model directory has it as
-`transitions.txt`.
+Counts in a text how often each label follows each other label. Writes, for each pair, the number that decoding adds to
+log-posteriors: WEIGHT · log(P(label | previous label) / P(label)). Decoding uses this file if it is in the model
+directory as `transitions.txt`.
 """
 
 from pathlib import Path

@@ -5,9 +5,9 @@ cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)"
 bash utils/setup.sh --train
 . ./path.sh
 status=0
-# run.pl and slurm.pl are Python; their comments say why.
+# run.pl and slurm.pl are Python scripts; run.pl says why.
 ruff check --extension pl:python . utils/run.pl utils/slurm.pl || status=1
-mypy &  # takes a core for half a minute
+mypy &  # keeps one core busy for half a minute
 # Sourced files are searched for next to the file that sources them. data/ and exp/ are outputs of recipes.
 find .ci/run ./*.sh utils egs tests -name .venv -prune -o \( -name '*.sh' -o -path .ci/run \) \
   -not -path '*/data/*' -not -path '*/exp/*' -print0 |

@@ -1,17 +1,17 @@
-# Sourced by recipe.sh and transcript.sh, which have `fail`: a lock for scripts that run many commands in a directory.
+# Sourced by recipe.sh and transcript.sh, which define `fail`: a lock for scripts that run many commands in a directory.
 # shellcheck shell=bash
 
-# unlock_directory: at the end; removes a directory made here that has nothing else.
+# unlock_directory: called at the end. Removes the lock and, if lock_directory made it and it is empty, the directory.
 unlock_directory() {
   rm -f "$_lock"
   [ -z "${_made-}" ] || rmdir "${_lock%/*}" 2>/dev/null || :
 }
 
-# lock_directory DIR COMMAND …: makes the directory and takes its lock until the script ends; fails with its holder
-# if another script has it.
+# lock_directory DIR COMMAND …: makes the directory and holds its lock until the script ends. If another script holds
+# it, fails with a message that says which one.
 #
-# The lock is flock(2) on the open file 9, DIR/.run.lock, so it ends with this script and the commands that it has started
-# on this machine, however they end. Each command also locks the directory that it writes (punc/base/lock.py).
+# The lock is flock(2) on the open file 9, DIR/.run.lock. So it is released when this script, and all commands that it
+# started on this machine, have ended for any reason. Each command also locks its output directory (punc/base/lock.py).
 lock_directory() {
   local host pid command status=0
   [ -d "$1" ] || _made=$1
@@ -21,7 +21,7 @@ lock_directory() {
   flock -n 9 2>/dev/null || status=$?
   case $status in
     0)
-      # Else the last holder has removed the file in between, and others would not see this lock.
+      # If this fails, the last holder has just removed the file, so others would not see this lock: try again.
       [ /dev/fd/9 -ef "$_lock" ] || { lock_directory "$@" && return; }
       printf '%s %s %s\n' "${HOSTNAME:-?}" $$ "${*:2}" >"$_lock"
       trap unlock_directory EXIT

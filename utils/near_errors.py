@@ -2,9 +2,9 @@
 """usage: near_errors.py LABELS-FILE COLLAPSE REFERENCE RECOGNIZED PUNCTUATED
 
 Scores punctuated ASR output near recognition errors and elsewhere. REFERENCE has the words that were said, RECOGNIZED
-the ASR output with the reference labels, PUNCTUATED the same words with the labels to score. A slot is near an error if
-the word before or after it is wrong, or if a word is missing there. COLLAPSE is as in `punc score`; its P, R and F1 are
-printed, or those of all marks if it is empty.
+has the ASR output with the reference labels, and PUNCTUATED has the ASR output with the labels to score. A slot is near
+an error if the word before or after it is wrong, or if a word is missing there. COLLAPSE is as in `punc score`. Prints
+P, R and F1 of this collapse or, if COLLAPSE is empty, of all marks.
 """
 
 import numpy as np
@@ -19,15 +19,15 @@ from punc.timing.align import align_words
 
 
 def words_and_labels(directory: str, labels: LabelSet) -> tuple[list[str], np.ndarray]:
-    """All words of a data directory, and the numbers of their labels."""
+    """Returns all words of a data directory, and the numbers of their labels."""
     utterances = list(DataDir(directory).utterances())
     words = [word for utterance in utterances for word in utterance.words]
     return words, label_numbers(utterances, labels, directory)
 
 
 def near_error(said: list[str], recognized: list[str]) -> np.ndarray:
-    """Whether each slot of the recognized words is near an error, (N,). The end of the text is not an error."""
-    index = np.full(len(recognized) + 1, -1)  # in `said`, for each word that was recognized correctly
+    """For each slot of the recognized words, whether it is near an error, (N,). The end of the text is not an error."""
+    index = np.full(len(recognized) + 1, -1)  # for each word that was recognized correctly, its index in `said`
     index[-1] = len(said)
     for i, j in enumerate(align_words(said, recognized).ref_to_hyp):
         if j >= 0 and said[i] == recognized[j]:

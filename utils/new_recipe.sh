@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Makes a recipe for a new corpus, ready to run. Lines to edit are marked EDIT. docs/new-corpus.md is the manual.
+# Makes a recipe for a new corpus, ready to run. Lines that you may edit are marked EDIT. See docs/new-corpus.md.
 #
 #   utils/new_recipe.sh egs/talks --text DIR                   # DIR/NAME.txt: punctuated texts, one per recording
-#   utils/new_recipe.sh egs/talks --text DIR --times FILE.ctm  # word times: a CTM, or a folder of CTMs, TextGrids or JSON
-#                                                              # of Gentle
-#   utils/new_recipe.sh egs/talks --text DIR --audio DIR       # recordings, NAME.wav, to be aligned by stage 2
+#   utils/new_recipe.sh egs/talks --text DIR --times FILE.ctm  # word times: a CTM, or a folder of CTMs, TextGrids or
+#                                                              # Gentle's JSON
+#   utils/new_recipe.sh egs/talks --text DIR --audio DIR       # recordings, NAME.wav, which stage 2 aligns
 #   utils/new_recipe.sh egs/talks --text DIR --asr FILE.ctm    # ASR output: a CTM, or a folder of CTMs
 #   utils/new_recipe.sh egs/talks --text DIR --speakers FILE   # who speaks: lines TEXT SPEAKER …, or utt2spk
 #   utils/new_recipe.sh ~/asr/talks/punc --text DIR            # a recipe can be anywhere
@@ -36,7 +36,7 @@ for name in text times audio asr speakers; do case ${!name} in '' | /*) ;; *) pr
 [ -z "$speakers" ] || [ -f "$speakers" ] || fail "$speakers: no such file; name the one that says who speaks"
 check_texts.py ${times:+--times "$times"} ${audio:+--audio "$audio"} ${asr:+--asr "$asr"} "$text"
 
-# Written to a temporary directory and then renamed, so that the recipe is complete or does not exist.
+# The recipe is written to a temporary directory, which is then renamed, so that it is complete or does not exist.
 mkdir -p "$(dirname "$recipe")"
 place=$(cd "$(dirname "$recipe")" && pwd -P)/$(basename "$recipe")
 tmp=$(mktemp -d "$(dirname "$place")/.$(basename "$place").XXXXXX")
@@ -49,7 +49,7 @@ case $(dirname "$place") in
   *) path=$(printf %q "$root/path.sh") ;;
 esac
 
-# fill FILE NAME=VALUE…: replaces @NAME@ by the value. bash takes values literally, sed does not.
+# fill FILE NAME=VALUE…: replaces each @NAME@ by its value. Unlike sed, bash takes the values literally.
 fill() {
   local content pair
   content=$(cat "$1")

@@ -1,12 +1,12 @@
-# Sourced by a script after its default values: makes each variable that the script has set an option.
+# Sourced by a script after it has set its default values. Every variable that the script has set becomes an option.
 #
 #   stage=0
-#   . parse_options.sh          # --stage 3 sets stage=3; --stop-stage is stop_stage
+#   . parse_options.sh          # --stage 3 sets stage=3; --stop-stage sets stop_stage
 #
-# Like Kaldi's: --config FILE is read first, and the command line wins; an unknown option ends the script with status 1;
-# a variable that is true or false takes only these values; --help prints $help_message; the other arguments stay in $@.
-# Unlike Kaldi's: an option without a value is an error, a value is never evaluated, and a variable that is only in the
-# environment is not an option. A config file has lines of --name=value or name=value.
+# As in Kaldi, --config FILE is read first, and the command line overrides it; an unknown option ends the script with
+# status 1; a variable that is true or false takes only these values; --help prints $help_message; all other arguments
+# stay in $@. Unlike in Kaldi, an option without a value is an error, a value is never evaluated, and a variable that is
+# only in the environment is not an option. A config file has lines --name=value or name=value.
 # shellcheck shell=bash
 
 _po_fail() {
@@ -14,7 +14,7 @@ _po_fail() {
   exit 1
 }
 
-# _po_check NAME PLACE: fails unless the script, and not only the environment or the shell, has set the variable.
+# _po_check NAME PLACE: fails unless the script itself has set the variable; the environment or the shell do not count.
 _po_check() {
   local _po_attributes
   if [[ $1 =~ ^[A-Za-z][A-Za-z0-9_-]*$ ]] && _po_attributes=$(declare -p "${1//-/_}" 2>/dev/null); then

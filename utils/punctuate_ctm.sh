@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Punctuates a CTM: makes punctuated text, a punctuated CTM, subtitles and paragraphs. Runs in any Kaldi recipe.
+# Punctuates a CTM: writes punctuated text, a punctuated CTM, subtitles and paragraphs. Runs in any Kaldi recipe.
 #
 #   ln -s /path/to/punc/utils punc
 #   punc/punctuate_ctm.sh --cmd "$cmd" --nj 4 data/test exp/tri3/decode_test/ctm /path/to/punc-model transcripts/test

@@ -1,12 +1,12 @@
 # Sourced by scripts that run jobs: quotes words for the command line of run.pl, slurm.pl and queue.pl.
 #
-# These programs turn their arguments into one line for bash. An argument without spaces is copied as it is; one with
-# spaces is put in double quotes, so bash runs a $(…) in it. Kaldi's queue.pl and slurm.pl also write the line to a
-# here-document, where bash runs $(…) even in single quotes. JOB becomes the number of the job wherever it occurs.
+# These programs turn their arguments into one line for bash. An argument without spaces is copied as it is. An argument
+# with spaces is put in double quotes, in which bash would run a $(…). Kaldi's queue.pl and slurm.pl also write the line
+# to a here-document, where bash runs $(…) even in single quotes. JOB becomes the job's number wherever it occurs.
 # shellcheck shell=bash disable=SC2034
 
 # quote WORD …: sets the array `quoted` to words that get through unchanged. All bytes except some harmless ones become
-# $'\xHH', which has no space, and has no meaning in a here-document; JOB becomes J$'\x4f'B.
+# $'\xHH', which has no spaces and no special meaning in a here-document; JOB becomes J$'\x4f'B.
 quote() {
   local LC_ALL=C safe='[A-Za-z0-9_./:=@%+,-]' word char code result i
   quoted=()

@@ -1,8 +1,8 @@
 # Sourced by a recipe's run.sh after its default values, cmd.sh and path.sh. Reads the options of the command line (see
 # parse_options.sh), and defines the functions that recipes share. With run.pl as cmd, --nj is the number of processes
-# for text on this machine; with slurm.pl or another program, the number of jobs with one process each. Both give the
-# same files. A recipe may set data, exp, label_file, and decode_options and score_options, which punc punctuate and
-# score get for all systems.
+# for text on this machine; with slurm.pl or another program, it is the number of jobs with one process each. Both give
+# the same files. A recipe may set data, exp, label_file, decode_options and score_options. The last two are passed to
+# punc punctuate and punc score for all systems.
 # shellcheck shell=bash disable=SC2154
 
 fail() {
@@ -10,11 +10,11 @@ fail() {
   exit 1
 }
 
-train_ranks=1  # --train-ranks: processes on a machine that train a model together
-train_nodes=1  # --train-nodes: machines of a Slurm job that train a model together, each by --train-ranks processes
-train_cmd=${train_cmd-}  # $cmd of trainings, if they need other resources
+train_ranks=1  # --train-ranks: how many processes on a machine train a model together
+train_nodes=1  # --train-nodes: how many machines of a Slurm job, with --train-ranks processes each, train it together
+train_cmd=${train_cmd-}  # the $cmd for trainings, if they need other resources
 keep_rows=false  # --keep-rows true: the pages keep the published rows of systems that are not in exp
-seeds=1  # --seeds "1 2 3": a system is trained with each, and is exp/SYSTEM, exp/SYSTEM.seed2, exp/SYSTEM.seed3
+seeds=1  # --seeds "1 2 3": train each system with each seed, as exp/SYSTEM, exp/SYSTEM.seed2 and exp/SYSTEM.seed3
 
 _arguments=("$@")
 _start_dir=${OLDPWD:-$PWD}  # run.sh has changed to its own directory
@@ -31,18 +31,19 @@ for _option in train_ranks train_nodes; do
 done
 [[ $seeds =~ ^[1-9][0-9]*(\ [1-9][0-9]*)*$ ]] || fail "--seeds '$seeds'; write whole numbers, as --seeds '1 2 3'"
 
-# One run at a time, because a second one would write the same files; with several languages, one run for each. Only
-# runs of stage 4 alone can run side by side, to train several systems at once: punc train locks its system's directory.
+# Only one run (or one per language) is allowed at a time, because a second one would write the same files. The
+# exception is stage 4 by itself: several runs can train several systems at once, because punc train locks its system's
+# directory.
 . "$(dirname "${BASH_SOURCE[0]}")/lock.sh"
 [ "${stage-0} ${stop_stage-}" = "4 4" ] || lock_directory "exp${language:+/$language}" "$0" "${_arguments[@]}"
 
 data=data exp=exp label_file=conf/labels.txt decode_options=() score_options=()
-# Whether $cmd sends jobs to other machines, and how many processes a command has.
+# cluster: whether $cmd sends jobs to other machines; processes: how many processes each command may use.
 case ${cmd%% *} in run.pl | */run.pl) cluster=false processes=$nj ;; *) cluster=true processes=1 ;; esac
 
 . "$(dirname "${BASH_SOURCE[0]}")/train.sh"
 
-# absolute OPTION …: makes options that are paths absolute; the user's paths are relative to the user's directory.
+# absolute OPTION …: makes paths in these options absolute. They are relative to the directory where the user started.
 absolute() {
   local name
   for name in "$@"; do
@@ -50,7 +51,8 @@ absolute() {
   done
 }
 
-# choose OPTION NAME …: checks that the option has only these names, separated by spaces; empty or `all` means all.
+# choose OPTION NAME …: checks that the option has only these names, separated by spaces. Empty or `all` means all
+# names.
 choose() {
   local name
   case ${!1} in '' | all) printf -v "$1" %s "${*:2}" ;; esac
@@ -59,9 +61,9 @@ choose() {
   done
 }
 
-# choose_systems [TABLE]: reads the table of systems, conf/systems, and checks that --systems has only names from it. A line
-# is NAME STAGE STORE [NEED …]. A need is a system above, which is trained too, or a program or data that run.sh knows.
-# A NAME in parentheses is not a row of the results, but other systems need it.
+# choose_systems [TABLE]: reads the table of systems, conf/systems, and checks that --systems has only names from it.
+# Lines are NAME STAGE STORE [NEED …]. A need is a system further up, which is then trained, too, or a program or data
+# that run.sh knows. A NAME in parentheses is not a row of the results, but other systems need it.
 _systems=()
 declare -A stage_of store_of needs_of
 choose_systems() {
@@ -73,7 +75,8 @@ choose_systems() {
   choose systems "${rows[@]}"
 }
 
-# asked NAME: whether --systems has the system NAME, or one that reads the store NAME, or needs the program or data NAME.
+# asked NAME: whether --systems has the system NAME, or a system that reads the store NAME or needs the program or data
+# NAME.
 asked() {
   local system
   for system in $systems; do
@@ -93,13 +96,13 @@ leave_out() {
   [ -z "$left" ] || echo "$0: $2, so no$left" >&2
 }
 
-# runs STAGE: whether --stage and --stop-stage have it.
+# runs STAGE: whether this stage is between --stage and --stop-stage.
 runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
 
-# in_stage STAGE: the systems to train in a stage, in the order of the table: those of --systems, and their needs.
+# in_stage STAGE: prints the systems to train in a stage, those of --systems and those that they need, in table order.
 in_stage() {
   local system number wanted=" $systems "
-  for ((number = ${#_systems[@]} - 1; number >= 0; number--)); do  # needed systems are above
+  for ((number = ${#_systems[@]} - 1; number >= 0; number--)); do  # from the end, because needed systems are further up
     system=${_systems[number]}
     [[ $wanted != *" $system "* ]] || wanted+="${needs_of[$system]} "
   done
@@ -117,7 +120,7 @@ newer() {
 # make_file FILE COMMAND …: writes what the command prints to FILE, whole or not at all.
 make_file() { "${@:2}" >"$1.new" && mv "$1.new" "$1"; }
 
-# two_at_a_time COMMAND ARGUMENT …: runs the command with each argument, two at the same time; stops if one fails.
+# two_at_a_time COMMAND ARGUMENT …: runs the command once for each argument, two at the same time. Stops if one fails.
 two_at_a_time() {
   local first second
   while [ $# -gt 1 ]; do
@@ -134,15 +137,16 @@ two_at_a_time() {
   done
 }
 
-# one_job LOG COMMAND ARGUMENT …: runs a command by $cmd, with exactly these arguments.
+# one_job LOG COMMAND ARGUMENT …: runs a command through $cmd, with exactly these arguments.
 one_job() {
   local quoted
   quote "${@:2}"
   $cmd "$1" "${quoted[@]}"
 }
 
-# in_jobs LOG OUT-DIR punc COMMAND ARGUMENT …: one_job, with the log LOG.log; if $cmd sends jobs elsewhere, --nj jobs
-# make parts of the directory OUT-DIR, one of the arguments, which are then joined. Their logs are LOG.JOB.log.
+# in_jobs LOG OUT-DIR punc COMMAND ARGUMENT …: runs the command through one_job, with the log LOG.log. If $cmd sends
+# jobs to other machines, --nj jobs with the logs LOG.JOB.log make parts of OUT-DIR, which is one of the arguments; the
+# parts are then joined.
 in_jobs() {
   local log=$1 out=$2 parts=$2.parts job argument joined=() arguments=() quoted
   if ! $cluster; then one_job "$log.log" "${@:3}"; return; fi
@@ -151,29 +155,29 @@ in_jobs() {
     arguments+=("${quoted[@]}")
   done
   for ((job = 1; job <= nj; job++)); do joined+=("$parts/$job"); done
-  rm -rf "$parts"  # left by a run that was killed
+  rm -rf "$parts"  # a killed run may have left parts
   $cmd JOB=1:"$nj" "$log.JOB.log" "$3" "$4" --jobs "$nj" --job JOB "${arguments[@]}" &&
     one_job "$log.log" punc join "$out" "${joined[@]}" && rm -rf "$parts"
 }
 
-# text_job LOG COMMAND …: one_job if $cmd sends jobs to other machines; otherwise runs the command here.
+# text_job LOG COMMAND …: runs the command through one_job if $cmd sends jobs to other machines, otherwise directly.
 text_job() { if $cluster; then one_job "$@"; else "${@:2}"; fi; }
 
-# check_labels DATA-DIR: fails if the data directory was made with another label set, which is in its punct.labels.
+# check_labels DATA-DIR: fails if the data directory was made with another label set. Its punct.labels records this set.
 check_labels() {
   local one_form='/^#/d; s/[[:space:]]+/ /g; s/^ | $//g; /^$/d'  # no comments, one space between columns
   [ ! -f "$1/punct.labels" ] || cmp -s <(sed -E "$one_form" "$1/punct.labels") <(sed -E "$one_form" "$label_file") ||
     fail "$1 was made with another label set than $label_file; remove the data, and what was made of them: cd $(printf %q "$PWD") && rm -r $data $exp"
 }
 
-# prepare_set SET [OPTION …] FILE …: punc prepare, the data directory of a set, if it is not there yet.
+# prepare_set SET [OPTION …] FILE …: makes the data directory of a set with punc prepare, if it does not exist.
 prepare_set() {
   if [ -f "$data/$1/text" ]; then check_labels "$data/$1" && return; fi
   text_job "$data/log/prepare_$1.log" punc prepare --nj "$processes" --labels "$label_file" "${@:2}" "$data/$1"
 }
 
-# prepare_listed SET [OPTION …]: the data directory of the texts in data/split/SET. A list edited later is refused,
-# because other sets, the stores and the models are made from the old lists.
+# prepare_listed SET [OPTION …]: makes the data directory of the texts listed in data/split/SET. Fails if the list was
+# edited afterwards, because other sets, the stores and the models were made from the old lists.
 prepare_listed() {
   local files
   [ ! -f "$data/$1/text" ] || [ "$data/$1/text" -nt "$data/split/$1" ] ||
@@ -182,7 +186,7 @@ prepare_listed() {
   prepare_set "$1" "${@:2}" "${files[@]}"
 }
 
-# make_store [OPTION …] STORE-DIR DATA-DIR …: punc make-store with the label set.
+# make_store [OPTION …] STORE-DIR DATA-DIR …: runs punc make-store with the label set.
 make_store() {
   local options=()
   while [[ $1 = --* ]]; do options+=("$1" "$2") && shift 2; done
@@ -195,17 +199,18 @@ validate() {
   for set in "$@"; do punc validate --labels "$label_file" "$data/$set"; done
 }
 
-# For the scripts in local/, which also make data and stores.
+# These are exported for the scripts in local/, which also make data and stores.
 export -f fail quote one_job in_jobs text_job check_labels prepare_set make_store validate newer make_file
 export cmd nj cluster processes data exp label_file
 
-# project REFERENCE-SET ASR-SET OUT-SET: the ASR output with the labels of the reference, if it is not there yet.
+# project REFERENCE-SET ASR-SET OUT-SET: makes the set of ASR output with the reference's labels, if it does not exist.
 project() {
   if [ -f "$data/$3/text" ]; then check_labels "$data/$3" && return; fi
   punc project --labels "$label_file" "$data/$1" "$data/$2" "$data/$3" 2>&1 | tee "$data/$3.wer" >&2
 }
 
-# prepare_asr CTM-OR-DIR: the set test_asr, the ASR output for the recordings of test_ref with the labels of test_ref.
+# prepare_asr CTM-OR-DIR: makes the set test_asr: ASR output for the recordings of test_ref, with the labels of
+# test_ref.
 prepare_asr() {
   if [ ! -f "$data/test_asr_words/text" ]; then
     if [ -d "$1" ]; then cat "$1"/*.ctm; else cat "$1"; fi |
@@ -215,22 +220,23 @@ prepare_asr() {
   project test_ref test_asr_words test_asr
 }
 
-# decode MODEL-DIR DATA-DIR OUT-DIR [OPTION …]: punc punctuate, if OUT-DIR is older than the model or the data. OUT-DIR
-# is ROW/NAME, or ROW.seedN/NAME for seeds other than 1. A packed model has model.json, others final.pt.
+# decode MODEL-DIR DATA-DIR OUT-DIR [OPTION …]: runs punc punctuate if OUT-DIR is older than the model or the data.
+# OUT-DIR is ROW/NAME; for seeds other than 1, it becomes ROW.seedN/NAME. Packed models have model.json, others
+# final.pt.
 decode() {
   local seed model out weights
   for seed in $seeds; do
     model=$(dir_of_seed "$seed" "$1") out=$(dir_of_seed "$seed" "${3%/*}")/${3##*/}
-    [ "$seed" = 1 ] || [ -f "$model/final.pt" ] || continue  # some models have one seed
+    [ "$seed" = 1 ] || [ -f "$model/final.pt" ] || continue  # some models have only one seed
     if [ -f "$model/model.json" ]; then weights=model.json; else weights=final.pt; fi
     newer "$out/text" "$model/$weights" "$2/text" || in_jobs "${out%/*}/log/${out##*/}" "$out" \
       punc punctuate --nj "$processes" "${decode_options[@]}" "${@:4}" "$model" "$2" "$out" || return
   done
 }
 
-# score REFERENCE-DIR DECODED-DIR OUT-DIR [OPTION …]: punc score into OUT-DIR/score, if it is older than its inputs or
-# than run.sh, which has the options. OUT-DIR and DECODED-DIR are ROW/decode_SET, or ROW.seedN/decode_SET for seeds
-# other than 1. score_name=score_NAME writes another score of the same output, NAME.
+# score REFERENCE-DIR DECODED-DIR OUT-DIR [OPTION …]: runs punc score if OUT-DIR/score is older than its inputs, or than
+# run.sh, which has the options. OUT-DIR and DECODED-DIR are ROW/decode_SET; for seeds other than 1, they become
+# ROW.seedN/decode_SET. score_name=score_NAME writes a second score of the same output, OUT-DIR/score_NAME.
 score() {
   local seed decoded out name=${score_name-score}
   for seed in $seeds; do
@@ -242,8 +248,8 @@ score() {
   done
 }
 
-# decode_and_score MODEL-DIR ROW-DIR 'SET …' [OPTION …]: punctuates sets with these options, as ROW-DIR/decode_SET, and scores
-# them: one row of the results.
+# decode_and_score MODEL-DIR ROW-DIR 'SET …' [OPTION …]: makes one row of the results: punctuates the sets with these
+# options, each into ROW-DIR/decode_SET, and scores them.
 decode_and_score() {
   local set
   for set in $3; do
@@ -252,8 +258,8 @@ decode_and_score() {
   done
 }
 
-# tune_scale MODEL-DIR SET …: writes MODEL-DIR/scale, the best --scale of the labels without a mark on these sets. A
-# packed model contains its scale, so its file has none.
+# tune_scale MODEL-DIR SET …: writes to MODEL-DIR/scale the --scale of the labels without a mark that is best on these
+# sets. A packed model already contains its scale, so for such a model, the file is empty.
 tune_scale() {
   local set pairs=() seeds=1
   if [ -f "$1/model.json" ]; then make_file "$1/scale" : && return; fi
@@ -264,15 +270,15 @@ tune_scale() {
   make_file "$1/scale" tune_scale.py "$label_file" "${pairs[@]}"
 }
 
-# collect_results [CONF]: writes the pages of all systems that have been scored, and prints the first, RESULTS.md.
-# report.html shows the same scores with plots and with the errors in the text. conf/results-PAGE.conf is for the pages
-# in results/PAGE, or for those of the recipe if it has no conf/results.conf and results/PAGE has no pages.
+# collect_results [CONF]: writes the pages of all systems that have been scored, and prints RESULTS.md. report.html
+# shows the same scores, plots, and the errors in the text. With conf/results-PAGE.conf, published rows (--keep-rows)
+# are those in results/PAGE, or the recipe's own if results/PAGE and conf/results.conf do not exist.
 collect_results() {
   local conf=${1-conf/results.conf} published=. kept=() argument line=./run.sh
   case $conf in */results-*) published=results/${conf##*/results-} published=${published%.conf} ;; esac
   [ -d "$published" ] || [ -f conf/results.conf ] || published=.
   if $keep_rows && [ -f "$published/RESULTS.tsv" ]; then kept=(--keep "$published"); fi
-  for argument in "${_arguments[@]}"; do  # the command of this run, so that it can be repeated
+  for argument in "${_arguments[@]}"; do  # record the command of this run, so that it can be repeated
     [[ $argument =~ ^[A-Za-z0-9_.,:/=+@%-]+$ ]] || argument="'${argument//\'/\'\\\'\'}'"
     line+=" $argument"
   done

@@ -1,10 +1,10 @@
-"""Finds the sentences that are in two sets of texts: how many there are, and the most frequent ones.
+"""Finds the sentences that occur in two sets of texts: how many there are, and which are the most frequent.
 
-A sentence ends at a mark in END before a space (a full-width mark needs none), at an empty line, and at a line that
-begins with `#`, which is not a sentence itself. Two sentences are the same if their letters and digits are the same,
-ignoring case and marks. 16 bytes are kept for each sentence of the smaller set, and nothing of the other set. A
-sentence across two parts of a large file (`file_parts`, megabytes) counts as two, and so does one with a dot inside,
-such as that of `Mr.`: its parts are compared.
+A sentence ends at a mark in END that is followed by a space (a full-width mark needs no space), at an empty line, and
+at a line that begins with `#`, which is not itself a sentence. Two sentences are the same if their letters and digits
+are the same; case and marks are ignored. Memory holds 16 bytes for each sentence of the smaller set, and nothing of the
+other set. A sentence with a dot inside, such as in `Mr.`, counts as two sentences. So does a sentence that crosses the
+border of two parts of a large file (`file_parts`, megabytes).
 """
 
 import os
@@ -22,14 +22,14 @@ from punc.base.files import atomic_file
 from punc.base.parallel import map_ordered
 from punc.text.file_parts import FilePart, decode, file_parts
 
-# Marks that end a sentence, with quotes and brackets after them. Only the first mark in a row begins a search.
+# Marks that end a sentence, with the quotes and brackets after them. A match starts only at the first of several marks.
 END = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?=\s)|[。！？]+[」』）”]*|\n[ \t]*\n|^#.*$", re.M)
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 SHOWN = 10
 
 
 class Sentence(NamedTuple):
-    """A sentence: where it begins and ends in the text, and its words, in lower case."""
+    """A sentence: its begin and end in the text, and its words in lower case."""
 
     begin: int
     end: int
@@ -37,12 +37,12 @@ class Sentence(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """What a set shares with training.
+    """What a set has in common with the training texts.
 
-    sentences, words     of the set
-    repeated             (sentences, words) of those that also occur in training
-    long                 the same, for sentences of at least `least` words
-    frequent             the sentences most frequent in training, with their number there
+    sentences, words     the number of sentences and words in the set
+    repeated             (sentences, words): how many of these also occur in training
+    long                 like `repeated`, for sentences of at least `least` words
+    frequent             the shared sentences that are most frequent in training, with their counts there
     """
 
     sentences: int
@@ -53,7 +53,7 @@ class Overlap(NamedTuple):
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """The sentences of a text that have a word."""
+    """Yields the sentences of a text that have at least one word."""
     begin = 0
     for mark in [*END.finditer(text), None]:
         end = len(text) if mark is None else mark.start() if mark[0][0] == "#" else mark.end()
@@ -63,13 +63,13 @@ def sentences(text: str) -> Iterator[Sentence]:
 
 
 def digest(words: Iterable[str]) -> int:
-    """A number of 64 bits for the words of a sentence."""
+    """Returns a 64-bit hash of the words of a sentence."""
     return int.from_bytes(blake2b(" ".join(words).encode(), digest_size=8).digest(), "little")
 
 
 def overlap(held_out: Iterable[str | os.PathLike[str]], training: Iterable[str | os.PathLike[str]], least: int,
             nj: int) -> Overlap:
-    """What texts share with those of training, in `nj` processes. `least`: the fewest words of a long sentence."""
+    """Compares texts with training texts in `nj` processes. `least`: minimum length of a long sentence, in words."""
     held_out = list(held_out)
     found = np.concatenate([np.zeros((0, 2), np.uint64), *map_ordered(_digests, file_parts(held_out, b"\n"), nj)])
     known, first, number = np.unique(found[:, 0], return_index=True, return_counts=True)
@@ -84,7 +84,10 @@ def overlap(held_out: Iterable[str | os.PathLike[str]], training: Iterable[str |
 
 
 def remove_sentences(source: Path, target: Path, known: np.ndarray, least: int) -> Counter[str]:
-    """Copy a text without the sentences of at least `least` words whose digest is in `known`, sorted; counts them."""
+    """Copy a text without those sentences of at least `least` words whose digests are in `known`, which is sorted.
+
+    Returns how many sentences and words were removed.
+    """
     removed = Counter[str]()
     with atomic_file(target) as file:
         for part in file_parts([source], b"\n"):
@@ -92,7 +95,7 @@ def remove_sentences(source: Path, target: Path, known: np.ndarray, least: int) 
             for sentence in sentences(text):
                 if len(sentence.words) >= least and _has(known, digest(sentence.words)):
                     whole = text[sentence.begin:sentence.end]
-                    blank = whole[:-len(whole.lstrip())]  # keeps the next sentence apart from the one before
+                    blank = whole[:-len(whole.lstrip())]  # separates the next sentence from the previous one
                     file.write(text[at:sentence.begin] + blank + "\n" * whole.count("\n", len(blank)))
                     at = sentence.end
                     removed.update(sentences=1, words=len(sentence.words))
@@ -101,19 +104,19 @@ def remove_sentences(source: Path, target: Path, known: np.ndarray, least: int) 
 
 
 def digests(paths: Iterable[str | os.PathLike[str]], nj: int) -> np.ndarray:
-    """The digests of the sentences of texts, each once, sorted."""
+    """Returns the distinct digests of all sentences in texts, sorted."""
     parts = map_ordered(_digests, file_parts(paths, b"\n"), nj)
     return np.unique(np.concatenate([np.zeros(0, np.uint64), *(part[:, 0] for part in parts)]))
 
 
 def _digests(part: FilePart) -> np.ndarray:
-    """The digest and the number of words of each sentence, uint64 (sentences, 2)."""
+    """Returns the digest and the number of words of each sentence, uint64 (sentences, 2)."""
     found = [(digest(one.words), len(one.words)) for one in sentences(decode(part.data, Counter()))]
     return np.array(found, np.uint64).reshape(-1, 2)
 
 
 def _known(part: FilePart, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which of the known digests occur, as indices, and how often."""
+    """Returns the indices of the known digests that occur in a part, and how often each occurs."""
     found = _digests(part)[:, 0]
     at = np.minimum(np.searchsorted(known, found), max(len(known) - 1, 0))
     return np.unique(at[known[at] == found] if len(known) else at[:0], return_counts=True)
@@ -125,12 +128,12 @@ def _has(known: np.ndarray, key: int) -> bool:
 
 
 def _total(number: np.ndarray, lengths: np.ndarray, chosen: np.ndarray) -> tuple[int, int]:
-    """How many sentences are chosen, and their words, given how often each one occurs."""
+    """Returns how many sentences, and how many words, the chosen ones are. `number`: how often each one occurs."""
     return int(number[chosen].sum()), int((number * lengths)[chosen].sum())
 
 
 def _texts(paths: Iterable[str | os.PathLike[str]], counts: dict[int, int]) -> list[tuple[str, int]]:
-    """The words of the sentences with these digests, and their counts, the most frequent first."""
+    """Returns the words of the sentences with these digests, and their counts, in the order of `counts`."""
     texts: dict[int, str] = {}
     for part in file_parts(paths, b"\n"):
         if len(texts) == len(counts):

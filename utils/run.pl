@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
-"""Runs a command, or an array of jobs in parallel, on this machine, with the output in log files.
+"""Runs a command, or an array of jobs in parallel, on this machine. Writes their output to log files.
 
     run.pl [options] [JOB=first:last] LOG COMMAND [ARGUMENT ...]
 
     run.pl exp/log/train.log punc train ...
     run.pl --max-jobs-run 4 JOB=1:10 exp/log/make.JOB.log make.sh JOB '\\|' sort '>' out.JOB
 
-It takes the command lines of Kaldi's run.pl and writes its log format, so slurm.pl or queue.pl can replace it. That is
-why it has this name, although it is Python. Its options are
+It has the command line and log format of Kaldi's run.pl, so slurm.pl or queue.pl can replace it. That is why it has
+this name, although it is a Python script. Its options are
 
-    --max-jobs-run N, -tc N   how many jobs run at a time (default: one for each processor; with --gpu 1, for each GPU)
+    --max-jobs-run N, -tc N   how many jobs run at a time (default: one per processor; with --gpu 1, one per GPU)
     --pick WHICH              which jobs of an earlier call to run again: all, failed (they failed or did not end), or
-                              incomplete (they did not end). The others count as they ended
+                              incomplete (they did not end). The others keep the exit status of the earlier call
 
-All other options (--mem 4G, --num-threads 4, -l ...) ask a scheduler for resources; they are ignored with their value.
+All other options (--mem 4G, --num-threads 4, -l ...) ask a scheduler for resources; they and their values are ignored.
 
-Each argument goes to bash: as it is if it has no spaces (so an escaped | or > works), otherwise in double quotes, or in
-single quotes if it has double quotes in it. JOB, or another name before the =, is replaced in the command and in LOG.
-The exit status is 0 if all jobs succeeded, otherwise 1.
+Arguments are passed to bash. An argument without spaces is not quoted, so an escaped | or > works. Other arguments are
+put in double quotes, or in single quotes if they contain double quotes. JOB, or another name before the =, is replaced
+by the job's number in the command and in LOG. The exit status is 0 if all jobs succeeded, otherwise 1.
 """
 
 import contextlib
@@ -34,18 +34,18 @@ running = set()
 
 
 def jobs_at_once(options, jobs):
-    """How many jobs run at a time if no option says so."""
+    """Returns how many jobs run at a time if no option says so."""
     if options.get("--gpu", "0") not in ("", "0", "false"):
         with contextlib.suppress(OSError):
             run = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)
             return max(1, sum(line.startswith("GPU") for line in run.stdout.splitlines()))
         return 1
     processors = os.cpu_count() or 1
-    return max(1, jobs) if jobs < 1.4 * processors else processors  # as in Kaldi, to avoid a small rest at the end
+    return max(1, jobs) if jobs < 1.4 * processors else processors  # as in Kaldi, so that few jobs do not run last
 
 
 def ended(log):
-    """The exit status of a job of an earlier call; None if it did not end."""
+    """Returns the exit status of a job of an earlier call, from its log; None if it did not end."""
     try:
         with open(log, "rb") as file:
             endings = re.findall(rb"^# Ended \(code (\d+)(; signal \d+)?\)", file.read(), re.M)
@@ -55,7 +55,7 @@ def ended(log):
 
 
 def picked(options, logs):
-    """The indices of the jobs to run, and the exit statuses of an earlier call."""
+    """Returns the indices of the jobs to run, and the exit status of each job in an earlier call, or None."""
     pick = options.get("--pick", "all")
     if pick not in ("all", "failed", "incomplete"):
         fail(f"--pick takes all, failed or incomplete, not '{pick}'")
@@ -65,7 +65,7 @@ def picked(options, logs):
 
 
 def stop(number, _frame):
-    """Pass a signal on to the jobs, so that none outlives this program: they are in other process groups."""
+    """Pass a signal on to the jobs, so that none outlives this program; being in other process groups, they miss it."""
     for job in list(running):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(job.pid, number)

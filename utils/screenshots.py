@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """usage: utils/screenshots.py REPORT.html OUT-DIR
 
-Takes screenshots of the error browser of a page of punc report, and of the page of punc serve, in light and dark:
-OUT-DIR/report_light.png, report_dark.png, serve_light.png and serve_dark.png. The committed ones are made by
+Takes screenshots of the error browser in a page of punc report, and of the page of punc serve, in a light and a dark
+theme: OUT-DIR/report_light.png, report_dark.png, serve_light.png and serve_dark.png. To make the committed ones, run
 utils/screenshots.py egs/mini/exp/report.html docs/images. Needs chromium and the extra `serve`.
 """
 
@@ -46,7 +46,7 @@ def take(call: Any, url: str, action: str, done: str, path: Path) -> None:
     """Open a page, run `action` there, and save a picture when the expression `done` is true."""
     call("Page.navigate", url=url)
     wait(call, "document.readyState === 'complete'")
-    time.sleep(1)  # scripts of the page have run
+    time.sleep(1)  # let the page's scripts run
     call("Runtime.evaluate", expression=action)
     wait(call, done)
     time.sleep(1)
@@ -63,7 +63,7 @@ def wait(call: Any, expression: str) -> None:
 
 @contextmanager
 def served() -> Iterator[str]:
-    """The URL of punc serve while the block runs."""
+    """Run punc serve while the block runs. Yields its URL."""
     with subprocess.Popen(["punc", "serve", "--port=0"], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr
         yield process.stderr.readline().split()[-1]
@@ -72,7 +72,7 @@ def served() -> Iterator[str]:
 
 @contextmanager
 def browser() -> Iterator[Any]:
-    """A function that calls a method of the DevTools protocol in a headless chromium, and returns its result."""
+    """Yields a function that calls a method of the DevTools protocol in a headless chromium and returns its result."""
     from websockets.sync.client import connect
 
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

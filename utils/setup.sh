@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # usage: utils/setup.sh [--train]
-# Makes the virtual environment .venv of this checkout, with punc and the versions of constraints.txt: the packages for
-# bundled models, and with --train also PyTorch and the packages for recipes and tests. path.sh calls it, and recipes
-# and utils/test.sh call it with --train, so nobody has to. It installs once, and again when constraints.txt,
-# pyproject.toml or this script changes.
+# Makes the virtual environment .venv of this checkout and installs punc with the versions of constraints.txt: the
+# packages for bundled models and, with --train, also PyTorch and the packages for recipes and tests. You need not call
+# it: path.sh calls it, and recipes and utils/test.sh call it with --train. It installs only once, and again if
+# constraints.txt, pyproject.toml or this script changes.
 #
-#   PYTHON=/path/to/python3   the Python; by default the first of python3, python3.14 … python3.10 that is 3.10 or newer
-#   PUNC_TORCH=cu130          the build of torch; by default cpu
-#   PUNC_EXTRAS=crf,encoder   more extras of pyproject.toml, for an environment that is made now
+#   PYTHON=/path/to/python3   the Python; default: the first of python3, python3.14 … python3.10 that is 3.10 or newer
+#   PUNC_TORCH=cu130          the build of torch; default: cpu
+#   PUNC_EXTRAS=crf,encoder   additional extras of pyproject.toml, if the environment is made or updated now
 set -eu
 
 cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)"
@@ -35,13 +35,13 @@ find_python() {
 }
 
 pip() {
-  # A progress bar for each download on a terminal, nothing elsewhere.
+  # On a terminal, show a progress bar for each download; elsewhere, show nothing.
   if [ -t 2 ]; then set -- "$@" --progress-bar on; else set -- "$@" --quiet --quiet; fi
   .venv/bin/python -m pip --disable-pip-version-check --no-input "$1" --no-compile "${@:2}" >&2
 }
 
-# The build of torch, PUNC_TORCH: cpu, cu130 or another that PyTorch offers. By default it is the installed build,
-# else cpu. The plain wheel of PyPI is a CUDA build on Linux and brings gigabytes, so it is the last choice.
+# Installs the build PUNC_TORCH of torch: cpu, cu130 or another that PyTorch offers. The default is the installed build
+# or, if there is none, cpu. PyPI's plain wheel is the last choice: on Linux it is a CUDA build, which takes gigabytes.
 install_torch() {
   local installed build=cpu torch
   torch=$(sed -n 's/^torch==//p' constraints.txt)
@@ -66,15 +66,16 @@ install_torch() {
 
 case $*:${PUNC_TORCH-} in
   :) train= ;;
-  :* | --train:*) train=-train ;;  # naming a build of torch asks for torch
+  :* | --train:*) train=-train ;;  # if a build of torch is named, torch is wanted
   *) fail "usage: utils/setup.sh [--train]" ;;
 esac
-[[ $OSTYPE = linux* ]] || PUNC_TORCH=  # other systems have one build
+[[ $OSTYPE = linux* ]] || PUNC_TORCH=  # for other systems, there is only one build
 [[ ${PUNC_TORCH-} =~ ^[a-z0-9.]*$ ]] || fail "PUNC_TORCH='$PUNC_TORCH' is not a build of torch; give cpu or cu130, say"
 stamp="$PWD $(cat constraints.txt pyproject.toml setup.py utils/setup.sh | cksum)"
 is_done && exit
 
-# If two recipes start at once, one sets up and the other waits. The lock ends with the process, however it ends.
+# If two recipes start at once, one sets up and the other waits. The lock is released when the process ends for any
+# reason.
 python=$(find_python)
 mkdir -p .venv 2>/dev/null && [ -w .venv ] ||
   fail "$PWD/.venv cannot be written by $(id -un); run its owner's bash utils/setup.sh${train:+ --train} once"
@@ -89,7 +90,7 @@ if [ "$train" ]; then
 fi
 echo "Setting up .venv: about $size MB to download, once." >&2
 rm -f .venv/.stamp$train
-# An incomplete or moved environment does not work. In any other, the user's own packages stay.
+# An incomplete or moved environment is made anew, because it does not work. In any other, the user's own packages stay.
 if ! .venv/bin/python -m pip --version >/dev/null 2>&1 || ! grep -qF "$PWD/.venv" .venv/bin/activate; then
   rm -rf .venv/*
   "$python" -m venv .venv || fail "could not make a virtual environment in $PWD/.venv; see the message above"
@@ -99,8 +100,8 @@ pip install "$(grep '^pip==' constraints.txt)" 2>/dev/null || echo "pip stays as
 [ -z "$train" ] || install_torch || fail "pip could not install torch; see the message above and docs/install.md"
 pip install --constraint constraints.txt --editable ".${extras:+[$extras]}" ||
   fail "pip could not install the packages; see the message above and docs/install.md"
-# Python compiles imported modules once; pip would compile everything, although most modules of torch are never
-# imported. The needed ones are imported here, so that a Python without write permission does not compile them each
+# Python compiles a module when it is first imported. pip would compile all modules, although most of torch's are never
+# imported. The needed modules are imported here, so that a Python without write permission need not compile them each
 # time.
 PYTHONDONTWRITEBYTECODE='' .venv/bin/python -c "import $modules" ||
   fail "what pip has installed cannot be imported; remove .venv and try again"

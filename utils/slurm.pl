@@ -1,27 +1,27 @@
 #!/usr/bin/env python3
-"""Runs a command, or an array of jobs, under Slurm, and waits for the end, with the output in log files.
+"""Runs a command, or an array of jobs, under Slurm, and waits until they end. Writes their output to log files.
 
     slurm.pl [options] [JOB=first:last] LOG COMMAND [ARGUMENT ...]
 
     slurm.pl --mem 8G --time 24:00:00 exp/log/train.log punc train ...
     slurm.pl --num-threads 4 --max-jobs-run 20 JOB=1:100 exp/log/make.JOB.log make.sh JOB
 
-It takes the command lines of run.pl and writes the same logs. The jobs run in the current directory, after its path.sh
-if there is one. A file, conf/slurm.conf or that of --config FILE, turns the options that ask for resources into options
-of sbatch. Its format is that of Kaldi's slurm.pl:
+It has the same command line and logs as run.pl. The jobs run in the current directory, and first source its path.sh if
+there is one. A configuration file, conf/slurm.conf or the FILE of --config, says how to translate options that ask for
+resources to options of sbatch. It has the format of Kaldi's slurm.pl:
 
     command sbatch --export=PATH       # the command that submits
     option mem=* --mem-per-cpu $0      # --mem 8G becomes --mem-per-cpu 8G
     option mem=0                       # --mem 0 becomes nothing
     default gpu=0                      # without --gpu: --gpu 0
 
-Without a file, DEFAULTS of slurm_conf.py apply. An option that the file does not have is an error, except
---max-jobs-run N. Options with one dash (-p queue) go to sbatch unchanged.
+Without a file, the DEFAULTS in slurm_conf.py apply. An option that is not in the file is an error, except
+--max-jobs-run N. Options with one dash (-p queue) are passed to sbatch unchanged.
 
-The directory q/ next to the logs has what was submitted (.sh) and what Slurm itself says about the jobs (.log). A job
-that Slurm ends (time, memory, scancel, a lost node) has failed, and is named. If Slurm starts a job again, this program
-waits for it. If a signal stops this program, it cancels its jobs. The exit status is 0 if all jobs succeeded, otherwise
-1.
+The directory q/ next to the logs has the submitted script (.sh) and Slurm's own messages about the jobs (.log). A job
+that Slurm ends (time, memory, scancel, a lost node) counts as failed, and is reported. If Slurm starts a job again,
+this program waits for it. If a signal stops this program, it cancels its jobs. The exit status is 0 if all jobs
+succeeded, otherwise 1.
 """
 
 import contextlib
@@ -42,9 +42,9 @@ from slurm_conf import sbatch_options
 UNKNOWN = "no longer known"
 ENDED = {"COMPLETED", "FAILED", UNKNOWN}
 KILLED = {"BOOT_FAIL", "CANCELLED", "DEADLINE", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT"}
-GRACE = 60  # s until the file of a finished job must be visible here; network file systems are slow
-LOOK = (0.1, 3)  # s between checks for finished jobs, first and last
-ASK = (1, 30)  # s between questions to Slurm, least and most; in between, a quarter of the time waited so far
+GRACE = 60  # s; by then, the file of a finished job must be visible here, although network file systems are slow
+LOOK = (0.1, 3)  # s between checks for finished jobs, at the beginning and later
+ASK = (1, 30)  # s; limits for the time between two queries to Slurm, which is a quarter of the time waited so far
 
 JOB_SCRIPT = """\
 #!/bin/bash
@@ -56,7 +56,7 @@ exec {program} --run-job {description} "${{SLURM_ARRAY_TASK_ID:-1}}"
 
 
 def queue_place(call):
-    """Where Slurm's files go, as in Kaldi: for exp/log/a.JOB.log the directory exp/q and the name a."""
+    """Returns the directory and the name of Slurm's files, as in Kaldi: for exp/log/a.JOB.log, exp/q and a."""
     directory, name = os.path.split(call.log)
     while call.name and call.name in directory:
         directory = os.path.dirname(directory)
@@ -67,7 +67,7 @@ def queue_place(call):
 
 
 def write_script(call, submit, threads, queue, name):
-    """Write the script that the jobs run. Returns it, and the directory where each job leaves its exit status."""
+    """Write the script that the jobs run. Returns its path, and the directory to which jobs write exit statuses."""
     script, description = (os.path.abspath(os.path.join(queue, name + end)) for end in (".sh", ".json"))
     with writing():
         os.makedirs(queue, exist_ok=True)
@@ -83,25 +83,25 @@ def write_script(call, submit, threads, queue, name):
 
 
 def as_pattern(path):
-    """A path for --output, which stands for itself: %j is a job's number there, unless a backslash is in the path."""
+    """Escapes a path for --output, where %j would be the job's number; with a backslash, nothing is replaced."""
     return path.replace("\\", "\\\\") if "\\" in path else path.replace("%", "%%")
 
 
 def one_line(text):
-    """A text for a comment: without line ends, which would end the comment."""
+    """Replaces line ends in the text of a comment, because they would end the comment."""
     return re.sub(r"[\x00-\x1f\x7f]", "?", text)
 
 
 def run_one(description, number):
-    """What a job does on its node: run the command, and leave its exit status."""
+    """Run a job on its node: run the command, and write its exit status to a file."""
     with open(description) as file:
         what = json.load(file)
     name = what["name"]
     command, log = (what[key].replace(name, number) if name else what[key] for key in ("command", "log"))
     job = f"{os.environ['SLURM_ARRAY_JOB_ID']}_{number}" if name else os.environ["SLURM_JOB_ID"]
-    # The log is not emptied here: Slurm may have started the job before, on a lost node, and training continues.
-    signal.signal(signal.SIGTERM, lambda *_: None)  # from Slurm; the command gets it too, and its end is still reported
-    # Not in a separate process group, because Slurm must find all its processes.
+    # The log is not emptied: Slurm may have started the job before, on a node that was lost, and a training continues.
+    signal.signal(signal.SIGTERM, lambda *_: None)  # Slurm also sends it to the command, whose end must be reported
+    # The command is not in a separate process group, because Slurm must find all processes.
     code = run_job(command, log, what["threads"], f"Running on {os.uname().nodename}, Slurm's job {job}")
     path = os.path.join(what["done"], number)
     with open(path + ".new", "w") as file:
@@ -111,7 +111,7 @@ def run_one(description, number):
 
 
 def submit(command):
-    """Submit, and return the job's number. Ends the program if Slurm refuses."""
+    """Submit a job. Returns its number. Ends the program if Slurm refuses."""
     try:
         said = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     except OSError as error:
@@ -123,7 +123,10 @@ def submit(command):
 
 
 def states(job):
-    """The states of a job's tasks, {number: state}, without forgotten ones; None if Slurm does not answer."""
+    """Returns the states of a job's tasks, {number: state}, without tasks that Slurm has forgotten.
+
+    Returns None if Slurm does not answer.
+    """
     said = subprocess.run(["squeue", "--noheader", "--array", "--states=all", "--format=%K %T", f"--jobs={job}"],
                           capture_output=True, text=True, check=False)
     if said.returncode:
@@ -133,7 +136,7 @@ def states(job):
 
 
 def left_in(done):
-    """The exit statuses that jobs have left so far, {number: status}."""
+    """Returns the exit statuses that jobs have written so far, {number: status}."""
     found = {}
     for name in os.listdir(done):
         if name.isdigit():
@@ -143,15 +146,15 @@ def left_in(done):
 
 
 def remove(done):
-    """Remove the directory of exit statuses, also while cancelled jobs are leaving theirs in it."""
+    """Remove the directory of exit statuses, even if cancelled jobs are still writing theirs."""
     gone = done + ".gone"
-    with contextlib.suppress(FileNotFoundError):  # a signal came while it was removed
-        os.rename(done, gone)  # so that no job writes there any longer
+    with contextlib.suppress(FileNotFoundError):  # it is being removed already, and a signal came
+        os.rename(done, gone)  # so that jobs can no longer write there
     shutil.rmtree(gone, ignore_errors=True)
 
 
 def settled(state, left, late):
-    """The exit status of a job, and Slurm's reason if Slurm ended it; None if it has not ended."""
+    """Returns a job's exit status, and the reason if Slurm ended it. Returns None if the job has not ended."""
     if state in KILLED:
         return left or 1, state
     if left is not None and state in ENDED:
@@ -162,9 +165,9 @@ def settled(state, left, late):
 
 
 def wait(job, numbers, done):
-    """Wait for all jobs. Returns {number: exit status}, and {number: reason} for those that Slurm ended.
+    """Wait for all jobs. Returns {number: exit status}, and {number: reason} for jobs that Slurm ended.
 
-    Slurm is asked about jobs that have left no exit status, or that of a killed job: Slurm may have killed it.
+    This queries Slurm about jobs that have written no exit status, or one that says they were killed, maybe by Slurm.
     """
     codes, reasons, silent_since = {}, {}, {}
     start = asked = time.monotonic()

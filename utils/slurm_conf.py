@@ -1,4 +1,4 @@
-"""The configuration of slurm.pl, in the format of Kaldi's slurm.pl, and the options of sbatch."""
+"""Reads the configuration of slurm.pl, which has the format of Kaldi's slurm.pl, and makes options of sbatch."""
 
 import os
 import re
@@ -20,9 +20,9 @@ option gpu=* --gres=gpu:$0
 
 
 def read_config(path: str | None) -> tuple[str, dict[tuple[str, str], str], dict[str, str]]:
-    """A configuration: the command, {(option, value): options of sbatch}, {option: its default value}.
+    """Read a configuration. Returns the command, {(option, value): options of sbatch}, and {option: default value}.
 
-    Without a path it is conf/slurm.conf, or DEFAULTS if there is no such file. Exits if a line is wrong.
+    Without a path, this reads conf/slurm.conf or, if there is no such file, DEFAULTS. Exits if a line is wrong.
     """
     command, options, defaults = None, {}, {}
     lines = DEFAULTS.splitlines()
@@ -50,7 +50,7 @@ def read_config(path: str | None) -> tuple[str, dict[tuple[str, str], str], dict
 
 
 def sbatch_options(call: Call) -> tuple[list[str], int]:
-    """The command that submits, with options for the requested resources; and the number of threads."""
+    """Returns the command that submits, with options for the requested resources, and the number of threads."""
     asked, short = {}, []
     for option, values in call.options:
         if option.startswith("--"):

@@ -1,6 +1,6 @@
-"""Alignment and recognition of speech with pocketsphinx, and phones of words by flite.
+"""Aligns and recognises speech with pocketsphinx, and gets the phones of words from flite.
 
-pocketsphinx is an extra (`speech`). Its own models are of English; `hmm` and `dictionary` name others.
+pocketsphinx is in the extra `speech`. Its own models are for English; options can name others.
 """
 
 import re
@@ -18,12 +18,12 @@ from punc.timing.pauses import TimedWord
 
 RATE = 16000  # samples/s
 FRAMES = 100  # frames/s
-# For alignment, narrowest first. Recognition uses the default beams: with these it takes three times as long and finds
-# the same words.
+# The beams for alignment, the narrower ones first. Recognition tries the default beams first, because with these beams
+# it takes three times as long and finds the same words.
 BEAMS = ({"beam": 1e-80, "wbeam": 1e-60, "pbeam": 1e-80}, {"beam": 1e-160, "wbeam": 1e-120, "pbeam": 1e-160})
-FAINT = 2  # of 32768: noise added to audio that could not be aligned; in digital silence the last word may not end
-MAX_STATES = 5000  # active at once; more take longer and find the same words
-VOICE = "kal16"  # of flite
+FAINT = 2  # of 32768; noise added if audio could not be aligned, because in digital silence the last word may not end
+MAX_STATES = 5000  # states that may be active at once; more states take longer and find the same words
+VOICE = "kal16"  # a voice of flite
 
 
 class Heard(NamedTuple):
@@ -36,14 +36,14 @@ class Heard(NamedTuple):
 
 
 def timed(name: str, start: float, heard: Iterable[Heard], confidence: bool) -> Iterator[TimedWord]:
-    """The words of a chunk that begins at `start` seconds, with their times in the recording."""
+    """Yields the words of a chunk that begins at `start` seconds, with their times in the recording."""
     for word, begin, end, sure in heard:
         yield TimedWord(name, "1", round(start + begin / FRAMES, 2), round((end - begin) / FRAMES, 2), word,
                         round(sure, 3) if confidence else None)
 
 
 class Sphinx:
-    """The decoders, each made at its first use.
+    """The decoders. Each one is made when it is first used.
 
     phones   returns the phones of a word that is not in the dictionary
     models   options of pocketsphinx: hmm, dict, lm; empty: its own models
@@ -54,9 +54,9 @@ class Sphinx:
         self._decoders: dict[tuple, Any] = {}
 
     def align(self, samples: np.ndarray, words: Sequence[str], spoken: Sequence[str]) -> list[Heard] | None:
-        """The times of the words in int16 samples, one for each; None if they could not be aligned.
+        """Returns the time of each word in int16 samples; None if the words could not be aligned.
 
-        spoken  the words as they are spoken, for their phones
+        spoken  the words in spoken form, from which their phones are made
         """
         noise = np.random.default_rng(0).integers(-FAINT, FAINT + 1, len(samples)).astype(np.int16)
         for beams, audio in ((BEAMS[0], samples), (BEAMS[0], samples + noise), (BEAMS[1], samples + noise)):
@@ -71,11 +71,11 @@ class Sphinx:
         return None
 
     def knows(self, word: str) -> bool:
-        """Whether the dictionary has a word."""
+        """Returns whether the dictionary has a word."""
         return self._decoder(**{"lm": None, **BEAMS[0]}).lookup_word(word) is not None
 
     def recognise(self, samples: np.ndarray) -> list[Heard]:
-        """The words recognised in int16 samples."""
+        """Returns the words recognised in int16 samples."""
         for beams in ({}, *BEAMS):
             if heard := _decode(self._decoder(**beams), samples):
                 return heard
@@ -92,7 +92,7 @@ class Sphinx:
 
 
 def _decode(decoder: Any, samples: np.ndarray) -> list[Heard]:
-    """The words that a decoder finds, without silences, noises and the numbers of pronunciations."""
+    """Returns the words that a decoder finds, without silences, noises and pronunciation numbers."""
     decoder.start_utt()
     decoder.process_raw(samples.astype("<i2").tobytes(), full_utt=True)
     decoder.end_utt()
@@ -103,14 +103,14 @@ def _decode(decoder: Any, samples: np.ndarray) -> list[Heard]:
 
 
 def flite_phones(word: str) -> str:
-    """The phones with which flite speaks an English word, with their names in pocketsphinx's dictionary."""
+    """Returns the phones with which flite speaks an English word, named as in pocketsphinx's dictionary."""
     run = ["flite", "-voice", VOICE, "-ps", "-t", word, "none"]
     phones = subprocess.run(run, check=True, capture_output=True, text=True).stdout.split()
     return " ".join({"ax": "AH"}.get(phone, phone.upper()) for phone in phones if phone != "pau")
 
 
 def read_wav(path: Path) -> np.ndarray:
-    """The int16 samples of a WAV file of 16 kHz, 16 bit and one channel. Raises InputError for another one."""
+    """Returns the int16 samples of a WAV file. Raises InputError unless it has 16 kHz, 16 bit and one channel."""
     remedy = f"convert it: sox {path.name} -r 16000 -b 16 -c 1 new/{path.stem}.wav"
     with open_input(path) as opened:
         try:

@@ -1,18 +1,19 @@
-"""Decides which text is in which set: shares of words, whole texts, and a speaker's texts in one set.
+"""Decides which text is in which set. Sets get shares of the words, as whole texts, and no speaker is in two sets.
 
-Sharing out. Each set gets a tenth of the words; the last set gets the rest. The texts are taken in the order of their
-names, so that each set has texts from everywhere in that order. Each goes to the set with the fewest words for its
-share, or the first of several. It skips a set if more than half of it would be beyond the share. The first text of a
-set is always taken, and the next ones up to LEAST if the set stays within twice its share.
+Sharing out. Each set gets a tenth of the words; the last set gets the rest. Texts are taken in the order of their
+names, so that each set has texts from everywhere in that order. Each text goes to the set that has the fewest words
+relative to its share; if several do, to the first of them. It skips a set if more than half of the text would exceed
+the set's share. But a set always takes its first text, and the next ones up to LEAST if it stays within twice its
+share.
 
-Large texts. A set of one large text is not representative. So a text of more than a STREAMS-th of a share goes to the
-last set, if the smaller texts hold at least twice the words of the shares. If they do not, the limit is doubled until
-they do, or until it is twice a share.
+Large texts. A set with only one large text is not representative. So a text with more than a STREAMS-th of a share goes
+to the last set, if the smaller texts have at least twice the words of the shares. If they do not, this limit is doubled
+until they do, or until it is twice a share.
 
-Speakers. Texts that share a speaker, directly or through other texts, count as one text. A speaker in most texts, such
-as the host of a programme, would link all of them. So if there are fewer than MIN_TEXTS such groups, or one has more
-than three quarters of the words, the speakers of more than half of the texts are left out, then those of more than a
-quarter, and so on.
+Speakers. Texts that share a speaker, directly or through other texts, form a group, which counts as one text. A speaker
+who is in most texts, such as the host of a programme, would link all of them. So if there are fewer than MIN_TEXTS
+groups, or if one has more than three quarters of the words, speakers who are in more than half of the texts are
+ignored, then those who are in more than a quarter, and so on.
 """
 
 import os
@@ -31,25 +32,25 @@ from punc.data.tables import fields, read_table
 from punc.text.file_parts import FilePart, file_parts
 from punc.text.passages import file_name
 
-MIN_TEXTS = 4  # one for test, one for development, and two for training: 4-gram+DT-p splits them in two
-LEAST = 2  # texts in a set, if they are not too large
-STREAMS = 10  # texts that a share can hold; from ten recordings on, intervals are of recordings
+MIN_TEXTS = 4  # one text for test, one for development, and two for training, because 4-gram+DT-p splits train
+LEAST = 2  # the minimum number of texts in a set, if they are not too large
+STREAMS = 10  # texts that a share should hold; with ten or more recordings, intervals resample recordings
 SHARES = {"test_ref": Fraction(1, 10), "dev": Fraction(1, 10), "train": Fraction(8, 10)}
-TREE_SHARES = {"tree": Fraction(1, 5), "rest": Fraction(4, 5)}  # of train
+TREE_SHARES = {"tree": Fraction(1, 5), "rest": Fraction(4, 5)}  # shares of train
 
 
 class Split(NamedTuple):
-    """The names of the texts in each set, and the speakers that were left out, because they link too many texts."""
+    """The names of the texts in each set, and the speakers that were ignored because they link too many texts."""
 
     sets: dict[str, list[str]]
     ignored: set[str]
 
 
 def split_texts(sizes: Mapping[str, int], speakers: Mapping[str, Collection[str]]) -> Split:
-    """Share out texts by the module's rules: to test_ref, dev and train, and those of train again to tree and rest.
+    """Share out texts by the module's rules: first to test_ref, dev and train, then those of train to tree and rest.
 
-    sizes      the words of each text, by its name, in the order of the names; 1 for each shares out texts, not words
-    speakers   the known speakers of a text by its name
+    sizes      name → number of words, in the order of the names; if all are 1, texts are shared out, not words
+    speakers   name → known speakers
     """
     groups, ignored = _groups(sizes, speakers)
     sets: dict[str, list[str]] = {name: [] for name in SHARES}
@@ -61,7 +62,7 @@ def split_texts(sizes: Mapping[str, int], speakers: Mapping[str, Collection[str]
 
 
 def split_training(names: Sequence[str], sizes: Mapping[str, int]) -> dict[str, list[str]]:
-    """The sets tree and rest, of the texts of train."""
+    """Returns the sets tree and rest, made of the texts of train."""
     found: dict[str, list[str]] = {name: [] for name in TREE_SHARES}
     for text, name in zip(names, share_out([sizes[name] for name in names], TREE_SHARES)):
         found[name].append(text)
@@ -69,7 +70,7 @@ def split_training(names: Sequence[str], sizes: Mapping[str, int]) -> dict[str, 
 
 
 def share_out(sizes: Sequence[int], shares: Mapping[str, Fraction]) -> list[str]:
-    """The set of each text, given its words; the shares of all sets add up to 1."""
+    """Returns the set of each text. `sizes` are the texts' words; `shares` of all sets add up to 1."""
     *small, last = shares
     targets = {name: shares[name] * sum(sizes) for name in small}
     limit = _limit(sizes, list(targets.values()))
@@ -89,12 +90,12 @@ def share_out(sizes: Sequence[int], shares: Mapping[str, Fraction]) -> list[str]
 
 
 def _fits(size: int, words: int, texts: int, target: Fraction) -> bool:
-    """Whether a text fits into a set with this many words and texts."""
+    """Returns whether a text of `size` words fits into a set that has this many words and texts."""
     return not texts or words + Fraction(size, 2) <= target or (texts < LEAST and words + size <= 2 * target)
 
 
 def _limit(sizes: Sequence[int], targets: Sequence[Fraction]) -> Fraction:
-    """The words of the largest text that is not in the last set, given the words of the other sets."""
+    """Returns the limit above which texts go to the last set. `targets` are the words of the other sets."""
     wanted, largest = 2 * sum(targets, Fraction()), max(sizes, default=0)
     limit, most = max(max(targets) / STREAMS, Fraction(1, 2)), 2 * max(targets)  # twice a share is never taken
     while limit < largest:
@@ -106,7 +107,7 @@ def _limit(sizes: Sequence[int], targets: Sequence[Fraction]) -> Fraction:
 
 
 def _groups(sizes: Mapping[str, int], speakers: Mapping[str, Collection[str]]) -> tuple[list[list[str]], set[str]]:
-    """The texts in groups by speaker, in the order of each group's first text, and the speakers that do not count."""
+    """Returns the texts in groups by speaker, in the order of each group's first text, and the ignored speakers."""
     counts = Counter(speaker for name in sizes for speaker in speakers.get(name, ()))
     total, limit = sum(sizes.values()), len(sizes)
     while True:
@@ -119,7 +120,7 @@ def _groups(sizes: Mapping[str, int], speakers: Mapping[str, Collection[str]]) -
 
 
 def _linked(names: Collection[str], speakers: Mapping[str, Collection[str]]) -> list[list[str]]:
-    """The texts that speakers link, directly or by other texts."""
+    """Returns the groups of texts that speakers link, directly or through other texts."""
     of_speaker = defaultdict(list)
     for name in names:
         for speaker in speakers[name]:
@@ -147,7 +148,7 @@ PIECE = re.compile(r"_\d{3,}$")  # the end of a piece's name
 
 
 class Survey(NamedTuple):
-    """The words of each text, by its name, and the speakers that its lines name."""
+    """The number of words of each text, by its name, and the speakers that its lines name."""
 
     words: dict[str, int]
     speakers: dict[str, set[str]]
@@ -156,7 +157,7 @@ class Survey(NamedTuple):
 def survey(paths: Iterable[str | os.PathLike[str]], speaker_prefix: str, nj: int) -> Survey:
     """Read texts in `nj` processes.
 
-    speaker_prefix   the beginning of lines that name a speaker, such as `#speaker`; empty: no line does
+    speaker_prefix   the beginning of lines that name a speaker, such as `#speaker`; empty: no lines name speakers
     """
     paths = list(paths)
     found = Survey({file_name(path): 0 for path in paths}, {file_name(path): set() for path in paths})
@@ -167,7 +168,7 @@ def survey(paths: Iterable[str | os.PathLike[str]], speaker_prefix: str, nj: int
 
 
 def _part(part: FilePart, prefix: str) -> tuple[str, int, set[str]]:
-    """A part's file, its words, and the speakers that it names."""
+    """Returns a part's file, its number of words, and the speakers that it names."""
     words, speakers, start = 0, set(), prefix.encode()
     for line in part.data.splitlines():
         if prefix and line.startswith(start):
@@ -178,11 +179,11 @@ def _part(part: FilePart, prefix: str) -> tuple[str, int, set[str]]:
 
 
 def read_speakers(path: str | os.PathLike[str], names: Iterable[str]) -> dict[str, set[str]]:
-    """The speakers of texts, from a table with lines `TEXT SPEAKER …` or, as in Kaldi's utt2spk, `UTTERANCE SPEAKER`.
+    """Reads the speakers of texts from lines `TEXT SPEAKER …` or, as in Kaldi's utt2spk, `UTTERANCE SPEAKER`.
 
-    An utterance belongs to the text with whose name it begins, before a `-` or `_`; of several such texts, to the one
-    with the longest name. A piece of a text (`cut_text`) has the speakers of the whole text. Raises InputError for a
-    line without a speaker, and if no line belongs to a text.
+    An utterance belongs to a text if its id is the text's name followed by `-` or `_` and more. If there are several
+    such texts, it belongs to the one with the longest name. A piece of a text (`cut_text`) has the speakers of the
+    whole text. Raises InputError for a line without a speaker, and if no line belongs to a text.
     """
     whole = {name: PIECE.sub("", name) for name in names}
     found: dict[str, set[str]] = {name: set() for name in [*whole, *whole.values()]}
@@ -201,10 +202,10 @@ def read_speakers(path: str | os.PathLike[str], names: Iterable[str]) -> dict[st
 
 
 def cut_text(path: str | os.PathLike[str], folder: Path, words: int) -> list[Path]:
-    """Cut a text into files NAME_001.txt, … of at least `words` words, except the last; returns their paths.
+    """Cut a text into files NAME_001.txt, … of at least `words` words, except the last. Returns their paths.
 
-    A text is cut before an empty line, or before a line that begins with `#`; if there is no such line within as many
-    words again, at the end of a line.
+    A text is cut before an empty line, or before a line that begins with `#`. If there is no such line within the next
+    `words` words, it is cut at the end of a line.
     """
     pieces: list[list[bytes]] = [[]]
     found: list[Path] = []

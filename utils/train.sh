@@ -1,8 +1,8 @@
-# Sourced by recipe.sh: trains a model with each of --seeds, in one or several processes. Uses seeds, train_ranks,
-# train_nodes, train_cmd and cmd of recipe.sh.
+# Sourced by recipe.sh: trains a model with each of --seeds, in one or several processes. Uses the variables seeds,
+# train_ranks, train_nodes, train_cmd and cmd of recipe.sh.
 # shellcheck shell=bash disable=SC2154
 
-# What starts a training in several processes. The job expands Slurm's variables.
+# The command that starts a training in several processes. Slurm's variables are expanded in the job.
 launch=()
 if [ "$train_nodes" -gt 1 ]; then
   # shellcheck disable=SC2016
@@ -13,7 +13,7 @@ elif [ "$train_ranks" -gt 1 ]; then
   launch=(torchrun --standalone --nproc-per-node "$train_ranks" --no-python)
 fi
 
-# conf_files CONF: a conf file and all files that it includes.
+# conf_files CONF: prints a conf file and all files that it includes.
 conf_files() {
   local included
   echo "$1"
@@ -23,15 +23,15 @@ conf_files() {
   done < <(sed -nE 's/^--config(=|[[:space:]]+)([^[:space:]]+).*/\2/p' "$1")
 }
 
-# dir_of_seed SEED DIR: the directory of a model, or of a row of the results, for a seed: DIR for seed 1.
+# dir_of_seed SEED DIR: prints the directory of a model, or of a row of the results, for a seed: DIR itself for seed 1.
 dir_of_seed() { if [ "$1" = 1 ]; then echo "$2"; else echo "$2.seed$1"; fi; }
 
-# options_of_seed SEED CONF [OPTION …]: the options to train a model with a seed other than 1. A model that it is built
-# on, named by an option --…-model, is that of the same seed, if it exists.
+# options_of_seed SEED CONF [OPTION …]: prints the options to train a model with a seed other than 1. If the model is
+# built on another one, which an option --…-model names, it is built on that model of the same seed, if this exists.
 options_of_seed() {
   local argument option='' model
   echo "--seed $1"
-  { # what comes first holds: the command line, the conf, what it includes
+  { # the first value counts: of the command line, then of the conf, then of the files that the conf includes
     for argument in "${@:3}"; do
       case $option in --*-model) echo "$option $argument" ;; esac
       option=$argument
@@ -42,9 +42,9 @@ options_of_seed() {
   done
 }
 
-# train CONF STORE MODEL-DIR [OPTION …]: punc train, once for each of --seeds. Keeps a finished model that is newer than
-# its store, its conf and its tuned options. A stopped run continues where it was; the logs of its parts are train.1.log
-# … train.log. A model that is not trained by gradient has no random weights, so one seed is enough.
+# train CONF STORE MODEL-DIR [OPTION …]: runs punc train once for each of --seeds. Keeps a finished model that is newer
+# than its store, its conf and its tuned options. A stopped run continues where it stopped; its logs are train.1.log …
+# train.log. A model that is not trained by gradient has no random weights, so it is trained with one seed only.
 train() {
   local conf=$1 store=$2 model log number files seed of_seed quoted
   mapfile -t files < <(conf_files "$conf")
@@ -55,10 +55,11 @@ train() {
       mapfile -t of_seed < <(options_of_seed "$seed" "$conf" "${@:4}" | tr ' ' '\n')
     fi
     [ ! -f "$3/tuned.conf" ] || files+=("$3/tuned.conf")
-    # A run killed at the last moment has left its progress; punc train sees that it is finished, and removes it.
+    # If a run was killed at the last moment, progress.pt is left; punc train then sees that it is finished, and removes
+    # it.
     newer "$model/final.pt" "$store/conf" "${files[@]}" && [ ! -e "$model/progress.pt" ] && continue
     log=$model/log/train.log number=1
-    if [ -s "$log" ] && ! grep -q ' is finished$' "$log"; then  # $cmd begins a log anew
+    if [ -s "$log" ] && ! grep -q ' is finished$' "$log"; then  # keep the log, because $cmd would overwrite it
       while [ -e "${log%.log}.$number.log" ]; do number=$((number + 1)); done
       mv "$log" "${log%.log}.$number.log"
     fi

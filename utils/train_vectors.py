@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Trains word vectors on the words of data directories and writes them in word2vec's text format.
 
-Skip-gram with negative sampling (Mikolov et al. 2013), by gensim, the extra `vectors`. Words are read as
-models read them, stream by stream, without sentence ends. With --labels the marks stand between them and are learned
-like words, as in the texts of published vectors, but get no line in the file. Training takes one thread, so the same
+Uses skip-gram with negative sampling (Mikolov et al. 2013) by gensim, which is in the extra `vectors`. Words are read
+as models read them, stream by stream, without sentence ends. With --labels, marks stand between words and are learned
+like words, as in the texts of published vectors, but are not written to the file. Training uses one thread, so the same
 words and options give the same file, byte for byte.
 """
 
@@ -20,11 +20,11 @@ from punc.bin.script import run_script
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 
-LINE = 1000  # tokens that gensim gets at a time; it cuts lines at 10,000
+LINE = 1000  # tokens in a line for gensim, which would cut lines at 10,000
 
 
 def tokens(sets: Sequence[DataDir], marks: Sequence[str], words: int = 0) -> Iterator[list[str]]:
-    """The words of each stream of data directories with marks after them; at most `words` in all, 0: no limit."""
+    """Yields the words of each stream in data directories, each followed by its mark; at most `words` words, 0: all."""
     marks, left = frozenset(marks), words or sys.maxsize
     for data in sets:
         for _, utterances in data.streams():

@@ -1,8 +1,8 @@
 # Sourced by punctuate_ctm.sh, punctuate_decode.sh and punctuate_text.sh: their options, and functions that run them.
 #
-# A Kaldi recipe calls the scripts through a link to this directory, and they find punc and its .venv through the link;
-# or from a directory made by punc kaldi-scripts, in which installed.sh names the punc. They keep the current directory,
-# and prefer the recipe's run.pl, queue.pl or slurm.pl to punc's.
+# A Kaldi recipe calls the scripts through a link to this directory, through which they find punc and its .venv. Or it
+# calls them in a directory made by punc kaldi-scripts, where installed.sh names the punc to run. The scripts do not
+# change the current directory, and prefer the recipe's run.pl, queue.pl or slurm.pl to punc's.
 # shellcheck shell=bash
 
 cmd=run.pl       # run.pl, queue.pl or slurm.pl, with its options
@@ -21,13 +21,13 @@ fail() {
 # shellcheck source=utils/lock.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lock.sh"
 
-# check_usage COUNT ARGUMENT …: check --nj and the number of arguments
+# check_usage COUNT ARGUMENT …: checks --nj and the number of arguments.
 check_usage() {
   [ $(($# - 1)) -eq "$1" ] || fail "$(($# - 1)) arguments, not $1; ${help_message%%\\n*}"
   [[ $nj =~ ^[1-9][0-9]*$ ]] || fail "--nj $nj is not a number of jobs; give 1 or more"
 }
 
-# is_ours: whether $cmd is run.pl or slurm.pl of punc. They accept any name of a log; Kaldi's pass it to a shell.
+# is_ours: whether $cmd is punc's run.pl or slurm.pl. These accept any name of a log; Kaldi's pass the name to a shell.
 is_ours() {
   local name
   for name in run.pl slurm.pl; do [ ! "${command[0]}" -ef "$scripts/$name" ] || return 0; done
@@ -49,7 +49,7 @@ else
 fi
 command[0]=${program:-$(command -v -- "${command[0]-}")} || fail "--cmd '$cmd': no such program; give run.pl, for example"
 
-# A path that begins with a dash is not an option. (-h and --… in the place of a path are options.)
+# From here on, arguments are paths. One that begins with a dash gets ./, so that it is not taken for an option.
 for path; do
   shift
   case $path in
@@ -59,7 +59,7 @@ for path; do
   set -- "$@" "$path"
 done
 
-# punctuate DATA-DIR MODEL-DIR OUT-DIR [OPTION …]: run punc transcript with these options, in jobs
+# punctuate DATA-DIR MODEL-DIR OUT-DIR [OPTION …]: runs punc transcript with these options, in jobs.
 punctuate() {
   local data=$1 model=$2 out=$3 number=JOB job quoted
   shift 3
@@ -69,7 +69,7 @@ punctuate() {
   [ ! "$out" -ef "$data" ] || fail "$out: the output is the data directory; name another one"
   lock_directory "$out" "$0" "$@"
   mkdir -p "$out/log" || exit 1
-  rm -rf "$out"/.parts.*  # left by a run that was killed
+  rm -rf "$out"/.parts.*  # a killed run may have left parts
   parts=$out/.parts.$$
   trap 'rm -rf "$parts"; unlock_directory' EXIT
   [ -z "$scale" ] || set -- "$@" --scale "$scale"
@@ -78,7 +78,7 @@ punctuate() {
   quoted[${#quoted[@]}-1]+=$number
   if ! "${command[@]}" "$number=1:$nj" "$out/log/punctuate.$number.log" "${quoted[@]}" --job "$number" \
       2>"$out/log/cmd.log"; then
-    # An error that the user can fix is one line; the line of one job is enough.
+    # An error that the user can fix is one line. Print the line of one job only.
     job=$(cat "$out"/log/punctuate.*.log 2>/dev/null | sed -n 's/^punc transcript: //p' | head -n 1)
     [ -z "$job" ] || fail "$job"
     cat "$out/log/cmd.log" >&2

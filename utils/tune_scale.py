@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """usage: tune_scale.py LABELS-FILE DATA-DIR DECODE-DIR [DATA-DIR DECODE-DIR …] >OUT
 
-Prints the `--scale` of the labels that write neither a mark nor an opening mark that gives the highest F1 of marks on development sets: the mean of
-the sets' F1, so that a large set counts as much as a small one. DECODE-DIR is DATA-DIR punctuated with `--posteriors
-true`. A mark counts whatever the case of its word. The grid is printed as a log.
+Prints the `--scale` of the labels that write no mark, before or after the word, that gives the highest F1 of marks on
+development sets. F1 is averaged over the sets, so that large and small sets count equally. DECODE-DIR is DATA-DIR
+punctuated with `--posteriors true`. The case of words is ignored. The F1 of all factors that were tried is printed to
+standard error.
 """
 
 import sys
@@ -21,13 +22,13 @@ GRID = np.arange(0.3, 1.25, 0.05)
 
 
 def f1(labels: np.ndarray, chosen: np.ndarray) -> float:
-    """F1 of marks, in percent; 0 is no mark."""
+    """Returns the F1 of marks, in percent. Label 0 is no mark."""
     right = int(((labels == chosen) & (labels > 0)).sum())
     return 200 * right / max(int((labels > 0).sum()) + int((chosen > 0).sum()), 1)
 
 
 def read_set(directory: str, decoded: str, labels: LabelSet) -> tuple[np.ndarray, np.ndarray]:
-    """The labels of all slots, (N,), and their posteriors, (N, L). Raises InputError if they do not belong together."""
+    """Returns the labels (N,) and posteriors (N, L) of all slots. Raises InputError if they do not fit together."""
     utterances, archive = list(DataDir(directory).utterances()), Path(decoded) / "post.ark"
     found = dict(read_posteriors(archive))
     for utterance in utterances:

@@ -1,1 +1,1 @@
-"""What all other packages use. Nothing here depends on punctuation."""
+"""Utilities that all other packages use. Nothing here has to do with punctuation."""

@@ -1,17 +1,17 @@
-"""The one kind of error that a user can cause, and checks of arguments that raise it."""
+"""InputError, the exception for everything that a user can fix, and checks of arguments that raise it."""
 
 import os
 import re
 from collections.abc import Iterable
 
 StrPath = str | os.PathLike[str]  # the name of a file or directory
-LONGEST = 1000  # characters of a message
-# Control characters would move the cursor or colour a terminal; the others change the direction of writing.
+LONGEST = 1000  # characters; the maximum length of a message
+# Control characters could move a terminal's cursor or colour it; the other characters change the writing direction.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def one_line(text: str, longest: int = LONGEST) -> str:
-    """A text as one line for a terminal: control characters escaped, and without the middle if it is too long."""
+    """Returns a text as one line for a terminal. Control characters are escaped; the middle of long text is cut out."""
     text = CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text.replace("\n", " "))
     return text if len(text) <= longest else f"{text[:longest * 2 // 3 - 3]} … {text[-(longest // 3):]}"
 
@@ -32,26 +32,26 @@ class InputError(Exception):
         self.what, self.remedy, self.file, self.line = what, remedy, file, line
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        # Worker processes send their errors to the parent. By default, Python would restore one from its message alone.
+        # Worker processes send their errors to the parent. By default, Python would restore only the message.
         return InputError, (self.what, self.remedy, self.file, self.line)
 
 
 def check_at_least(least: float, **values: float) -> None:
-    """Raise InputError for the first of some named values that is below `least` or NaN: `widths=0; it is 1 or more`."""
+    """Raise InputError for the first named value that is below `least` or NaN, such as `widths=0; it is 1 or more`."""
     for name, value in values.items():
         if not value >= least:
             raise InputError(f"{name}={value}", f"it is {least} or more")
 
 
 def check_probability(**values: float) -> None:
-    """Raise InputError for the first of some named values that is not in [0, 1): `dropout=1.0; it is …`."""
+    """Raise InputError for the first named value that is not in [0, 1), such as `dropout=1.0; it is …`."""
     for name, value in values.items():
         if not 0 <= value < 1:
             raise InputError(f"{name}={value}", "it is at least 0 and less than 1")
 
 
 def check_choice(choices: Iterable[str], **values: str) -> None:
-    """Raise InputError for the first of some named values that is not one of `choices`: `pool=sum; choose from …`."""
+    """Raise InputError for the first named value that is not in `choices`, such as `pool=sum; choose from …`."""
     choices = tuple(choices)
     for name, value in values.items():
         if value not in choices:

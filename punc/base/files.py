@@ -1,4 +1,4 @@
-"""Files: read with errors that a user can act on; written under another name, then renamed: whole or not at all."""
+"""Reads files with helpful errors. Writes files under another name and then renames them: all of it or nothing."""
 
 import contextlib
 import errno
@@ -17,10 +17,10 @@ from punc.base.errors import InputError, StrPath
 from punc.base.lock import lock_directory
 from punc.base.stop import held
 
-NEW = ".new"  # in a directory: the files that will replace it, or those that a killed process has left
-OPEN_FILE = re.compile(r"/dev/std(in|out|err)|(/dev|/proc/[^/]+)/fd/\d+")  # what the system calls an open file
+NEW = ".new"  # a folder in a directory: holds the files that will replace the old ones, or what a killed process left
+OPEN_FILE = re.compile(r"/dev/std(in|out|err)|(/dev|/proc/[^/]+)/fd/\d+")  # the system's names of open files
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-# Files of a data directory, which commands write and read by these names.
+# Commands read and write the files of a data directory by these names.
 TABLES = frozenset(("text", "punct", "punct.labels", "utt2spk", "spk2utt", "segments", "wav.scp", "ctm", "turns",
                     "reco2file_and_channel", "pauses.scp", "pauses.ark"))
 
@@ -42,7 +42,7 @@ def open_input(path: StrPath, remedy: str = "make it, or name another one") -> I
 
 
 def decode_line(line: bytes, path: StrPath, number: int) -> str:
-    """A line as text, without its line end. Raises InputError for CR, NUL and bytes that are not UTF-8."""
+    """Returns a line as text, without its line end. Raises InputError for CR, NUL and bytes that are not UTF-8."""
     if b"\r" in line:
         raise InputError("a carriage return", "convert the line ends: sed -i 's/\\r//g'", path, number)
     if b"\0" in line:
@@ -54,14 +54,14 @@ def decode_line(line: bytes, path: StrPath, number: int) -> str:
 
 
 def decoded_lines(path: StrPath, remedy: str = "make it, or name another one") -> Iterator[tuple[int, str]]:
-    """The lines of a file, numbered from 1. Raises InputError as `open_input` and `decode_line`."""
+    """Yields the lines of a file, numbered from 1. Raises InputError like `open_input` and `decode_line`."""
     with open_input(path, remedy) as file:
         for number, line in enumerate(file, 1):
             yield number, decode_line(line, path, number)
 
 
 def read_lines(path: StrPath) -> Iterator[tuple[int, str]]:
-    """The lines of a file that people write, numbered from 1, without empty ones and comments (`# …`)."""
+    """Yields the lines of a hand-written file, numbered from 1, without empty lines and comments (`# …`)."""
     for number, raw in decoded_lines(path):
         line = raw.strip()
         if line and not line.startswith("#"):
@@ -69,14 +69,15 @@ def read_lines(path: StrPath) -> Iterator[tuple[int, str]]:
 
 
 def read_blocks(path: StrPath, size: int = 1 << 20) -> Iterator[bytes]:
-    """A file in blocks of `size` bytes; the last may be shorter. Raises InputError if it is missing or not a file."""
+    """Yields a file in blocks of up to `size` bytes. Raises InputError if the file is missing or not a file."""
     with open_input(path) as file:
         while block := file.read(size):
             yield block
 
 
 def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
-    """Raise InputError if an output is an input, or the directory of an input's tables, whatever names they have."""
+    """Raise InputError if an output is also an input, or would replace a table of an input directory. Files are
+    compared themselves, not their names."""
     existing = [path for path in inputs if path and os.path.exists(path)]
     for out in outputs:
         for path in existing:
@@ -93,9 +94,9 @@ def _is_same_directory(directory: Path, other: str) -> bool:
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Remove the unfinished files that killed processes have left for `path`: those that nobody holds a lock on."""
+    """Remove unfinished copies of `path` that killed processes have left: the temporary files without a lock."""
     for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
-        with contextlib.suppress(OSError), open(leftover, "rb+") as file:  # gone, another user's, or no locks
+        with contextlib.suppress(OSError), open(leftover, "rb+") as file:  # removed, another user's, or no locks here
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             leftover.unlink()
 
@@ -105,22 +106,22 @@ def _new_file(path: Path) -> tuple[int, Path]:
         tmp = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
         try:
             file = os.open(tmp, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-        except OSError as error:  # of the name that the user gave
+        except OSError as error:  # report the name that the user gave
             error.filename = str(path)
             raise
         with contextlib.suppress(OSError):  # if locks do not work here, no process removes leftovers
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if tmp.exists():  # no other process removed it before it was locked
+        if tmp.exists():  # otherwise, another process removed it before it was locked
             return file, tmp
         os.close(file)
 
 
 @contextlib.contextmanager
 def atomic_file(path: StrPath, mode: str = "w") -> Iterator[IO]:
-    """Open a file that replaces `path` when the block ends without an error; makes its directory.
+    """Open a file that replaces `path` when the block ends without an error. Its directory is made if necessary.
 
-    Text is written as UTF-8 with line feeds, whatever the locale. After an error or a kill, `path` is as before. A
-    symbolic link stays, and the file that it names is replaced. A device or a pipe is written to as it is; `-` is
+    Text is written as UTF-8 with line feeds in every locale. After an error or a kill, `path` is unchanged. If `path`
+    is a symbolic link, the link stays and its target is replaced. Devices and pipes are written to directly. `-` is
     standard output. Raises InputError for a directory.
     """
     if os.fspath(path) == "-":
@@ -155,7 +156,7 @@ def _is_device(path: StrPath) -> bool:
 
 @contextlib.contextmanager
 def unchanged(key: StrPath) -> Iterator[None]:
-    """Raise InputError if another process replaces a directory while the block reads it; `key` as in `atomic_dir`."""
+    """Raise InputError if another process replaces a directory while the block reads it. `key`: see `atomic_dir`."""
     before = _identity(key)
     yield
     if _identity(key) != before:
@@ -172,11 +173,11 @@ def _identity(path: StrPath) -> tuple[int, int, int] | None:
 
 @contextlib.contextmanager
 def name_full_disk(path: StrPath) -> Iterator[None]:
-    """Add the file's name to the error of a full disk, because a failed write does not know it."""
+    """Add the file's name to the error that a full disk raises, because a failed write does not know the name."""
     try:
         yield
     except (OSError, RuntimeError) as error:
-        cause = error if isinstance(error, OSError) else error.__context__  # torch.save raises another error instead
+        cause = error if isinstance(error, OSError) else error.__context__  # torch.save raises a RuntimeError instead
         if not isinstance(cause, OSError) or cause.errno not in FULL_DISK:
             raise
         cause.filename = cause.filename or os.fspath(path)
@@ -185,14 +186,14 @@ def name_full_disk(path: StrPath) -> Iterator[None]:
 
 @contextlib.contextmanager
 def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[Path]:
-    """Make a directory in `path`; its files move into `path` when the block ends without an error.
+    """Yield a temporary directory in `path`. Its files move into `path` when the block ends without an error.
 
-    This process holds the lock of `path` meanwhile. Older files in `path` that are not written again stay, because they
-    may be the user's own.
+    During the block, this process holds the lock of `path`. Older files in `path` that are not written again stay,
+    because they may be the user's own.
 
-    key     a file among those written, without which no program reads the directory. It is removed first and written
-            last, so a directory that is half replaced when the process is killed has no key
-    stale   patterns of older files that do not belong to the new ones, and are removed with the others
+    key     one of the written files, without which no program reads the directory. It is removed first and written
+            last, so if the process is killed while it replaces the files, the directory has no key
+    stale   patterns of older files to remove because they do not belong to the new files
 
     Raises InputError if `path` is a file, if another process writes there, or if a directory is in a file's place.
     """
@@ -201,7 +202,7 @@ def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[P
         raise InputError("this is a file", "name a directory that exists or can be made", path)
     with lock_directory(path), name_full_disk(path):
         tmp = path / NEW
-        shutil.rmtree(tmp, ignore_errors=True)  # of a process that was killed
+        shutil.rmtree(tmp, ignore_errors=True)  # a killed process may have left it
         tmp.mkdir()
         try:
             yield tmp
@@ -214,12 +215,12 @@ def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[P
             shutil.rmtree(tmp, ignore_errors=True)
             raise
         with held():
-            _replace(path, tmp, key, stale)  # after an error here, `tmp` shows that the remaining files are ours
+            _replace(path, tmp, key, stale)  # if this fails, `tmp` stays and shows that the other files are ours
         shutil.rmtree(tmp, ignore_errors=True)
 
 
 def is_unfinished(path: Path) -> bool:
-    """Whether a directory is missing or empty, or `atomic_dir` had begun to write it when its process was killed."""
+    """Returns whether a directory is missing, is empty, or is what a killed process left of an `atomic_dir`."""
     return not path.exists() or (path / NEW).is_dir() or (
         path.is_dir() and all(file.name[0] == "." for file in path.iterdir()))
 
@@ -238,5 +239,5 @@ def _replace(path: Path, tmp: Path, key: str, stale: Iterable[str]) -> None:
     for file in files:
         os.replace(tmp / file, path / file)
     for folder in {file.parent for file in old} - {Path()}:
-        with contextlib.suppress(OSError):  # it has other files
+        with contextlib.suppress(OSError):  # the folder still has other files
             (path / folder).rmdir()

@@ -1,8 +1,8 @@
 """Jobs that share the work of a command, on any machines: `--jobs N --job J`, then `punc join`.
 
-Each job takes a share of the work, in order, and makes a *part*: a directory with its output, and part.json, which
-describes it. `punc join` calls `join(parts, out)` of the command's module in punc/bin. From all parts it makes the
-output of a single job, byte for byte, and removes the parts when the output is complete.
+Each job takes a consecutive share of the work and makes a *part*: a directory with its output, and with part.json,
+which describes the part. `punc join` calls `join(parts, out)` in the command's module in punc/bin. This makes the same
+output as a single job, byte for byte. The parts are removed when the output is complete.
 """
 
 import hashlib
@@ -23,8 +23,8 @@ from punc.base.options import OptionParser
 
 T = TypeVar("T")
 FILE = "part.json"
-JOINED = ".joined"  # in a part: it has been joined and is being removed
-# What may differ between the jobs of one command.
+JOINED = ".joined"  # a file in a part that has been joined and is being removed
+# Options and arguments that may differ between the jobs of one command.
 OWN = {"job", "jobs", "nj", "config", "quiet", "verbose", "out"}
 
 
@@ -37,14 +37,14 @@ def add_job_options(parser: OptionParser) -> None:
 
 
 class Share(NamedTuple):
-    """The share of job number `job`, from 1, of `jobs` jobs."""
+    """The share of job number `job` out of `jobs` jobs, counted from 1."""
 
     job: int
     jobs: int
 
     @classmethod
     def parsed(cls, args: Namespace) -> "Share | None":
-        """The share on a parsed command line; None without `--jobs`. Raises InputError if `--job` is out of range."""
+        """Returns the share that a command line asks for, or None without `--jobs`. Raises InputError for a bad job."""
         if not args.jobs and args.job == 1:
             return None
         if not 1 <= args.job <= args.jobs:
@@ -53,10 +53,11 @@ class Share(NamedTuple):
 
     def of(self, items: Iterable[T], size: Callable[[T], int], total: int,
            streams: Callable[[T], tuple[str, str]] | None = None) -> Iterator[T]:
-        """The items of this share. Jobs take items in order, each about the same amount.
+        """Yields the items of this share. Each job takes consecutive items of about the same total size.
 
-        size     item → its size, such as words or bytes, of a `total`; if that is not exact, shares are less equal
-        streams  item → its first and its last stream; an item that continues a stream goes to the job before
+        size     returns the size of an item, such as words or bytes
+        total    the size of all items; if it is not exact, shares are less equal
+        streams  returns the first and last stream of an item; an item that continues a stream goes to the same job
         """
         before, job, last = 0, 1, None
         for item in items:
@@ -73,20 +74,17 @@ class Share(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A part in the directory `path`, made by `command`, such as `punctuate`, for `share`; `result` is its message.
-
-    inputs   file → [size in bytes, time of its last change in ns]; the same in all parts, and when they are joined
-    """
+    """A part in the directory `path`, which `command`, such as `punctuate`, made for `share`."""
 
     path: Path
     command: str
     share: Share
     options: dict[str, Any]  # the options and arguments of the command; they are the same in all parts of a run
-    inputs: dict[str, list[int]]
-    result: dict[str, Any]
+    inputs: dict[str, list[int]]  # file → [bytes, time of last change in ns]; must stay the same until parts are joined
+    result: dict[str, Any]  # what the job tells `join`
 
     def files(self) -> list[str]:
-        """The names of its files, without part.json, in C order."""
+        """Returns the names of the part's files, without part.json, in C order."""
         return sorted({file.name for file in self.path.iterdir() if file.name[0] != "."} - {FILE})
 
     @property
@@ -95,7 +93,7 @@ class Part(NamedTuple):
 
 
 def state_of(path: StrPath) -> list[int]:
-    """The size of a file in bytes, and the time of its last change in ns. Raises InputError if it is missing."""
+    """Returns a file's size in bytes and the time of its last change in ns. Raises InputError if it is missing."""
     with open_input(path) as file:
         state = os.fstat(file.fileno())
     return [state.st_size, state.st_mtime_ns]
@@ -104,10 +102,8 @@ def state_of(path: StrPath) -> list[int]:
 @contextmanager
 def new_part(path: Path, command: str, share: Share, args: Namespace,
              inputs: Iterable[StrPath]) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """A directory to write a part to, and a dictionary for its `result`; the part replaces an older one.
-
-    Raises InputError if the directory has other content, or if another job writes there.
-    """
+    """Yield a temporary directory to write a part to, and a dictionary for its `result`. The part replaces an older one
+    at `path`. Raises InputError if `path` has other content, or if another job writes there."""
     states = {os.fspath(file): state_of(file) for file in inputs if os.path.isfile(file)}
     options = {name: value for name, value in vars(args).items() if name not in OWN}
     if path.is_dir() and not (path / FILE).is_file() and not is_unfinished(path):
@@ -127,7 +123,7 @@ def _checksum(content: dict[str, Any]) -> str:
 
 
 def read_part(path: Path) -> Part:
-    """Raises InputError if the directory is not a part."""
+    """Read the part.json of a part. Raises InputError if the directory is not a part."""
     with open_input(path / FILE) as file:
         try:
             content = json.loads(file.read())
@@ -140,8 +136,8 @@ def read_part(path: Path) -> Part:
 
 
 def read_parts(paths: Sequence[Path]) -> list[Part]:
-    """The parts of all jobs of one command line, in order. Raises InputError if one is missing, belongs to other jobs
-    or was made with other options or inputs, or if an input has changed since."""
+    """Returns the parts of all jobs of one command, in order. Raises InputError if a part is missing, is of other jobs,
+    or was made with other options or inputs, or if an input has changed since then."""
     parts: list[Part] = []
     for number, path in enumerate(paths, 1):
         if not (path / FILE).is_file():
@@ -172,7 +168,8 @@ def _check_alike(first: Part, part: Part) -> None:
 
 
 def clear_part(path: Path) -> None:
-    """Remove a part from its directory; part.json goes first, and the directory `NEW` says that the rest was a part."""
+    """Remove a part from its directory. part.json goes first; the directory `NEW` marks what is left as the remains of
+    a part if the process is killed."""
     (path / NEW).mkdir(exist_ok=True)
     (path / FILE).unlink(missing_ok=True)
     for file in sorted(path.iterdir()):
@@ -185,8 +182,8 @@ def clear_part(path: Path) -> None:
 
 @contextmanager
 def joining(paths: Sequence[Path]) -> Iterator[list[Part]]:
-    """The parts of all jobs of one command line, in order; they are removed when the block ends without an error."""
-    read_parts(paths)  # first, because a lock would make a missing directory
+    """Yield the parts of all jobs of one command, in order. They are removed when the block ends without an error."""
+    read_parts(paths)  # before locking, because a lock would make a missing directory
     with _locked(paths):
         yield read_parts(paths)
         for path in paths:
@@ -195,7 +192,8 @@ def joining(paths: Sequence[Path]) -> Iterator[list[Part]]:
 
 
 def finish_joining(paths: Sequence[Path]) -> bool:
-    """Remove what is left of these parts after a process that joined them was killed. Returns whether anything was."""
+    """Remove what is left of these parts if a process was killed after it had joined them. Returns whether there was
+    anything to remove."""
     found = [path for path in paths if path.is_dir()]
     left = [path for path in found if any(file.name != LOCK for file in path.iterdir())]
     if not left or not all((path / JOINED).exists() for path in left):
@@ -212,7 +210,7 @@ def _locked(paths: Iterable[Path]) -> Iterator[None]:
             stack.enter_context(lock_directory(path))
         yield
     for path in paths:
-        with suppress(OSError):  # a user's hidden file
+        with suppress(OSError):  # the directory still has a hidden file of the user's
             path.rmdir()
 
 
@@ -220,12 +218,12 @@ def _remove(paths: Iterable[Path]) -> None:
     for path in paths:
         clear_part(path)
         (path / NEW).rmdir()
-    for path in paths:  # when the last one is gone, all is done
+    for path in paths:  # only after all parts are cleared, because `finish_joining` looks for these files
         (path / JOINED).unlink()
 
 
 def concatenate(paths: Iterable[Path], out: Path) -> None:
-    """Write files one after another to the file `out`. Raises InputError if one is missing."""
+    """Concatenate files into the file `out`. Raises InputError if one of them is missing."""
     with open(out, "wb") as file:
         for path in paths:
             with open_input(path) as source:

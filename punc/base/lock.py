@@ -1,4 +1,4 @@
-"""A lock on an output directory, so that it has one writer at a time.
+"""Locks an output directory, so that only one process at a time writes there.
 
 The lock is flock(2) on the file `.lock` in the directory. The system releases it when the process that holds it ends
 for any reason. The file's content, `HOST PID COMMAND`, only tells others who holds the lock. Over NFS, machines see
@@ -21,26 +21,26 @@ from punc.base.errors import InputError, StrPath
 
 logger = logging.getLogger(__name__)
 NAME = ".lock"
-ATTEMPTS = 100  # to make the directory
+ATTEMPTS = 100  # how often to try to make the directory
 NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
 
 
 @contextlib.contextmanager
 def lock_directory(directory: StrPath) -> Iterator[None]:
-    """Make a directory, and hold its lock while the block runs. Raises InputError if another process holds it."""
+    """Make a directory and hold its lock while the block runs. Raises InputError if another process holds the lock."""
     path = Path(directory) / NAME
-    made = [folder for folder in path.parents if not folder.exists()]  # the deepest first
+    made = [folder for folder in path.parents if not folder.exists()]  # deepest folder first
     try:
         with _locked(path) as file:
             try:
                 yield
             finally:
-                if _is_at(file, path):  # else the directory was removed, and another process may be in a new one
+                if _is_at(file, path):  # if not, the directory was removed; a new one may have another process's lock
                     path.unlink()
     finally:
         for folder in made:
-            with contextlib.suppress(OSError):  # it has files, or has been removed
+            with contextlib.suppress(OSError):  # the folder has files, or has been removed
                 folder.rmdir()
 
 
@@ -52,9 +52,9 @@ def _locked(path: Path) -> IO[str]:
             path.parent.mkdir(parents=True, exist_ok=True)
             file = open(path, "a+", encoding="utf-8", errors="surrogateescape")  # noqa: SIM115 (the caller closes it)
         except (FileNotFoundError, FileExistsError):
-            if attempts == ATTEMPTS:  # a file is in the way
+            if attempts == ATTEMPTS:  # probably a file has the directory's name
                 raise
-            continue  # another process has just removed the directory that it made
+            continue  # another process has just removed the directory, which it had made
         except OSError as error:
             if error.errno not in NOT_WRITABLE:
                 raise
@@ -71,11 +71,11 @@ def _locked(path: Path) -> IO[str]:
         except BaseException:
             file.close()
             raise
-        file.close()  # its last holder has removed it: the lock is on a file that no other process finds
+        file.close()  # the lock's last holder has removed this file, so no other process would see our lock on it
 
 
 def _flock(file: IO[str], path: Path) -> None:
-    """Lock an open file. Raises InputError, with the content of the file, if another process has locked it."""
+    """Lock an open file. Raises InputError if another process has locked it; the message says which one."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

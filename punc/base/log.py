@@ -1,4 +1,4 @@
-"""Messages of the program: `logging` under the logger `punc`, to standard error, one line each."""
+"""Writes the program's messages, one line each, to standard error: `logging` with the logger `punc`."""
 
 import logging
 import sys
@@ -10,16 +10,16 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 LOGGER = logging.getLogger("punc")
-LONGEST = 2500  # characters of a message, which may have a number for each of 127 labels
+LONGEST = 2500  # characters; a message may have a number for each of 127 labels
 
 
 class _Stderr(logging.Handler):
-    """Writes each message to the current standard error, because a caller may replace it."""
+    """Writes each message to the current sys.stderr, which a caller may have replaced."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
             line = one_line(self.format(record), LONGEST)
-            if module := sys.modules.get("tqdm"):  # slow to import; without it there is no bar to write above
+            if module := sys.modules.get("tqdm"):  # write above its progress bar; if not imported, there is none
                 module.tqdm.write(line, file=sys.stderr)
             else:
                 sys.stderr.write(f"{line}\n")
@@ -29,7 +29,7 @@ class _Stderr(logging.Handler):
 
 
 def configure(quiet: bool = False, verbose: bool = False) -> None:
-    """Send messages to standard error. A program that imports punc configures `logging` itself."""
+    """Send messages to standard error. Programs that import punc configure `logging` themselves instead."""
     if not any(isinstance(handler, _Stderr) for handler in LOGGER.handlers):
         LOGGER.addHandler(_Stderr())
     LOGGER.propagate = False
@@ -37,9 +37,9 @@ def configure(quiet: bool = False, verbose: bool = False) -> None:
 
 
 def progress_bar(what: str, unit: str, total: int | None = None) -> "tqdm":
-    """A progress bar, in a terminal, for work over two seconds, unless messages are quiet."""
+    """Returns a progress bar. It is shown after two seconds, in a terminal only, and not with `quiet`."""
     from tqdm import tqdm
     hidden = LOGGER.level >= logging.WARNING or not sys.stderr.isatty()
     if hidden:
-        tqdm.monitor_interval = 0  # no thread to watch a bar that nobody sees
+        tqdm.monitor_interval = 0  # a hidden bar needs no thread that monitors it
     return tqdm(desc=what, total=total, unit=unit, unit_scale=True, leave=False, delay=2, disable=hidden)

@@ -1,7 +1,7 @@
 """Options of the subcommands: `--kebab-case` names, conf files, errors of one line, and completion in the shell.
 
-Completion is by the package argcomplete if it is installed (docs/install.md): the shell calls `punc` with the line so
-far in the environment; argcomplete prints how it can go on, and exits.
+If the package argcomplete is installed, it completes command lines (docs/install.md). The shell then calls `punc` with
+the beginning of the line in the environment; argcomplete prints the possible completions and exits.
 """
 
 import argparse
@@ -21,18 +21,18 @@ from punc.base.files import check_outputs, read_lines
 
 T = typing.TypeVar("T")
 FLAGS = ("--quiet", "--verbose")  # options that need no value
-FEW = 12  # names that a message lists
+FEW = 12  # the maximum number of names that a message lists
 
 
 def boolean(value: str) -> bool:
-    """`true` or `false` and nothing else, as in Kaldi's parse_options.sh."""
+    """Reads `true` or `false` and nothing else, like Kaldi's parse_options.sh."""
     if value not in ("true", "false"):
         raise argparse.ArgumentTypeError(f"'{value}' is neither true nor false")
     return value == "true"
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """One line per option, with its default as the command line writes it."""
+    """Prints one line per option, with the default value as one would type it."""
 
     def __init__(self, prog: str):
         super().__init__(prog, max_help_position=80, width=1000)
@@ -53,10 +53,10 @@ class HelpFormatter(argparse.HelpFormatter):
 class OptionParser(argparse.ArgumentParser):
     """argparse with Kaldi's conventions.
 
-    Every option has a long name in kebab-case and takes a value. `--config FILE` reads a conf file (see `config_lines`)
-    first, and the command line wins. A wrong option is an InputError that names the nearest one.
+    Every option has a long name in kebab-case and takes a value. `--config FILE` first reads a conf file (see
+    `config_lines`); options on the command line override it. A wrong option raises InputError with the nearest name.
 
-    notes   lines of the help between the options and the example
+    notes   lines that the help shows between the options and the example
     """
 
     def __init__(self, usage: str, description: str, example: str, notes: Sequence[str] = ()):
@@ -70,12 +70,11 @@ class OptionParser(argparse.ArgumentParser):
 
     def add_signature(self, function: Callable, skip: Sequence[str] = (),
                       groups: Mapping[str, Sequence[str]] | None = None) -> None:
-        """Add an option for each argument with a default of a function or class: its name, type and default.
+        """Add an option for each argument of a function or class that has a default, with its name, type and default.
 
-        Its help is the text after its name in a line `    name   text` of the docstring, and in the lines below that
-        are indented more.
+        The option's help is the `text` of a line `    name   text` in the docstring. Lines indented more continue it.
 
-        groups   the arguments listed under each title in the help; others are listed with the options of all commands
+        groups   title → the arguments that the help lists under it; others are listed with the options of all commands
         """
         titles = {name: title for title, names in (groups or {}).items() for name in names}
         sections = {title: self.add_argument_group(title) for title in groups or ()}
@@ -87,7 +86,7 @@ class OptionParser(argparse.ArgumentParser):
                                      help=description(function, name), metavar=kind.__name__.upper())
 
     def add_output(self, name: str, **settings: Any) -> None:
-        """Add an argument that names what the command writes; `parse` refuses one that is also read."""
+        """Add an argument that names an output of the command. `parse` raises an error if it is also an input."""
         self._outputs.append(name)
         self.add_argument(name, **settings)
 
@@ -105,13 +104,13 @@ class OptionParser(argparse.ArgumentParser):
         return options
 
     def value(self, arguments: Sequence[str], option: str) -> str | None:
-        """The value of an option that decides which other options exist; nothing else is checked."""
+        """Returns the value of an option that decides which other options exist. Nothing else is checked."""
         config = _last_value(arguments, "--config")
         lines = [f"{line.option}={line.value}" for line in config_lines(config)] if config else []
         return _last_value([*lines, *arguments], option)
 
     def read_config(self, path: StrPath) -> list[str]:
-        """The options of a conf file as `--name=value`. Raises InputError for an unknown option or a wrong value."""
+        """Returns a conf file's options as `--name=value`. Raises InputError for unknown options or wrong values."""
         known = {option: action for action in self._actions for option in action.option_strings}
         options = []
         for line in config_lines(path):
@@ -133,7 +132,7 @@ class OptionParser(argparse.ArgumentParser):
                              f"choose from {', '.join(map(str, action.choices))}", line.path, line.number)
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def, override]
-        """As argparse, but an unknown option is an InputError, and Kaldi's `--stop_stage` is `--stop-stage`."""
+        """Like argparse, but unknown options raise InputError, and Kaldi's spelling `--stop_stage` is accepted, too."""
         args = list(args or [])
         known = {option for action in self._actions for option in action.option_strings}
         for i, argument in enumerate(args[:args.index("--")] if "--" in args else args):
@@ -160,10 +159,10 @@ class ConfigLine(NamedTuple):
 
 
 def config_lines(path: StrPath, including: Sequence[Path] = ()) -> Iterator[ConfigLine]:
-    """The lines of a conf file, without comments and empty lines, after those of the files that it includes.
+    """Yields the lines of the files that a conf file includes, then its own lines, without comments and empty lines.
 
-    Its first lines may be `--config=FILE` or `--config FILE`, which include a file; a relative path starts at the
-    folder of the including file. Later lines override earlier ones, and so the files that these include.
+    The first lines may include files, as `--config=FILE` or `--config FILE`. A relative path starts at the folder of
+    the including file. Later lines override earlier ones, so a file overrides the files that it includes.
 
     Raises InputError for a line that is not an option, a missing file, and files that include each other.
     """
@@ -188,7 +187,7 @@ def config_lines(path: StrPath, including: Sequence[Path] = ()) -> Iterator[Conf
 
 
 def words_of(values: Iterable[object]) -> Iterator[str]:
-    """The texts among the values of a command line, and in its lists."""
+    """Yields all strings among the values of a command line, including those in lists."""
     for value in values:
         if isinstance(value, str):
             yield value
@@ -206,7 +205,8 @@ def _last_value(arguments: Sequence[str], option: str) -> str | None:
 
 
 def keyword_arguments(function: Callable) -> dict[str, inspect.Parameter]:
-    """The arguments with a default value, by name, including those of a base class that gets `**options`."""
+    """Returns the arguments that have a default value, by name. If a class passes on `**options`, its base class's
+    arguments are included."""
     arguments = inspect.signature(function, eval_str=True).parameters
     found = {name: argument for name, argument in arguments.items() if argument.default is not argument.empty}
     if isinstance(function, type) and any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values()):
@@ -215,12 +215,13 @@ def keyword_arguments(function: Callable) -> dict[str, inspect.Parameter]:
 
 
 def from_args(kind: Callable[..., T], args: argparse.Namespace) -> T:
-    """What `kind` makes of the values of a command line for its arguments; see `OptionParser.add_signature`."""
+    """Calls `kind` with the values that a command line has for its arguments; see `OptionParser.add_signature`."""
     return kind(**{name: getattr(args, name) for name in keyword_arguments(kind)})
 
 
 def description(function: Callable, name: str) -> str:
-    """The description of an argument in the docstring of a function, a class or its bases; else its name in words."""
+    """Returns the description of an argument in the docstring of a function, or of a class or its bases. If there is
+    none, returns the argument's name, with spaces for underscores."""
     for owner in getattr(function, "__mro__", (function,)):
         found = re.search(rf"^( *){name} {{2,}}(.+(?:\n\1 +\S.*)*)$", owner.__doc__ or "", re.MULTILINE)
         if found:
@@ -229,19 +230,19 @@ def description(function: Callable, name: str) -> str:
 
 
 def kebab(name: str) -> str:
-    """The option of an argument's name: `hidden_dim` → `--hidden-dim`."""
+    """Converts an argument's name to an option: `hidden_dim` → `--hidden-dim`."""
     return "--" + name.replace("_", "-")
 
 
 def with_options(error: InputError) -> str:
-    """The message of an error for the command line: an argument `name=value` at its beginning becomes an option."""
+    """Returns an error's message for the command line. If it begins with `name=value`, that becomes an option."""
     if error.file is None and (argument := re.match(r"([a-z]\w*)=", error.what)):
         return kebab(argument[1]) + str(error)[len(argument[1]):]
     return str(error)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A remedy for an unknown name: a similar known one, or all of them if there are few."""
+    """Returns a remedy for an unknown name: suggests a similar known name or, if there are few, lists all of them."""
     names = sorted(known)
     if close := difflib.get_close_matches(name, names, n=1):
         return f"did you mean {close[0]}?"
@@ -249,7 +250,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def option_type(argument: inspect.Parameter) -> Callable:
-    """The function that reads the value of an argument, by its annotation, or else by the type of its default."""
+    """Returns the function that converts an argument's value, given its annotation or else the type of its default."""
     annotation = argument.annotation
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         annotation = next(part for part in typing.get_args(annotation) if part is not type(None))
@@ -262,7 +263,7 @@ def completion_asked() -> bool:
 
 
 def complete(parser: argparse.ArgumentParser) -> None:
-    """If the shell asks, answer with the options and values of this parser, and exit."""
+    """If the shell asks for completions, print this parser's options and values, and exit."""
     if completion_asked():
         import argcomplete
         argcomplete.autocomplete(parser)

@@ -1,4 +1,4 @@
-"""One pool of worker processes for work that falls into independent tasks."""
+"""Runs independent tasks in a pool of worker processes."""
 
 import os
 import sys
@@ -21,29 +21,29 @@ CHECK_EVERY = 1.0  # seconds
 
 
 def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: int) -> Iterator[Result]:
-    """Apply `function` to each task in `nj` processes; results come in the order of the tasks.
+    """Apply `function` to each task in `nj` processes. Yields the results in the order of the tasks.
 
     Each process receives `function` once, so it may be large. At most 2 `nj` + 1 tasks and results are in memory.
-    With `nj` = 1, or a single task, no process is started, because that takes longer than a task.
+    With `nj` = 1, or a single task, no process is started, because that would take longer than a task.
 
-    Raises what `function` raises, and InputError if a process is killed. Then, or if the caller stops early, the
-    processes are killed in mid-task: Ctrl-C must not wait for a task.
+    Raises what `function` raises, and InputError if a process is killed. After an error, or if the caller stops early,
+    the processes are killed in mid-task, because Ctrl-C must not wait for a task.
     """
     tasks = iter(tasks)
     first = list(islice(tasks, 2))
     if nj == 1 or len(first) < 2:
         yield from map(function, chain(first, tasks))
         return
-    # Imported here: `punc punctuate -` needs no pool, and the imports would delay its first word.
+    # These are imported here because `punc punctuate -` needs no pool, and the imports would delay its first word.
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
     waiting: deque[Future[Result]] = deque()
-    # Spawned, not forked: a fork is not safe if the caller has threads.
+    # Processes are spawned, not forked, because forking is not safe if the caller has threads.
     pool = ProcessPoolExecutor(nj, multiprocessing.get_context("spawn"), _start_worker, (function, log.LOGGER.level))
     try:
         for task in chain(first, tasks):
-            with stop.signals_wait():  # it may start a process
+            with stop.signals_wait():  # `submit` may start a process, which inherits the blocked signals
                 future = pool.submit(_run, task)
             waiting.append(future)
             if len(waiting) > 2 * nj:
@@ -60,7 +60,7 @@ def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: i
 
 
 def _result(future: "Future[Result]", pool: Any) -> Result:
-    """The result of a task. Raises BrokenProcessPool if a process was killed, for which the pool would wait forever."""
+    """Returns the result of a task. Raises BrokenProcessPool if a process was killed; the pool would wait forever."""
     from concurrent.futures import wait
     from concurrent.futures.process import BrokenProcessPool
     while not wait([future], CHECK_EVERY).done:
@@ -70,19 +70,20 @@ def _result(future: "Future[Result]", pool: Any) -> Result:
 
 
 def _kill_processes(pool: Any) -> None:
-    """Kill the processes of a pool, and close this process's ends of their pipes, for which its threads would wait."""
+    """Kill the processes of a pool and close this process's ends of their pipes; otherwise the pool's threads would
+    wait on them."""
     for process in list((pool._processes or {}).values()):
         process.kill()
     pool._result_queue._writer.close()
-    if sys.version_info < (3, 11):  # later versions close this end themselves, in another thread
+    if sys.version_info < (3, 11):  # later versions of Python close this end themselves, in another thread
         pool._call_queue._reader.close()
 
 
-_function: Callable  # a worker's own
+_function: Callable  # in a worker: the function that it applies to tasks
 
 
 def _start_worker(function: Callable, level: int) -> None:
-    """Keep the function; log as the parent does; leave Ctrl-C to the parent, and end with it even if it is killed."""
+    """Set a worker up: store the function, log like the parent, leave Ctrl-C to the parent, and end when it ends."""
     global _function
     _function = function
     log.configure()

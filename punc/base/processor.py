@@ -1,4 +1,4 @@
-"""The device of a model: GPUs that PyTorch sees, bfloat16, and whether freed memory is kept.
+"""Finds the device of a model, checks it for bfloat16, and controls how malloc handles freed memory.
 
 PyTorch is imported only when it is needed.
 """
@@ -14,16 +14,14 @@ MAX_INT = 2**31 - 1  # mallopt takes an int
 
 
 def check_device(name: str) -> None:
-    """Raise InputError unless the name is auto, cpu, cuda or cuda:N. Whether the GPU exists is not checked."""
+    """Raise InputError unless `name` is auto, cpu, cuda or cuda:N. This does not check whether the GPU exists."""
     if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", name, re.ASCII):
         raise InputError(f"--device={name}", "choose auto, cpu, cuda, or one of several GPUs: cuda:0, cuda:1, …")
 
 
 def find_device(name: str) -> str:
-    """The device of this name, as PyTorch calls it: cpu, cuda or cuda:N; auto is the GPU if there is one, else the CPU.
-
-    On a GPU, cuDNN no longer rounds float32 to the 10 bits of TF32. Raises InputError if PyTorch sees no such GPU.
-    """
+    """Returns PyTorch's name of a device: cpu, cuda or cuda:N. `auto` is the GPU if there is one, otherwise the CPU.
+    For a GPU, this forbids cuDNN to round float32 to the 10 bits of TF32. Raises InputError if there is no such GPU."""
     check_device(name)
     if name == "cpu" or (name == "auto" and built_for_cpu()):
         return "cpu"
@@ -43,14 +41,14 @@ def find_device(name: str) -> str:
 
 
 def built_for_cpu() -> bool:
-    """Whether the version of PyTorch says that it is a build without GPUs. Importing PyTorch would take a second."""
-    import importlib.metadata  # with a packed model, this is 5 % of the time to the first word
+    """Returns whether PyTorch's version says that it is a CPU build. Importing PyTorch to check would take a second."""
+    import importlib.metadata  # imported here: with a packed model, it takes 5 % of the time to the first word
     return importlib.metadata.version("torch").endswith("+cpu")
 
 
 @cache
 def has_bfloat16(device: str = "cpu") -> bool:
-    """Whether PyTorch's layers run in bfloat16 on a device without emulation; on x86 only a trial shows this."""
+    """Returns whether a device runs PyTorch's layers in bfloat16 without emulation; on x86, only a trial can tell."""
     import torch
     if device != "cpu":
         with torch.cuda.device(device):
@@ -64,7 +62,7 @@ def has_bfloat16(device: str = "cpu") -> bool:
 
 
 def keep_freed_memory() -> bool:
-    """Let malloc keep freed blocks, which saves a fifth of training's time. Returns False if the C library cannot."""
+    """Let malloc keep freed memory, which saves a fifth of the training time. Returns False if libc cannot do it."""
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError, TypeError):
@@ -73,7 +71,7 @@ def keep_freed_memory() -> bool:
 
 
 def give_back_freed_memory() -> bool:
-    """Return freed blocks that malloc keeps to the system. Returns False if the C library cannot."""
+    """Return the freed memory that malloc keeps to the system. Returns False if the C library cannot do this."""
     try:
         return bool(ctypes.CDLL(None).malloc_trim(0))
     except (AttributeError, OSError, TypeError):

@@ -1,5 +1,5 @@
-"""Products of matrices in float32 on AMD's processors: oneDNN computes large ones up to twice as fast as MKL, which
-does not use AVX-512 there (docs/speed.md). The result is the same up to rounding.
+"""Makes float32 matrix products faster on AMD processors. oneDNN computes large products up to twice as fast as MKL,
+which does not use AVX-512 there (docs/speed.md). The results differ only by rounding.
 """
 
 import contextlib
@@ -13,17 +13,17 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 CPUINFO = Path("/proc/cpuinfo")
-LEAST = 1 << 23  # multiplications of numbers; with fewer, the copies take longer than what they save
+LEAST = 1 << 23  # scalar multiplications; for a smaller product, the copies would take longer than they save
 
 
 def fast_products(device: torch.device) -> AbstractContextManager:
-    """A context in which layers without gradients compute their products with the faster library, on a CPU."""
+    """Returns a context in which layers without gradients compute their products on a CPU with the faster library."""
     return _ByOneDNN() if device.type == "cpu" and _is_faster() else contextlib.nullcontext()
 
 
 @cache
 def _is_faster() -> bool:
-    """Whether this is a processor of AMD with AVX-512, and PyTorch has both libraries."""
+    """Returns whether this is an AMD processor with AVX-512, and PyTorch has both libraries."""
     both = torch.backends.mkl.is_available() and torch.backends.mkldnn.is_available()
     try:
         is_amd = "AuthenticAMD" in CPUINFO.read_text(encoding="utf-8")
@@ -33,7 +33,7 @@ def _is_faster() -> bool:
 
 
 class _ByOneDNN(TorchFunctionMode):
-    """`nn.functional.linear`, which all linear layers call, by oneDNN if the product is large."""
+    """Lets oneDNN compute `nn.functional.linear`, which all linear layers call, if the product is large."""
 
     def __torch_function__(self, function: Callable, types: Sequence[type], args: tuple = (),
                            kwargs: Mapping[str, Any] | None = None) -> Any:

@@ -1,4 +1,4 @@
-"""Arrays of consecutive items: the neighbour of each item, runs of equal items, concatenated parts, look-ups."""
+"""Functions on arrays of consecutive items: neighbours, runs of equal items, concatenated parts, and look-ups."""
 
 from array import array
 from collections.abc import Iterable
@@ -7,17 +7,17 @@ import numpy as np
 
 
 def next_of(values: np.ndarray, after_last: object) -> np.ndarray:
-    """The value after each one (N,): `after_last` after the last one."""
+    """For each value, the next one, (N,). After the last one comes `after_last`."""
     return np.append(values[1:], np.full(len(values[:1]), after_last))
 
 
 def previous_of(values: np.ndarray, before_first: object) -> np.ndarray:
-    """The value before each one (N,): `before_first` before the first one."""
+    """For each value, the previous one, (N,). Before the first one comes `before_first`."""
     return np.append(np.full(len(values[:1]), before_first), values[:-1])
 
 
 def starts_of_runs(*columns: np.ndarray) -> np.ndarray:
-    """Whether a run of items that are equal in all columns begins at each item, bool (N,); columns are (N,)."""
+    """For each item, whether a run of equal items begins there, bool (N,). Equal means equal in all columns (N,)."""
     starts = np.zeros(len(columns[0]), bool)
     starts[:1] = True
     for column in columns:
@@ -26,24 +26,24 @@ def starts_of_runs(*columns: np.ndarray) -> np.ndarray:
 
 
 def ends_of_runs(*columns: np.ndarray) -> np.ndarray:
-    """Whether a run of items that are equal in all columns ends at each item, bool (N,); columns are (N,)."""
+    """For each item, whether a run of equal items ends there, bool (N,). Equal means equal in all columns (N,)."""
     return next_of(starts_of_runs(*columns), True)
 
 
 def bounds_of(lengths: Iterable[int] | np.ndarray) -> np.ndarray:
-    """Where concatenated parts of these lengths begin and end, int64 (N + 1,): part i is [bounds[i], bounds[i + 1])."""
+    """Returns the bounds of N concatenated parts, int64 (N + 1,). Part i is at [bounds[i], bounds[i + 1])."""
     lengths = lengths if isinstance(lengths, np.ndarray) else np.array(list(lengths), np.int64)
     return np.append(np.int64(0), np.cumsum(lengths, dtype=np.int64))
 
 
 def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """The numbers of all ranges [start, start + length), end to end, int64."""
+    """Returns the numbers of all ranges [start, start + length), one range after another, int64."""
     before = np.cumsum(lengths) - lengths
     return np.repeat(starts - before, lengths) + np.arange(lengths.sum())
 
 
 def find_sorted(table: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """The index of each key in a sorted table, int64; −1 for a key that is missing."""
+    """Returns the index of each key in a sorted table, int64; −1 if the key is missing."""
     if not len(table):
         return np.full(keys.shape, -1)
     indices = np.searchsorted(table, keys).clip(max=len(table) - 1)
@@ -51,19 +51,20 @@ def find_sorted(table: np.ndarray, keys: np.ndarray) -> np.ndarray:
 
 
 class IdTable:
-    """Rows of `width` numbers by id, float64, 24 + 8 `width` bytes each; two of 10 million ids may share rows."""
+    """A table from ids to rows of `width` float64 numbers. A row takes 24 + 8 `width` bytes. Ids are stored as hashes,
+    so two of 10 million ids may happen to share their rows."""
 
     def __init__(self, width: int):
         self._hashes, self._numbers, self._width = array("q"), array("d"), width
         self._index: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
 
     def add(self, id: str, *numbers: float) -> None:
-        """Add a row; an id may have several. All rows are added before the first look-up."""
+        """Add a row. An id may have several rows. All rows must be added before the first look-up."""
         self._hashes.append(hash(id))
         self._numbers.extend(numbers)
 
     def rows(self, id: str) -> np.ndarray:
-        """The rows of an id in the order they were added, float64 (rows, width); an unknown id has none."""
+        """Returns the rows of an id in the order they were added, float64 (rows, width). An unknown id has no rows."""
         hashes, order, table = self._sorted()
         first = np.searchsorted(hashes, hash(id))
         last = np.searchsorted(hashes, hash(id), "right")
@@ -73,7 +74,7 @@ class IdTable:
         return len(self.rows(id)) > 0
 
     def counts(self) -> np.ndarray:
-        """How many rows each id has, in no particular order."""
+        """Returns the number of rows of each id, in no particular order."""
         return np.unique(self._sorted()[0], return_counts=True)[1]
 
     def _sorted(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

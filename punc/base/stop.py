@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the program cleans up and ends within two seconds, and says so in one line."""
+"""Handles Ctrl-C and SIGTERM: the program cleans up, prints one line, and ends within two seconds."""
 
 import contextlib
 import functools
@@ -12,15 +12,15 @@ from types import FrameType
 from typing import Any
 
 SIGNALS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-GRACE = 1.5  # s to clean up; the next command that writes there removes anything left
+GRACE = 1.5  # s to clean up; the next command that writes to the same place removes anything left
 
-_received = 0  # the signal that ends the program
-_held = 0  # blocks that must not be interrupted
+_received = 0  # the number of the signal that ends the program; 0: none so far
+_held = 0  # how many `held` blocks, which must not be interrupted, are running
 _said = threading.Lock()  # held by the thread that prints the message
 
 
 class Stopped(KeyboardInterrupt):
-    """Raised in the main thread by the first signal; `str()` says which one."""
+    """Raised in the main thread by the first signal. `str()` says which signal it was."""
 
     def __init__(self, number: int):
         super().__init__(SIGNALS[signal.Signals(number)])
@@ -28,10 +28,8 @@ class Stopped(KeyboardInterrupt):
 
 
 def watch(name: str) -> None:
-    """From now on, the first Ctrl-C or SIGTERM raises Stopped; later and ignored ones (nohup) have no effect.
-
-    A thread ends the process if it still runs GRACE later, with a line that has the program's name.
-    """
+    """From now on, the first Ctrl-C or SIGTERM raises Stopped. Later signals, and those ignored (nohup), do nothing. If
+    the process is still running after GRACE seconds, a thread prints a line with the program's name and ends it."""
     for number in SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _raise)
@@ -43,7 +41,7 @@ def watch(name: str) -> None:
 
 
 def _unraisable(otherwise: Callable[[Any], None], unraisable: Any) -> None:
-    """Raise Stopped again soon if it came where Python swallows exceptions, such as in a callback of an import."""
+    """Raise Stopped again soon if it was raised where Python swallows exceptions, such as in an import's callback."""
     global _received
     if isinstance(unraisable.exc_value, Stopped):
         number, _received = _received, 0
@@ -62,7 +60,7 @@ def _raise(number: int, frame: FrameType | None) -> None:
 
 @contextlib.contextmanager
 def held() -> Iterator[None]:
-    """A signal in the block, which is short or checks `received`, raises Stopped when the block ends."""
+    """Delay signals: a signal during the block raises Stopped when it ends. The block is short or checks `received`."""
     global _held
     before = _received
     _held += 1
@@ -83,13 +81,13 @@ def _end_late(reader: int, name: str) -> None:
 
 
 def received() -> Stopped | None:
-    """The signal that ends the program, even if a library has replaced its error; None if no signal has come."""
+    """Returns the signal that ends the program, even if a library has replaced the exception; None if there is none."""
     return Stopped(_received) if _received else None
 
 
 def say(name: str, stopped: Stopped) -> None:
-    """Print once that the program ends, unless torchrun ends a rank because another rank has failed and printed its
-    error."""
+    """Print, only once, that the program ends. Prints nothing if torchrun ends a rank because another rank has failed,
+    which has already printed its error."""
     if stopped.status == 128 + signal.SIGTERM and os.environ.get("WORLD_SIZE", "1") != "1":
         return
     if _said.acquire(blocking=False):
@@ -99,7 +97,7 @@ def say(name: str, stopped: Stopped) -> None:
 
 @contextlib.contextmanager
 def signals_wait() -> Iterator[None]:
-    """Block signals in the `with` block, and in processes that it starts until they call `let_through`."""
+    """Block signals during the `with` block. Processes started in it block signals until they call `let_through`."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield

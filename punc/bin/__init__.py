@@ -1,1 +1,1 @@
-"""The command line: one module for each subcommand of `punc`; `script` for the scripts of recipes."""
+"""The command line: one module for each subcommand of `punc`, and `script` for the scripts of recipes."""

@@ -1,4 +1,4 @@
-"""Any error as one line: what is wrong, and what to do."""
+"""Converts any error to one line that says what is wrong and what to do."""
 
 import contextlib
 import errno
@@ -36,7 +36,7 @@ STREAMS = {"stdin": "input", "stdout": "output"}
 
 
 def explain(error: Exception, command: Sequence[str], closed: Sequence[str] = ()) -> str:
-    """The line for an error; for an internal error it names a file with the traceback."""
+    """Returns the line for an error. For an internal error, the line names a file with the traceback."""
     if isinstance(error, InputError):
         return with_options(error)
     out_of_memory = any(text in str(error).lower() for text in OUT_OF_MEMORY)  # PyTorch's message, on any device
@@ -53,7 +53,7 @@ def explain(error: Exception, command: Sequence[str], closed: Sequence[str] = ()
 
 
 def _install(extra: str) -> str:
-    """The command that installs an extra, in the checkout if punc runs from one."""
+    """Returns the command that installs an extra; if punc runs from a checkout, the command for this checkout."""
     root = Path(__file__).parents[2]
     if not (root / "constraints.txt").is_file():
         return f"pip install 'punc-toolkit[{extra}]'"
@@ -66,7 +66,7 @@ def _explain_os(error: OSError, closed: Sequence[str]) -> str:
     if error.errno == errno.EBADF and set(closed) & STREAMS.keys():
         which = " and ".join(f"standard {STREAMS[stream]}" for stream in closed if stream in STREAMS)
         return f"{which} is closed; leave it open, or redirect it to a file"
-    if error.errno == errno.ENOENT and error.filename is None:  # of os.getcwd
+    if error.errno == errno.ENOENT and error.filename is None:  # os.getcwd raises this
         return "the working directory was deleted; change to another one"
     place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, (str, bytes, os.PathLike)) else ""
     known = ERRNO.get(error.errno or 0)

@@ -1,4 +1,4 @@
-"""The subcommands of `punc`, found by their file names; the usage; the completion of command lines."""
+"""Finds the subcommands of `punc` by their file names, prints the usage, and completes command lines."""
 
 import argparse
 import importlib
@@ -11,7 +11,7 @@ from punc import __version__
 from punc.base.errors import InputError
 from punc.base.options import complete, completion_asked, nearest
 
-# The subcommands that `punc --help` describes, in this order. Others, which scripts call, are only named.
+# The subcommands that `punc --help` describes, in this order. It only names the others, which scripts call.
 DESCRIBED = ("prepare", "abbreviations", "pauses", "turns", "make-store", "soft-targets", "train", "pack", "punctuate",
              "transcript", "live", "serve", "score", "score-text", "join", "results", "report", "publish",
              "validate", "project", "confusions", "corrupt", "export-text", "plot-pauses", "plot-labels",
@@ -20,13 +20,13 @@ FOLDER = Path(__file__).parent
 
 
 def commands() -> list[str]:
-    """The subcommands: the other modules next to this one, as `make-store` for make_store.py."""
+    """Returns the subcommands, which are named after the modules next to this one: `make-store` for make_store.py."""
     found = {path.stem.replace("_", "-") for path in FOLDER.glob("[!_]*.py")} - {"main", "script"}
     return [*(name for name in DESCRIBED if name in found), *sorted(found.difference(DESCRIBED))]
 
 
 def summary(command: str) -> str:
-    """What a subcommand does, by the first line of its file: "`punc train`: train a model." gives "train a model"."""
+    """Returns what a subcommand does, from its file's first line: "`punc train`: train a model." → "train a model"."""
     with open(FOLDER / f"{command.replace('-', '_')}.py", encoding="utf-8") as file:  # an import would be slow
         return file.readline().partition(": ")[2].strip('".\n')
 
@@ -39,12 +39,12 @@ def usage() -> str:
 
 
 def run(command: str, arguments: Sequence[str]) -> int:
-    """Run `main(arguments)` of a subcommand's module, which is imported only now: torch is slow to load."""
+    """Run `main(arguments)` of a subcommand's module. It is imported only now, because torch is slow to load."""
     if command not in commands():
         raise InputError(f"no subcommand '{command}'", nearest(command, commands()))
     if command in ("punctuate", "transcript", "live", "serve"):
-        # NumPy's products in decoding are small, so threads would wait for each other. OpenBLAS reads this when NumPy
-        # is imported, here and in worker processes.
+        # Matrix products in decoding are small, so several threads would only wait for each other. OpenBLAS reads this
+        # variable when NumPy is imported, here and in worker processes.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     return importlib.import_module(f"punc.bin.{command.replace('-', '_')}").main(arguments) or 0
 
@@ -66,11 +66,11 @@ def dispatch(arguments: Sequence[str]) -> int:
 
 
 def complete_subcommand() -> None:
-    """Answer the shell, which asks how a command line can go on; only the line's subcommand is imported."""
+    """Print completions of a command line, for the shell. Only the subcommand on this line is imported."""
     from argcomplete import lexers
     words = lexers.split_line(os.environ["COMP_LINE"], int(os.environ["COMP_POINT"]))[3][1:]
     if words and words[0] in commands():
-        # The parser of a subcommand takes the line's second word for the name of the program.
+        # For the parser of a subcommand, the program's name must be the line's second word, not the first.
         os.environ["_ARGCOMPLETE"] = str(int(os.environ["_ARGCOMPLETE"]) + 1)
         run(words[0], words[1:])
     parser = argparse.ArgumentParser(add_help=False)

@@ -1,10 +1,10 @@
 """`punc find-ctm`: the CTM of a Kaldi decode directory.
 
-It is the CTM for the weights with the best WER, or for the given weights.
+Finds the CTM for the given weights, or for the weights with the best WER, among these files:
 
-    decode/score_10/dev.ctm        of get_ctm.sh and get_ctm_conf.sh with language-model weight 10
-    decode/score_10_0.5/dev.ctm    with word insertion penalty 0.5, too
-    decode/ctm                     of get_ctm_fast.sh
+    decode/score_10/dev.ctm        written by get_ctm.sh or get_ctm_conf.sh with language-model weight 10
+    decode/score_10_0.5/dev.ctm    written with word insertion penalty 0.5, too
+    decode/ctm                     written by get_ctm_fast.sh
     decode/scoring_kaldi/best_wer  %WER 12.34 [ … ] exp/…/decode/wer_10_0.5
 """
 
@@ -31,14 +31,14 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def find_ctm(decode: Path, name: str, *, lmwt: str = "", wip: str = "", score_dir: str = "") -> Path:
-    """The CTM of a decode directory.
+    """Returns the path of a decode directory's CTM.
 
-    name       name of the data directory, which get_ctm.sh gives to the file
+    name       name of the data directory, after which get_ctm.sh names the file
     lmwt       language-model weight, as in score_LMWT
     wip        word insertion penalty, as in score_LMWT_WIP
     score_dir  name of the directory in DECODE-DIR that has the CTM
 
-    Raises InputError, which names the choices, if there is no such CTM, or more than one.
+    Raises InputError, which lists the choices, if there is no such CTM, or more than one.
     """
     if not decode.is_dir():
         raise InputError("no such decode directory", "name the one that the ASR system wrote", decode)
@@ -59,7 +59,7 @@ def _score_dir(decode: Path, lmwt: str, wip: str) -> Path:
     scores = _score_dirs(decode)
     if lmwt:
         chosen = [path for path in scores if (path.name + "_").startswith(f"score_{lmwt}_{wip and wip + '_'}")]
-        if not chosen and wip:  # get_ctm.sh writes no penalty
+        if not chosen and wip:  # get_ctm.sh does not put the penalty into the name
             chosen = [path for path in scores if path.name == f"score_{lmwt}"]
         asked = f"--lmwt {lmwt}" + f" --wip {wip}" * bool(wip)
         if len(chosen) != 1:

@@ -17,7 +17,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc live [options] [MODEL]",
         "Punctuates words, a CTM or JSON lines from standard input as they arrive; an empty line ends a stream. "
-        "MODEL is a directory or the name of a bundled model; default: {DEFAULT_LIVE}.",
+        f"MODEL is a directory or the name of a bundled model; default: {DEFAULT_LIVE}.",
         "recogniser | punc live --output json en-live",
         ["A model that reads characters, such as ja, punctuates lines of text; only --scale applies."])
     parser.add_argument("--scale", default="", metavar="LABEL=FACTOR,…",

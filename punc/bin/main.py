@@ -1,6 +1,6 @@
-"""The `punc` command. `run_program` is the one place where an error becomes a line on standard error and a status.
+"""The `punc` command. Only `run_program` turns errors into a line on standard error and an exit status.
 
-Everything else is imported where KeyboardInterrupt is caught, so an early Ctrl-C also gives one line.
+All other modules are imported where KeyboardInterrupt is caught, so that an early Ctrl-C also prints only one line.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ from typing import TextIO
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point, with the process's arguments or other ones. Returns the exit status, as `run_program` does."""
+    """The entry point. By default, uses the process's arguments. Returns the exit status, like `run_program`."""
     line = sys.argv[1:] if arguments is None else arguments
     words = 1 if _names_subcommand(line) else 0
 
@@ -24,13 +24,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is_process: bool = True) -> int:
-    """Call `work`, the whole program, which returns the exit status, and flush all output.
+    """Call `work`, which is the whole program and returns the exit status. Flush all output.
 
-    name        the program's, for messages
-    arguments   those after its name, for the log of an internal error
-    is_process  the process does nothing else: watch for signals, and open closed standard streams
+    name        the program's name, for messages
+    arguments   the arguments after the name, for the log of an internal error
+    is_process  the process does nothing else, so watch for signals, and open closed standard streams
 
-    Returns the exit status: that of `work`; 1 after an error; 130 after Ctrl-C and 143 after SIGTERM.
+    Returns the exit status of `work`; 1 after an error, 130 after Ctrl-C, 143 after SIGTERM.
     """
     closed: list[str] = []
     try:
@@ -44,19 +44,19 @@ def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is
             return work()
         finally:
             sys.stdout.flush()
-    except BrokenPipeError:  # nobody reads the output any more, as with `| head`
+    except BrokenPipeError:  # the reader of the output has ended, such as `| head`
         _drop_output(sys.stdout)
         return 0
     except KeyboardInterrupt as error:
         return _stopped(name, error)
     except Exception as error:
-        if stopped := stop.received():  # a library has raised another error instead
+        if stopped := stop.received():  # a library has replaced Stopped by another error
             return _stopped(name, stopped)
         _drop_output(sys.stdout)
         try:
             from punc.bin._explain import explain
             line = explain(error, [name, *arguments], closed)
-        except MemoryError:  # not even enough to import `explain`
+        except MemoryError:  # there is not even enough memory to import `explain`
             line = "not enough memory; raise the limit, or use another machine"
         with contextlib.suppress(OSError):
             print(f"{name}: {line}", file=sys.stderr, flush=True)
@@ -64,11 +64,11 @@ def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is
     finally:
         if is_process:
             _drop_output(sys.stderr)
-            gc.freeze()  # else the interpreter looks for cycles in PyTorch's objects as it ends: half a second
+            gc.freeze()  # otherwise, garbage collection of PyTorch's objects at the end takes half a second
 
 
 def _names_subcommand(arguments: Sequence[str]) -> bool:
-    """Whether the first argument is a subcommand, judged by its module's file, because listing all needs an import."""
+    """Returns whether the first argument is a subcommand. Checks only for its file, which needs no import."""
     word = arguments[0] if arguments else ""
     return word[:1].isalpha() and word.replace("-", "").isalpha() and os.path.isfile(
         os.path.join(os.path.dirname(__file__), f"{word.replace('-', '_')}.py"))
@@ -83,7 +83,7 @@ def _stopped(name: str, error: KeyboardInterrupt) -> int:
 
 
 def _open_closed() -> list[str]:
-    """Open the standard streams that the caller has closed, or other files would get their numbers. Returns which."""
+    """Open standard streams that the caller closed, so that no other file gets their numbers. Returns their names."""
     closed = []
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:

@@ -15,8 +15,8 @@ from punc.timing.pauses import Sources, pauses_by_label, read_channels, stream_p
 from punc.transcripts.read import word_times
 
 logger = logging.getLogger(__name__)
-LONG = 60  # s; a longer pause is rarely real: a break in the recording, or a wrong time
-EXAMPLES = 5  # how many odd cases of each kind are named
+LONG = 60  # s; a longer pause is usually a break in the recording or a wrong time
+EXAMPLES = 5  # how many odd cases of each kind to name
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def pauses_of(data: DataDir, sources: Sources, args: Namespace, counts: Counter[str],
               odd: defaultdict[str, list[str]]) -> Iterator[tuple[str, np.ndarray]]:
-    """Utterance ids with their pauses, stream by stream; `odd` gets the cases that a user may want to look at."""
+    """Yields utterance ids with their pauses, stream by stream. Adds cases that a user may want to check to `odd`."""
     channels = read_channels(data.path / "reco2file_and_channel")
     known, first = set[str](), ""
     for stream, utterances in data.streams():
@@ -58,7 +58,7 @@ def pauses_of(data: DataDir, sources: Sources, args: Namespace, counts: Counter[
         if 2 * (counts["untimed"] - untimed) > sum(map(len, pauses)):
             odd["streams with times for less than half of their words, kept with unknown pauses"].append(f"'{stream}'")
         for utterance, vector in zip(utterances, pauses):
-            for at in np.flatnonzero(vector > LONG):  # NaN is not above
+            for at in np.flatnonzero(vector > LONG):  # false for NaN
                 odd[f"pauses of more than {LONG} s, kept"].append(
                     f"{vector[at]:.1f} s after word {at + 1} of '{utterance.id}'")
             yield utterance.id, vector
@@ -71,7 +71,7 @@ def pauses_of(data: DataDir, sources: Sources, args: Namespace, counts: Counter[
 
 
 def summary(counts: Counter[str], repairs: Counter[str]) -> str:
-    """The counts as one line."""
+    """Returns the counts as one line."""
     unknown = counts["slots"] - counts["known"]
     slots = max(counts["slots"], 1)
     repaired = ", ".join(f"{number} {what}" for what, number in repairs.items() if number) or "none"
@@ -83,7 +83,7 @@ def summary(counts: Counter[str], repairs: Counter[str]) -> str:
 
 
 def print_by_label(data: DataDir) -> None:
-    """Print the number of slots, unknown pauses, and quartiles in seconds of each label."""
+    """Print, for each label, the number of slots, the number of unknown pauses, and the quartiles in seconds."""
     print("label slots unknown lower median upper")
     for name, pauses in sorted(pauses_by_label(data.utterances()).items()):
         known = pauses[np.isfinite(pauses)]

@@ -10,7 +10,7 @@ from punc.results.figures import missing_packages, plot_pauses, plot_posteriors,
 from punc.timing.pauses import pauses_by_label
 
 logger = logging.getLogger(__name__)
-LABEL = "PERIOD"  # whose posterior is drawn
+LABEL = "PERIOD"  # the label whose posterior is plotted
 
 
 def main(arguments: Sequence[str]) -> None:

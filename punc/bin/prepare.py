@@ -19,7 +19,7 @@ from punc.text.prose import Clitics
 
 logger = logging.getLogger(__name__)
 SIZES = ("streams", "utterances", "words")
-FEW = 100  # words that may have no marks
+FEW = 100  # if there are fewer words, do not warn that none of them has a mark
 OPTIONS = tuple(field.name for field in fields(PrepareOptions))
 
 
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def log_counts(output: str, counts: Counter[str], turns: bool) -> None:
-    """Log how much was prepared, what was repaired and, with `turns`, how often the speaker changes."""
+    """Log how much was prepared, what was repaired and, if `turns`, how often the speaker changes."""
     sizes = [f"{counts[what]:,} {what}" for what in SIZES]
     logger.info("punc prepare: %s: %s", output, ", ".join(sizes))
     if turns:

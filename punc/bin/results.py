@@ -77,7 +77,7 @@ def main(arguments: Sequence[str]) -> None:
                            "seeds or on these sets; train and score them there to keep the rows",
                            ", ".join(f"{system} on {name}" for system, name in dropped), options.exp)
         data = keep_rows(data, kept, options.keep, options.systems.split(), options.sets.split())
-    if pairs:  # kept and rendered tests are those of an earlier --compare
+    if pairs:  # kept and rendered tests may come from an earlier --compare with other pairs
         data.tests = [test for test in data.tests if (test.this, test.other) in pairs]
         for pair in dict.fromkeys(pairs):
             if not any((test.this, test.other) == pair for test in data.tests):
@@ -86,7 +86,7 @@ def main(arguments: Sequence[str]) -> None:
         declared = {*options.systems.split(), *options.sets.split()}
         settings.findings = filled(_text(options.findings), data, settings.published, declared, options.findings)
     pages = render(data, settings)
-    # Pages without RESULTS.md are not published. The tables stay, so a killed run can be started again.
+    # Without RESULTS.md, pages are not published. The tables stay, so that a killed run can be started again.
     key, stale = "RESULTS.md", ["results/*.md"]
     if not options.render:
         key, stale = page_data.KEY, [*stale, "results/tests.tsv", "results/costs.tsv", "results/command.txt"]

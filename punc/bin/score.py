@@ -59,7 +59,7 @@ def main(arguments: Sequence[str]) -> None:
     with new_score(options.out) as out:
         counts = count(reference, hypothesis, labels, last_slot=options.last_slot, match=options.match,
                        posteriors=posteriors)
-        if not counts.aligned:  # then word errors add nothing to the labels
+        if not counts.aligned:  # the words are equal, so there are no word errors to report
             counts = counts._replace(words=None)
         if class_of is not None:
             counts = counts._replace(confusion=merge_counts(counts.confusion, class_of, len(scored)))
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def finish(options: Namespace, labels: LabelSet, collapses: Sequence[Collapse], counts: Counts,
            posteriors: Posteriors | None, out: Path) -> None:
-    """Print and write the metrics of all counts. Raises InputError if --against has counted other slots."""
+    """Print and write all metrics. Raises InputError if the scores of --against were counted on other slots."""
     measure = partial(compute_flat, labels=labels, collapses=collapses)
     comparison = None
     if options.against:

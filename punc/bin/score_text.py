@@ -51,7 +51,7 @@ def main(arguments: Sequence[str]) -> None:
     measured = {name: intervals(counts.flat, measure) for name, counts in counted.items()}
     first, *others = counted
     numbers = dict(zip(counted, all_flat(list(counted.values()))))
-    # The units are those of the reference, so all systems have the same.
+    # All systems share the units that are resampled, because these come from the reference.
     tests = {name: compare(numbers[name], numbers[first], measure) for name in others}
     if options.out:
         with new_score(options.out) as tmp:
@@ -61,18 +61,18 @@ def main(arguments: Sequence[str]) -> None:
 
 def show(output: str, measured: dict[str, dict[str, Interval]], signed: dict[str, str],
          tests: dict[str, dict[str, Comparison]]) -> None:
-    """Print the metrics of each system, its signature, and its test against the first one."""
+    """Print each system's metrics, signature, and test against the first system."""
     if output == "json":
         print(systems_json(measured, signed, tests))
     elif tests:
         print(system_table(measured, tests), "", *(f"{name}: {text}" for name, text in signed.items()), sep="\n")
     else:
-        for name, of_system in measured.items():  # one
+        for name, of_system in measured.items():  # there is only one system
             print(score_table(of_system), signed[name], sep="\n\n")
 
 
 def count_all(options: Namespace, labels: LabelSet) -> tuple[Side, dict[str, Counts]]:
-    """The reference, and the counts of each system by name, for resampling; logs how the words differ."""
+    """Returns the reference, and each system's counts by name, in blocks for resampling. Logs the word errors."""
     read = text_reader(labels, options.characters)
     reference = read_side(Path(options.reference), labels, read)
     sides = {name: read_side(Path(name), labels, read) for name in options.hypotheses}

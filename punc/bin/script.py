@@ -1,4 +1,4 @@
-"""Scripts of recipes: the signature of `main` is the command line; errors and signals are handled as in `punc`.
+"""Runs scripts of recipes. The signature of `main` defines the command line; errors and signals are handled as in punc.
 
     def main(corpus: Path, out: Path) -> None: ...
 
@@ -19,24 +19,24 @@ HELP = (["-h"], ["--help"])
 
 
 def _print_error(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """As Python does, but Ctrl-C gives one line, as in `run_program`. It can come while the script still imports."""
+    """Prints errors like Python, except that Ctrl-C while the script is still importing gives one line."""
     if issubclass(kind, KeyboardInterrupt):
         print(f"{sys.argv[0]}: interrupted", file=sys.stderr)
     else:
         sys.__excepthook__(kind, error, trace)
 
 
-sys.excepthook = _print_error  # set here, because `run_script` is called after all imports
+sys.excepthook = _print_error  # set here, because `run_script` is called only after all imports
 
 
 def run_script(main: Callable[..., None], usage: str, name: str = "") -> NoReturn:
-    """Call `main` with the arguments of the process, as `bind` gives them, and end the process.
+    """Call `main` with the arguments of the process, converted by `bind`, and end the process.
 
-    main does all the work; it may raise InputError
-    usage   the script's docstring, which is printed if the arguments do not fit; the exit status is then 1
-    name    the script's name in messages; empty: as it was called
+    main    does all the work; it may raise InputError
+    usage   the script's docstring; if the arguments do not fit, it is printed and the exit status is 1
+    name    the script's name in messages; empty: the name by which it was called
 
-    The exit status is otherwise that of `punc.bin.main.run_program`.
+    In all other cases, the exit status is that of `punc.bin.main.run_program`.
     """
     arguments = sys.argv[1:]
 
@@ -52,11 +52,9 @@ def run_script(main: Callable[..., None], usage: str, name: str = "") -> NoRetur
 
 
 def bind(main: Callable, arguments: Sequence[str]) -> list[Any] | None:
-    """A command line as arguments of `main`; None if it does not fit, or asks for help.
-
-    Each parameter takes one argument and is a str, a Path, or an int. One with a default may be left out. `*names: str`
-    takes all that are left, at least one. A single parameter of type Sequence[str] takes the whole line.
-    """
+    """Converts a command line to arguments of `main`. Returns None if it does not fit, or asks for help. Each parameter
+    takes one argument and is a str, a Path, or an int. Parameters with a default may be left out. `*names: str` takes
+    all remaining arguments, at least one. A single parameter of type Sequence[str] takes them all."""
     parameters = list(inspect.signature(main, eval_str=True).parameters.values())
     if [parameter.annotation for parameter in parameters] == [Sequence[str]]:
         return [arguments]

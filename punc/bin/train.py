@@ -11,7 +11,7 @@ from punc.training.train import architecture, train
 
 
 def options(model: str | None = None, values: Mapping[str, Any] | None = None) -> OptionParser:
-    """The options, with those of a model; `values` replace their defaults."""
+    """Returns the parser, including the options of `model` if one is given; `values` replace their defaults."""
     parser = OptionParser(
         "punc train --model NAME [options] STORE-DIR EXP-DIR",
         "Trains a model on a store. An interrupted run continues where it stopped, and a killed run loses at most "
@@ -30,7 +30,7 @@ def options(model: str | None = None, values: Mapping[str, Any] | None = None) -
 
 
 def main(arguments: Sequence[str]) -> None:
-    # The model decides which options there are, so its name is read first.
+    # The model's name is read first, because the model decides which options there are.
     model, initial = (options().value(arguments, name) for name in ("--model", "--initial-model"))
     values: Mapping[str, Any] = {}
     if initial and not model:

@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> None:
     check_fit(parser, args, paths, is_file)
     decoding = DecodingOptions(args.scale, device=args.device)
     if is_file:
-        gc.set_threshold(1_000_000)  # words make no cycles, and looking for cycles takes a sixth of the time
+        gc.set_threshold(1_000_000)  # words form no cycles, and looking for cycles would take a sixth of the time
         punctuate_files(directory, paths, args.out, decoding, to=args.to, marks=args.marks, format=args.format,
                         tier=args.tier, probabilities=args.probabilities, nj=args.nj)
         return
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def check_fit(parser: OptionParser, args: Namespace, paths: Sequence[Path], is_file: bool) -> None:
-    """Raise InputError for a directory among several inputs, and for an option that is for the other kind of input."""
+    """Raise InputError for a directory among several inputs, and for options of the other kind of input."""
     if len(paths) > 1 and (unlike := [path for path in paths if path.is_dir()]):
         raise InputError("a directory among several inputs", "give it alone", unlike[0])
     for name in DIRECTORY_ONLY if is_file else FILE_ONLY:
@@ -71,7 +71,7 @@ def check_fit(parser: OptionParser, args: Namespace, paths: Sequence[Path], is_f
 
 
 def files(args: Namespace) -> list[Path]:
-    """The input files of the transcripts."""
+    """Returns all files that are read to make the transcripts."""
     directory, data, ctm = Path(args.directory), Path(args.data), Path(args.ctm)
     names = ("text", "utt2spk", "segments", "reco2file_and_channel", "pauses.scp")
     tables = [data / name for name in names if (data / name).is_file()]

@@ -1,7 +1,7 @@
 """`punc turns`: find where the speaker changes, from segments and speakers, or from an RTTM.
 
-A line of NIST's RTTM is `SPEAKER FILE CHANNEL BEGIN DURATION <NA> <NA> NAME <NA> <NA>`, in seconds; lines of other
-types are left out.
+In NIST's RTTM, a turn is a line `SPEAKER FILE CHANNEL BEGIN DURATION <NA> <NA> NAME <NA> <NA>`, with times in seconds.
+Lines of other types are ignored.
 """
 
 import logging
@@ -20,7 +20,7 @@ from punc.transcripts.read import word_times
 
 logger = logging.getLogger(__name__)
 Turn = tuple[float, float, str]  # begin and end in seconds, and the speaker
-Speakers = tuple[list[tuple[str, int]], list[str | None]]  # utterances with word counts; the speaker of each word
+Speakers = tuple[list[tuple[str, int]], list[str | None]]  # (utterance, number of words); the speaker of each word
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def by_speakers(data: DataDir) -> Iterator[Speakers]:
-    """The utterances of each recording, with their numbers of words, and the speaker of each word, by `utt2spk`."""
+    """Yields each recording's utterances, with word counts, and the speaker of each word according to `utt2spk`."""
     if not data.has_segments:
         raise InputError("no such file", "without segments a stream is one speaker: give --rttm and --times, or make "
                                          "the directory with punc prepare --speaker", data.path / "segments")
@@ -58,7 +58,7 @@ def by_speakers(data: DataDir) -> Iterator[Speakers]:
 
 
 def by_diarization(data: DataDir, rttm: str, times: str, counts: Counter[str]) -> Iterator[Speakers]:
-    """The same, by an RTTM and the times of words. Raises InputError if no stream has both."""
+    """Like `by_speakers`, but the speakers come from an RTTM and word times. Raises InputError if no word has both."""
     turns = read_rttm(rttm)
     sources = word_times(times)
     channels = read_channels(data.path / "reco2file_and_channel")
@@ -78,7 +78,7 @@ def by_diarization(data: DataDir, rttm: str, times: str, counts: Counter[str]) -
 
 
 def read_rttm(path: StrPath) -> dict[str, list[Turn]]:
-    """The turns of each file of an RTTM. Raises InputError for a line of another form, or if there are no turns."""
+    """Returns the turns of each file in an RTTM. Raises InputError for an invalid line, or if there are no turns."""
     turns: dict[str, list[Turn]] = {}
     for number, line in decoded_lines(path):
         columns = line.split()
@@ -88,7 +88,7 @@ def read_rttm(path: StrPath) -> dict[str, list[Turn]]:
             begin, duration, name = float(columns[3]), float(columns[4]), columns[7]
         except (ValueError, IndexError):
             begin = duration = -1.0
-        if not (0 <= begin < LATEST and 0 <= duration < LATEST):  # so NaN is out, too
+        if not (0 <= begin < LATEST and 0 <= duration < LATEST):  # also true for NaN
             raise InputError("not a turn", "write SPEAKER FILE CHANNEL BEGIN DURATION <NA> <NA> NAME <NA> <NA>", path,
                              number)
         turns.setdefault(columns[1], []).append((begin, begin + duration, name))
@@ -98,9 +98,10 @@ def read_rttm(path: StrPath) -> dict[str, list[Turn]]:
 
 
 def speakers_of(turns: Sequence[Turn], times: np.ndarray) -> list[str | None]:
-    """The speaker with whose turns each word overlaps most, given begins and ends (words, 2) in seconds; or None."""
+    """For each word, the speaker whose turns overlap it most, or None. `times` has start and end times in seconds,
+    (words, 2)."""
     names = sorted({name for _, _, name in turns})
-    spoken = np.zeros((len(times), len(names) + 1))  # the last column is nobody's
+    spoken = np.zeros((len(times), len(names) + 1))  # the last column stands for nobody
     for begin, end, name in turns:
         overlap = np.minimum(times[:, 1], end) - np.maximum(times[:, 0], begin)
         spoken[:, names.index(name)] += np.maximum(overlap, 0)
@@ -109,7 +110,7 @@ def speakers_of(turns: Sequence[Turn], times: np.ndarray) -> list[str | None]:
 
 
 def counted(streams: Iterator[Speakers], counts: Counter[str]) -> Iterator[tuple[str, np.ndarray]]:
-    """The flags of each utterance; counts words and changes."""
+    """Yields each utterance's id and flags. Counts words and changes of speaker."""
     for sizes, speakers in streams:
         ends = ends_of_turns(speakers)
         counts["words"] += len(ends)

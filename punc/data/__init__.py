@@ -1,1 +1,1 @@
-"""Data directories as in Kaldi: tables, archives, label sets, and the checks that they fit together."""
+"""Kaldi data directories: tables, archives, label sets, and checks that the files fit together."""

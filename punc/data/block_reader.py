@@ -1,6 +1,6 @@
-"""Data directories at full speed: blocks of whole lines, which several processes count or encode.
+"""Reads data directories fast: several processes count or encode blocks of whole lines.
 
-This is faster than `DataDir.utterances`, because it has no Python step for each token. If a check fails, `explain`
+This is faster than `DataDir.utterances`, because no Python step is run for each token. If a check fails, `explain`
 reads the data directory again to find the error, with file, line and remedy.
 """
 
@@ -21,7 +21,8 @@ from punc.data.kaldi_io import VectorReader
 from punc.data.labels import LabelSet
 from punc.data.tables import FLAGS, TURNS, fields
 
-# Bytes of text in a block. Blocks to encode fit a processor's cache; blocks to count are larger, as adding takes time.
+# Bytes of text in a block. A block to encode fits the processor's cache. Blocks to count are larger, because adding up
+# the counts of each block takes time.
 ENCODE_BYTES = 1 << 18
 COUNT_BYTES = 1 << 21
 
@@ -29,11 +30,11 @@ Encoder = Callable[[Sequence[str]], Any]
 
 
 class Irregular(Exception):
-    """A block fails a check; `explain` finds out which."""
+    """Raised if a block fails a check. `explain` then finds the error."""
 
 
 class LineBlock(NamedTuple):
-    """Some utterances of a data directory: the same lines of each table."""
+    """Some utterances of a data directory: the same range of lines in each table."""
 
     line: int  # the number of the first line, from 1
     spans: dict[str, tuple[int, int]]  # table → (offset, size) of these lines in bytes
@@ -54,8 +55,8 @@ class Encoded(NamedTuple):
 
 
 def line_blocks(data: DataDir, names: Iterable[str], size: int) -> Iterator[LineBlock]:
-    """Cut the tables `names` of a data directory into blocks of at least `size` bytes of `text`, but the last. Raises
-    Irregular if a table has more lines than `text`."""
+    """Cut the tables `names` of a data directory into blocks of at least `size` bytes of `text`, except the last block.
+    Raises Irregular if a table has more lines than `text`."""
     line = 1
     with ExitStack() as stack:
         files = {name: stack.enter_context(open_input(data.path / name)) for name in names}
@@ -73,14 +74,14 @@ def line_blocks(data: DataDir, names: Iterable[str], size: int) -> Iterator[Line
 
 
 def _skip_bytes(file: IO[bytes], size: int) -> int:
-    """Skip `size` bytes and the rest of the line; returns the number of lines skipped."""
+    """Skip `size` bytes and the rest of the line. Returns the number of lines skipped."""
     part = file.read(size)
     rest = file.readline() if part[-1:] != b"\n" else b""
     return part.count(b"\n") + rest.count(b"\n") + ((rest or part)[-1:] not in (b"\n", b""))
 
 
 def read_span(path: Path, span: tuple[int, int]) -> str:
-    """The lines at (offset, size) of a table, with single spaces between fields. Raises Irregular for invalid bytes."""
+    """Returns a table's lines at (offset, size), with single spaces between fields. Raises Irregular for bad bytes."""
     with open_input(path) as file:
         file.seek(span[0])
         text = file.read(span[1])
@@ -97,15 +98,15 @@ def read_span(path: Path, span: tuple[int, int]) -> str:
 
 
 class Rows(NamedTuple):
-    """Lines of a table: the first field of each; all other fields, line after line; how many each line has, int64."""
+    """Lines of a table."""
 
-    keys: list[str]
-    values: list[str]
-    lengths: np.ndarray
+    keys: list[str]  # the first field of each line
+    values: list[str]  # all other fields, line after line
+    lengths: np.ndarray  # int64, how many of these other fields each line has
 
 
 def split_rows(text: str) -> Rows:
-    """The rows of whole lines with single spaces between fields."""
+    """Splits whole lines with single spaces between fields."""
     keys, rests, lengths = [], [], []
     for line in text.split("\n")[:-1]:
         key, _, rest = line.partition(" ")
@@ -117,7 +118,7 @@ def split_rows(text: str) -> Rows:
 
 
 def numbers_of(values: Sequence[str], known: Mapping[str, int]) -> np.ndarray:
-    """The number of each value, int8; -1 if it is not known."""
+    """Returns the number that `known` has for each value, int8; -1 if it has none."""
     return np.fromiter(map(known.get, values, repeat(-1)), np.int8, len(values))
 
 
@@ -126,10 +127,8 @@ def count_block(path: Path, block: LineBlock) -> Counter[str]:
 
 
 def encode_block(path: Path, encoder: Encoder, labels: Mapping[str, int], block: LineBlock) -> Encoded:
-    """Encode a block of the data directory `path`; `encoder` is `encode` of a tokenizer (tokens.tokenizer).
-
-    Raises Irregular, and InputError for a pause that cannot be read.
-    """
+    """Encode a block of the data directory `path`. `encoder` is the method `encode` of a tokenizer (tokens.tokenizer).
+    Raises Irregular if a check fails, and InputError for a pause that cannot be read."""
     tables = {name: split_rows(read_span(path / name, span)) for name, span in block.spans.items()}
     keys, words, lengths = tables["text"]
     if not keys[0] or not all(starmap(lt, pairwise(keys))) or (tables["utt2spk"].lengths != 1).any():
@@ -161,11 +160,11 @@ def encode_block(path: Path, encoder: Encoder, labels: Mapping[str, int], block:
 
 def _encoded(encoding: Any, values: Sequence[np.ndarray | None], streams: Iterable[str], lengths: np.ndarray,
              first: str, last: str) -> Encoded:
-    """Utterances of these lengths in words; the words' labels, pauses and turns, or None, move to the tokens of
-    their slots."""
+    """Makes an Encoded of utterances whose `lengths` are in words. `values` are the words' labels, pauses and turns, or
+    None; they are assigned to the tokens with the words' slots."""
     ids, slots, lost = encoding
     if len(ids) > len(slots):
-        ends = np.append(0, slots + 1)[np.cumsum(lengths)]  # of utterances, in tokens
+        ends = np.append(0, slots + 1)[np.cumsum(lengths)]  # where utterances end, in tokens
         lengths = np.diff(ends, prepend=0)
         values = [at_slots(known, slots, len(ids), other) for known, other in zip(values, (-1, np.nan, False))]
     labels, pauses, turns = values
@@ -174,7 +173,7 @@ def _encoded(encoding: Any, values: Sequence[np.ndarray | None], streams: Iterab
 
 
 def at_slots(values: np.ndarray | None, slots: np.ndarray, size: int, other: float) -> np.ndarray | None:
-    """One value for each of `size` tokens: the slot's value at tokens with a slot, else `other`. None stays None."""
+    """Assigns slot values to `size` tokens. Tokens without a slot get the value `other`. Returns None for None."""
     if values is None:
         return None
     result = np.full(size, other, values.dtype)
@@ -183,13 +182,13 @@ def at_slots(values: np.ndarray | None, slots: np.ndarray, size: int, other: flo
 
 
 def merge_runs(pairs: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
-    """(stream, number of tokens) of each utterance → of each run of utterances of one stream."""
+    """Takes (stream, number of tokens) of each utterance. Adds up the tokens of consecutive utterances of a stream."""
     return [(stream, sum(map(itemgetter(1), run))) for stream, run in groupby(pairs, itemgetter(0))]
 
 
 def encode_by_time(data: DataDir, encoder: Encoder, labels: Mapping[str, int],
                    batch: int = 1 << 13) -> Iterator[Encoded]:
-    """Encode a data directory with `segments`, whose utterances are not in the order of the lines."""
+    """Encode a data directory with `segments`, in which the utterances' order differs from the order of lines."""
     utterances = data.utterances()
     while part := list(islice(utterances, batch)):
         classes = None
@@ -204,7 +203,7 @@ def encode_by_time(data: DataDir, encoder: Encoder, labels: Mapping[str, int],
 
 
 def explain(data: DataDir, labels: LabelSet | None = None) -> InputError:
-    """The error in a data directory that has an irregular block. Reads the directory again from the start."""
+    """Returns the error in a data directory with an irregular block. Reads the directory again from the start."""
     try:
         for _ in data.utterances():
             pass

@@ -1,8 +1,8 @@
-"""Data directories as streams of utterances, read, and written whole or not at all.
+"""Reads and writes data directories as streams of utterances. A directory is written whole or not at all.
 
 The files are `text`, `punct`, `pauses.scp`, `turns`, `utt2spk`, `spk2utt` and `segments`. Only this module checks the
-invariant #words = #labels = dim(pauses) = #turns. Utterances come stream by stream: by recording in time order if there
-is a `segments` file, else by speaker in id order. One utterance or stream is in memory at a time.
+invariant #words = #labels = dim(pauses) = #turns. Utterances come stream by stream. If there is a file `segments`, the
+streams are recordings, in time order; otherwise they are speakers, in id order. Memory holds one utterance or stream.
 """
 
 import hashlib
@@ -22,13 +22,13 @@ from punc.data.kaldi_io import VectorReader, archive_path, write_vector
 from punc.data.labels import RECORD, LabelSet
 from punc.data.tables import TURNS, Row, fields, line_offsets, parse_turns, read_table, sort_table, turns_line
 
-LATEST = 1e9  # s, 30 years: anything later is not a time in a recording
+LATEST = 1e9  # s, which is 30 years; a later time cannot be a time in a recording
 MISSING = {"punct": "labels are needed: punc prepare makes them",
            "pauses.scp": "pauses are needed: punc pauses makes them"}
 
 
 class Utterance(NamedTuple):
-    """An utterance: its words, and what is known about the slot after each."""
+    """An utterance: its words, and what is known about the slot after each word."""
 
     id: str
     stream: str  # the stream it is part of: a recording (`segments`) or a speaker (`utt2spk`)
@@ -40,10 +40,8 @@ class Utterance(NamedTuple):
 
 
 class DataDir:
-    """A data directory on disk, in which files to `ignore` count as missing: `punct`, `pauses.scp`, `turns`.
-
-    Raises InputError unless it has `text`, `utt2spk` and the files that it `needs`: `punct`, `pauses.scp`.
-    """
+    """A data directory on disk. Files to `ignore` (`punct`, `pauses.scp`, `turns`) are treated as missing. Raises
+    InputError unless it has `text`, `utt2spk` and the files in `needs` (`punct`, `pauses.scp`)."""
 
     def __init__(self, path: StrPath, ignore: Iterable[str] = (), needs: Iterable[str] = ()):
         self.path = Path(path)
@@ -56,16 +54,16 @@ class DataDir:
                 remedy = MISSING.get(name, "a data directory has text and utt2spk")
                 raise InputError("no such file", remedy, self.path / name)
         optional = ("punct", "pauses.scp", TURNS, "segments")
-        # The files to read that have one line per utterance.
+        # All files to read that have one line per utterance.
         self.tables = ["text", "utt2spk",
                        *(name for name in optional if name not in ignore and (self.path / name).is_file())]
         self.has_labels, self.has_pauses, self.has_turns, self.has_segments = (
             name in self.tables for name in optional)
-        self._segments, self._speakers = self.path / "segments", self.path / "utt2spk"  # made once, not per utterance
+        self._segments, self._speakers = self.path / "segments", self.path / "utt2spk"  # not computed per utterance
 
     def utterances(self) -> Iterator[Utterance]:
-        """The utterances, stream by stream, in time order. Raises InputError for unsorted tables, ids or counts that
-        differ between files, wrong order, invalid bytes."""
+        """Yields the utterances stream by stream, in time order. Raises InputError for unsorted tables, invalid bytes,
+        speakers out of order, and files whose ids or counts differ."""
         rows = self._rows_by_time() if self.has_segments else self.rows()
         with unchanged(self.path / "text"), VectorReader(self.path / "pauses.scp") as vectors:
             last = ""
@@ -80,12 +78,12 @@ class DataDir:
                 yield utterance
 
     def streams(self) -> Iterator[tuple[str, list[Utterance]]]:
-        """Each stream's id and its utterances in time order; one stream at a time is in memory."""
+        """Yields each stream's id and its utterances in time order. One stream at a time is in memory."""
         for stream, utterances in groupby(self.utterances(), key=lambda utterance: utterance.stream):
             yield stream, list(utterances)
 
     def rows(self) -> Iterator[dict[str, Row]]:
-        """For each utterance in C order, its row in each of `tables`. Raises InputError if ids differ."""
+        """Yields, for each utterance in C order, its row in each of `tables`. Raises InputError if ids differ."""
         names = self.tables
         for rows in zip_longest(*(read_table(self.path / name) for name in names)):
             keys = {row.key for row in rows if row}
@@ -94,7 +92,7 @@ class DataDir:
             yield dict(zip(names, rows))
 
     def _difference(self, names: Sequence[str], rows: Sequence[Row | None], key: str) -> InputError:
-        """The error for tables that first differ at the utterance `key`; an unsorted table is reported instead."""
+        """Returns the error for tables that first differ at the utterance `key`. Raises another if one is unsorted."""
         for name in names:
             deque(read_table(self.path / name), maxlen=0)
         name, row = next((n, r) for n, r in zip(names, rows) if not r or r.key != key)
@@ -103,7 +101,7 @@ class DataDir:
                           self.path / name, row.line if row else None)
 
     def _rows_by_time(self) -> Iterator[dict[str, Row]]:
-        """As `rows`, but by recording and time. Line i of every table is utterance i, so one order of lines does."""
+        """Like `rows`, but by recording and time. Line i of each table is utterance i, so all share the new order."""
         order, names = [], self.tables
         for i, row in enumerate(self.rows()):
             recording, begin, _ = segment(row["segments"], self.path / "segments")
@@ -122,7 +120,7 @@ class DataDir:
                 yield rows
 
     def utterance(self, rows: dict[str, Row], vectors: VectorReader) -> Utterance:
-        """The utterance of one row in each of `tables`. Raises InputError if the invariant does not hold."""
+        """Makes an utterance of its rows in `tables`. Raises InputError if the invariant does not hold."""
         text = rows["text"]
         words = fields(text.value)
         labels = pauses = turns = times = None
@@ -149,7 +147,7 @@ class DataDir:
 
 
 def speaker(row: Row, path: StrPath) -> str:
-    """The speaker of a row of `utt2spk`. Raises InputError unless there is exactly one."""
+    """Returns the speaker in a row of `utt2spk`. Raises InputError unless there is exactly one."""
     value = row.value.strip(" \t")
     if not value or " " in value or "\t" in value:
         raise InputError(f"'{row.key}' does not have one speaker", "write UTTERANCE SPEAKER", path, row.line)
@@ -157,7 +155,7 @@ def speaker(row: Row, path: StrPath) -> str:
 
 
 def segment(row: Row, path: StrPath) -> tuple[str, float, float]:
-    """Recording, begin and end in seconds of a row of `segments`. Raises InputError for another row."""
+    """Returns recording, begin and end in seconds from a row of `segments`. Raises InputError for an invalid row."""
     try:
         recording, begin, end = fields(row.value)
         times = float(begin), float(end)
@@ -170,8 +168,7 @@ def segment(row: Row, path: StrPath) -> tuple[str, float, float]:
 
 
 def label_numbers(utterances: Sequence[Utterance], labels: LabelSet, path: StrPath) -> np.ndarray:
-    """The label numbers, (slots,) int64, of utterances of the directory `path`. Raises InputError for an unknown
-    label."""
+    """Returns the label numbers of utterances in the directory `path`, int64. Raises InputError for unknown labels."""
     try:
         return np.fromiter(map(labels.index, chain.from_iterable(u.labels or () for u in utterances)), np.int64)
     except KeyError:
@@ -182,7 +179,7 @@ def label_numbers(utterances: Sequence[Utterance], labels: LabelSet, path: StrPa
 
 
 def checksum(path: StrPath) -> str:
-    """12 hex digits of a hash of what a score depends on: `text`, `punct` and the pauses of a data directory."""
+    """Returns 12 hex digits of a hash of everything that a score depends on: `text`, `punct` and pauses."""
     data = DataDir(path)
     digest = hashlib.sha256()
     for name in ("text", "punct") if data.has_labels else ("text",):
@@ -197,11 +194,11 @@ def checksum(path: StrPath) -> str:
 
 def write_data_dir(path: StrPath, utterances: Iterable[Utterance], like: DataDir | None = None,
                    label_set: LabelSet | None = None) -> None:
-    """Write a data directory, whole or not at all; one utterance is in memory. Raises InputError if there is none.
+    """Write a data directory, whole or not at all. One utterance at a time is in memory.
 
-    Without `like`, the streams are the speakers, and ids and streams come sorted in C order. With `like`, the
-    utterances are those of `like` in its order, and speakers and segments are copied from it. Either all utterances
-    have labels or none; the same holds for pauses and turns. Raises ValueError otherwise.
+    Without `like`, streams are speakers, and ids and streams must be sorted in C order. With `like`, the utterances are
+    those of the directory `like`, in its order, and its speakers and segments are copied. All utterances or none must
+    have labels; likewise pauses and turns. Raises ValueError otherwise, and InputError if there is no utterance.
     """
     with new_data_dir(path, "punct", "pauses.scp", "pauses.ark", TURNS) as tmp:
         write_utterances(tmp, Path(path), utterances, like is None or not like.has_segments)
@@ -212,13 +209,14 @@ def write_data_dir(path: StrPath, utterances: Iterable[Utterance], like: DataDir
 
 
 def new_data_dir(path: StrPath, *stale: str) -> AbstractContextManager[Path]:
-    """A directory that replaces the data directory `path` when the block ends; `stale` as in `atomic_dir`. `text` is
-    removed first and written last, because no program reads a data directory without it."""
+    """Yield a temporary directory that replaces the data directory `path` when the block ends; see `atomic_dir`. The
+    key is `text`, because no program reads a data directory without it."""
     return atomic_dir(path, "text", (*stale, RECORD))
 
 
 def complete_tables(tmp: Path, like: DataDir) -> None:
-    """Copy speakers and segments of `like` into `tmp`; sort the tables there, which are in the order of `like`."""
+    """Copy speakers and segments of `like` into `tmp`, and sort the tables in `tmp`, which are in the order of `like`.
+    """
     for name in ("utt2spk", "spk2utt", "segments", "wav.scp", "reco2file_and_channel"):
         if (like.path / name).is_file():
             shutil.copyfile(like.path / name, tmp / name)
@@ -228,7 +226,7 @@ def complete_tables(tmp: Path, like: DataDir) -> None:
 
 
 def write_utterances(tmp: Path, path: Path, utterances: Iterable[Utterance], ordered: bool = True) -> None:
-    """Write utterances, which are `ordered` under LC_ALL=C, to tables of `path`, into `tmp`, which will replace it."""
+    """Write utterances as tables to `tmp`, which will replace `path`. `ordered`: ids must be sorted under LC_ALL=C."""
     last: Utterance | None = None
     with ExitStack() as stack:
         files: dict[str, IO[bytes]] = {}

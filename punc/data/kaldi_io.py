@@ -1,6 +1,6 @@
-"""Kaldi float vectors and matrices: archives (`.ark`) and their index (`.scp`), as Kaldi's tools read and write them.
+"""Reads and writes Kaldi's archives of float vectors and matrices (`.ark`) and their indices (`.scp`).
 
-The data may come from others. Only Kaldi's binary form of float vectors and matrices is read, because kaldiio would
+Because the data may come from others, this reads only Kaldi's binary form of float vectors and matrices. kaldiio would
 also unpickle Python objects, which can run code, and trust any size in a header.
 """
 
@@ -15,10 +15,10 @@ import numpy as np
 
 from punc.base.errors import InputError, StrPath
 
-# The beginning of a binary vector or matrix: how many dimensions it has, and its type.
+# The first bytes of a binary vector or matrix → the number of its dimensions, and its type.
 KINDS = {b"\0BFV ": (1, "<f4"), b"\0BDV ": (1, "<f8"), b"\0BFM ": (2, "<f4"), b"\0BDM ": (2, "<f8")}
 LONGEST_KEY = 4096  # bytes
-LARGEST = 1 << 31  # bytes of a vector or matrix, which is read as a whole
+LARGEST = 1 << 31  # bytes; the maximum size of a vector or matrix, which is read as a whole
 LOCATION = re.compile(r"([^|]+):(\d{1,18})", re.ASCII)
 BINARY = "make the archive again, in Kaldi's binary form (without `t`): it is broken or of another kind"
 
@@ -26,18 +26,16 @@ BINARY = "make the archive again, in Kaldi's binary form (without `t`): it is br
 def write_vector(ark: IO[bytes], key: str, values: np.ndarray) -> int:
     """Append a vector to an archive as float32. Returns its offset, for the index."""
     offset = ark.tell() + len(key.encode()) + 1
-    import kaldiio  # only to write: importing it would delay the first word of `punc punctuate -`
+    import kaldiio  # imported here, because it would delay the first word of `punc punctuate -`
     kaldiio.save_ark(ark, {key: np.asarray(values, dtype=np.float32)})
     return offset
 
 
 def read_archive(path: StrPath) -> Iterator[tuple[str, np.ndarray]]:
-    """The keys of an archive, each with its vector (N,) or matrix (R, C), float32.
-
-    Raises InputError if the file cannot be read or contains anything else.
-    """
+    """Yields each key of an archive with its vector (N,) or matrix (R, C), float32. Raises InputError if the file
+    cannot be read or contains anything else."""
     try:
-        if not Path(path).is_file():  # to open a pipe would wait for its writer
+        if not Path(path).is_file():  # opening a pipe would block until it has a writer
             raise FileNotFoundError(2, "no such file")
         with open(path, "rb") as ark:
             size = os.fstat(ark.fileno()).st_size
@@ -53,15 +51,15 @@ def read_archive(path: StrPath) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def read_posteriors(path: StrPath) -> Iterator[tuple[str, np.ndarray]]:
-    """As `read_archive`, of posteriors. Raises InputError for a number that is negative, infinite or NaN, too."""
+    """Like `read_archive`, for posteriors. Also raises InputError for negative or infinite numbers, and for NaN."""
     for key, posteriors in read_archive(path):
-        if posteriors.size and not (posteriors.min() >= 0 and posteriors.max() < np.inf):  # NaN fails both
+        if posteriors.size and not (posteriors.min() >= 0 and posteriors.max() < np.inf):  # with NaN, both are false
             raise InputError(f"'{key[:60]}' has numbers that are not posteriors", "punctuate again", path)
         yield key, posteriors
 
 
 def _read_key(ark: IO[bytes]) -> bytes:
-    """The key that follows, without its space; empty at the end of the file."""
+    """Reads the next key and the space after it. Returns the key; it is empty at the end of the file."""
     key = b""
     while (byte := ark.read(1)) not in (b"", b" ") and len(key) < LONGEST_KEY:
         key += byte
@@ -69,10 +67,8 @@ def _read_key(ark: IO[bytes]) -> bytes:
 
 
 def read_array(file: IO[bytes], size: int) -> np.ndarray:
-    """The float vector (N,) or matrix (R, C) that follows in a file of `size` bytes, float32.
-
-    Raises ValueError if something else follows, or a number that is too large for float32.
-    """
+    """Reads a float vector (N,) or matrix (R, C) at the current position in a file of `size` bytes. Returns float32.
+    Raises ValueError if something else follows, or a number that is too large for float32."""
     dimensions, kind = KINDS.get(file.read(5), (0, ""))
     if not dimensions:
         raise ValueError("not a float vector or matrix")
@@ -94,23 +90,23 @@ def read_array(file: IO[bytes], size: int) -> np.ndarray:
 
 
 def parse_location(location: str, index: StrPath, line: int) -> tuple[str, int]:
-    """The name and the offset of `ARCHIVE:OFFSET`. Raises InputError, which names this line of the index."""
+    """Splits `ARCHIVE:OFFSET` into name and offset. Raises InputError, which names this line of the index."""
     if found := LOCATION.fullmatch(location.strip()):
         return found[1], int(found[2])
     raise InputError(f"'{location[:200]}' is not ARCHIVE:OFFSET", "make it with punc pauses", index, line)
 
 
 class VectorReader(AbstractContextManager):
-    """Reads the vectors that an index names, first next to it, because a data directory can be moved, then where the
-    index says. Refuses Kaldi's pipes (`cat x |`): reading data never runs a command."""
+    """Reads the vectors that an index names. Looks for the archive next to the index, because a data directory can be
+    moved, then where the index says. Refuses Kaldi's pipes (`cat x |`): reading data never runs a command."""
 
     def __init__(self, index: StrPath):
         self.index = Path(index)
-        self._name: str | None = None  # of the open archive, as in the index
+        self._name: str | None = None  # the name of the open archive, as in the index
         self._ark: IO[bytes] | None = None
 
     def read(self, location: str, line: int) -> np.ndarray:
-        """The vector at `ARCHIVE:OFFSET`, float32. Raises InputError, which names this line of the index."""
+        """Returns the vector at `ARCHIVE:OFFSET`, float32. Raises InputError, which names this line of the index."""
         name, offset = parse_location(location, self.index, line)
         try:
             ark = self._open(name)
@@ -129,13 +125,13 @@ class VectorReader(AbstractContextManager):
             self.close()
             local = self.index.parent / Path(name).name
             path = local if local.is_file() else Path(name)
-            if not path.is_file():  # to open a pipe would wait for its writer
+            if not path.is_file():  # opening a pipe would block until it has a writer
                 raise FileNotFoundError(name)
             self._ark, self._name = open(path, "rb"), name  # noqa: SIM115
         return self._ark
 
     def close(self) -> None:
-        """Close the archive; the next `read` opens one again."""
+        """Close the archive. The next `read` opens an archive again."""
         if self._ark is not None:
             self._ark.close()
         self._ark = self._name = None
@@ -144,12 +140,12 @@ class VectorReader(AbstractContextManager):
         self.close()
 
 
-# A line end would end the line, and a `|` make the path a pipe, which no reader here runs. Kaldi skips a first space.
+# A line end would end the index line; `|` would make the path a pipe, which never runs here; Kaldi skips a first space.
 NEVER = re.compile(r"[\n\r|\0]|^[ \t]")
 
 
 def archive_path(path: StrPath) -> str:
-    """The path of an archive, for its index. Raises InputError if an index with it could not be read back."""
+    """Returns the path of an archive as written to an index. Raises InputError if it could not be read back."""
     name = os.fspath(path)
     try:
         name.encode()

@@ -1,6 +1,6 @@
 """Label sets: which marks are read as which label, and how a label is written.
 
-A label set is a file, `labels.txt`, with one label a line, the weakest first:
+A label set is a file, `labels.txt`, with one label per line, the weakest label first:
 
     # label   written  marks that are read as this label
     O         w
@@ -8,12 +8,12 @@ A label set is a file, `labels.txt`, with one label a line, the weakest first:
     PERIOD    w.       . ; !
     QUESTION  w?       ?
 
-The first label is the empty one: nothing is written in the slot. The second column shows how a word is written with the
-label: `w` is the word as it is, `W` the word with its first letter in upper case, so `W,` is a capitalized word with a
-comma. Characters before it are written before the word: `¿W` is a capitalized word that begins a Spanish question. The
-order is the labels' strength: if a slot has several marks, the label further down wins.
+The first label is the empty label: nothing is written in the slot. The second column shows how a word is written with
+the label: `w` is the unchanged word, and `W` is the word with its first letter in upper case, so `W,` is a capitalized
+word with a comma. Characters before `w` or `W` are written before the word: `¿W` is a capitalized word that begins a
+Spanish question. Labels further down are stronger: if a slot has several marks, the strongest label wins.
 
-A data directory records its label set in `punct.labels`, which programs compare with the one that they get.
+A data directory records its label set in `punct.labels`. Programs compare it with the label set that they are given.
 """
 
 import logging
@@ -24,13 +24,13 @@ from pathlib import Path
 from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_file, read_lines
 
-MOST = 127  # labels in a set
-# Characters of a mark that ends a sentence: most of Unicode's Sentence_Terminal, and the ellipsis.
+MOST = 127  # the maximum number of labels in a set
+# A mark with one of these characters ends a sentence: most of Unicode's Sentence_Terminal, and the ellipsis.
 SENTENCE_ENDS = frozenset(".!?…‼⁇⁈⁉։؟۔।॥။።፧。！．？｡")
 
 
 def with_capital(word: str) -> str:
-    """The word with its first letter in title case: the upper case of one character can be several (ß)."""
+    """Returns the word with its first letter in title case. (Upper case would turn one letter ß into two.)"""
     return word[:1].title() + word[1:]
 
 
@@ -49,16 +49,16 @@ class Label:
 
     @property
     def opening(self) -> str:
-        """What is written before the word, such as ¿; usually empty."""
+        """The characters that are written before the word, such as ¿; usually none."""
         return self.written.partition("W" if self.capital else "w")[0]
 
     @property
     def mark(self) -> str:
-        """What is written after the word; empty for the empty label."""
+        """The mark that is written after the word; empty for the empty label."""
         return self.written.partition("W" if self.capital else "w")[2]
 
     def write(self, word: str) -> str:
-        """The word as it is written with this label."""
+        """Returns the word as it is written with this label."""
         if self.capital:
             return self.written.replace("W", with_capital(word), 1)
         return self.written.replace("w", word, 1)
@@ -104,7 +104,7 @@ class LabelSet:
             raise InputError(error.what, error.remedy, path) from None
 
     def write(self, path: StrPath) -> None:
-        """Write a `labels.txt` that `read` reads back as an equal set."""
+        """Write a `labels.txt`, which `read` reads back as an equal set."""
         with atomic_file(path) as file:
             file.writelines(" ".join((label.name, label.written, *label.marks)) + "\n" for label in self.labels)
 
@@ -128,7 +128,7 @@ class LabelSet:
 
     @property
     def sentence_ends(self) -> frozenset[str]:
-        """The names of the labels after which a sentence begins: their mark has one of SENTENCE_ENDS."""
+        """The names of the labels that end a sentence: their mark has a character of SENTENCE_ENDS."""
         return frozenset(label.name for label in self.labels if SENTENCE_ENDS & set(label.mark))
 
     @property
@@ -138,22 +138,22 @@ class LabelSet:
 
     @property
     def openings(self) -> frozenset[str]:
-        """Everything that labels write before words."""
+        """All characters that labels write before words."""
         return frozenset(label.opening for label in self.labels if label.opening)
 
     def index(self, name: str) -> int:
-        """The number of a label. Raises KeyError for a name that is not in the set."""
+        """Returns the number of a label. Raises KeyError for a name that is not in the set."""
         return self._index[name]
 
     def strongest(self, names: Iterable[str]) -> str:
-        """The strongest of these labels; the empty label if there are none."""
+        """Returns the strongest of these labels; the empty label if there are none."""
         return self.labels[max(map(self._index.__getitem__, names), default=0)].name
 
     def reading(self, marks: Iterable[str], capital: bool = False, opening: str = "") -> str:
-        """The label of a word that `marks` follow: the strongest wins, and marks of no label are dropped.
+        """Returns the label of a word followed by `marks`: the strongest one. Marks that no label has are ignored.
 
         capital   whether the word begins with a capital; ignored unless the label set has capitals
-        opening   what precedes the word; ignored unless the label set has a label with it, of this case and mark
+        opening   the characters before the word; ignored unless a label with this case and mark has this opening
         """
         capital = capital and self.cased
         plain = self._reading.get(("", capital, opening), self._reading.get(("", capital, ""), 0))
@@ -167,8 +167,8 @@ RECORD = "punct.labels"
 
 
 def check_record(path: StrPath, labels: LabelSet, remedy: str = "prepare it again") -> None:
-    """Raise InputError if a label of the data directory `path` is missing in `labels`, or is written in another way.
-    Warn if it has fewer labels or read them from other marks, which may be intended."""
+    """Raise InputError if a label of the data directory `path` is not in `labels` or is written differently there. Warn
+    if the directory has fewer labels or reads them from other marks, because this may be intended."""
     record = Path(path) / RECORD
     if not record.is_file():
         return
@@ -188,14 +188,14 @@ def check_record(path: StrPath, labels: LabelSet, remedy: str = "prepare it agai
 
 
 def note_record(path: StrPath, labels: LabelSet) -> None:
-    """Warn if the label set of the data directory `path` differs from that of the model that will label it."""
+    """Warn if the data directory `path` was made with another label set than `labels`, the label set of a model."""
     record = Path(path) / RECORD
     if record.is_file() and (own := LabelSet.read(record)) != labels:
         logger.warning("%s: the model has another label set: %s", record, difference(labels, own))
 
 
 def difference(one: LabelSet, other: LabelSet) -> str:
-    """How the second label set differs from the first, in words."""
+    """Returns, as text, how the second label set differs from the first."""
     if more := [name for name in other.names if name not in one.names]:
         return f"it lacks {' '.join(more)}"
     if less := [name for name in one.names if name not in other.names]:

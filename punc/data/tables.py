@@ -1,9 +1,9 @@
-"""Kaldi text tables: `key value …` lines, sorted and unique under LC_ALL=C, in UTF-8; and the table `turns`.
+"""Kaldi's text tables, and the table `turns`. A table has lines `key value …` in UTF-8, sorted and unique in LC_ALL=C.
 
-    turns    lines `UTTERANCE 0 0 1 0 …`, a flag for each word: 1 if another speaker says the next word of the stream
+    turns    lines `UTTERANCE 0 0 1 0 …`, with a flag for each word: 1 if the stream's next word has another speaker
 
-A change of speaker is a property of a slot, like its label and its pause, so utterances may be cut anywhere. In a
-directory without `turns`, no changes are known. The last word of a stream has 0.
+A change of speaker is a property of a slot, like its label and its pause, so utterances may be cut anywhere. The last
+word of a stream has 0. In a directory without `turns`, the changes are unknown.
 """
 
 import re
@@ -17,12 +17,12 @@ from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_dir, atomic_file, decoded_lines, open_input, read_blocks
 from punc.base.runs import bounds_of
 
-# Kaldi refuses these in a text as whole words, as `grep -w` sees words.
+# Kaldi refuses a text in which these are whole words, in the sense of `grep -w`.
 FORBIDDEN = re.compile(r"(?<![A-Za-z0-9_])(?:</?s>|#0)(?![A-Za-z0-9_])")
 
 
 class Row(NamedTuple):
-    """One line of a table: its number from 1, its key, and the rest without the line end."""
+    """One line of a table: its number (from 1), its key, and the rest of the line without its end."""
 
     line: int
     key: str
@@ -30,16 +30,14 @@ class Row(NamedTuple):
 
 
 def fields(value: str) -> list[str]:
-    """The fields of a line, split at spaces and tabs alone: to Kaldi, no-break and ideographic spaces are letters."""
+    """Splits a line at spaces and tabs only, because to Kaldi, no-break and ideographic spaces are letters."""
     parts = value.replace("\t", " ").split(" ") if "\t" in value else value.split(" ")
     return [part for part in parts if part] if "" in parts else parts
 
 
 def read_table(path: StrPath, sort: bool = True) -> Iterator[Row]:
-    """Read a table line by line; if `sort`, its keys must be sorted and unique under LC_ALL=C, as in Kaldi.
-
-    Raises InputError for a missing or empty file, a line without a key, invalid bytes and a wrong order.
-    """
+    """Read a table line by line. If `sort`, its keys must be sorted and unique under LC_ALL=C, as in Kaldi. Raises
+    InputError for a missing or empty file, a line without a key, invalid bytes and a wrong order."""
     last, number = b"", 0
     for number, line in decoded_lines(path):
         key, _, value = line.replace("\t", " ", 1).partition(" ")
@@ -58,12 +56,12 @@ def read_table(path: StrPath, sort: bool = True) -> Iterator[Row]:
 
 
 def count_blanks(path: StrPath) -> int:
-    """The number of words in a `text`, counted fast by its spaces, one before each word."""
+    """Returns the number of words in a `text`. It counts spaces, which is fast: there is one before each word."""
     return sum(block.count(b" ") + block.count(b"\t") for block in read_blocks(path))
 
 
 def line_offsets(path: StrPath) -> np.ndarray:
-    """The byte offset at which each line of a file begins, int64 (lines,)."""
+    """Returns the byte offset at which each line of a file begins, int64 (lines,)."""
     with open_input(path) as file:
         return bounds_of(np.fromiter(map(len, file), np.int64))[:-1]
 
@@ -78,12 +76,12 @@ def sort_table(path: StrPath) -> None:
             output.write(file.readline())
 
 
-TURNS = "turns"  # the table
+TURNS = "turns"  # the name of the table
 FLAGS = ("0", "1")
 
 
 def parse_turns(row: Row, path: StrPath) -> np.ndarray:
-    """The flags of a row of the table, bool (words,). Raises InputError for a flag that is neither 0 nor 1."""
+    """Returns the flags in a row of `turns`, bool (words,). Raises InputError for a flag that is neither 0 nor 1."""
     flags = fields(row.value)
     if wrong := next((flag for flag in flags if flag not in FLAGS), None):
         raise InputError(f"'{wrong}' is not 0 or 1", "write 1 after the last word of a turn, else 0", path,
@@ -92,12 +90,12 @@ def parse_turns(row: Row, path: StrPath) -> np.ndarray:
 
 
 def turns_line(id: str, turns: np.ndarray) -> bytes:
-    """The row of an utterance, as a line."""
+    """Returns an utterance's line in `turns`."""
     return " ".join((id, *np.where(turns, *reversed(FLAGS)).tolist())).encode() + b"\n"
 
 
 def ends_of_turns(speakers: Sequence[Any]) -> np.ndarray:
-    """Whether another speaker says the next word, bool (words,); given the speaker of each word, None if not known."""
+    """Returns, given the speaker of each word (None: unknown), whether the next word has another one, bool (words,)."""
     known = np.array([i for i, speaker in enumerate(speakers) if speaker is not None], np.int64)
     ends = np.zeros(len(speakers), bool)
     ends[[after - 1 for before, after in pairwise(known.tolist()) if speakers[before] != speakers[after]]] = True
@@ -105,7 +103,7 @@ def ends_of_turns(speakers: Sequence[Any]) -> np.ndarray:
 
 
 def write_turns(directory: StrPath, turns: Iterable[tuple[str, np.ndarray]]) -> None:
-    """Write the table of a data directory, whole or not at all, from the flags of utterances in any order."""
+    """Write the table `turns` of a data directory, whole or not at all. The utterances may come in any order."""
     with atomic_dir(directory, TURNS) as tmp:
         with open(tmp / TURNS, "wb") as file:
             file.writelines(turns_line(id, flags) for id, flags in turns)

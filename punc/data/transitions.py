@@ -1,11 +1,11 @@
-"""Finds the most probable sequence of labels, given which labels may follow which.
+"""Finds the most probable label sequence, given weights for pairs of neighbouring labels.
 
 The best labels of single slots can contradict each other, as in `end. next` or `Hello, How are you`, where either the
-mark or the case is wrong. A model may have weights for each pair of neighbouring labels, learned from text, or a rule:
-a word after a mark that ends a sentence, and the first word of a text, has a capital.
+mark or the case is wrong. The weights come from a model, which learned them from text, or from a rule: the first word
+of a text, and a word after a mark that ends a sentence, must have a capital.
 
-Weights change a label only where its neighbours could make another one better. All other labels are final, and only
-the stretches between them are searched, many at a time.
+Weights can change a label only where they could outweigh the other labels' lower posteriors. All other labels are
+final. Only the stretches between them are searched, many at a time.
 """
 
 import math
@@ -20,28 +20,28 @@ from punc.base.files import atomic_file, read_lines
 from punc.data.labels import LabelSet
 
 SEARCH_BATCH = 1024  # stretches that are searched together
-TRANSITIONS = "transitions.txt"  # the file of a model directory that may have weights
-BEGIN = "<s>"  # in a file: precedes the first label of a text
+TRANSITIONS = "transitions.txt"  # the file of weights that a model directory may have
+BEGIN = "<s>"  # in this file, stands before the first label of a text
 
 
 class Transitions(NamedTuple):
-    """What is added to log-posteriors (L,) of a slot; −∞ forbids a label."""
+    """Weights that are added to the log-posteriors (L,) of a slot; −∞ forbids a label."""
 
     follow: np.ndarray  # float64 (L, L): for a label (column) after another one (row)
     begin: np.ndarray  # float64 (L,): for the first label of a text
 
 
 def case_rules(labels: LabelSet) -> Transitions:
-    """Forbids words without a capital after the end of a sentence, if the label set has capitals."""
+    """Returns weights that forbid words without a capital at the start of a sentence, if the label set has capitals."""
     ends = np.array([name in labels.sentence_ends for name in labels.names])
     barred = np.where([label.capital or not labels.cased for label in labels], 0.0, -np.inf)
     return Transitions(np.where(ends[:, None], barred, 0.0), barred)
 
 
 def learned(counts: np.ndarray, weight: float) -> Transitions:
-    """Weights from a text: `weight` times log(P(label | label before) / P(label)). `counts`, (L + 1, L), say how often
-    a label (column) came after another one (row), and in the last row how often it was the first."""
-    counts = counts + 1.0  # no pair is impossible
+    """Returns `weight` times log(P(label | previous label) / P(label)). `counts` (L + 1, L) say how often a label
+    (column) came after another one (row); the last row says how often it was a text's first label."""
+    counts = counts + 1.0  # so that no pair is impossible
     after = counts / counts.sum(1, keepdims=True)
     alone = counts.sum(0) / counts.sum()
     weights = weight * np.log(after / alone)
@@ -56,7 +56,7 @@ def write_transitions(path: StrPath, transitions: Transitions, labels: LabelSet)
 
 
 def read_transitions(path: StrPath, labels: LabelSet) -> Transitions | None:
-    """Read a file of weights; None if there is none. Raises InputError unless it has one for each pair of labels."""
+    """Read a file of weights; None if there is no file. Raises InputError unless each pair of labels has a weight."""
     if not os.path.isfile(path):
         return None
     found: dict[tuple[str, ...], float] = {}
@@ -77,19 +77,20 @@ def read_transitions(path: StrPath, labels: LabelSet) -> Transitions | None:
 
 
 def has_case(tokens: Sequence[str]) -> np.ndarray:
-    """Whether the first letter of a vocabulary's tokens has an upper case, bool (V,): not in 1996, but in <unk>."""
+    """For each token of a vocabulary, whether its first letter has an upper case, bool (V,): false for 1996, but true
+    for <unk>."""
     return np.array([i == 0 or (i > 1 and token[:1] != token[:1].title()) for i, token in enumerate(tokens)], bool)
 
 
 def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Transitions,
                    free: np.ndarray | None = None) -> np.ndarray:
-    """The most probable labels, int64 (N,), of streams.
+    """Returns the most probable labels of streams, int64 (N,).
 
     log_probs  (N, L) log-posteriors, scaled or not
     offsets    stream i has the slots [offsets[i], offsets[i + 1])
-    free       bool (N,): slots that the label before does not affect, as those of words without case; None: no slot
+    free       bool (N,): slots on which the previous label has no effect, such as words without case; None: no slots
 
-    Raises ValueError if no label may follow some label, or begin a stream.
+    Raises ValueError if there is a label that no label may follow, or if no label may begin a stream.
     """
     follow, begin = transitions
     if np.isneginf(follow).all(1).any() or np.isneginf(begin).all():
@@ -104,9 +105,9 @@ def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Tran
     gains = _most_gained(before) + _most_gained(follow.T)
     best = np.take_along_axis(log_probs, chosen[:, None], 1)
     settled = (best - log_probs >= gains[chosen]).all(1)  # no neighbours can make another label better
-    # A stretch begins at the first slot of a stream, and after a slot whose label is settled.
+    # Stretches begin at the first slot of a stream, and after each slot whose label is settled.
     bounds = np.append(np.flatnonzero(first | np.roll(settled, 1)), len(chosen))
-    searched = np.flatnonzero(~settled[bounds[:-1]])  # a stretch that begins with a settled slot has no other
+    searched = np.flatnonzero(~settled[bounds[:-1]])  # if its first slot is settled, a stretch has only this slot
     searched = searched[np.argsort(np.diff(bounds)[searched], kind="stable")]
     for group in np.split(searched, range(SEARCH_BATCH, len(searched), SEARCH_BATCH)):
         if len(group):
@@ -115,15 +116,15 @@ def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Tran
 
 
 def _most_gained(weights: np.ndarray) -> np.ndarray:
-    """The most that label l gains over label b from one neighbour, (L, L) at [b, l]; weights (neighbours, L)."""
-    with np.errstate(invalid="ignore"):  # −∞ − −∞: two forbidden labels gain nothing
+    """Returns, at [b, l], the most that label l can gain over label b from a neighbour. `weights`: (neighbours, L)."""
+    with np.errstate(invalid="ignore"):  # −∞ − −∞ is NaN: a forbidden label gains nothing over another one
         return np.nanmax(weights[:, None, :] - weights[:, :, None], axis=0, initial=0.0)
 
 
 def _search(log_probs: np.ndarray, begins: np.ndarray, ends: np.ndarray, first: np.ndarray, free: np.ndarray,
             transitions: Transitions, chosen: np.ndarray) -> None:
-    """Write the best labels of stretches [begins, ends), in order of length, into `chosen`. A stretch begins with a
-    stream or after a settled slot, and ends with a settled slot or a stream."""
+    """Write the best labels of stretches [begins, ends), which are sorted by length, into `chosen`. A stretch begins
+    with a stream or after a settled slot, and ends with a stream or with a settled slot."""
     follow, begin = transitions
     lengths = ends - begins
     rows = np.arange(len(begins))

@@ -1,4 +1,4 @@
-"""Checks a data directory for what `DataDir` needs and for what Kaldi's `utils/validate_data_dir.sh` checks.
+"""Checks whether a data directory has everything that `DataDir` and Kaldi's `utils/validate_data_dir.sh` require.
 
 As in Kaldi, an utterance may have no words (a recognizer may have heard nothing); such utterances are counted.
 """
@@ -23,10 +23,8 @@ BLANKS = re.compile(r"[^\S \t]")
 
 
 def validate(path: StrPath, labels: LabelSet | None = None) -> Counter:
-    """Check a data directory, and that its labels are of a set. Raises InputError for the first mistake.
-
-    Returns counts of streams, utterances, words, and empty utterances.
-    """
+    """Check a data directory and, with `labels`, whether it has only these labels. Returns counts of streams,
+    utterances, words, and empty utterances. Raises InputError for the first mistake."""
     data = DataDir(path, needs=["punct"] if labels else [])
     counts: Counter[str] = Counter()
     for name in [*data.tables, "spk2utt"]:
@@ -94,7 +92,8 @@ def check_pauses(id: str, pauses: np.ndarray, row: Row, path: Path) -> None:
 
 
 def check_speaker(row: Row, last: str, path: Path) -> str:
-    """The speaker of a row of `utt2spk`. Raises InputError unless it prefixes the id and follows `last` in order."""
+    """Returns the speaker in a row of `utt2spk`. Raises InputError if it is not a prefix of the id, or precedes `last`.
+    """
     spk = speaker(row, path)
     if spk != row.key and not row.key.startswith(spk + "-"):
         raise InputError(f"speaker '{spk}' is not a prefix of utterance '{row.key}'",
@@ -121,7 +120,7 @@ def check_spk2utt(path: Path) -> None:
 
 
 def check_recordings(data: DataDir, recordings: set[str]) -> None:
-    """Raise InputError if `wav.scp` or `reco2file_and_channel` does not fit `segments`, or else `text`."""
+    """Raise InputError if `wav.scp` or `reco2file_and_channel` does not fit `segments` or, without it, `text`."""
     wav = data.path / "wav.scp"
     channels = data.path / "reco2file_and_channel"
     if data.has_segments and not wav.is_file():

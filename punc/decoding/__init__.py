@@ -1,1 +1,1 @@
-"""Decoding: posteriors and labels of data directories and of recognisers' files; packed models and their export."""
+"""Decoding: computes posteriors and labels for data directories and ASR output; exports and runs packed models."""

@@ -1,5 +1,4 @@
-"""Posteriors and labels of streams; a long stream is decoded in overlapping chunks. Importing it does not import
-torch."""
+"""Computes posteriors and labels of streams. Long streams are decoded in overlapping chunks. Imports torch lazily."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +23,7 @@ AnyModel = Union["Model", PackedModel]
 
 
 def load_model(directory: Path, device: str = "cpu", threads: int | None = 1) -> AnyModel:
-    """The model of a directory; PyTorch uses this many threads (None: no change). Raises InputError if it is broken."""
+    """Load the model of a directory. PyTorch uses `threads` threads (None: no change). Raises InputError if broken."""
     if is_packed(directory):
         return load_packed(directory)
     import torch
@@ -41,7 +40,7 @@ def load_model(directory: Path, device: str = "cpu", threads: int | None = 1) ->
 
 def log_posteriors(model: AnyModel, data: StoreSet, chunk_size: int = CHUNK_SIZE, context: int | None = None,
                    batch_size: int = BATCH_SIZE) -> np.ndarray:
-    """The log-posterior of each label in each slot, float32 (N, L); arguments as those of `decode`."""
+    """Returns the log-posterior of each label in each slot, float32 (N, L). For the arguments, see `decode`."""
     found = decode(model, data, viterbi=False, posteriors=True, chunk_size=chunk_size, context=context,
                    batch_size=batch_size)[1]
     assert found is not None
@@ -51,12 +50,12 @@ def log_posteriors(model: AnyModel, data: StoreSet, chunk_size: int = CHUNK_SIZE
 def decode(model: AnyModel, data: StoreSet, scale: np.ndarray | None = None, *, viterbi: bool = True,
            posteriors: bool = False, chunk_size: int = CHUNK_SIZE, context: int | None = None,
            batch_size: int = BATCH_SIZE) -> tuple[np.ndarray, np.ndarray | None]:
-    """The label of each slot, int64 (N,), and, with `posteriors`, log-posteriors, float32 (N, L); else None.
+    """Returns the label of each slot, int64 (N,), and the log-posteriors, float32 (N, L), or None without `posteriors`.
 
-    scale       (L,) factors of the posteriors before labels are chosen; None: all 1
-    viterbi     take the most probable sequence of labels if the model is `sequential`; else each slot's best label
-    chunk_size  tokens of a stream decoded in one go; 0: the whole stream, as for all models not trained by gradient
-    context     tokens read before each chunk (and after it, by a model that reads both ways); None: the tokenizer's
+    scale       (L,) factors that multiply the posteriors before labels are chosen; None: all 1
+    viterbi     choose the most probable label sequence if the model is `sequential`; otherwise each slot's best label
+    chunk_size  tokens of a stream decoded at once; 0: the whole stream. Models not trained by gradient ignore it
+    context     tokens read before each chunk (and after it, if the model is bidirectional); None: the tokenizer's value
     batch_size  chunks decoded together; changes the speed, not the labels
     """
     if not isinstance(model, PackedModel) and not model.trained_by_gradient:
@@ -76,9 +75,10 @@ def decode(model: AnyModel, data: StoreSet, scale: np.ndarray | None = None, *, 
 
 
 class ChunkBatch(NamedTuple):
-    """Some chunks, decoded together: `tokens` and `pauses` (B, T) as in a `Batch`.
+    """Chunks that are decoded together. `tokens` and `pauses` (B, T) are those of a `Batch`.
 
-    slots   for each row: the index of its first scored slot in (N,); where its scored slots begin and end in the row
+    slots   one (slot, begin, end) for each row: its scored slots are row[begin:end], and `slot` is the index of the
+            first of them among all N slots
     """
 
     tokens: np.ndarray
@@ -86,7 +86,7 @@ class ChunkBatch(NamedTuple):
     slots: list[tuple[int, int, int]]
 
     def write(self, result: np.ndarray | None, values: np.ndarray | None) -> None:
-        """Copy the values (B, T, …) of the slots to their places in `result` (N, …), if both are given."""
+        """Copy the scored slots' `values` (B, T, …) into `result` (N, …). Does nothing if either is None."""
         if result is None or values is None:
             return
         for row, (slot, begin, end) in enumerate(self.slots):
@@ -95,7 +95,7 @@ class ChunkBatch(NamedTuple):
 
 def batches(model: AnyModel, data: StoreSet, chunk_size: int, context: int | None,
             batch_size: int) -> Iterator[ChunkBatch]:
-    """All chunks, in batches of about equal size; arguments as those of `decode`."""
+    """Yields all chunks, in batches of chunks of similar length. For the arguments, see `decode`."""
     if context is None:
         context = tokenizer_class(model.token_type).context
     if model.reads_turns:
@@ -109,28 +109,28 @@ def batches(model: AnyModel, data: StoreSet, chunk_size: int, context: int | Non
 
 
 def choose(log_probs: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
-    """The most probable label of each slot, (N,), after `scaled`; ties go to the weaker one (Che et al. 2016, 3.4)."""
+    """Returns each slot's most probable label (N,) after scaling; ties go to the weaker mark (Che et al. 2016, 3.4)."""
     return scaled(log_probs, scale).argmax(axis=1)
 
 
 def scaled(log_probs: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
-    """Log-posteriors (N, L) after multiplying the posteriors by factors (L,); None: all 1."""
+    """Returns log-posteriors (N, L) whose posteriors were multiplied by the factors `scale` (L,); None: all 1."""
     return log_probs if scale is None else log_probs + np.log(scale)
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:
-    """Logits (N, L) → log-posteriors (N, L)."""
+    """Converts logits (N, L) to log-posteriors (N, L)."""
     shifted = logits - logits.max(axis=1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
 
 
 class PartLabels:
-    """Combines the labels of the parts of split words, isn't → is n't: the capital and ¿ of the first part, the mark
-    of the last.
+    """Combines the labels of the parts of a split word such as isn't → is n't.
 
-    P(capital, mark) = P(capital in the first part's slot) · P(mark in the last part's slot), and likewise for what a
-    label writes before the word. A model of sequences has no such product, so the labels of the two slots are
-    combined. A label set without capitals needs none of this: the slot of a split word is the slot of its last part.
+    The first part decides the capital and the opening mark (¿), the last part the closing mark: P(capital, mark) =
+    P(capital in the first part's slot) · P(mark in the last part's slot). A model that chooses whole label sequences
+    has no such product, so the labels of the two slots are combined instead. A label set without capitals needs none
+    of this: it takes the label of the last part's slot.
     """
 
     def __init__(self, labels: LabelSet):
@@ -144,7 +144,7 @@ class PartLabels:
         self._same_mark = np.array([[a == b for a in marks] for b in marks], np.float32)
 
     def log_probs(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """The log-posteriors (N, L) of words, given those, or logits, in the slots of their first and last parts."""
+        """Returns log-posteriors (N, L) of split words, given those or the logits of their first and last parts."""
         begin = np.exp(first - first.max(1, keepdims=True)) @ self._same_begin
         mark = np.exp(last - last.max(1, keepdims=True)) @ self._same_mark
         return log_softmax(np.log(begin) + np.log(mark)).astype(np.float32)
@@ -156,10 +156,10 @@ def joins_parts(model: AnyModel) -> bool:
 
 def of_words(model: AnyModel, labels: np.ndarray, log_probs: np.ndarray | None, slots: np.ndarray, firsts: np.ndarray,
              scale: np.ndarray | None, viterbi: bool = True) -> tuple[np.ndarray, np.ndarray | None]:
-    """The labels (S,) and log-posteriors (S, L) of words, given those of N tokens from `decode`.
+    """Returns labels (S,) and log-posteriors (S, L) of words, given the output of `decode` for their N tokens.
 
-    slots    (S,) the last token of each word
-    firsts   (S,) its first token, from `first_parts`
+    slots    (S,) the index of each word's last token
+    firsts   (S,) the index of each word's first token, from `first_parts`
     """
     found, rows = labels[slots], None if log_probs is None else log_probs[slots]
     split = np.flatnonzero(firsts != slots)
@@ -175,11 +175,12 @@ def of_words(model: AnyModel, labels: np.ndarray, log_probs: np.ndarray | None, 
 
 
 def first_parts(slots: np.ndarray, offsets: np.ndarray, begins: np.ndarray) -> np.ndarray:
-    """The first token of each word (S,), for a tokenizer that makes one token of each part.
+    """Returns the index of each word's first token (S,), for a tokenizer that makes one token of each part of a word.
 
-    slots     (S,) the last token of each word
+    slots     (S,) the index of each word's last token
     offsets   stream i has the tokens [offsets[i]:offsets[i + 1]]
-    begins    bool, for each stream: false if it continues an earlier span; then its first word is only its last part
+    begins    bool, for each stream: false if it continues an earlier span. Its first word may have begun in that span,
+              so only the word's last part is used
     """
     firsts = previous_of(slots + 1, 0)
     at = np.searchsorted(slots, offsets[:-1])

@@ -1,12 +1,12 @@
-"""The words of a Kaldi data directory, or of its CTM, as transcripts of whole streams.
+"""Reads the words of a Kaldi data directory, or of its CTM, as transcripts of whole streams.
 
-Streams are those of `datadir`: recordings if there is a file `segments`, else speakers. The times of a *recording*
-count from one start; without `segments`, each utterance or speaker is a recording. All ids of a CTM are of the same
-kind:
+As in `datadir`, streams are recordings if there is a file `segments`, otherwise speakers. All times in a *recording*
+count from the same start. Without `segments`, each utterance or speaker is a recording. All ids of a CTM are of one
+of these kinds:
 
-    with segments      recordings, or their files and channels (`reco2file_and_channel`);
-                       or utterances, whose times count from their own start
-    without segments   utterances, or their files and channels; or speakers
+    with segments      recordings; files and channels of recordings (`reco2file_and_channel`); or utterances, with times
+                       that count from the start of the utterance
+    without segments   utterances; files and channels of utterances; or speakers
 
 Memory holds a few hundred bytes for each utterance, and the words of one group of streams (see `spans.grouped`).
 """
@@ -32,33 +32,29 @@ from punc.transcripts.source import PartsDocument, Source
 from punc.transcripts.transcript import Text, Transcript
 
 ALL = Share(1, 1)
-BYTES = 24  # in a CTM's line, about
+BYTES = 24  # the approximate length of a CTM line
 UTTERANCE, RECORDING, SPEAKER = "utterance", "recording", "speaker"  # the kinds of ids of a CTM
 
 
 class Group(NamedTuple):
     """The words of some whole streams.
 
-    pauses      float (W,), seconds after each word; None if they follow from the times of the words
+    pauses      float (W,), seconds after each word; None: compute them from the times of the words
     """
 
-    transcript: Transcript  # its texts, stream after stream; of a CTM, its document has the lines
-    lines: list[tuple[str, int]]  # (id, number of the text after its last one) for each line of the transcript's `text`
+    transcript: Transcript  # has the texts of stream after stream; for a CTM, its document has the CTM's lines
+    lines: list[tuple[str, int]]  # for each line of the output file `text`: its id, and the end of its range of texts
     recordings: list[str]  # the names of the recordings, in order, including those without words
     pauses: np.ndarray | None = None
 
 
 class Tables(NamedTuple):
-    """The tables of a data directory that a CTM needs.
-
-    segments   utterance → (recording, begin, end) in seconds; None if there is no file `segments`
-    channels   recording → (file, channel), and `files`: file → its channels that are recordings
-    """
+    """The tables of a data directory that are needed to read its CTM."""
 
     speakers: dict[str, str]  # utterance → speaker
-    segments: dict[str, tuple[str, float, float]] | None
-    channels: dict[str, tuple[str, str]]
-    files: dict[str, set[str]]
+    segments: dict[str, tuple[str, float, float]] | None  # utterance → (recording, begin, end); None: no such file
+    channels: dict[str, tuple[str, str]]  # recording → (file, channel)
+    files: dict[str, set[str]]  # file → those of its channels that are recordings
 
     def recordings(self) -> set[str]:
         return {recording for recording, _, _ in (self.segments or {}).values()}
@@ -68,13 +64,13 @@ class Tables(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """Everything under one id of a CTM; the id is also that of a line in the transcript's `text`."""
+    """What is known about one id of a CTM. The output file `text` has one line for each of these ids."""
 
     id: str
     recording: str
-    speakers: tuple[list[float], list[str]]  # where segments of the recording begin, in order, and the speaker of each
-    begin: float = 0.0  # where its times begin in the recording, in seconds
-    length: float = np.inf  # in seconds; infinite if not known
+    speakers: tuple[list[float], list[str]]  # begins of the recording's segments, in order, and the speaker of each
+    begin: float = 0.0  # the time in the recording, in seconds, at which the times of this id count as 0
+    length: float = np.inf  # in seconds; infinite if unknown
 
 
 def read_tables(directory: Path) -> Tables:
@@ -91,7 +87,7 @@ def read_tables(directory: Path) -> Tables:
                                  path)
     else:
         for number, (before, name) in enumerate(pairwise(speakers.values()), 2):
-            if name < before:  # a speaker is one stream
+            if name < before:  # utterances of a speaker must be adjacent, because a speaker is one stream
                 raise InputError(f"speaker '{name}' comes after '{before}'",
                                  "make speaker ids prefixes of utterance ids, and sort", file, number)
     channels = read_channels(directory / "reco2file_and_channel")
@@ -123,7 +119,7 @@ def _kind_of_ids(tables: Tables, ctm: CtmIndex, directory: Path) -> str:
 
 
 def _streams(tables: Tables, kind: str) -> Iterator[list[Entry]]:
-    """The entries of each stream in time order, in C order of streams, including those that the CTM lacks."""
+    """Yields each stream's entries in time order, including ids that the CTM lacks. Streams come in C order."""
     if tables.segments is None:
         for name, of_speaker in groupby(tables.speakers.items(), key=itemgetter(1)):
             ids = [name] if kind == SPEAKER else [id for id, _ in of_speaker]
@@ -141,11 +137,9 @@ def _streams(tables: Tables, kind: str) -> Iterator[list[Entry]]:
 
 
 def ctm_groups(directory: Path, ctm: CtmIndex, share: Share = ALL, chunk_size: int = CHUNK_SIZE) -> Iterator[Group]:
-    """The words of a CTM for a share of the streams of a data directory, in groups of whole streams.
-
-    Utterances and recordings that are not in the CTM have no words. Raises InputError for broken files, and for an id
-    of the CTM that is not in the data directory or is of another kind than the ids before.
-    """
+    """Yields the words that a CTM has for a share of a data directory's streams, in groups of whole streams. Utterances
+    and recordings that are not in the CTM have no words. Raises InputError for broken files, for CTM ids that are not
+    in the data directory, and for CTM ids of different kinds."""
     tables = read_tables(directory)
     streams = []
     for stream in _streams(tables, _kind_of_ids(tables, ctm, directory)):
@@ -192,7 +186,7 @@ def _placed(texts: list[Text], entry: Entry, stream: int) -> list[Text]:
 
 
 def _with_turns(texts: list[Text], unnamed: Set[str]) -> list[Text]:
-    """Marks a turn where the speaker changes. An only speaker, or one named like an utterance, loses the name."""
+    """Marks a turn where the speaker changes. Drops speaker names that are utterance ids or a recording's only name."""
     first = {text.recording: text.speaker for text in reversed(texts)}
     several = {text.recording for text in texts if text.speaker != first[text.recording]}
     found, before = list[Text](), None
@@ -205,7 +199,7 @@ def _with_turns(texts: list[Text], unnamed: Set[str]) -> list[Text]:
 
 
 def text_groups(directory: Path, share: Share = ALL, chunk_size: int = CHUNK_SIZE) -> Iterator[Group]:
-    """The words of a data directory's `text`, with its pauses if it has some; streams are as in `ctm_groups`."""
+    """Yields the words of a data directory's `text`, with pauses if it has them, in groups as `ctm_groups` does."""
     data, tables = DataDir(directory), read_tables(directory)
     names = set(tables.speakers.values()) if tables.segments is None else tables.recordings()
     check_file_names(names, directory)
@@ -232,7 +226,7 @@ def file_name(recording: str) -> str:
 
 
 def check_file_names(recordings: Iterable[str], directory: Path) -> None:
-    """Raise InputError if two recordings would have the same files."""
+    """Raise InputError if the output files of two recordings would have the same name."""
     names: dict[str, str] = {}
     for recording in sorted(recordings):
         if (other := names.setdefault(file_name(recording), recording)) != recording:

@@ -1,4 +1,4 @@
-"""The words of a CTM with the marks of a punctuated data directory."""
+"""Writes the words of a CTM with the marks of a punctuated data directory."""
 
 import logging
 from collections import Counter
@@ -19,11 +19,11 @@ logger = logging.getLogger(__name__)
 
 
 def write_marked_ctm(path: StrPath, ctm: StrPath, data: DataDir, label_set: LabelSet) -> None:
-    """Write the words of `ctm` in the order of the streams, each with the mark of its slot, and without silences.
+    """Write the words of `ctm`, stream by stream, each with the mark of its slot. Silences are left out.
 
-    The ids are those of streams or utterances, as in `timing.pauses`. If the CTM has other words than the text, labels
-    are carried over by alignment (`timing.align`), ignoring case. Memory holds one stream. Raises InputError for a
-    broken CTM.
+    The CTM's ids are stream or utterance ids, as in `timing.pauses`. If the words of the CTM differ from those of the
+    text, both are aligned (`timing.align`), ignoring case, to carry the labels over. Memory holds one stream. Raises
+    InputError for a broken CTM.
     """
     index, counts = CtmIndex(ctm), Counter[str]()
     write_ctm(path, _marked(index, data, label_set, counts))

@@ -1,4 +1,4 @@
-"""A transcript with marks: a recogniser's output, punctuated by a model."""
+"""Punctuates transcripts (ASR output) with a model."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -26,7 +26,7 @@ from punc.transcripts.transcript import BLANKS_BETWEEN, Words
 
 MOST = 0.5
 UTTERANCE = 1 << 12  # words that are cut from a stream at a time
-UNKNOWN, FEW = 0.3, 5  # a warning follows if more than this share of the words, and at least so many, are unknown
+UNKNOWN, FEW = 0.3, 5  # warn if more than the share UNKNOWN of at least FEW words is unknown
 
 
 class MarkedTranscript(NamedTuple):
@@ -34,19 +34,19 @@ class MarkedTranscript(NamedTuple):
 
     words: SplitWords
     texts: list[str]  # W texts, as they are written
-    labels: np.ndarray  # int64 (W,); 0 where no model reads the word
-    probabilities: np.ndarray  # float64 (W,), of the labels; NaN where no model reads the word, or if not wanted
+    labels: np.ndarray  # int64 (W,); 0 for a word that the model does not read
+    probabilities: np.ndarray  # float64 (W,), of the labels; NaN if not wanted, or if the model does not read the word
     pauses: np.ndarray  # float64 (W,), seconds after each word, NaN unknown
     label_set: LabelSet
     unknown: int  # how many words the model does not know
-    kept: bool  # whether AUTO keeps the marks of most words
+    kept: bool  # whether `marks` is AUTO, and AUTO kept the marks of most words
 
 
 class Marker:
-    """Chooses and writes the labels of transcripts with the model of a directory, whose `script` separates words.
+    """Punctuates transcripts with the model of a directory. `script` says how the words of its language are separated.
 
     marks           what happens to existing marks, as in `keeps`
-    probabilities   whether to compute those of the labels; else they are all NaN
+    probabilities   whether to compute the labels' probabilities; otherwise they are all NaN
 
     Raises InputError if there is no model, and for options that do not fit it.
     """
@@ -70,7 +70,7 @@ class Marker:
         return self._decoder.model
 
     def mark(self, words: Words, pauses: np.ndarray | None = None) -> MarkedTranscript:
-        """The words with their labels; `pauses` as in a `MarkedTranscript`, None: from the times of the words."""
+        """Returns the words with their labels. If `pauses` (W,) is None, pauses are computed from the words' times."""
         split = take_apart(words.texts, self._reader, words.streams, words.turns, words.segments)
         pauses = word_pauses(words, split) if pauses is None else pauses
         labels = np.zeros(len(split.codes), np.int64)
@@ -82,7 +82,7 @@ class Marker:
         return MarkedTranscript(split, texts, labels, chances, pauses, self.label_set, self._unknown(split), kept)
 
     def _unknown(self, words: SplitWords) -> int:
-        """How many words a model of words does not know; 0 for a model that reads pieces or characters."""
+        """Returns how many words are unknown to a word model; 0 for a model that reads pieces or characters."""
         known = self._known
         if known is None:
             return 0
@@ -112,14 +112,15 @@ class Marker:
 
 
 def unknown_words(unknown: int, words: int) -> str:
-    """A warning if many of the words are unknown to the model; else nothing."""
+    """Returns a warning if many of the words are unknown to the model, otherwise an empty string."""
     if unknown <= UNKNOWN * words or words < FEW:
         return ""
     return f"{unknown} of {words} words are unknown to the model, perhaps because they are in another language"
 
 
 def word_pauses(words: Words, split: SplitWords) -> np.ndarray:
-    """The silence from each word to the next one that a model reads, float64 (W,); NaN unknown, or at an end."""
+    """Returns the silence from each word to the next word that the model reads, in seconds, float64 (W,). The value is
+    NaN if it is unknown, if the model does not read the word, and at the end of a stream or recording."""
     pauses, read = np.full(len(split.codes), np.nan), np.flatnonzero(split.counts)
     begins, ends = words.begins[read], words.ends[read]
     gaps = np.maximum(np.round(begins[1:] - ends[:-1], 6), 0)

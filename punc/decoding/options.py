@@ -1,4 +1,4 @@
-"""The options of `punc punctuate`: of decoding, which `punc transcript` shares, and of the output."""
+"""The options of `punc punctuate`: decoding options, which `punc transcript` has too, and output options."""
 
 from dataclasses import dataclass
 
@@ -9,14 +9,14 @@ from punc.base.options import nearest
 from punc.base.processor import check_device
 from punc.data.labels import LabelSet
 
-# The chunks of a long stream are decoded side by side. Some tokens of context before each (and after it, for a model
-# that reads both ways) bring the model into its state. Where a stream is cut is fixed, so labels do not depend on the
-# batch. The recipes measure what the cuts cost: `--chunk-size 0` decodes without any.
+# The chunks of a long stream are decoded in parallel. The model reads some tokens of context before each chunk (and
+# after it, if it is bidirectional) to reach the right state. A stream is always cut at the same points, so labels do
+# not depend on the batch. The recipes measure what cutting costs; `--chunk-size 0` decodes without cuts.
 CHUNK_SIZE = 1024  # tokens
 CONTEXT = 256  # tokens
 BATCH_SIZE = 32  # chunks; with 128, BLSTM-CRF takes 1.5 times as long
-PACKED_CONTEXT = 32  # for packed models: 1 label in 3000 differs from those with 256
-UNCUT = 1 << 40  # tokens of a chunk if a stream is not cut
+PACKED_CONTEXT = 32  # for packed models: with 32 instead of 256, 1 label in 3000 differs
+UNCUT = 1 << 40  # the chunk size, in tokens, for streams that are not cut
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class DecodingOptions:
     device      auto, cpu, cuda or cuda:N; auto: a GPU if PyTorch sees one
     case_rule   a word after the end of a sentence, or at the start of a stream, gets a capital
 
-    Raises InputError if a number is too small, or the device has another name.
+    Raises InputError if a number is too small, or for another name of a device.
     """
 
     scale: str = ""
@@ -63,7 +63,7 @@ class OutputOptions:
 
 
 def parse_scale(text: str, labels: LabelSet) -> np.ndarray | None:
-    """Read `LABEL=FACTOR,…` as one factor per label, float32 (L,); empty text gives None. Raises InputError."""
+    """Read `LABEL=FACTOR,…` as one factor per label, float32 (L,). Returns None for empty text. Raises InputError."""
     factors = np.ones(len(labels), np.float32)
     for item in text.split(",") if text else ():
         name, equals, number = item.partition("=")

@@ -1,16 +1,17 @@
-"""Converts a trained model to a packed one, an ONNX file that programs without Python or PyTorch can use, and back.
+"""Packs a trained model, and unpacks it. A packed model is an ONNX file that needs neither Python nor PyTorch.
 
-A model that reads whole texts has the inputs `tokens`, int64 (B, T), and `pauses`, float32 (B, T) seconds, NaN unknown,
-if it reads any. A text that is shorter than its row is padded with `</s>`. The outputs are `labels`, int64 (B, T),
-and `log_probs`, float32 (B, T, L); the latter is missing if the model scores sequences of labels.
+If the model reads whole texts, the inputs are `tokens`, int64 (B, T), and, if it reads pauses, `pauses`, float32 (B, T)
+in seconds, NaN unknown. Texts shorter than T are padded with `</s>`. The outputs are `labels`, int64 (B, T), and
+`log_probs`, float32 (B, T, L). There are no `log_probs` if the model scores label sequences.
 
-A model that reads left to right is one step. Its inputs are a token (B,), the pause (B,) of the slot that the step
-decides, and `state_0`, `state_1`, …, which are zeros at the start of a stream. The outputs are the label (B,) and
-`log_probs` (B, L) of the slot `lookahead` tokens back, and `next_0`, `next_1`, …, the states of the next step.
+If the model reads left to right, the ONNX graph computes one step. Its inputs are a token (B,), the pause (B,) of the
+slot that this step labels, and `state_0`, `state_1`, …, which are zeros at the start of a stream. The outputs are the
+label (B,) and `log_probs` (B, L) of the slot `lookahead` tokens back, and the states `next_0`, `next_1`, … for the next
+step.
 
-The file's metadata has punc (its version), model, token_type, lookahead (empty for whole texts), words (how many tokens
-the model knows), and labels, their names with spaces between. Weights have their PyTorch names, after `model.`. A large
-matrix is stored as int8 with a scale for each row: w = q s with s = max |w| / 127, so the error is at most s / 2.
+The file's metadata has the keys punc (the version), model, token_type, lookahead (empty for whole texts), words (how
+many tokens the model knows), and labels (names separated by spaces). Weights have their PyTorch names with the prefix
+`model.`. Large matrices are stored as int8 with one scale per row: w = q s, s = max |w| / 127, with errors up to s / 2.
 
 This uses the older of PyTorch's two exporters, which takes a second; the newer one takes half a minute.
 """
@@ -39,22 +40,22 @@ from punc.tokens.vocabulary import END
 
 logger = logging.getLogger(__name__)
 
-OPSET = 17  # version of ONNX's operators: ONNX Runtime 1.13 of 2022 and later
-ROWS, STEPS = 5, 40  # the size of the inputs that both compute after the export
-TIE = 1e-4  # nats; rounding may decide between labels that are closer
-SMALL = 4096  # a matrix with fewer numbers is stored as it is
-PREFIX = "model."  # before the PyTorch name of a weight
-INT8, SCALE, FLOAT = ".int8", ".scale", ".float"  # suffixes of a weight's name: its stored parts, and their product
+OPSET = 17  # version of ONNX's operators; ONNX Runtime 1.13 (2022) and later support it
+ROWS, STEPS = 5, 40  # size of the random inputs on which PyTorch and ONNX Runtime are compared after the export
+TIE = 1e-4  # nats; labels whose log-posteriors differ by less may differ because of rounding
+SMALL = 4096  # matrices with fewer numbers stay float
+PREFIX = "model."  # prefix of a weight's PyTorch name
+INT8, SCALE, FLOAT = ".int8", ".scale", ".float"  # suffixes of weight names: the two stored parts, and their product
 
 
 def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casing: str = "", card: str = "",
          int8: bool = False) -> None:
-    """Write the model of a directory, trained or packed, as a packed one. `out` is replaced as a whole or left alone.
+    """Pack the model of a directory, which may be packed already. `out` is replaced as a whole or left as it was.
 
     factors  (L,) by which the packed model multiplies its posteriors; None: all 1
-    casing   a file of words with more capitals than the first letter (NATO), which are written so in the output
-    card     the model card, a Markdown file: what it was trained on, under which licence, how good it is
-    int8     also compute the products of matrices in 8 bits: faster for an encoder; some labels differ
+    casing   a file of words with capitals after the first letter (NATO); the output spells these words as in the file
+    card     the model card, a Markdown file: the training data, the licence, and how good the model is
+    int8     also multiply matrices in 8 bits: faster for an encoder; some labels differ
 
     Raises InputError if there is no model, if it is not a neural one, or if the package onnx is missing.
     """
@@ -106,10 +107,10 @@ def _write_around(tmp: Path, model: NeuralModel, copied: dict[str, StrPath]) -> 
 
 
 def unpack(directory: Path) -> Model:
-    """The PyTorch model of a packed one, for further training: its weights are those of the int8 numbers.
+    """Returns a packed model as a PyTorch model, for further training. Its weights are the dequantized int8 weights.
 
-    Weights that decoding does not need, such as the output layer of a first stage, are not in a packed model. Raises
-    InputError for such a model, if a file is missing, has changed or does not fit, and if the package onnx is missing.
+    A packed model lacks weights that decoding does not need, such as the output layer of a first stage. Raises
+    InputError if the PyTorch model needs them, if a file is missing, has changed or does not fit, or without onnx.
     """
     import onnx
     packed = load_packed(directory)
@@ -145,7 +146,7 @@ def _multiply(model: NeuralModel, factors: np.ndarray, directory: Path) -> None:
 
 
 class Graph(nn.Module):
-    """The part of a model that is exported; the module describes it."""
+    """The part of a model that is exported. The module docstring describes its inputs and outputs."""
 
     def __init__(self, model: NeuralModel):
         super().__init__()
@@ -162,7 +163,7 @@ class Graph(nn.Module):
         return logits.argmax(2), logits.log_softmax(2)
 
     def example(self, rows: int, steps: int) -> tuple[Tensor, ...]:
-        """Random inputs: texts of up to `steps` tokens, or one step of a stream."""
+        """Returns random inputs: texts of up to `steps` tokens, or one step of a stream."""
         count = len(self.model.vocabulary)
         tokens = torch.randint(min(END + 1, count - 1), count, (rows, steps))
         pauses = torch.rand(rows, steps).masked_fill(torch.rand(rows, steps) < 0.3, torch.nan)
@@ -178,22 +179,22 @@ class Graph(nn.Module):
         return (["tokens", "pauses", *(f"state_{i}" for i in states)], [*outputs, *(f"next_{i}" for i in states)])
 
     def axes(self, inputs: tuple[Tensor, ...], *names: list[str]) -> dict[str, dict[int, str]]:
-        """The dimensions of inputs and outputs that have no fixed size."""
+        """Returns, for each input and output, the names of its dimensions that have no fixed size."""
         sizes = {0: "batch", 1: "steps"} if self.whole else {0: "batch"}
         found = {name: sizes for group in names for name in group}
-        for number, state in enumerate(inputs[2:]):  # tokens (B, …), LSTMs of the papers (B, H), others (layers, B, H)
+        for number, state in enumerate(inputs[2:]):  # tokens (B, …), papers' LSTMs (B, H), other LSTMs (layers, B, H)
             batch = {state.dim() - 2: "batch"}
             found |= {f"state_{number}": batch, f"next_{number}": batch}
         return found
 
 
 def _export(graph: Graph, path: Path) -> None:
-    """Write a graph to a file. Weights keep their names, and ONNX Runtime computes constants."""
+    """Write a graph to a file. Weights keep their names, because constants are left for ONNX Runtime to fold."""
     inputs = graph.example(2, 3)
-    graph(*inputs)  # what is computed once becomes a constant
+    graph(*inputs)  # values that the model computes once and caches become constants
     names = graph.names(len(inputs))
     with warnings.catch_warnings(), torch.no_grad():
-        warnings.simplefilter("ignore")  # about the older exporter, and about shapes that are constant
+        warnings.simplefilter("ignore")  # PyTorch warns about the older exporter and about constant shapes
         torch.onnx.export(graph, inputs, str(path), dynamo=False, opset_version=OPSET, input_names=names[0],
                           output_names=names[1], dynamic_axes=graph.axes(inputs, *names), do_constant_folding=False)
 
@@ -219,10 +220,11 @@ def _check(graph: Graph, path: Path) -> None:
 
 
 def _multiply_int8(graph: Any) -> set[str]:
-    """Compute the products of an ONNX graph with large weights in integers; returns the names of these weights.
+    """Make an ONNX graph multiply by its large weights in integers. Returns the names of these weights.
 
-    The other factor is rounded to 8 bits when it is computed. The wide layer in a feed-forward block is not, because
-    the values after a GELU are too uneven: an encoder would change 1.5 times as many labels.
+    The other factor, an activation, is rounded to 8 bits at run time. Layers with more inputs than outputs, such as the
+    second of a feed-forward block, stay float: values after a GELU are too uneven, and rounding them would change 1.5
+    times as many labels of an encoder.
     """
     from onnx import TensorProto, helper
     sizes = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
@@ -250,10 +252,9 @@ def _multiply_int8(graph: Any) -> set[str]:
 
 
 def _store_int8(graph: Any, multiplied: Set[str] = frozenset()) -> None:
-    """Store the large float matrices of an ONNX graph as int8; loading it multiplies them by their scales.
-
-    Those that are `multiplied` as integers get 7 bits: processors without VNNI add two products in 16 bits.
-    """
+    """Store the large float matrices of an ONNX graph as int8. The graph multiplies them by their scales. Matrices in
+    `multiplied`, which are multiplied as integers, get 7 bits, because processors without VNNI add two products in 16
+    bits, which could overflow."""
     from onnx import TensorProto, helper, numpy_helper
     stored, nodes = [], []
     for tensor in graph.initializer:

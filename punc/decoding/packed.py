@@ -1,12 +1,12 @@
-"""Packed models, decoded by ONNX Runtime. This module does not import torch.
+"""Decodes packed models with ONNX Runtime. This module does not import torch.
 
 A packed model is a directory with
 
-    model.onnx    the model (`pack` describes its inputs and outputs), large matrices as int8 with a scale for each row
-    model.json    the format, what the model is, and the checksum of every other file
+    model.onnx    the model (`pack` describes its inputs and outputs); large matrices are int8 with a scale for each row
+    model.json    the format's version, a description of the model, and the checksum of every other file
     labels.txt, the tokenizer's files, conf, and perhaps casing.txt and README.md (the model card)
 
-Labels are those of the PyTorch model with the same weights; posteriors differ by rounding.
+A packed model chooses the same labels as the PyTorch model with the same weights; posteriors differ by rounding.
 """
 
 import hashlib
@@ -32,13 +32,13 @@ MOST_AHEAD = 1 << 16
 
 
 class PackedModel:
-    """A packed model, ready to punctuate, from the content of model.json and an ONNX Runtime session of model.onnx.
+    """A packed model, ready to punctuate. `spec` is the content of model.json; `session` runs model.onnx.
 
     lookahead   how many tokens past a slot the model reads; None: the whole stream
-    sequential  it chooses sequences of labels, and has no posteriors
-    transitions what is added to log-posteriors of neighbouring slots; None: nothing
+    sequential  the model chooses whole label sequences and has no posteriors
+    transitions scores for pairs of labels in neighbouring slots, which are added to log-posteriors; None: no scores
 
-    Raises ValueError if these do not fit together.
+    Raises ValueError if the files do not fit together.
     """
 
     reads_turns = False
@@ -71,7 +71,7 @@ class PackedModel:
 
     def decode_batch(self, tokens: np.ndarray, pauses: np.ndarray | None, scale: np.ndarray | None = None,
                      sequences: bool = False, posteriors: bool = True) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """As `NeuralModel.decode_batch`. Raises InputError for what a model of sequences cannot give."""
+        """Like `NeuralModel.decode_batch`. Raises InputError if a `sequential` model is asked for posteriors."""
         if self.sequential and (posteriors or scale is not None):
             raise InputError("a packed model of label sequences has no posteriors",
                              "give --posteriors false and no --scale, or use the model from before it was packed")
@@ -88,20 +88,20 @@ class PackedModel:
         return None, np.stack(steps, axis=1)
 
     def initial_state(self, batch: int) -> dict[str, np.ndarray]:
-        """The state before a stream, for `batch` streams, by the names of the inputs."""
+        """Returns the states at the start of `batch` streams, as a dict from input name to array."""
         return {name: np.zeros([size if isinstance(size, int) else batch for size in value.shape], TYPES[value.type])
                 for name, value in self._states.items()}
 
     def step(self, tokens: np.ndarray, pauses: np.ndarray,
              state: dict[str, np.ndarray]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """As `Model.step`, but returns log-posteriors."""
+        """Like `Model.step`, but returns log-posteriors."""
         log_probs, *after = self._run(self._step_outputs, {**self._feed(tokens, pauses), **state})
         return log_probs, dict(zip(state, after))
 
     def _run(self, outputs: list[str], inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
         try:
             return self.session.run(outputs, inputs)
-        except Exception as error:  # ONNX Runtime's own kinds
+        except Exception as error:  # ONNX Runtime raises exceptions of its own types
             raise as_error(error, "its network cannot be computed", self.path) from None
 
     def _feed(self, tokens: np.ndarray, pauses: np.ndarray) -> dict[str, np.ndarray]:
@@ -109,7 +109,7 @@ class PackedModel:
 
 
 def read_spec(directory: Path) -> dict[str, Any]:
-    """Read the description of a packed model. Raises InputError if it is missing, invalid, or of another version."""
+    """Read a packed model's model.json. Raises InputError if it is missing, invalid, or has another format version."""
     path = directory / SPEC
     with open_input(path) as file:
         try:
@@ -123,7 +123,7 @@ def read_spec(directory: Path) -> dict[str, Any]:
 
 
 def load_packed(directory: Path) -> PackedModel:
-    """The packed model of a directory. Raises InputError if a file is missing, was changed, or does not fit."""
+    """Load a packed model. Raises InputError if a file is missing, was changed, or does not fit the others."""
     spec = read_spec(directory)
     for name, expected in spec["sha256"].items():
         if os.path.basename(name) != name or not (directory / name).is_file():
@@ -132,36 +132,36 @@ def load_packed(directory: Path) -> PackedModel:
             raise InputError("the file was changed after the model was packed", AGAIN, directory / name)
     labels = LabelSet.read(directory / "labels.txt")
     tokenizer = read_tokenizer(directory)
-    with open_input(directory / WEIGHTS, AGAIN):  # says what is wrong if it cannot be read
+    with open_input(directory / WEIGHTS, AGAIN):  # raises a clear error if the file cannot be read
         pass
     transitions = read_transitions(directory / TRANSITIONS, labels)
     try:
         model = PackedModel(spec, new_session(directory / WEIGHTS), labels, tokenizer)
-    except Exception as error:  # ONNX Runtime's own kinds; a wrong name, number or type anywhere fails in its own way
+    except Exception as error:  # ONNX Runtime has its own types; a wrong name, number or type can raise any other
         raise as_error(error, "its weights do not fit its model", directory / WEIGHTS) from None
     model.transitions, model.path = transitions, directory / WEIGHTS
     return model
 
 
 def as_error(error: Exception, what: str, path: Path | None) -> Exception:
-    """What an error of ONNX Runtime means: too little memory, or a broken model."""
-    if "alloc" in str(error) or "failed to map" in str(error):  # its weights, or its library
+    """Converts an exception of ONNX Runtime: MemoryError if memory ran out, otherwise InputError for a broken model."""
+    if "alloc" in str(error) or "failed to map" in str(error):  # no memory for the weights, or for ONNX Runtime itself
         return MemoryError()
     return InputError(what, AGAIN, path)
 
 
 def new_session(path: Path) -> Any:
-    """An ONNX Runtime session of a file, with one thread, because processes share the cores, and without telemetry."""
+    """Open a file in ONNX Runtime, without telemetry. It gets one thread, because worker processes share the cores."""
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3  # errors are raised, warnings are about the graph
+    options.log_severity_level = 3  # no warnings: they are about the graph; errors are raised anyway
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
 def checksum(path: StrPath) -> str:
-    """The SHA-256 of a file. Raises InputError if it is missing."""
+    """Returns the SHA-256 of a file. Raises InputError if the file is missing."""
     digest = hashlib.sha256()
     for block in read_blocks(path):
         digest.update(block)

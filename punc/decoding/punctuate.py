@@ -1,12 +1,12 @@
-"""The output of `punc punctuate` for a data directory: a data directory with the labels as `punct`, and
+"""Writes the output of `punc punctuate` for a data directory: a data directory with the labels as `punct`, and
 
-    text_punct           the words as the label set writes them, one utterance per line
+    text_punct           the words with their marks and capitals, one utterance per line
     post.ark, post.scp   posteriors before any scaling: a Kaldi float matrix (words × labels) per utterance
     ctm_punct            the words of a CTM with their marks, if there is a CTM
 
-Several processes decode, or one on a GPU. Memory holds a few groups of tokens (see `spans`). Jobs on several machines
-each decode some of the groups that one job would decode, and write a part: a directory with the tables of its share.
-The joined parts are identical to the output of one job.
+Several processes decode; on a GPU, only one does. Memory holds a few groups of tokens (see `spans`). The groups can be
+shared among jobs on several machines. Each job writes a part: a directory with the tables of its share. The joined
+parts are identical to the output of a single job.
 """
 
 import logging
@@ -48,10 +48,8 @@ Results = Iterator[tuple[list[Utterance], np.ndarray, np.ndarray | None]]
 
 def punctuate(directory: Path, data: DataDir, out: Path, decoding: DecodingOptions, output: OutputOptions,
               nj: int = 2) -> None:
-    """Punctuate a data directory with the model of a directory. `out` is replaced as a whole, or left as it was.
-
-    Raises InputError if there is no model or no data directory, and for options that do not fit them.
-    """
+    """Punctuate a data directory with the model in `directory`. `out` is replaced as a whole, or left as it was. Raises
+    InputError if the model or the data directory is missing, and for options that do not fit them."""
     check_outputs([str(out)], [str(data.path)])
     label_set, decoder, groups = _start(directory, data, decoding, output)
     with punctuated_dir(out, data, label_set, output) as (tmp, counts):
@@ -60,7 +58,7 @@ def punctuate(directory: Path, data: DataDir, out: Path, decoding: DecodingOptio
 
 def punctuate_share(directory: Path, data: DataDir, part: Path, decoding: DecodingOptions, output: OutputOptions,
                     nj: int, share: Share) -> tuple[Counter[str], int]:
-    """Punctuate a share of the streams into the directory `part`, for `join_punctuated`. Returns what `_write` does."""
+    """Punctuate a share of the streams into the directory `part`, for `join_punctuated`. See `_write` for counts."""
     label_set, decoder, groups = _start(directory, data, decoding, output)
     own = share.of(groups, _words, count_blanks(data.path / "text"), _streams)
     return _write(part, part, data, label_set, output, decoder, _decoded(own, decoder, nj))
@@ -77,7 +75,7 @@ def _start(directory: Path, data: DataDir, decoding: DecodingOptions,
 
 def _write(tmp: Path, out: Path, data: DataDir, label_set: LabelSet, output: OutputOptions, decoder: Decoder,
            results: Results) -> tuple[Counter[str], int]:
-    """Write decoded utterances in the order of `data` to `tmp`, which will be `out`. Returns the counts."""
+    """Write decoded utterances to `tmp`, which becomes `out`. Returns counts of labels by name, and of utterances."""
     names = ("text_punct", "post.ark", "post.scp") if output.posteriors else ("text_punct",)
     with ExitStack() as stack:
         files = [stack.enter_context(open(tmp / name, "wb")) for name in names]
@@ -111,7 +109,7 @@ def _decoded(groups: Iterable[list[Span]], decoder: Decoder, nj: int) -> Results
 
 
 def find_ctm(data: DataDir, options: OutputOptions) -> Path | None:
-    """The CTM to write with marks; None if there is none. Raises InputError if a named CTM is missing."""
+    """Returns the CTM to write with marks, or None if there is none. Raises InputError if a named CTM is missing."""
     ctm = Path(options.ctm) if options.ctm else data.path / "ctm"
     if options.ctm and not ctm.is_file():
         raise InputError("no such file", "name a CTM, or leave --ctm out", ctm)
@@ -121,11 +119,9 @@ def find_ctm(data: DataDir, options: OutputOptions) -> Path | None:
 @contextmanager
 def punctuated_dir(out: Path, data: DataDir, label_set: LabelSet,
                    options: OutputOptions) -> Iterator[tuple[Path, Counter[str]]]:
-    """A directory to write the punctuated utterances of `data` to, in their order, and to count labels by name.
-
-    When the block ends, the other files are written, and it replaces `out` as a whole. Raises InputError if there are
-    no words.
-    """
+    """Context manager that yields a temporary directory and a counter of labels by name. The caller writes the
+    punctuated utterances of `data` to the directory, in their order, and counts their labels. When the block ends, the
+    other files are written and the directory replaces `out` as a whole. Raises InputError if no words were counted."""
     ctm, counts = find_ctm(data, options), Counter[str]()
     with new_data_dir(out, *STALE) as tmp:
         yield tmp, counts
@@ -142,17 +138,15 @@ def punctuated_dir(out: Path, data: DataDir, label_set: LabelSet,
 
 
 def log_counts(out: Path, label_set: LabelSet, counts: Counter[str]) -> None:
-    """Log how many words a directory has, and how often each label was chosen."""
+    """Log how many words were written to a directory, and how often each label was chosen."""
     numbers = " ".join(f"{label.name} {counts[label.name]}" for label in label_set)
     logger.info("%s: %d words: %s", out, counts.total(), numbers)
 
 
 class PunctuatedText:
-    """Writes text_punct and, if their files are open, post.ark and its index, which will be in the directory `out`.
-
-    Counts labels, by name, and utterances. Words that begin sentences get capitals, if `sentences`. Raises InputError
-    if the file of casing or clitics is invalid.
-    """
+    """Writes text_punct and, if `files` has them, post.ark and its index. `out` is their final directory. Counts
+    utterances, and labels by name. With `sentences`, words at the start of a sentence get a capital. Raises InputError
+    if the casing file or the clitics file is invalid."""
 
     def __init__(self, files: Sequence[IO[bytes]], out: Path, label_set: LabelSet, options: OutputOptions,
                  sentences: bool):
@@ -168,7 +162,7 @@ class PunctuatedText:
         self._archive = archive_path(os.path.abspath(out / "post.ark"))
 
     def write(self, results: Results) -> Iterator[Utterance]:
-        """Write utterances, given their label numbers and posteriors, and yield them with their labels."""
+        """Write utterances with the given label numbers and posteriors, and yield each one with its labels."""
         names = np.array(self._label_set.names, object)
         for utterances, chosen, posteriors in results:
             labels = names[chosen].tolist()
@@ -203,7 +197,7 @@ class PunctuatedText:
 
 
     def _write_matrix(self, key: str, matrix: np.ndarray) -> None:
-        """Append posteriors to the archive; in Kaldi, a matrix without rows has no columns either."""
+        """Append posteriors to the archive. An empty matrix is written as 0 × 0, because Kaldi has no 0 × L matrix."""
         ark, index = self._posteriors
         ark.write(key.encode() + b" ")
         index.write(f"{key} {self._archive}:{ark.tell()}\n".encode())
@@ -211,7 +205,7 @@ class PunctuatedText:
 
 
 def join_punctuated(parts: Sequence[Part], out: Path, directory: Path, data: DataDir, output: OutputOptions) -> None:
-    """Join the parts of all jobs to what `punctuate` writes. Raises InputError if words are missing from a part."""
+    """Join the parts of all jobs to the output of `punctuate`. Raises InputError if words are missing from a part."""
     label_set = LabelSet.read(directory / "labels.txt")
     check_outputs([str(out)], [str(data.path)])
     _check_words(parts, data)
@@ -222,13 +216,13 @@ def join_punctuated(parts: Sequence[Part], out: Path, directory: Path, data: Dat
         for name in full[0].files() if full else ():
             if not name.endswith(".scp"):
                 concatenate([path / name for path in paths], tmp / name)
-        # Paths of archives are written as in punc punctuate and write_utterances.
+        # The indices name their archives as punctuate and write_utterances do: post.ark by an absolute path.
         _join_index(paths, tmp, "post", os.path.abspath(out / "post.ark"))
         _join_index(paths, tmp, "pauses", str(out / "pauses.ark"))
 
 
 def _check_words(parts: Sequence[Part], data: DataDir) -> None:
-    """Raise InputError unless the parts together have the words of `data` in its order, with a label for each."""
+    """Raise InputError unless the parts, joined, have exactly the words of `data`, in order, each with a label."""
     utterances = DataDir(data.path, ignore=("punct", "pauses.scp")).utterances()
     for part in parts:
         path, again, expected = part.path, part.again, part.result["utterances"]

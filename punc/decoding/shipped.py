@@ -1,4 +1,4 @@
-"""Finds models by their name, if they are bundled, or by their directory."""
+"""Finds models: bundled models by their names, other models by their directories."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ SPEC = "model.json"  # a file that packed models have and trained ones do not
 CARD = "README.md"
 LANGUAGE = re.compile(r"^- Language: .*\(`([a-z]{2,3})`\)", re.M)
 CASING = "casing.txt"  # the table of words with inner capitals that a packed model may have
-DEFAULT_LIVE = "en-live"  # for words as they arrive, if no model is named
+DEFAULT_LIVE = "en-live"  # the default model for live streams
 
 
 def shipped() -> list[str]:
@@ -19,7 +19,7 @@ def shipped() -> list[str]:
 
 
 def find_model(name: str) -> Path:
-    """The directory of a model, by its path or the name of a bundled model. Raises InputError if there is neither."""
+    """Returns a model's directory. `name` is a bundled model or a path. Raises InputError if there is no such model."""
     if name in shipped():
         return FOLDER / name
     path = Path(name)
@@ -30,7 +30,7 @@ def find_model(name: str) -> Path:
 
 
 def model_files(directory: Path) -> list[Path]:
-    weights = directory / (SPEC if is_packed(directory) else "final.pt")  # SPEC has the checksums of the others
+    weights = directory / (SPEC if is_packed(directory) else "final.pt")  # SPEC has the checksums of all other files
     return [weights, directory / "labels.txt", directory / "vocab"]
 
 
@@ -39,7 +39,7 @@ def is_packed(directory: Path) -> bool:
 
 
 def language_of(directory: Path) -> str:
-    """The two-letter code of the language on a model's card; empty if there is no card or no language."""
+    """Returns the language code on a model's card; an empty string if there is no card or it names no language."""
     card = directory / CARD
     found = LANGUAGE.search(card.read_text(encoding="utf-8")) if card.is_file() else None
     return found[1] if found else ""

@@ -1,4 +1,4 @@
-"""Makes soft targets: a teacher decodes sets of its store."""
+"""Makes soft targets: a teacher computes its posteriors for sets of a store."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -20,12 +20,12 @@ AT_ONCE = 1 << 20  # tokens that are decoded together, in whole streams
 
 def make_targets(teacher: Path, store: Store, out: Path, sets: Sequence[str], context: int | None = None,
                  device: str = "cpu") -> None:
-    """Write the posteriors of a teacher for sets of a store as OUT/SET. Finished targets are not made again.
+    """Write a teacher's posteriors for sets of a store, each to OUT/SET. Finished targets are not made again.
 
     context  tokens read before each chunk, as in `decode`
     device   cpu, cuda or cuda:N; a GPU computes in bfloat16, which is exact enough for targets of 8 bits
 
-    Raises InputError if a set is joined or has no labels, or if the store has other tokens or labels than the teacher.
+    Raises InputError if a set is joined or has no labels, or if the tokens or labels of store and teacher differ.
     """
     model = load_model(teacher, device, threads=None)
     if model.labels != store.labels or model.tokenizer.vocabulary.tokens != store.vocabulary.tokens:

@@ -1,7 +1,7 @@
-"""Cuts long streams into spans that are decoded one after another, with the same labels as the whole stream at once.
+"""Cuts long streams into spans, which are decoded one after another. The labels do not depend on these cuts.
 
-A short stream is one span. A long stream is cut between utterances. The tokens read for a span begin and end where
-`decode` cuts the stream into chunks, and include whole chunks on both sides of the span.
+A short stream is one span. A long stream is cut between utterances. To decode a span, the model also reads whole chunks
+before and after it. The tokens it reads begin and end where `decode` would cut the whole stream into chunks.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,31 +17,28 @@ from punc.tokens.vocabulary import END
 
 T = TypeVar("T")
 
-GROUP = 1 << 17  # tokens decoded at a time: whole batches, for the default sizes of chunks and batches
+GROUP = 1 << 17  # tokens decoded at a time; a multiple of a full batch in the default sizes
 
 
 class Span(NamedTuple):
-    """Consecutive utterances of a stream, and the N tokens that are read to punctuate them.
-
-    pauses, turns   (N,), as in an `Utterance`; None if the data has none
-    """
+    """Consecutive utterances of a stream, and the N tokens that the model reads to punctuate them."""
 
     utterances: list[Utterance]
     ids: np.ndarray
-    pauses: np.ndarray | None
-    slots: np.ndarray  # int64 (S,), S words of the utterances: which of the N tokens each word's slot follows
-    begins: bool
-    turns: np.ndarray | None
+    pauses: np.ndarray | None  # (N,), as in an `Utterance`; None if the data has no pauses
+    slots: np.ndarray  # int64 (S,): for each of the S words of the utterances, the index of its last token
+    begins: bool  # whether the stream begins here; false if the span continues an earlier one
+    turns: np.ndarray | None  # (N,), as in an `Utterance`; None if the data has no turns
 
 
 def spans(utterances: Iterable[Utterance], tokenizer: Tokenizer, chunk_size: int, context: int) -> Iterator[Span]:
-    """Cut a stream between utterances into spans of about GROUP tokens; with chunk_size=0 it is one span."""
+    """Cut a stream between utterances into spans of about GROUP tokens. With chunk_size=0, it stays one span."""
     margin = -(-max(chunk_size, context) // chunk_size) * chunk_size if chunk_size else 0
     size = max(GROUP, 8 * margin)
     waiting: list[Utterance] = []
     lengths: list[int] = []
     slots, ids, pauses, turns = [], [], [], []
-    start = done = total = 0  # in tokens of the stream: where `ids` begin, the end of the last span, the tokens read
+    start = done = total = 0  # token positions in the stream: start of `ids`, end of the last span, end of all tokens
     for utterance in utterances:
         encoding = tokenizer.encode_input(utterance.words)
         waiting.append(utterance)
@@ -51,7 +48,7 @@ def spans(utterances: Iterable[Utterance], tokenizer: Tokenizer, chunk_size: int
         pauses.append(at_slots(utterance.pauses, encoding.slots, len(encoding.ids), np.nan))
         turns.append(at_slots(utterance.turns, encoding.slots, len(encoding.ids), False))
         total += len(encoding.ids)
-        while chunk_size and total > start + size:  # another token follows, so the stream does not end in this span
+        while chunk_size and total > start + size:  # more than a span is waiting, so this span does not end the stream
             ends = done + np.cumsum(lengths)
             needed = -(-ends // chunk_size) * chunk_size + margin
             if needed[0] >= total:
@@ -78,26 +75,27 @@ def _part(array: np.ndarray | None, of: slice) -> np.ndarray | None:
 
 
 def joined(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    """Concatenate arrays; None if one is None."""
+    """Concatenate arrays. Returns None if any of them is None."""
     known = [array for array in arrays if array is not None]
     return np.concatenate(known) if len(known) == len(arrays) else None
 
 
 def span_groups(data: DataDir, tokenizer: Tokenizer, chunk_size: int, context: int) -> Iterator[list[Span]]:
-    """All spans of all streams, in groups of up to GROUP tokens, or of one span."""
+    """Yields all spans of all streams in groups of up to GROUP tokens. A longer span is a group by itself."""
     streams = (stream for _, stream in groupby(data.utterances(), key=lambda utterance: utterance.stream))
     all_spans = chain.from_iterable(spans(stream, tokenizer, chunk_size, context) for stream in streams)
     return grouped(all_spans, lambda span: len(span.ids), chunk_size)
 
 
 def grouped(items: Iterable[T], tokens: Callable[[T], int], chunk_size: int) -> Iterator[list[T]]:
-    """Groups of items that together have up to GROUP `tokens`, or of one item; long items fill whole batches."""
+    """Yields groups of items with up to GROUP `tokens` in total. A longer item is a group by itself. A group may end
+    before GROUP tokens if its chunks fill whole batches."""
     group: list[T] = []
     size = chunks = 0
     for item in items:
         length = tokens(item)
         more = -(-length // chunk_size) if chunk_size else 0
-        # A batch of a few chunks takes nearly as long as a full one, so items that fill the batches are enough.
+        # A batch of a few chunks takes nearly as long as a full one, so a group ends early if it fills its batches.
         enough = chunk_size and size > GROUP // 2 and (chunks + more) * chunk_size > GROUP
         if group and (enough or size + length > GROUP):
             yield group

@@ -1,15 +1,15 @@
-"""Punctuates ASR output, a Kaldi data directory and usually a CTM, as transcripts and subtitles.
+"""Punctuates ASR output (a Kaldi data directory, usually with a CTM) and writes transcripts and subtitles.
 
 OUT-DIR gets
 
     text                      one line per utterance, or per recording if the ids of the CTM are recordings
-    ctm                       the words of the CTM with their marks; other columns and lines as they were
+    ctm                       the words of the CTM with their marks; other columns and lines are unchanged
     srt/<recording>.srt       subtitles
     vtt/<recording>.vtt       subtitles
     txt/<recording>.txt       paragraphs
 
-and, without a CTM, only `text` and `txt`. In subtitles and paragraphs, sentences and turns of a speaker begin with a
-capital, whatever the labels.
+Without a CTM, there are only `text` and `txt`. In subtitles and paragraphs, each sentence and each turn of a speaker
+begins with a capital, even if the labels have no capitals.
 """
 
 import logging
@@ -45,13 +45,13 @@ WRITTEN = ".written"  # in OUT-DIR: the names of the files that were made there
 
 def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions = DECODING, *, ctm: str = "",
                marks: str = AUTO, share: Share = ALL) -> None:
-    """Punctuate ASR output with the model of a directory. `out` is replaced as a whole, or left as it was.
+    """Punctuate ASR output with the model in `directory`. `out` is replaced as a whole, or left as it was.
 
     ctm        take the words and their times from this CTM; default: the words of DATA-DIR/text
     marks      what happens to existing marks: replace, keep, or auto: keep them where a text has many
     share      punctuate this share of the recordings
 
-    Raises InputError if there is no model, and for input or options that are broken or do not fit together.
+    Raises InputError if there is no model, for broken input, and for options that do not fit the input or each other.
     """
     marker = Marker(directory, decoding, marks, probabilities=False)
     counts = Counter[str]()
@@ -97,7 +97,7 @@ def _write_group(tmp: Path, group: Group, words: Words, marked: MarkedTranscript
 
 
 def written_before(out: Path) -> list[str]:
-    """The files of an older transcript in a directory; other files stay."""
+    """Returns the names of the files that an earlier run wrote to a directory and that may be removed."""
     path = out / WRITTEN
     return [*path.read_text(encoding="utf-8").splitlines(), WRITTEN] if path.is_file() else []
 
@@ -108,7 +108,7 @@ def note_written(tmp: Path) -> None:
 
 
 def join_transcripts(parts: Sequence[Path], out: Path) -> None:
-    """Join the transcripts of several jobs to one, in place of an older one. Raises InputError if a part has none."""
+    """Join the transcripts of several jobs, replacing any older one in `out`. Raises InputError if one is missing."""
     for part in parts:
         if not (part / "text").is_file():
             raise InputError("no such file", "run its job again", part / "text")

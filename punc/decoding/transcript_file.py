@@ -1,4 +1,4 @@
-"""`punc transcript` for files: writes the same files with marks, or another format."""
+"""`punc transcript` for files: punctuates each file and writes it in its own format or another one."""
 
 import logging
 import os
@@ -27,8 +27,9 @@ logger = logging.getLogger(__name__)
 
 MARKS = (AUTO, KEEP, REPLACE)
 ENDINGS = {".srt": "srt", ".vtt": "vtt", ".ctm": "ctm", ".json": "json", ".txt": "text"}  # formats by the ending of OUT
-SAME = {"SRT": "srt", "WebVTT": "vtt", "CTM": "ctm", "text": "text"}  # formats; all others with a row are JSON
-# Endings of formats that are written only from files of the same format.
+# The value of --to for a transcript's format. Any other format is JSON, unless its file has one of the endings below.
+SAME = {"SRT": "srt", "WebVTT": "vtt", "CTM": "ctm", "text": "text"}
+# Endings of formats that are written only if the input has the same format.
 READ_ONLY = frozenset((".ass", ".ssa", ".lrc", ".sbv", ".tsv", ".csv", ".ttml", ".dfxp", ".xml", ".smi", ".sami",
                        ".sub", ".textgrid", ".stm", ".eaf", ".mlf", ".rttm", ".doc", ".docx", ".odt", ".rtf", ".pdf",
                        ".htm", ".html"))
@@ -37,8 +38,10 @@ READ_ONLY = frozenset((".ass", ".ssa", ".lrc", ".sbv", ".tsv", ".csv", ".ttml", 
 def punctuate_files(directory: Path, paths: Sequence[Path], out: StrPath, decoding: DecodingOptions, *, to: str = "",
                     marks: str = AUTO, format: str = "", tier: str = "", probabilities: bool = True,
                     nj: int = 2) -> None:
-    """Punctuate files with the model of a directory. `out` is a file, or a directory of files with the same names: for
-    several files, if there is such a directory, or if it ends with a slash.
+    """Punctuate files with the model in `directory`.
+
+    `out` is a file. It is a directory, in which output files have the names of the input files, if there are several
+    files, if such a directory exists, or if it ends with a slash.
 
     to             srt, vtt, ctm, json, text or paragraphs; default: IN's format if OUT has the same ending as IN, else
                    that of OUT's ending
@@ -48,8 +51,8 @@ def punctuate_files(directory: Path, paths: Sequence[Path], out: StrPath, decodi
     probabilities  JSON gets the probability of each word's label
     nj             processes that decode
 
-    Raises InputError if there is no model, and for input or options that are broken or do not fit together. With
-    several files, all are tried before this is raised. Each is replaced as a whole, or left as it was.
+    Raises InputError if there is no model, for broken input, and for options that do not fit the input. If there are
+    several files, all are tried before the error is raised. Each output is replaced as a whole, or left as it was.
     """
     for name, value, values in (("to", to, ("", *WRITERS)), ("marks", marks, MARKS)):
         if value not in values:
@@ -63,7 +66,7 @@ def punctuate_files(directory: Path, paths: Sequence[Path], out: StrPath, decodi
     for path, target in zip(paths, _targets(paths, out, to) if in_directory else [out]):
         try:
             transcript = read_transcript(path, format, tier)
-            give_back_freed_memory()  # of JSON's values
+            give_back_freed_memory()  # which the values of parsed JSON occupied
             form = to or _form_of_name(path, target, transcript)
             # Only JSON can hold probabilities.
             rated = form == "json" or (not form and probabilities and transcript.document.rated)
@@ -102,11 +105,10 @@ def _targets(paths: Sequence[Path], out: Path, to: str) -> list[Path]:
 
 def punctuated(transcript: Transcript, words: Words, marker: Marker, form: str, path: Path,
                rated: bool) -> tuple[bytes, list[str]]:
-    """A transcript with marks, as a file, and warnings for the user. Raises InputError if it cannot be written in this
-    format.
+    """Returns the content of the output file and warnings for the user. Raises InputError if `form` does not fit.
 
-    form    the format, as in `WRITERS`; empty for its own
-    path    its name, which names the recording if nothing else does
+    form    the output format, as in `WRITERS`; empty: the transcript's own format
+    path    the input file, whose name becomes the recording's name if the transcript has none
     rated   whether words get the probabilities of their labels
     """
     marked = marker.mark(words)

@@ -1,4 +1,4 @@
-"""Transcripts in other formats: SRT, WebVTT, CTM, JSON, text and paragraphs; which words they show, and when."""
+"""Writes transcripts in other formats (SRT, WebVTT, CTM, JSON, text, paragraphs): which words to show, and when."""
 
 import json
 import math
@@ -18,26 +18,23 @@ from punc.text.word_parts import MARK, SILENCE, SYMBOL, is_hidden
 from punc.transcripts.ctm import decimals
 from punc.transcripts.transcript import Words
 
-LONGEST = 1.0  # s; at a longer silence, another speaker takes a turn, even within a sentence
+LONGEST = 1.0  # s; after a longer silence, a word of another stream may come next, even within a sentence
 EMPTY = {"srt": "", "vtt": "WEBVTT\n", "txt": ""}  # files without words
 
 
 class ShownWords(NamedTuple):
-    """N words, recording after recording, each in time order.
-
-    begins, ends float64 (N,) seconds; NaN if the transcript has no times
-    """
+    """The N words that a format shows: recording after recording, and in time order within each recording."""
 
     texts: list[str]
-    numbers: np.ndarray  # int64 (N,), which word of the transcript it is
+    numbers: np.ndarray  # int64 (N,), each word's index in the transcript
     marks: np.ndarray  # int8 (N,): NO_MARK, MARK or SENTENCE_END
-    begins: np.ndarray
-    ends: np.ndarray
+    begins: np.ndarray  # float64 (N,) seconds; NaN if the transcript has no times
+    ends: np.ndarray  # float64 (N,), like `begins`
     pauses: np.ndarray  # float64 (N,) seconds after each word, NaN unknown
     speakers: np.ndarray  # int64 (N,), -1 unknown
-    turns: np.ndarray  # bool (N,): another speaker follows in the recording
-    recordings: np.ndarray  # int64 (R,): where the words of each recording end; none is empty
-    names: list[str]  # R names
+    turns: np.ndarray  # bool (N,): whether the next word in the recording has another speaker
+    recordings: np.ndarray  # int64 (R,): where the words of each recording end; each recording has words
+    names: list[str]  # names of the R recordings
 
     @property
     def starts(self) -> np.ndarray:
@@ -45,18 +42,18 @@ class ShownWords(NamedTuple):
 
     @property
     def written(self) -> list[str]:
-        """The words with a capital where a recording, a sentence or a turn begins."""
+        """The texts of the words, with a capital where a recording, a sentence or a turn begins."""
         return capitalized(self.texts, self.marks, self.starts, self.turns)
 
     def timed(self, form: str) -> "ShownWords":
-        """Raise InputError if they have no times, which the format needs."""
+        """Returns the words themselves. Raises InputError if they lack the times that the format needs."""
         if np.isnan(self.begins).any() or np.isnan(self.ends).any():
             raise InputError(f"no times for --to {form}", "use --to text or --to paragraphs, or give a file with times")
         return self
 
 
 def shown_words(words: Words, marked: MarkedTranscript, tags: bool = False) -> ShownWords:
-    """The words of a transcript for another format; `tags`: with tags for programs, such as `<unk>` and `<noise>`."""
+    """Returns the words of a transcript that another format shows. With `tags`, tags such as `<unk>` are shown too."""
     split = marked.words
     drop = [token.kind == SILENCE if tags else is_hidden(token) for token in split.tokens]
     shown = np.flatnonzero(~split.of(drop)) if split.tokens else np.zeros(0, np.int64)
@@ -77,14 +74,15 @@ def _marks_of(marked: MarkedTranscript) -> np.ndarray:
     words = marked.words
     marks = marks_after(marked.texts, marked.labels, marked.label_set)
     symbols = np.flatnonzero(words.of([token.kind in (MARK, SYMBOL) for token in words.tokens]))
-    for i in symbols.tolist():  # a mark that stands alone belongs to the word before
+    for i in symbols.tolist():  # a separate mark belongs to the word before it
         if i and words.tokens[words.codes[i]].ends:
             marks[i - 1], marks[i] = NO_MARK, SENTENCE_END
     return marks
 
 
 def _filled_times(words: Words) -> tuple[np.ndarray, np.ndarray]:
-    """Begin and end of each word, float64 (W,) each; interpolated by characters if unknown, NaN if none is known."""
+    """Returns the begin and end of each word, float64 (W,) each. Unknown times are interpolated by character count. All
+    times of a stream are NaN if none of them is known."""
     begins, ends = words.begins, words.ends
     if not (np.isnan(begins).any() or np.isnan(ends).any()):
         return begins, ends
@@ -103,7 +101,8 @@ def _filled_times(words: Words) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _in_time(recording: np.ndarray, streams: np.ndarray, begins: np.ndarray, breaks: np.ndarray) -> np.ndarray:
-    """The order of words: by recording; within one, the parts of all streams between `breaks`, by begin."""
+    """Returns the order in which words are shown: by recording, and within it in time order. If a recording has several
+    streams, each stream is cut at `breaks`, and all the parts are sorted by their begins."""
     breaks = breaks | starts_of_runs(streams)
     group = np.cumsum(breaks) - 1
     start = begins[np.flatnonzero(breaks)][group] if len(group) else begins
@@ -112,7 +111,8 @@ def _in_time(recording: np.ndarray, streams: np.ndarray, begins: np.ndarray, bre
 
 
 def to_subtitles(form: str, words: Words, marked: MarkedTranscript) -> str:
-    """As `srt` or `vtt`, where speakers are voices. Raises InputError without times, and for several recordings."""
+    """Returns SRT or WebVTT; WebVTT has speakers as voices. Raises InputError without times or if several recordings.
+    """
     texts = subtitles(words, marked, form)
     if len(texts) > 1:
         raise InputError(f"{len(texts)} recordings, but --to {form} writes one",
@@ -121,7 +121,7 @@ def to_subtitles(form: str, words: Words, marked: MarkedTranscript) -> str:
 
 
 def subtitles(words: Words, marked: MarkedTranscript, form: str) -> dict[str, str]:
-    """The subtitles of each recording, `srt` or `vtt`, by its name. Raises InputError without times."""
+    """Returns the subtitles of each recording by its name, as `srt` or `vtt`. Raises InputError without times."""
     shown = shown_words(words, marked).timed(form)
     written = shown.written
     cues = make_cues(written, shown.marks, shown.begins, shown.ends, shown.turns, shown.recordings)
@@ -135,8 +135,8 @@ def subtitles(words: Words, marked: MarkedTranscript, form: str) -> dict[str, st
 
 
 def to_text(words: Words, marked: MarkedTranscript) -> str:
-    """One line for each turn of a speaker, `NAME: …`, and each text; with several recordings, each line begins with a
-    recording's name."""
+    """Returns one line for each text, and one for each turn in it: `NAME: …` if the speaker is known. If there are
+    several recordings, each line begins with the name of its recording."""
     shown = shown_words(words, marked)
     parts = _parts(shown, shown.turns | ends_of_runs(words.streams[shown.numbers]))
     written = _with_names(words, shown, np.array([begin for _, begin, _ in parts], np.int64))
@@ -145,7 +145,7 @@ def to_text(words: Words, marked: MarkedTranscript) -> str:
 
 
 def _parts(shown: ShownWords, ends: np.ndarray) -> list[tuple[str, int, int]]:
-    """Parts [begin, end) of the words, each with the name of its recording; words at `ends`, bool (N,), end one."""
+    """Cuts the words after `ends`, bool (N,), and returns (name of the recording, begin, end) of each part."""
     ends = ends.copy()
     ends[shown.recordings - 1] = True
     bounds = [0, *(np.flatnonzero(ends) + 1).tolist()]
@@ -154,8 +154,7 @@ def _parts(shown: ShownWords, ends: np.ndarray) -> list[tuple[str, int, int]]:
 
 
 def recording_paragraphs(words: Words, marked: MarkedTranscript) -> dict[str, str]:
-    """The paragraphs of each recording, by its name, separated by empty lines; if the speaker changes, with `NAME:
-    …`."""
+    """Returns the paragraphs of each recording by its name. Each turn of a known speaker begins with `NAME: …`."""
     shown = shown_words(words, marked)
     written = _with_names(words, shown, np.append(shown.starts, np.flatnonzero(shown.turns) + 1))
     pauses = None if np.isnan(shown.pauses).all() else shown.pauses
@@ -173,7 +172,7 @@ def _with_names(words: Words, shown: ShownWords, starts: np.ndarray) -> list[str
 
 
 def to_ctm(words: Words, marked: MarkedTranscript) -> str:
-    """As CTM, words in time order with the recogniser's confidence. Raises InputError without times."""
+    """Returns a CTM: words in time order with the recogniser's confidences. Raises InputError without times."""
     shown = shown_words(words, marked, tags=True).timed("ctm")
     confidences = words.confidences[shown.numbers].tolist()
     begins = shown.begins.tolist()
@@ -183,7 +182,7 @@ def to_ctm(words: Words, marked: MarkedTranscript) -> str:
         id = name.replace(" ", "_") or "1"
         for at in range(first, last):
             tail = "" if math.isnan(confidences[at]) else f" {decimals(confidences[at])}"
-            parts = shown.texts[at].split(" ")  # JSON's `10 %` is two
+            parts = shown.texts[at].split(" ")  # a word of JSON such as `10 %` becomes two CTM lines
             length = lengths[at] / len(parts)
             for i, part in enumerate(parts):
                 begin = begins[at] + i * length
@@ -192,7 +191,7 @@ def to_ctm(words: Words, marked: MarkedTranscript) -> str:
 
 
 def to_json(words: Words, marked: MarkedTranscript) -> str:
-    """As JSON in Whisper's form, a segment for each sentence or turn; what is not known is left out."""
+    """Returns JSON in Whisper's format, with one segment for each sentence or turn. Unknown values are left out."""
     shown = shown_words(words, marked, tags=True)
     own = shown.numbers
     columns = {"start": np.round(shown.begins, 6), "end": np.round(shown.ends, 6),

@@ -1,7 +1,7 @@
-"""The decoder as worker processes run it: it receives token arrays and returns label numbers and posteriors.
+"""The decoder that worker processes run: it receives token arrays and returns label numbers and posteriors.
 
-Importing torch takes a second, so only processes that decode with a model that is not packed import it. Each has
-one thread, because batches are too small to be shared. On a GPU one process decodes.
+Importing torch takes a second, so only processes that decode with an unpacked model import it. Each process has one
+thread, because batches are too small to be split among threads. On a GPU, a single process decodes.
 """
 
 from dataclasses import replace
@@ -26,7 +26,7 @@ from punc.tokens.tokenizer import class_of, read_tokenizer
 
 
 class Task(NamedTuple):
-    """Streams, or spans of streams, to decode: `ids`, `pauses`, `offsets`, `turns` as in `StoreSet`."""
+    """Streams or spans of streams to decode. `ids`, `pauses`, `offsets` and `turns` are as in a `StoreSet`."""
 
     ids: np.ndarray
     pauses: np.ndarray | None
@@ -37,7 +37,7 @@ class Task(NamedTuple):
 
 
 def task_of(spans: list[Span]) -> Task:
-    """Spans as a task, each as a stream of its own."""
+    """Makes a task of spans, in which each span is a separate stream."""
     offsets = bounds_of(len(span.ids) for span in spans)
     slots = np.concatenate([offset + span.slots for offset, span in zip(offsets.tolist(), spans)])
     return Task(np.concatenate([span.ids for span in spans]), joined([span.pauses for span in spans]), offsets, slots,
@@ -48,7 +48,7 @@ class Decoder:
     """Maps a task to label numbers, int8 (S,), and posteriors, float32 (S, L), or None without `posteriors`.
 
     With `endings`, label numbers are int8 (S, 2): the best label, and the best label that ends a sentence. Worker
-    processes receive it without the model, which they load at their first task.
+    processes receive the decoder without its model; they load the model for their first task.
 
     Raises InputError for options that do not fit the model, and for a device that is missing.
     """
@@ -67,7 +67,7 @@ class Decoder:
         own_context = PACKED_CONTEXT if self.packed else class_of(directory).context
         self.context = own_context if options.context is None else options.context
         longest = read_spec(directory).get("longest") if self.packed else None
-        if isinstance(longest, int):  # tokens of a text that the model reads at once
+        if isinstance(longest, int):  # how many tokens the model can read at once
             chunk_size = max(1, longest - 2 * self.context)
             self.options = replace(options, chunk_size=min(options.chunk_size or chunk_size, chunk_size))
         self.device = _device(directory, options.device)
@@ -75,7 +75,7 @@ class Decoder:
 
     @cached_property
     def model(self) -> AnyModel:
-        """The model, which is loaded at its first use."""
+        """The model. It is loaded when it is first used."""
         model = load_model(self.directory, self.device)
         chunk_size, ahead = self.options.chunk_size, model.lookahead or 0
         if chunk_size and ahead > max(chunk_size, self.context):
@@ -104,7 +104,8 @@ class Decoder:
         return chosen.astype(np.int8), np.exp(log_probs) if self.posteriors and log_probs is not None else None
 
     def _free(self, model: AnyModel, task: Task, bounds: np.ndarray) -> np.ndarray:
-        """The slots that the case rule skips: the first of a span that continues another, and words without case."""
+        """Returns which slots are exempt from transitions and the case rule, bool (S,). These are the first slot of a
+        span that continues another and, with the case rule, words without case."""
         free = np.zeros(len(task.slots), bool)
         if self.options.case_rule:
             if self._uncased is None:
@@ -115,7 +116,8 @@ class Decoder:
 
 
 def _device(directory: Path, name: str) -> str:
-    """The device of this name, or the CPU if the model is packed or not trained by gradient. Raises InputError."""
+    """Returns the device to use: `name`, or the CPU for packed models and those not trained by gradient. Raises
+    InputError if the device is missing, or if a packed model should use a GPU."""
     if is_packed(directory):
         if name not in ("auto", "cpu"):
             raise InputError(f"--device={name} with a packed model", "use --device cpu: ONNX Runtime decodes it")

@@ -1,1 +1,1 @@
-"""What neural models share: recurrent, convolutional and attention layers, the CRF, inputs and costs."""
+"""The parts that neural models share: recurrent and convolutional layers, encoders, the CRF, inputs and losses."""

@@ -4,15 +4,15 @@ Filters of several widths (Kim et al. 2015, "Character-Aware Neural Language Mod
 
     f(t) = tanh(F · [e(t − ⌊(w−1)/2⌋) … e(t + ⌈(w−1)/2⌉)] + b)    for each filter F of each width w
 
-Kim et al. have min(200, 50 w) filters of width w. Gale & Parthasarathy 2017 have 1,650 filters of widths 1 to 7,
-without saying how many of each; min(300, 75 w) gives 1,650.
+Kim et al. have min(200, 50 w) filters of width w. Gale & Parthasarathy 2017 have 1,650 filters of widths 1 to 7, but do
+not say how many of each width; min(300, 75 w) filters of width w are 1,650 in all.
 
 Highway layers (Srivastava, Greff & Schmidhuber 2015, "Training Very Deep Networks", equation (3)):
 
     y = H(x) · T(x) + x · (1 − T(x)),    H(x) = relu(W_H x + b_H),  T(x) = σ(W_T x + b_T)
 
-The bias of the gate starts at −2, so that at first the layer passes on nearly all of x (their section 2.2). The relu,
-and the position after a convolution, are as in Kim et al. 2015, equation (8).
+The bias of the gate is initially −2, so that at first the layer passes on nearly all of x (their section 2.2). As in
+Kim et al. 2015, equation (8), the layer uses a relu and comes after a convolution.
 """
 
 import torch
@@ -25,19 +25,19 @@ GATE_BIAS = -2.0
 
 
 def concatenate_neighbours(vectors: Tensor, size: int) -> Tensor:
-    """Vectors (B, T + size − 1, D) → for each step the vectors of `size` steps, itself first, (B, T, size · D)."""
+    """Concatenates the vectors of each step and the next size − 1 steps: (B, T + size − 1, D) → (B, T, size · D)."""
     return vectors.unfold(1, size, 1).transpose(2, 3).flatten(2)
 
 
 def outside(line: Tensor) -> Tensor:
-    """Which tokens of (B, T + 1), except the first, are outside a text, bool (B, T): END after END."""
+    """Returns which tokens of (B, T + 1), except the first, are outside a text, bool (B, T): each END after an END."""
     ends = line == END
     return ends[:, 1:] & ends[:, :-1]
 
 
 class Filters(nn.Module):
-    """min(4 filters, w · filters) filters of each width w = 1 … `widths`, which read `before` and `ahead` vectors
-    around a step; `size` in all."""
+    """Filters of the widths w = 1 … `widths`, with min(4, w) · `filters` of each width and `size` in all. They read
+    `before` vectors before each step and `ahead` vectors after it."""
 
     def __init__(self, dimensions: int, widths: int, filters: int):
         super().__init__()
@@ -52,8 +52,8 @@ class Filters(nn.Module):
             nn.init.xavier_uniform_(weight.data.flatten(1), nn.init.calculate_gain("tanh"))
 
     def forward(self, vectors: Tensor) -> Tensor:
-        """(B, T + widths − 1, dimensions) → (B, T, size)"""
-        # Padded with zeros, all filters have the same width: one product is faster than one for each width.
+        """Maps (B, T + widths − 1, dimensions) to (B, T, size)."""
+        # Zeros pad all filters to the same width, because one product is faster than one product per width.
         width = len(self.weights)
         wide = torch.cat([nn.functional.pad(weight, (0, 0, self.before - (w - 1) // 2, self.ahead - w // 2))
                           for w, weight in enumerate(self.weights, 1)]).flatten(1)
@@ -61,7 +61,7 @@ class Filters(nn.Module):
 
 
 class Highway(nn.Module):
-    """A layer with `size` inputs and outputs. The rows of `both` are W_H, then W_T: one product computes both."""
+    """A highway layer with `size` inputs and outputs. The rows of `both` are W_H, then W_T, for a single product."""
 
     def __init__(self, size: int):
         super().__init__()
@@ -70,7 +70,7 @@ class Highway(nn.Module):
             self.both.bias[size:] = GATE_BIAS
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """(…, size) → (…, size)"""
+        """Maps (…, size) to (…, size)."""
         transformed, gate = self.both(inputs).chunk(2, dim=-1)
-        # x + T · (H − x) is the same with one product fewer.
+        # x + T · (H − x) equals equation (3), with one multiplication fewer.
         return torch.lerp(inputs, transformed.relu().type_as(inputs), gate.sigmoid().type_as(inputs))

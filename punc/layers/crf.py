@@ -3,12 +3,12 @@
     C(y_1 … y_m) = b[y_1] + Σ_t s_t[y_t] + Σ_t T[y_t, y_t+1] + e[y_m]      (1), (2)
     Z = Σ_y exp C(y);  P(y) = exp C(y) / Z                                  (5), (9)
 
-s_t are the scores that a network gives the labels of slot t; b, T and e are learned. Z comes from the recursion (6) to
-(8), here from the left. Together with the same recursion from the right, it gives the marginals P(y_t) and P(y_t,
+s_t are the scores that a network gives the labels of slot t; b, T and e are learned. Z is computed by the recursion (6)
+to (8), here from the left. This recursion and its mirror image from the right give the marginals P(y_t) and P(y_t,
 y_t+1), which are the gradient of log Z. The paper's recursion (3), (4) finds the best labels (Viterbi 1967).
 
-Both recursions run side by side in one loop over time, on probabilities that are normalized in every step, in float64.
-A label or pair of labels more than 300 nats below the best one counts as 300 below, so that no sum is zero.
+One loop over time computes both recursions, in float64, on probabilities that are normalized at every step. A label or
+pair of labels that is more than 300 nats below the best one counts as 300 nats below, so that no sum is zero.
 """
 
 from typing import Any, NamedTuple
@@ -17,14 +17,13 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-FLOOR = -300.0  # nats relative to the best; lower scores count as this
+FLOOR = -300.0  # nats below the best score; lower scores count as this
 
 
 class LinearChain(nn.Module):
-    """The scores `begin` (L,), `transitions` (L, L) from a label (row) to the next (column), `end` (L,), initially 0.
-
-    The texts of a batch have `lengths` (B,) slots, 0 or more, from step 0 on. Later steps are not in the chain.
-    """
+    """The learned scores: `begin` (L,), `end` (L,), and `transitions` (L, L) from a label (row) to the next (column).
+    All scores are initially 0. The texts of a batch have `lengths` (B,) slots, which may be 0 and begin at step 0.
+    Later steps are not in the chain."""
 
     def __init__(self, labels: int):
         super().__init__()
@@ -33,15 +32,18 @@ class LinearChain(nn.Module):
         self.end = nn.Parameter(torch.zeros(labels))
 
     def scores(self, emissions: Tensor, lengths: Tensor) -> Tensor:
-        """Scores s of the network (B, T, L) → the same plus b at the first slot of each text and e at the last."""
+        """Returns the network's scores s (B, T, L) plus b at the first slot of each text and e at the last slot."""
         steps = torch.arange(emissions.shape[1], device=emissions.device)
         ends = lengths.unsqueeze(1)
         first, last = (steps == 0) & (ends > 0), steps == ends - 1
         return emissions + first.unsqueeze(2) * self.begin + last.unsqueeze(2) * self.end
 
     def loss(self, scores: Tensor, labels: Tensor) -> Tensor:
-        """−log P(y) of all chains per slot: result of `scores` (B, T, L), labels (B, T), −1 without a slot; b counts
-        if the slots begin at step 0, and e if they end with the text."""
+        """Returns −log P(y), summed over all chains and divided by the number of slots.
+
+        scores   (B, T, L), from `scores`; b counts only if the slots begin at step 0, e only if they end with the text
+        labels   (B, T), −1 where there is no slot
+        """
         indices, is_slot, lengths = _slots(labels)
         scores = scores.gather(1, indices.unsqueeze(2).expand(-1, -1, scores.shape[2]))
         labels = labels.gather(1, indices).masked_fill(~is_slot, 0)
@@ -50,11 +52,9 @@ class LinearChain(nn.Module):
         return (log_partition(scores, self.transitions, lengths).sum() - own - follow) / lengths.sum()
 
     def soft_loss(self, scores: Tensor, targets: Tensor, labels: Tensor) -> Tensor:
-        """The cross-entropy of all chains per slot, −Σ_y Q(y) log P(y), with Q(y) = Π_t q_t(y_t), q the targets (B, T,
-        L).
-
-        With (1) and (9) that is log Z − Σ_t Σ_i q_t(i) s_t(i) − Σ_t Σ_ij q_t(i) T(i, j) q_t+1(j).
-        """
+        """Returns the cross-entropy −Σ_y Q(y) log P(y), summed over all chains and divided by the number of slots. Q(y)
+        = Π_t q_t(y_t), where q are the targets (B, T, L). By (1) and (9), the cross-entropy of a chain is log Z − Σ_t
+        Σ_i q_t(i) s_t(i) − Σ_t Σ_ij q_t(i) T(i, j) q_t+1(j)."""
         indices, is_slot, lengths = _slots(labels)
         columns = indices.unsqueeze(2).expand(-1, -1, scores.shape[2])
         scores = scores.gather(1, columns)
@@ -64,22 +64,22 @@ class LinearChain(nn.Module):
         return (log_partition(scores, self.transitions, lengths).sum() - own - follow) / lengths.sum()
 
     def log_marginals(self, scores: Tensor, lengths: Tensor) -> Tensor:
-        """log P(y_t) (B, T, L): result of `scores` (B, T, L). Past the end of a text, the softmax of the step alone."""
+        """Returns log P(y_t) (B, T, L), given the result of `scores`; past a text's end, the step's own log-softmax."""
         sums = _forward_backward(scores, self.transitions, lengths)
         log_probs = sums.marginals().clamp_min(torch.finfo(torch.float32).tiny).log().to(scores.dtype)
         inside = torch.arange(scores.shape[1], device=scores.device) < lengths.unsqueeze(1)
         return torch.where(inside.unsqueeze(2), log_probs, scores.log_softmax(2))
 
     def viterbi(self, scores: Tensor, lengths: Tensor) -> Tensor:
-        """The labels (B, T) with the highest C; −1 past the end of a text."""
+        """Returns the labels (B, T) with the highest C; −1 past the end of a text."""
         labels = viterbi_steps(scores, self.transitions, lengths)
         steps = torch.arange(scores.shape[1], device=scores.device)
         return labels.masked_fill(steps >= lengths.unsqueeze(1), -1)
 
 
 def _slots(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The slots of labels (B, T), which are consecutive: the steps (B, S) from the first slot on, whether each is a
-    slot (B, S), and the number of slots (B,)."""
+    """Returns the S steps from the first slot on, (B, S), whether each of them is a slot, (B, S), and the number of
+    slots, (B,). The slots of labels (B, T) are consecutive."""
     is_slot = labels >= 0
     lengths = is_slot.sum(1)
     first = is_slot.int().argmax(1, keepdim=True)
@@ -88,8 +88,8 @@ def _slots(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def viterbi_steps(scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tensor:
-    """As `LinearChain.viterbi`, in operations that TorchScript and exporters know; past the end of a text, the label of
-    the last slot."""
+    """Like `LinearChain.viterbi`, but with operations that TorchScript and exporters know. Past the end of a text, it
+    repeats the label of the last slot."""
     best = scores[:, 0]
     same = torch.arange(scores.size(2), device=scores.device).unsqueeze(0).expand_as(best)
     back = torch.zeros_like(scores[:, :1], dtype=torch.int64)
@@ -107,12 +107,12 @@ def viterbi_steps(scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tenso
 
 
 def log_partition(scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tensor:
-    """log Z (B,) of chains with scores (B, T, L), which include b and e, and `lengths` (B,); 0 for a length of 0."""
+    """Returns log Z (B,) of chains with `lengths` (B,) and scores (B, T, L) that include b and e; 0 for length 0."""
     return _LogPartition.apply(scores, transitions, lengths)
 
 
 class _LogPartition(torch.autograd.Function):
-    """log Z. Its gradient is the marginals of labels and of pairs of labels."""
+    """Computes log Z. Its gradient is the marginals of labels and of pairs of labels."""
 
     @staticmethod
     def forward(ctx: Any, scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tensor:
@@ -129,23 +129,23 @@ class _LogPartition(torch.autograd.Function):
 
 
 class _Sums(NamedTuple):
-    """The results of both recursions, float64. The time axis comes first; sums are normalized, each in its own way."""
+    """The results of both recursions, float64. The time axis comes first. Each sum is known only up to a factor."""
 
     log_partition: Tensor  # (B,)
     inside: Tensor  # (T, B), whether a step is in the chain
     follow: Tensor  # (L, L), exp of the transitions
-    before: Tensor  # (T, B, L), for each label of a slot, the sum over the labels before it
-    until: Tensor  # the same with the slot's own score
-    after: Tensor  # (T, B, L), for each label of a slot, the sum over the labels after it
-    since: Tensor  # the same with the slot's own score
+    before: Tensor  # (T, B, L), for each label of a slot, the sum over all labels of the slots before it
+    until: Tensor  # like `before`, but with the slot's own score
+    after: Tensor  # (T, B, L), for each label of a slot, the sum over all labels of the slots after it
+    since: Tensor  # like `after`, but with the slot's own score
 
     def marginals(self) -> Tensor:
-        """P(y_t), (B, T, L); any finite numbers past the end of a text."""
+        """Returns P(y_t), (B, T, L); arbitrary finite numbers past the end of a text."""
         product = self.until * self.after
         return (product / product.sum(2, keepdim=True)).transpose(0, 1)
 
     def pairs(self, weights: Tensor) -> Tensor:
-        """Σ over texts and t of weights (B,) · P(y_t, y_t+1), (L, L)."""
+        """Returns the sum over texts and t of weights (B,) · P(y_t, y_t+1), (L, L)."""
         whole = (self.before[1:] * self.since[1:]).sum(2)
         share = self.inside[1:] * weights / whole
         first = (self.until[:-1] * share.unsqueeze(2)).flatten(0, 1)
@@ -161,7 +161,7 @@ def _forward_backward(scores: Tensor, transitions: Tensor, lengths: Tensor) -> _
     peaks, peak = scores.amax(2, keepdim=True), transitions.max()
     slots = (scores - peaks).clamp_min(FLOOR).exp()
     follow = (transitions - peak).clamp_min(FLOOR).exp()
-    # The recursion from the right is the one from the left on reversed texts.
+    # The recursion from the right is computed as a recursion from the left on reversed texts.
     reversed_steps = torch.where(inside, ends - 1 - steps, steps).unsqueeze(2).expand_as(slots)
     both = torch.stack([slots, slots.gather(0, reversed_steps)], 1)  # (T, 2, B, L)
     incoming, passed, last, norms = torch.ones_like(both), torch.empty_like(both), None, []

@@ -7,10 +7,11 @@
     o(t) = σ(W_ox x(t) + W_oh h(t−1) + p_o c(t))
     h(t) = o(t) tanh(c(t))
 
-The paper's biases are an option.
+The paper's biases are optional.
 
-torch.nn.LSTM has no peepholes. The recurrence is one autograd function: at 100 units, a loop of autograd operations
-spends more time on bookkeeping than on arithmetic. tanh(a) is computed as 2σ(2a) − 1, in a tenth of the time.
+torch.nn.LSTM has no peepholes. The whole recurrence is one autograd function because, with 100 units, a loop of
+autograd operations spends more time on bookkeeping than on arithmetic. tanh(a) is computed as 2σ(2a) − 1, which takes a
+tenth of the time.
 """
 
 from typing import Any
@@ -22,7 +23,7 @@ State = tuple[Tensor, Tensor]  # h, c: (B, H) each
 
 
 class PeepholeLSTM(nn.Module):
-    """A layer of `hidden_dim` peephole LSTM blocks; columns of the weights are the gates, in the order i, f, g, o."""
+    """A layer of `hidden_dim` peephole LSTM blocks. The columns of the weights are ordered by gate: i, f, g, o."""
 
     def __init__(self, input_dim: int, hidden_dim: int, biases: bool = False):
         super().__init__()
@@ -33,23 +34,23 @@ class PeepholeLSTM(nn.Module):
         self.bias = nn.Parameter(torch.zeros(4 * hidden_dim)) if biases else None
 
     def initial_state(self, batch: int) -> State:
-        """Zeros, (batch, H) twice."""
+        """Returns zeros for h and c, (batch, H) each."""
         zeros = self.hidden_weight.new_zeros(batch, self.hidden_dim)
         return zeros, zeros
 
     def forward(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
-        """(T, B, D), (h, c) → outputs (T, B, H), (h, c) after the last step."""
+        """Maps inputs (T, B, D) and the state (h, c) to outputs (T, B, H) and the state after the last step."""
         return self.recur((inputs.flatten(0, 1) @ self.input_weight).view(*inputs.shape[:2], -1), state)
 
     def recur(self, gate_inputs: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, State]:
-        """As `forward`, for inputs (T, B, 4H) that are already multiplied by `input_weight`."""
+        """Like `forward`, for inputs (T, B, 4H) that are already multiplied by `input_weight`."""
         if self.bias is not None:
             gate_inputs = gate_inputs + self.bias
         outputs, cell = _Recurrence.apply(gate_inputs, self.hidden_weight, self.peepholes, *state)
         return outputs, (outputs[-1], cell)
 
     def one_step(self, gate_inputs: Tensor, state: tuple[Tensor, ...]) -> State:
-        """One step in plain operations, for exporters: gate inputs (B, 4H), (h, c) → (h, c)."""
+        """Computes one step from gate inputs (B, 4H), in plain operations, for exporters. Returns the new (h, c)."""
         hidden, cell = state
         i, f, g, o = (gate_inputs + hidden @ self.hidden_weight).chunk(4, dim=1)
         if self.bias is not None:
@@ -63,14 +64,14 @@ class PeepholeLSTM(nn.Module):
 
 
 class _Recurrence(torch.autograd.Function):
-    """The recurrence over T steps, in float32 under autocast too."""
+    """The recurrence over T steps. It is computed in float32, even under autocast."""
 
     @staticmethod
     @torch.amp.custom_fwd(device_type="cuda", cast_inputs=torch.float32)
     @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)
     def forward(ctx: Any, gate_inputs: Tensor, weight: Tensor, peepholes: Tensor, hidden: Tensor,
                 cell: Tensor) -> tuple[Tensor, Tensor]:
-        """W x (T, B, 4H), weight (H, 4H), peepholes (3, H), the state (B, H) twice → all h (T, B, H), the last c."""
+        """Returns all h (T, B, H) and the last c. `gate_inputs` (T, B, 4H) are W x; the state is (B, H) twice."""
         steps, batch, width = gate_inputs.shape
         size = width // 4
         gates = gate_inputs.new_empty(steps, batch, width)  # i, f, g and o after σ and tanh
@@ -99,10 +100,10 @@ class _Recurrence(torch.autograd.Function):
     @torch.amp.custom_bwd(device_type="cuda")
     @torch.amp.custom_bwd(device_type="cpu")
     def backward(ctx: Any, grad_outputs: Tensor, grad_cell: Tensor) -> tuple[Tensor, ...]:
-        """The gradients of all h (T, B, H) and of the last c (B, H) → those of what `forward` read."""
+        """Maps the gradients of all h (T, B, H) and of the last c (B, H) to the gradients of `forward`'s arguments."""
         gates, hiddens, cells, squashed, weight, peepholes = ctx.saved_tensors
         size = len(weight)
-        grads = torch.empty_like(gates)  # of the gates before σ and tanh
+        grads = torch.empty_like(gates)  # gradients of the gates before σ and tanh
         grad_hidden, grad_cell = grad_outputs[-1].clone(), grad_cell.clone()
         scratch, transposed = torch.empty_like(grad_cell), weight.t()
         in_peephole, forget_peephole, out_peephole = peepholes

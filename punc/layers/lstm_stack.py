@@ -1,12 +1,12 @@
-"""Layers of LSTM (Hochreiter & Schmidhuber 1997, with the forget gates of Gers et al. 2000) with dropout around each.
+"""LSTM layers (Hochreiter & Schmidhuber 1997, with the forget gates of Gers et al. 2000) with dropout around each one.
 
     i, f, g, o = W x(t) + a + U h(t−1) + b
     c(t) = σ(f) c(t−1) + σ(i) tanh(g)
     h(t) = σ(o) tanh(c(t))
 
-As in Zaremba et al. 2014, "Recurrent Neural Network Regularization", dropout applies to what goes into the first layer,
-from layer to layer and out of the last layer, not from step to step. The layers are PyTorch's, without peepholes;
-oneDNN computes a whole layer.
+As in Zaremba et al. 2014, "Recurrent Neural Network Regularization", dropout applies to the input of the first layer,
+to the output of each layer, but not to what is passed from step to step. The layers are PyTorch's, which have no
+peepholes; oneDNN computes a whole layer at once.
 """
 
 import torch
@@ -20,30 +20,30 @@ FORGET = 1  # PyTorch's gates: input, forget, cell, output
 
 
 def with_ends(tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """Tokens (B, T) of whole texts → (B, T + 1) with one more END, and the lengths (B,) of the texts without END."""
+    """Appends END to tokens (B, T) of whole texts. Returns (B, T + 1), and the texts' lengths (B,) without END."""
     line = nn.functional.pad(tokens, (0, 1), value=END)
     steps = torch.arange(1, line.shape[1] + 1, device=line.device)
     return line, ((line != END) * steps).amax(dim=1)
 
 
 def embedding_of(vocab: int, size: int, std: float) -> nn.Embedding:
-    """Vectors of tokens with sparse gradients, drawn from a normal distribution of this standard deviation."""
+    """Returns an embedding with sparse gradients. Its vectors are drawn from a normal distribution with this `std`."""
     embedding = nn.Embedding(vocab, size, sparse=True)
-    if std != 1.0:  # PyTorch has drawn with 1
+    if std != 1.0:  # PyTorch has already drawn them with 1
         nn.init.normal_(embedding.weight, std=std)
     return embedding
 
 
 class Dropout(nn.Dropout):
-    """PyTorch's dropout, but on a CPU one random number of 64 bits is for four units: the rate is a multiple of
-    2^−16."""
+    """PyTorch's dropout, but faster on a CPU, where one 64-bit random number serves four units. So the rate is rounded
+    to a multiple of 2^−16."""
 
     def __init__(self, rate: float):
         check_probability(dropout=rate)
         super().__init__(rate)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """(…) → (…)"""
+        """The output has the shape of the inputs."""
         if not self.training or not self.p:
             return inputs
         if inputs.device.type != "cpu":
@@ -55,7 +55,7 @@ class Dropout(nn.Dropout):
 
 
 class LSTMStack(nn.Module):
-    """`layers` layers of `hidden_dim` units, forward in time, with dropout at `rate` before, between and after them."""
+    """`layers` unidirectional layers of `hidden_dim` units, with dropout at `rate` before, between and after them."""
 
     def __init__(self, input_dim: int, hidden_dim: int, layers: int, rate: float):
         super().__init__()
@@ -64,12 +64,12 @@ class LSTMStack(nn.Module):
         self.lstm = nn.LSTM(input_dim, hidden_dim, layers, dropout=rate if layers > 1 else 0.0, batch_first=True)
 
     def initial_state(self, batch: int) -> State:
-        """Zeros, (layers, batch, H) twice."""
+        """Returns zeros for h and c, (layers, batch, H) each."""
         zeros = self.lstm.all_weights[0][1].new_zeros(self.lstm.num_layers, batch, self.lstm.hidden_size)
         return zeros, zeros
 
     def forward(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
-        """(B, T, D), (h, c) → outputs (B, T, H), (h, c) after the last step. T may be 0."""
+        """Maps inputs (B, T, D) and the state (h, c) to outputs (B, T, H) and the new state. T may be 0."""
         if not inputs.shape[1]:
             return inputs.new_zeros(len(inputs), 0, self.lstm.hidden_size), state
         outputs, state = self.lstm(self.dropout(inputs), state)
@@ -77,11 +77,9 @@ class LSTMStack(nn.Module):
 
 
 class BidirectionalStack(nn.Module):
-    """The same in each direction; a layer reads both directions of the layer below.
-
-    Each text of a padded batch is reversed by itself for the backward direction: PyTorch's packed sequences do the
-    same, but take 1.8 times as long in training (100 texts of 80 steps, 200 units).
-    """
+    """Like LSTMStack, but bidirectional: each layer reads both directions of the layer below. For the backward
+    direction, each text of a padded batch is reversed separately. PyTorch's packed sequences do this, too, but training
+    with them takes 1.8 times as long (100 texts of 80 steps, 200 units)."""
 
     def __init__(self, input_dim: int, hidden_dim: int, layers: int, rate: float):
         super().__init__()
@@ -92,10 +90,10 @@ class BidirectionalStack(nn.Module):
         self.backwards = nn.ModuleList(nn.LSTM(size, hidden_dim, batch_first=True) for size in sizes)
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:
-        """(B, T, D), lengths (B,) of the texts → (B, T, 2H), forward and backward; arbitrary past the end of a text."""
+        """Maps inputs (B, T, D) of texts with `lengths` (B,) to (B, T, 2H); arbitrary values past the end of a text."""
         steps = torch.arange(inputs.shape[1], device=inputs.device)
         ends = lengths.unsqueeze(1)
-        reversed_steps = torch.where(steps < ends, ends - 1 - steps, steps)  # (B, T), its own inverse
+        reversed_steps = torch.where(steps < ends, ends - 1 - steps, steps)  # (B, T), a permutation, its own inverse
         rows = torch.arange(inputs.shape[0], device=inputs.device).unsqueeze(1)
         for ahead, back in zip(self.forwards, self.backwards):
             inputs = self.dropout(inputs)
@@ -105,13 +103,13 @@ class BidirectionalStack(nn.Module):
 
 @torch.no_grad()
 def make_orthogonal(net: nn.Module) -> None:
-    """Give PyTorch's LSTM layers of a model the initial weights of Keras. Raises InputError if it has none.
+    """Initialize a model's PyTorch LSTM layers as Keras does. Raises InputError if the model has no such layers.
 
         U of each gate   orthogonal (Saxe et al. 2014)
         W of each gate   uniform in ±√(6 / (inputs + units)) (Glorot & Bengio 2010)
-        biases           1 of the forget gate (Jozefowicz et al. 2015), 0 of the others
+        biases           1 for the forget gate (Jozefowicz et al. 2015), 0 for the others
 
-    With PyTorch's weights, uniform in ±1/√units, three layers pass on hardly anything at first.
+    With PyTorch's own initial weights, uniform in ±1/√units, three layers at first hardly pass on any signal.
     """
     layers = [module for module in net.modules() if isinstance(module, nn.LSTM)]
     if not layers:

@@ -1,31 +1,31 @@
-"""The properties of a slot as inputs of a network: its pause, and whether the speaker changes there.
+"""Two properties of a slot as inputs of a network: its pause, and whether the speaker changes there.
 
-In Tilk & Alumäe 2015, section 2.3, the pause is p(t), the duration in seconds. The paper does not say how an unknown
-pause is represented. Here it is 0, and a second input can tell it from a pause of 0 s. A change of speaker, which the
-paper does not have, is one more input, 1 if another speaker says the next word, else 0.
+In Tilk & Alumäe 2015, section 2.3, the pause p(t) is its duration in seconds. The paper does not say how an unknown
+pause is represented. Here it is 0, and an optional second input tells it from a pause of 0 s. A change of speaker (not
+in the paper) is another input: 1 if the next word has another speaker, otherwise 0.
 
-The pause can also be a learned vector (`PauseVectors`), one for each class of durations, with bounds in about equal
-ratios, and one for an unknown pause: with the duration itself as input, a network can hardly learn that 0.1 s and 0.4 s
-mean different things. All vectors are initially zero, which has no effect.
+The pause can also be a learned vector (`PauseVectors`). There is one vector for each class of durations, whose bounds
+increase by about equal ratios, and one for unknown pauses. The reason is that from the duration itself, a network can
+hardly learn that 0.1 s and 0.4 s mean different things. All vectors are initially zero and so have no effect at first.
 """
 
 import torch
 from torch import Tensor, nn
 
 BOUNDS = (0.02, 0.08, 0.15, 0.25, 0.4, 0.6, 0.9, 1.4, 2.5)  # seconds; 0 is a class of its own
-CLASSES = len(BOUNDS) + 2  # 0: unknown; 1: below the first bound; …; the last: from the last bound on
+CLASSES = len(BOUNDS) + 2  # class 0: unknown; class 1: below the first bound; …; last class: at least the last bound
 
 
 class PauseInput:
-    """`size` inputs, as chosen: seconds, whether a turn ends, whether the pause is unknown."""
+    """The `size` inputs that were chosen: the pause in seconds, whether a turn ends, whether the pause is unknown."""
 
     def __init__(self, seconds: bool = True, turns: bool = False, unknown_flag: bool = False):
         self.seconds, self.turns, self.unknown_flag = seconds, turns, unknown_flag
         self.size = seconds + turns + unknown_flag
 
     def __call__(self, pauses: Tensor | None, tokens: Tensor) -> Tensor:
-        """Pauses (B, T) in seconds, NaN unknown, or None; or pauses and turns (B, T, 2); tokens (B, T) → (T, B,
-        size)."""
+        """Returns the inputs (T, B, size) for tokens (B, T). `pauses` are seconds (B, T), NaN unknown, or seconds and
+        turns (B, T, 2); None if all are unknown."""
         pauses = torch.full(tokens.shape, torch.nan, device=tokens.device) if pauses is None else pauses
         seconds, turns = (pauses, torch.zeros_like(pauses)) if pauses.dim() == 2 else pauses.unbind(2)
         columns = [seconds.nan_to_num(nan=0.0)] * self.seconds + [seconds.isnan().float()] * self.unknown_flag
@@ -34,7 +34,7 @@ class PauseInput:
 
 
 class PauseVectors(nn.Module):
-    """Vectors of `size` numbers for pauses."""
+    """Learned vectors of `size` numbers for pauses."""
 
     def __init__(self, size: int):
         super().__init__()
@@ -43,9 +43,9 @@ class PauseVectors(nn.Module):
         self.register_buffer("bounds", torch.tensor(BOUNDS), persistent=False)
 
     def forward(self, pauses: Tensor | None, tokens: Tensor) -> Tensor:
-        """Pauses (B, T) in seconds, NaN unknown, or None if all are unknown; tokens (B, T) → (B, T, size)."""
+        """Returns the vectors (B, T, size) of pauses (B, T) in seconds, NaN unknown; None if all are unknown."""
         if pauses is None:
             return self.weight[0].expand(*tokens.shape, -1)
-        above = (pauses.unsqueeze(-1) >= self.bounds).sum(-1)  # few operations: a stream computes them for each word
-        known = (pauses == pauses).long()  # NaN is not equal to itself
+        above = (pauses.unsqueeze(-1) >= self.bounds).sum(-1)  # few operations, because live streams run it per word
+        known = (pauses == pauses).long()  # false for NaN
         return nn.functional.embedding((above + 1) * known, self.weight)

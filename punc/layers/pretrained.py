@@ -1,6 +1,7 @@
-"""Pre-trained encoders of the package `transformers`, from a local Hugging Face directory.
+"""Pre-trained encoders of the package `transformers`, read from a local Hugging Face directory.
 
-Nothing is downloaded, and no code of the directory runs. A trained model keeps the encoder's configuration and weights.
+Nothing is downloaded, and no code in the directory is run. A trained model has its own copy of the encoder's
+configuration and weights.
 """
 
 import logging
@@ -19,21 +20,19 @@ from punc.tokens.vocabulary import END
 # BERT, RoBERTa, ELECTRA, DeBERTa v1, DeBERTa v2 and v3, XLM-R, ModernBERT, MPNet
 KINDS = ("bert", "roberta", "electra", "deberta", "deberta-v2", "xlm-roberta", "modernbert", "mpnet")
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
-DROPOUT = ("hidden_dropout_prob", "mlp_dropout", "embedding_dropout")  # names of rates in configurations
+DROPOUT = ("hidden_dropout_prob", "mlp_dropout", "embedding_dropout")  # names of dropout rates in configurations
 ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
-LAYER = re.compile(r"\blayers?\.(\d+)\.")  # in the name of a layer's weight
-EMBEDDINGS = re.compile(r"embeddings\.|\brelative_attention_bias\.")  # MPNet's buckets of distances serve all layers
-OWN_MASK = ("deberta", "deberta-v2", "modernbert")  # kinds that need more than a mask of pieces; others take it
-LEFT_OUT = ("auto_map", "architectures", "_name_or_path", "dtype", "torch_dtype")  # of a configuration
-FULL = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # positions that a kind does not use
+LAYER = re.compile(r"\blayers?\.(\d+)\.")  # finds the layer's number in the name of a weight
+EMBEDDINGS = re.compile(r"embeddings\.|\brelative_attention_bias\.")  # all MPNet layers share its relative positions
+OWN_MASK = ("deberta", "deberta-v2", "modernbert")  # kinds that make their attention mask from a mask of pieces
+LEFT_OUT = ("auto_map", "architectures", "_name_or_path", "dtype", "torch_dtype")  # entries not kept in a model
+FULL = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # how many positions a kind does not use
 
 
 class PretrainedEncoder(nn.Module):
-    """An encoder, from its directory or, as a part of a trained model, from its spec: its config, and the ids of the
-    special pieces before and after a text, `start` and `end`.
-
-    Raises InputError if the directory has no encoder of KINDS, and if `transformers` is missing.
-    """
+    """An encoder. `start` and `end` are the ids of the special pieces before and after a text. `source` is the
+    encoder's directory or, in a trained model, its spec, which has the configuration. Raises InputError if the
+    directory has no encoder of KINDS, and if `transformers` is missing."""
 
     def __init__(self, source: str | dict[str, Any], start: list[int], end: list[int], dropout: float,
                  attention_dropout: float):
@@ -52,35 +51,35 @@ class PretrainedEncoder(nn.Module):
         else:
             self.net = _transformers().AutoModel.from_config(config, trust_remote_code=False)
         if hasattr(self.net, "pooler"):
-            self.net.pooler = None  # the layer on top that makes one vector of a text
+            self.net.pooler = None  # not needed: a layer on top that computes one vector for the whole text
         if not all(type(piece) is int and 0 <= piece < self.pieces for piece in (*start, *end)):
             raise InputError("special pieces that the encoder does not have", "take the tokenizer.json of the encoder")
         self.spec = {"config": given, "start": start, "end": end}
         self.pad = config.pad_token_id or 0
         self.size = config.hidden_size
-        # The longest text in pieces, the special ones included.
+        # The maximum length of a text in pieces, including the special ones.
         self.most = config.max_position_embeddings - FULL.get(config.model_type, 0)
 
     @property
     def pieces(self) -> int:
-        """How many pieces have a vector in the encoder."""
+        """The number of pieces that have a vector in the encoder."""
         return self.net.get_input_embeddings().num_embeddings
 
     def freeze(self, layers: int) -> None:
-        """Do not train the embeddings and the first layers; 0: train all."""
+        """Exclude the embeddings and the first `layers` layers from training; 0: train everything."""
         for name, weight in self.net.named_parameters():
             layer, embedding = LAYER.search(name), EMBEDDINGS.search(name)
             if layers and (embedding if layer is None else int(layer[1]) < layers):
                 weight.requires_grad_(False)
 
     def forward(self, tokens: Tensor, more: Tensor | None = None) -> Tensor:
-        """Tokens (B, T), END after a text's end, and vectors to add to their embeddings → vectors (B, T, size). T and
-        the special pieces, which are put around each text, are at most `most`."""
+        """Returns the vectors (B, T, size) of tokens (B, T), which are END after a text's end. `more` is added to their
+        embeddings. T plus the number of special pieces, which are put around each text, must be at most `most`."""
         line, mask = self._line(tokens)
         return self._read(line, more, None if bool(mask.all()) else mask)[:, :tokens.shape[1]]
 
     def traceable(self, tokens: Tensor, more: Tensor | None = None) -> Tensor:
-        """The same as `forward`, in operations that an exporter can trace."""
+        """Like `forward`, but uses only operations that an exporter can trace."""
         line, mask = self._line(tokens)
         if self.net.config.model_type not in OWN_MASK:
             hidden = (1.0 - mask.float())[:, None, None, :] * torch.finfo(torch.float32).min  # (B, 1, 1, S)
@@ -88,7 +87,7 @@ class PretrainedEncoder(nn.Module):
         return self._read(line, more, mask)[:, :tokens.shape[1]]
 
     def _read(self, line: Tensor, more: Tensor | None, mask: Tensor | None) -> Tensor:
-        """The vectors of the pieces (B, S) from the text's first piece on; `more` is added to its embeddings."""
+        """Returns the vectors of pieces (B, S), starting at the text's first piece. `more` is added to embeddings."""
         before, after = len(self.spec["start"]), len(self.spec["end"])
         given: dict[str, Any] = {"input_ids": line}
         if more is not None:
@@ -97,7 +96,7 @@ class PretrainedEncoder(nn.Module):
         return self.net(**given, attention_mask=mask).last_hidden_state[:, before:]
 
     def _line(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """The encoder's pieces (B, S) of tokens (B, T), with the special ones, and 1 where there is a piece, else 0."""
+        """Converts tokens (B, T) to pieces (B, S), including special ones, and a mask (B, S) that is 1 for pieces."""
         start, end = self.spec["start"], self.spec["end"]
         lengths = (tokens != END).sum(1, keepdim=True)  # (B, 1)
         line = nn.functional.pad((tokens - FIRST).clamp_min(0), (len(start), len(end)), value=self.pad)  # (B, S)
@@ -111,7 +110,7 @@ class PretrainedEncoder(nn.Module):
 
 
 def _transformers() -> Any:
-    """The package, without progress bars, and without a network."""
+    """Returns the package `transformers`, set to use no network and to show no progress bars."""
     os.environ["HF_HUB_OFFLINE"] = "1"
     import transformers
     transformers.utils.logging.disable_progress_bar()
@@ -121,7 +120,7 @@ def _transformers() -> Any:
 
 
 def _config(directory: str) -> dict[str, Any]:
-    """The configuration of an encoder's directory, without the entries that name code."""
+    """Reads the configuration of an encoder's directory, without the entries LEFT_OUT, some of which name code."""
     path = Path(directory)
     if not (path / "config.json").is_file():
         raise InputError(f"encoder={directory} is not the directory of an encoder",
@@ -135,14 +134,14 @@ def _config(directory: str) -> dict[str, Any]:
 
 
 def _pretrained(directory: Path, config: Any) -> Any:
-    """The encoder of a directory. Raises InputError if it has no safetensors, or if weights are missing."""
+    """Loads an encoder from a directory. Raises InputError if it has no safetensors, or if weights are missing."""
     if not any((directory / name).is_file() for name in WEIGHTS):
         raise InputError(f"no {WEIGHTS[0]}", "save the encoder's weights as safetensors, which run no code", directory)
     try:
         net, report = _transformers().AutoModel.from_pretrained(
             directory, config=config, local_files_only=True, trust_remote_code=False, use_safetensors=True,
             dtype=torch.float32, output_loading_info=True)
-    except Exception:  # a truncated file, other sizes: each fails in its own way
+    except Exception:  # truncated files and wrong sizes raise different exceptions
         raise InputError("its weights do not fit its config.json", "copy it again", directory) from None
     if missing := sorted(name for name in report["missing_keys"] if not name.startswith("pooler.")):
         raise InputError(f"no weights for {missing[0]}", "copy the directory again", directory)

@@ -1,4 +1,4 @@
-"""Models that read only a window of the text (Che et al. 2016): word vectors, sigmoid layers, a cost."""
+"""The parts of models that read only a window of the text (Che et al. 2016): word vectors, sigmoid layers, a loss."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -13,12 +13,12 @@ from punc.tokens.word_vectors import read_word_vectors
 
 
 class WordVectors(nn.Embedding):
-    """An embedding whose initial weights can come from a file of word vectors, in GloVe's or word2vec's text format,
-    and are trained if `train_vectors`; without a file they are normal with variance 1.
+    """An embedding whose initial weights can come from a file of word vectors in GloVe's or word2vec's text format.
 
-    Each dimension of a file's vectors is normalized to mean 0 and variance 1 over the words that have a vector (LeCun
-    et al. 1998, "Efficient BackProp", section 4.3). The constructor does not read the file, which may not exist when a
-    trained model is loaded.
+    Weights from a file are trained only if `train_vectors`. Without a file, they are drawn from a normal distribution
+    with variance 1. Each dimension of a file's vectors is normalized to mean 0 and variance 1 over the words that have
+    a vector (LeCun et al. 1998, "Efficient BackProp", section 4.3). The constructor does not read the file, because it
+    may no longer exist when a trained model is loaded.
     """
 
     def __init__(self, vocab: int, embedding_dim: int, vectors: str = "", train_vectors: bool = False):
@@ -27,18 +27,18 @@ class WordVectors(nn.Embedding):
         self.weight.requires_grad_(train_vectors or not vectors)
 
     def initialize_from_vocabulary(self, vocabulary: Vocabulary) -> None:
-        """Read the vectors of the file, if there is one. Raises InputError if it does not fit."""
+        """Read the vector file, if there is one. Raises InputError if it does not fit."""
         if self.file:
             table = torch.from_numpy(read_word_vectors(self.file, vocabulary.tokens, self.embedding_dim))
-            own = table[(table != table[UNK]).any(1)]  # words without a vector in the file share that of UNK
+            own = table[(table != table[UNK]).any(1)]  # words that are not in the file have the vector of UNK
             if len(own) > 1:
                 table = (table - own.mean(0)) / own.std(0, correction=0).clamp_min(torch.finfo(table.dtype).tiny)
             self.weight.data.copy_(table)
 
 
 class WindowInput(nn.Module):
-    """The vectors of the m words around each slot, m = `window`; the slot follows word `slot_word`, counted from 1, or,
-    for 0, the middle one. The state is the last m − 1 tokens. Before and after a stream, tokens are END."""
+    """Looks up the vectors of the m = `window` words around each slot. The slot follows word `slot_word` of the window,
+    counted from 1; 0: the middle word. The state is the last m − 1 tokens. Tokens outside a stream are END."""
 
     def __init__(self, vectors: WordVectors, window: int, slot_word: int = 0):
         super().__init__()
@@ -50,16 +50,17 @@ class WindowInput(nn.Module):
         self.lookahead = window - 1 - self.last
 
     def initial_state(self, batch: int) -> tuple[Tensor]:
-        """END before a stream, (batch, m − 1)."""
+        """Returns END for each of the tokens before a stream, (batch, m − 1)."""
         return (torch.full((batch, self.window - 1), END, device=self.vectors.weight.device),)
 
     def forward(self, tokens: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor]]:
-        """tokens (B, T), state (B, m − 1) → vectors (B, T, m, n) of the window that ends with each token, state."""
+        """Returns the vectors (B, T, m, n) of the windows that end with each token, (B, T), and the new state."""
         line = torch.cat([state[0], tokens], dim=1)  # (B, m − 1 + T)
         return self.vectors_of(line.unfold(1, self.window, 1)), (line[:, tokens.shape[1]:],)
 
     def vectors_of(self, words: Tensor) -> Tensor:
-        """The vectors (…, m, n) of windows (…, m). Words before an END belong to the previous stream and become END."""
+        """Returns the vectors (…, m, n) of windows (…, m). Before an END are words of the previous stream; they, too,
+        become END."""
         before = words[..., :self.last + 1]
         previous = (before == END).long().flip(-1).cumsum(-1).flip(-1) > 0
         return self.vectors(torch.cat([before.masked_fill(previous, END), words[..., self.last + 1:]], dim=-1))
@@ -70,13 +71,13 @@ class FullyConnected(nn.Module):
 
     h(l) = σ(W(l) h(l−1) + b(l)) for each hidden layer, then W h + b.
 
-    dropout   rate at which hidden units are dropped in training, the same ones for all samples of a batch: their
-              products are not computed (Graham, Reizenstein & Robinson 2015, "Efficient batchwise dropout training
-              using submatrices")
-    centred   hidden layers pass on σ − ½, which learns differently (LeCun et al. 1998, section 4.4)
+    dropout   rate at which hidden units are dropped in training; all samples of a batch drop the same units, whose
+              products are then not computed (Graham, Reizenstein & Robinson 2015, "Efficient batchwise dropout
+              training using submatrices")
+    centred   hidden layers pass on σ − ½, which changes how they learn (LeCun et al. 1998, section 4.4)
 
-    Weights are initially uniform with the variance of Glorot & Bengio (2010), 4 times as wide between sigmoids, whose
-    slope is ¼. Above sigmoids that are not centred, a bias initially cancels their mean of ½.
+    Initial weights are uniform, with the range of Glorot & Bengio (2010); between sigmoids, whose slope is ¼, the range
+    is 4 times as wide. Above sigmoids that are not centred, the initial bias cancels their mean of ½.
     """
 
     def __init__(self, sizes: Sequence[int], dropout: float = 0.0, centred: bool = False):
@@ -92,9 +93,9 @@ class FullyConnected(nn.Module):
                 layer.bias.copy_(-mean * layer.weight.sum(1))
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """(…, sizes[0]) → (…, sizes[-1])"""
+        """Maps (…, sizes[0]) to (…, sizes[-1])."""
         layers: Any = self.layers
-        kept: Tensor | None = None  # units of the layer below, if others are dropped
+        kept: Tensor | None = None  # the units of the layer below that are not dropped; None: all units
         for layer in layers[:-1]:
             weight, bias, units = layer.weight, layer.bias, None
             if self.training and self.dropout:
@@ -110,16 +111,16 @@ class FullyConnected(nn.Module):
         return nn.functional.linear(inputs, weight if kept is None else weight.index_select(1, kept), layers[-1].bias)
 
     def _kept(self, size: int) -> Tensor:
-        """The indices of the units of a layer that this batch keeps, sorted."""
+        """Draws the units of a layer that are not dropped in this batch. Returns their sorted indices."""
         count = max(1, round((1 - self.dropout) * size))
         if count > 256:
-            count -= count % 16  # products of other sizes take a third longer
+            count -= count % 16  # products with sizes that are not multiples of 16 take a third longer
         return torch.randperm(size, device=next(self.parameters()).device)[:count].sort().values
 
 
 def squared_error(logits: Tensor, labels: Tensor) -> Tensor:
-    """½‖ŷ − y‖², the mean over slots: logits (…, L), labels (…), −1 where no slot is (Che et al. 2016, equation (1),
-    whose second term is the optimizer's weight decay)."""
+    """Returns the mean over slots of ½‖ŷ − y‖² (Che et al. 2016, equation (1); its second term is weight decay, which
+    the optimizer applies). Labels (…) are −1 where there is no slot; logits are (…, L)."""
     slots = labels >= 0
     posteriors, labels = logits[slots].softmax(1), labels[slots]
     errors = (posteriors - nn.functional.one_hot(labels, logits.shape[-1])).square().sum(1) / 2

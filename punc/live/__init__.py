@@ -1,1 +1,1 @@
-"""Live words: one state machine that punctuates a pipe, a server's connections and calls from Python."""
+"""Live punctuation. Pipes, server connections and calls from Python all use the same state machine."""

@@ -1,7 +1,7 @@
-"""The HTTP and WebSocket interface of `punc serve`, by Starlette; openapi.json describes it.
+"""The HTTP and WebSocket interface of `punc serve`, built with Starlette and described in openapi.json.
 
-Texts and files are punctuated in threads, a few at a time, and large ones apart from small ones. Live words are
-decided in the event loop, where each connection is one stream.
+Texts and files are punctuated in a few threads; small requests do not wait for large ones. Live words are decided in
+the event loop, where each connection is one stream.
 """
 
 import asyncio
@@ -31,22 +31,22 @@ from punc.live.sockets import ENDING, LiveSockets
 
 PAGE = Path(__file__).parent / "page"
 POLICY = {"content-security-policy": "default-src 'self'; img-src data:"}
-SMALL, LARGEST = 1 << 16, 1 << 22  # bytes of a request: those up to SMALL do not wait for larger ones
-UPLOAD = 60.0  # s for a request to arrive
-SWITCH = 0.001  # s that a thread computes before live words have their turn
+SMALL, LARGEST = 1 << 16, 1 << 22  # bytes; requests up to SMALL do not wait for larger ones
+UPLOAD = 60.0  # s; a request must arrive within this time
+SWITCH = 0.001  # s; a thread that computes longer gives way to live words
 TYPES = {"srt": "application/x-subrip", "vtt": "text/vtt", "json": "application/json"}
 Result = TypeVar("Result")
 
 
 class Json(JSONResponse):
-    """JSON, in which half a surrogate pair from the request becomes a question mark."""
+    """A JSON response. A lone surrogate that came with the request becomes a question mark."""
 
     def render(self, content: Any) -> bytes:
         return json.dumps(content, ensure_ascii=False).encode("utf-8", "replace")
 
 
 class App:
-    """What answers each request."""
+    """The handlers of all requests."""
 
     def __init__(self, models: Models, live: LiveOptions, options: ServerOptions):
         self._models, self._options = models, options
@@ -101,9 +101,9 @@ class App:
 
     @contextlib.asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[dict[str, Any]]:
-        """Limiters and events of a process's event loop."""
+        """Create the limiters and events that belong to this process's event loop."""
         sys.setswitchinterval(SWITCH)
-        gc.freeze()  # or all connections wait a quarter of a second whenever Python looks for cycles in vocabularies
+        gc.freeze()  # otherwise garbage collection scans the vocabularies and blocks all connections for 0.25 s
         self._large = anyio.Semaphore(1)
         self._large_threads = anyio.CapacityLimiter(1)
         self._small_threads = anyio.CapacityLimiter(2)
@@ -121,7 +121,7 @@ class App:
 
 
 def _query(request: Request, *known: str) -> QueryParams:
-    """The query of a request. Raises InputError for one with another name, HTTPException for a form with files."""
+    """Returns a request's query. Raises InputError for an unknown parameter, HTTPException for a form with files."""
     for name in request.query_params:
         if name not in known:
             raise InputError(f"no parameter '{name}' here", nearest(name, known))
@@ -131,7 +131,7 @@ def _query(request: Request, *known: str) -> QueryParams:
 
 
 async def input_error(request: Any, error: Any) -> Response:
-    """An error of a request, with the command line's message."""
+    """Answers a request with the message that the command line would print for this error."""
     status = 404 if error.what.startswith("no model '") else 400
     line = {} if error.line is None else {"line": error.line}
     return Json({"error": error.what, "remedy": error.remedy, **line}, status)

@@ -1,9 +1,10 @@
 """One client of the live server: its messages, its session, and the answers.
 
-A message is text: whole words, lines of a CTM, or JSON as in `live.input`, one object or one a line. The answer has the
-format that the client asked for, or else that of the first message: one message for each word of JSON, one for the
-words of a Vosk result, or text. At the end of a stream, {"eof": 1}, an empty result or a line end says that all its
-words have been sent. {"error": …} answers a message that cannot be read; the stream continues.
+A message is text: whole words, lines of a CTM, or JSON as in `live.input`, either one object or one object per line.
+Answers use the format that the client asked for, or else that of its first message: JSON (one message per word), Vosk
+results (one message per result), or plain text. When a stream ends, the server sends {"eof": 1}, an empty result or a
+line end to confirm that it has sent all the words. If a message cannot be read, the server answers {"error": …}, and
+the stream continues.
 """
 
 import asyncio
@@ -16,13 +17,13 @@ from punc.base.errors import InputError
 from punc.live.input import BLANKS, End, Item, ItemReader, LiveWord, Partial, read_json
 from punc.live.session import Decided, Session, Writer, speaks
 
-SLICE = 16  # words that are decided before other connections have their turn: half a millisecond
-LINES = 16  # lines that are read before other connections have their turn
-BURST = 10.0  # s; a client may send this many seconds of its limit at once
-CHARACTERS = 64  # count as one word of the limit: more than a word of JSON has
-SOURCE = "message"  # in errors
+SLICE = 16  # words to decide before other connections get their turn, which takes half a millisecond
+LINES = 16  # lines to read before other connections get their turn
+BURST = 10.0  # s; a client may send at once what its rate limit allows in this time
+CHARACTERS = 64  # this many characters count as one word of the rate limit; a word of JSON has fewer
+SOURCE = "message"  # the name of the input in errors
 LONGEST_WORD = 256  # characters
-MOST_LINES, MOST_ERRORS = 1000, 10  # of a message
+MOST_LINES, MOST_ERRORS = 1000, 10  # limits for one message: lines that it may have, errors that are answered
 
 
 class Closed(Exception):
@@ -30,18 +31,18 @@ class Closed(Exception):
 
 
 class OverLimit(InputError):
-    """A client sends more than is allowed; it gets a message, and its connection is closed."""
+    """A client sends more than is allowed. It gets an error message, and its connection is closed."""
 
 
 class Connection:
-    """A client.
+    """The connection of a client.
 
-    receive      the next message; raises Closed if none will come
-    send         sends a message, and waits while the client does not read; raises Closed
+    receive      returns the next message; raises Closed if the client has closed the connection
+    send         sends a message; waits until the client reads; raises Closed
     max_delay    as in `session.LiveOptions`
     output       one of `session.OUTPUTS`, or auto
-    max_rate     words and lines a second; what comes faster waits
-    count        is told how many words were decided
+    max_rate     words and lines per second; faster input waits
+    count        is called with the number of words that were decided
     """
 
     def __init__(self, receive: Callable[[], Awaitable[str | bytes]], send: Callable[[str], Awaitable[None]],
@@ -51,14 +52,14 @@ class Connection:
         self._rate, self._allowed, self._since = max_rate, max_rate * BURST, time.monotonic()
         self._json: bool | None = None  # whether the first message was JSON
         self._words, self._count = ItemReader(SOURCE), count
-        self._unread: Iterator[tuple[list[Item], list[InputError]]] = iter(())  # the rest of a message, not yet read
-        self._items: deque[Item] = deque()  # received, not yet decided
-        self._decided: list[Decided | None] = []  # decided, not yet written
-        self._written: deque[str] = deque()  # written, not yet sent
+        self._unread: Iterator[tuple[list[Item], list[InputError]]] = iter(())  # the part of a message not yet read
+        self._items: deque[Item] = deque()  # items received but not yet decided
+        self._decided: list[Decided | None] = []  # words decided but not yet written
+        self._written: deque[str] = deque()  # messages written but not yet sent
 
     async def run(self) -> None:
-        """Read and answer until the source is closed, or this is cancelled. Raises Closed and OverLimit."""
-        due: float | None = None  # when the speaker has been silent for `max_delay`
+        """Read and answer messages until the client closes or the task is cancelled. Raises Closed and OverLimit."""
+        due: float | None = None  # the time at which the speaker will have been silent for `max_delay`
         while True:
             try:
                 wait = None if due is None else max(0.0, due - time.monotonic())
@@ -72,7 +73,7 @@ class Connection:
                 due = time.monotonic() + self._max_delay
 
     async def finish(self) -> None:
-        """Decide and send all words received so far, including those of a message whose answer was interrupted."""
+        """Decide and send all words received so far, including the rest of a message whose answer was interrupted."""
         for items, _ in self._unread:
             self._items += items
         while self._items:
@@ -82,7 +83,7 @@ class Connection:
         await self._send([])
 
     async def _answer(self, message: str | bytes) -> bool:
-        """Read and decide a message, a part at a time. Returns whether somebody speaks in it."""
+        """Read a message part by part, decide its words and send them. Returns whether the message has any speech."""
         if isinstance(message, bytes):
             message = ""
             errors = [InputError(f"{SOURCE}: bytes", "send text: words, or JSON in UTF-8")]
@@ -104,9 +105,9 @@ class Connection:
                 await self._pace(max(0, words - paid))
                 paid = max(0, paid - words)
                 self._decide()
-            await asyncio.sleep(0)  # also after lines without words
+            await asyncio.sleep(0)  # give others their turn, even if the lines had no words
             if End.STREAM in items and None not in self._decided:
-                self._decided.append(None)  # a client that asks for the end gets an answer, even if no word came before
+                self._decided.append(None)  # confirm the end of the stream even if the stream had no words
             await self._send(items)
         for error in errors[:MOST_ERRORS]:
             await self._send_message(json.dumps({"error": str(error)}, ensure_ascii=False))
@@ -116,7 +117,7 @@ class Connection:
         is_json = self._json or message.lstrip(BLANKS).startswith("{")
         for items, errors in read_objects(message) if is_json else self._read_text(message):
             if self._json is None and items:
-                self._json = is_json  # from a client that began with JSON, anything else is a mistake
+                self._json = is_json  # if a client begins with JSON, all its messages must be JSON
             if self._writer is None and items:
                 recogniser = any(isinstance(item, Partial) or item is End.UTTERANCE for item in items)
                 self._writer = Writer("text" if not is_json else "vosk" if recogniser else "json")
@@ -136,7 +137,7 @@ class Connection:
         self._decided += self._session.feed([self._items.popleft() for _ in range(min(SLICE, len(self._items)))])
 
     async def _pace(self, words: int) -> None:
-        """Give others their turn, and wait while there are more words than allowed."""
+        """Count `words` against the rate limit, and wait while the limit is exceeded. Gives others their turn."""
         now = time.monotonic()
         self._allowed = min(self._allowed + (now - self._since) * self._rate, self._rate * BURST) - words
         self._since = now
@@ -152,7 +153,7 @@ class Connection:
 
 
 def read_objects(message: str) -> Iterator[tuple[list[Item], list[InputError]]]:
-    """The items of a message with objects of JSON, some lines at a time, and what is wrong with them."""
+    """Yields the items of a message of JSON objects and the errors in it, some lines at a time."""
     try:
         yield read_json(message, 1, SOURCE), []
         return
@@ -167,7 +168,7 @@ def read_objects(message: str) -> Iterator[tuple[list[Item], list[InputError]]]:
 
 
 def line_groups(text: str) -> Iterator[str]:
-    """A text, some lines at a time."""
+    """Yields a text in groups of LINES lines."""
     lines = text.split("\n")
     for begin in range(0, len(lines), LINES):
         end = begin + LINES

@@ -1,20 +1,20 @@
-"""Live input, line by line: words, with their times if known, and other events of a stream.
+"""Reads live input line by line: words, with their times if known, and other events of a stream.
 
 Kinds of input:
 
-    words  words separated by spaces; a line end is the end of an utterance, an empty line that of a stream
-    ctm    lines of a CTM; another id or channel is another stream (`timing.ctm`)
-    json   an object a line, or over several lines as Vosk writes it:
+    words  words separated by spaces; a line end ends an utterance, an empty line ends a stream
+    ctm    lines of a CTM; a new id or channel begins a new stream (`timing.ctm`)
+    json   one object per line, or spread over several lines as Vosk writes it:
              {"word": "hello", "start": 0.31, "end": 0.52, …}      a word; times in seconds
-             {"result": [{"word": …}, …], "text": "hello you"}     a final result of Vosk: an utterance
-             {"text": "hello you"}                                 the same without times
-             {"alternatives": [{"text": …}, …]}                    the same, if Vosk gives several; the first is taken
-             {"partial": "hell"}                                   a partial result of Vosk: these words may change yet
-             {"text": "hell", "is_final": false}                   the same of sherpa-onnx
-             {"utterance_end": true}, {"eof": 1}                   the end of an utterance, of a stream
+             {"result": [{"word": …}, …], "text": "hello you"}     a final result of Vosk, which is an utterance
+             {"text": "hello you"}                                 a final result without times
+             {"alternatives": [{"text": …}, …]}                    several alternative results; the first one is used
+             {"partial": "hell"}                                   a partial result of Vosk; its words may still change
+             {"text": "hell", "is_final": false}                   a partial result of sherpa-onnx
+             {"utterance_end": true}, {"eof": 1}                   the end of an utterance, and the end of a stream
 
-In every format an empty line ends a stream. Vosk's messages are those of its `Result`, `PartialResult` and
-`FinalResult` (github.com/alphacep/vosk-api, src/vosk_api.h), and `{"eof": 1}` that of vosk-server's clients.
+In every format, an empty line ends a stream. The Vosk messages are the output of `Result`, `PartialResult` and
+`FinalResult` (github.com/alphacep/vosk-api, src/vosk_api.h). vosk-server's clients send `{"eof": 1}`.
 """
 
 import json
@@ -35,23 +35,23 @@ WORD = re.compile(r"[^ \t\n\r\v\f]+")
 NUMBER = r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+"
 CTM_LINE = re.compile(rf"[ \t]*\S+[ \t]+\S[ \t]+(?:{NUMBER})[ \t]+(?:{NUMBER})[ \t]+\S+"
                       rf"(?:[ \t]+(?:NA|{NUMBER})(?:[ \t].*)?)?[ \t\r]*")
-# What an incomplete first line of a CTM can look like.
+# Matches the beginning of a line that may become a CTM line.
 CTM_BEGIN = re.compile(r"[ \t]*\S*(?:[ \t]+\S?(?:[ \t]+[0-9.]*(?:[ \t]+[0-9.]*(?:[ \t].*)?)?)?)?")
-LONGEST_LINE = 1000  # characters of a CTM's line
+LONGEST_LINE = 1000  # characters; a longer line is no CTM line
 
 
 class LiveWord(NamedTuple):
-    """A word as received; `begin` and `end` in seconds, NaN if unknown."""
+    """A word as received. `begin` and `end` are in seconds, NaN if unknown."""
 
     word: str
     begin: float = math.nan
     end: float = math.nan
-    fields: Mapping[str, Any] = {}  # other members of its object in the input
-    result: Mapping[str, Any] = {}  # other members of the Vosk result that ends with this word
+    fields: Mapping[str, Any] = {}  # all other members of the word's JSON object
+    result: Mapping[str, Any] = {}  # if this word ends a Vosk result: all other members of that result
 
 
 class Partial(NamedTuple):
-    """Words that may still change. They show that the speaker is speaking, or is silent if there are none."""
+    """Words that may still change. They show that somebody is speaking; empty text shows that nobody is."""
 
     text: str
 
@@ -67,14 +67,15 @@ Item = LiveWord | Partial | End
 
 
 def kind_of(text: str, whole: bool) -> str | None:
-    """The kind of an input that begins with `text`, not blank; None if it is not `whole` and more must be read."""
+    """Returns the kind of an input that begins with `text`, which is not blank. Returns None if more text is needed to
+    tell; never if the text is `whole`."""
     text = text.lstrip(BLANKS)
     if text.startswith("{"):
         return "json"
     line, end, _ = text.partition("\n")
-    if line.startswith(";;"):  # NIST's comment
+    if line.startswith(";;"):  # a comment in NIST's CTM format
         return "ctm"
-    if len(line) > LONGEST_LINE:  # whole or not: pieces of any size give the same kind
+    if len(line) > LONGEST_LINE:  # even if the line is complete, so that the kind does not depend on the piece size
         return "words"
     if end or whole:
         return "ctm" if CTM_LINE.fullmatch(line) else "words"
@@ -82,24 +83,22 @@ def kind_of(text: str, whole: bool) -> str | None:
 
 
 class ItemReader:
-    """Reads text in pieces of any size: a word is complete at the space after it, everything else at the line end.
-
-    Bad lines are left out. The `kind` is one of INPUTS, or None: found from the beginning of the input.
-    """
+    """Reads text in pieces of any size. Words are complete at the next space, all other items at the line end. Bad
+    lines are left out. `kind` is one of INPUTS; None: detect it from the beginning of the input."""
 
     def __init__(self, source: str, kind: str | None = None):
         self.kind, self._ctm, self._json = kind, CtmReader(source), JsonReader(source)
-        self._rest: list[str] = []  # the begin of a word or a line
+        self._rest: list[str] = []  # the pieces of an incomplete word or line
         self._number, self._in_line = 0, False
         self._errors: list[InputError] = []
 
     def take_errors(self) -> list[InputError]:
-        """The errors of the lines that were left out since the last call."""
+        """Returns the errors of the lines that were left out since the last call."""
         errors, self._errors = self._errors, []
         return errors
 
     def feed(self, text: str, whole: bool = False) -> list[Item]:
-        """The items that the next piece completes; `whole`: no more input will follow to show what the input is."""
+        """Returns the items that the next piece completes. `whole`: no more text will come to detect the kind from."""
         if self.kind is None:
             text, self._rest = "".join([*self._rest, text]), []
             self.kind = kind_of(text, whole) if text.strip(BLANKS) else None
@@ -109,7 +108,7 @@ class ItemReader:
         return self._of_words(text) if self.kind == "words" else self._of_lines(text)
 
     def end(self) -> list[Item]:
-        """The items of an incomplete word, line or object at the end of the input."""
+        """Ends the input. Returns the items of an incomplete word, line or object at its end."""
         items = self.feed("", whole=True)
         if rest := "".join(self._rest):
             self._rest = []
@@ -117,7 +116,7 @@ class ItemReader:
         return items + (self._checked(self._json.end) if self.kind == "json" else [])
 
     def _cut(self, text: str, ends: str) -> str:
-        """Everything up to the last of some characters; the rest is kept for the next call."""
+        """Returns the text up to the last of the characters in `ends`. Keeps the rest for the next call."""
         cut = max(map(text.rfind, ends)) + 1
         if not cut:
             self._rest.append(text)
@@ -159,10 +158,10 @@ class CtmReader:
     def __init__(self, source: str) -> None:
         self._source = source
         self._stream: tuple[str, str] | None = None
-        self._later = False  # whether this alternative is not the first
+        self._later = False  # whether the lines belong to an alternative other than the first
 
     def read(self, line: str, number: int) -> list[Item]:
-        """The items of a line, which may be empty. Raises InputError for a line that is not one of a CTM."""
+        """Returns the items of a line, which may be empty. Raises InputError for a line that is not a CTM line."""
         columns = WORD.findall(line)
         if not columns:
             return [End.STREAM]
@@ -184,15 +183,15 @@ class CtmReader:
 
 
 class JsonReader:
-    """Reads JSON as it arrives: one object a line, or one between the lines `{` and `}`, as Vosk writes it."""
+    """Reads JSON as it arrives: one object per line, or, as Vosk writes it, one between the lines `{` and `}`."""
 
     def __init__(self, source: str) -> None:
         self._source = source
-        self._begun: list[str] = []  # the lines of an object
-        self._first = 0  # the number of the first one
+        self._begun: list[str] = []  # the lines of an incomplete object
+        self._first = 0  # the line number of the first of them
 
     def read(self, line: str, number: int) -> list[Item]:
-        """The items that a line ends. Raises InputError as `read_json`, and if an object has no end."""
+        """Returns the items that a line completes. Raises InputError like `read_json`, and for an incomplete object."""
         line = line.rstrip(BLANKS)
         if line == "{":
             try:
@@ -210,11 +209,11 @@ class JsonReader:
 
 
 def read_json(line: str, number: int, source: str) -> list[Item]:
-    """The items of an object, or of an empty line. Raises InputError for any other object."""
+    """Returns the items of a JSON object or an empty line. Raises InputError if the object is none of those above."""
     if not line.strip(BLANKS):
         return [End.STREAM]
     try:
-        message = json.loads(line, parse_constant=lambda name: None)  # NaN is not JSON, but Python writes it
+        message = json.loads(line, parse_constant=lambda name: None)  # NaN is no JSON, but Python's json writes it
     except (ValueError, RecursionError):
         raise InputError("not JSON, or only a part of it", "write one object a line", source, number) from None
     try:
@@ -235,7 +234,7 @@ def _message(message: Any) -> list[Item]:
             raise ValueError("'alternatives' is not a list of objects")
         message = several[0] if several else {"text": ""}
         message.pop("confidence", None)
-    if message.get("is_final") is False:  # of sherpa-onnx: these words may change yet
+    if message.get("is_final") is False:  # a partial result of sherpa-onnx
         return [Partial(" ".join(_words(str(message.get("text", "")))))]
     if "result" in message:
         if not isinstance(message["result"], list):
@@ -260,7 +259,7 @@ def _utterance(words: list[LiveWord], message: dict[str, Any]) -> list[Item]:
 
 
 def word_of(fields: Any) -> LiveWord:
-    """A word of an object; a time that is not a number of seconds is unknown. Raises ValueError if it is not a word."""
+    """Converts a JSON object to a word. Invalid times count as unknown. Raises ValueError if it is not a word."""
     if not isinstance(fields, dict) or not isinstance(fields.get("word"), str):
         raise ValueError("a word is not an object with 'word'")
     word = " ".join(_words(fields["word"]))
@@ -276,5 +275,5 @@ def _seconds(value: Any) -> float:
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text, with U+FFFD for NUL and lone surrogates, which no output may contain."""
+    """Returns the words of a text. U+FFFD replaces NUL and lone surrogates, which the output must not contain."""
     return WORD.findall(text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace"))

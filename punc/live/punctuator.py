@@ -1,4 +1,4 @@
-"""A model for programs in Python: words in, labels or text out."""
+"""The Python interface to a model: it takes words and returns labels or text."""
 
 import os
 from collections.abc import Sequence
@@ -21,14 +21,14 @@ from punc.text.characters import CharacterReader
 
 
 class Labels(NamedTuple):
-    """The labels of N words, str (N,), and the probability of each label, float32 (N, L), before any scale."""
+    """The labels of N words."""
 
-    names: np.ndarray
-    probabilities: np.ndarray
+    names: np.ndarray  # str (N,), the chosen label of each word
+    probabilities: np.ndarray  # float32 (N, L), the probability of every label, before any scaling
 
 
 class Punctuator:
-    """A model, ready to punctuate. Threads can share one: its methods change nothing in it.
+    """A model, ready to punctuate. Threads can share one, because its methods do not change it.
 
     model    a directory, or the name of a bundled model
     scale    multiply posteriors before labels are chosen: "LABEL=FACTOR,…"
@@ -46,7 +46,7 @@ class Punctuator:
 
     @property
     def label_names(self) -> tuple[str, ...]:
-        """The names of the labels, in the order of `Labels.probabilities`; the first one writes nothing."""
+        """The label names in the order of `Labels.probabilities`. The first label stands for no mark and no capital."""
         return tuple(self._model.labels.names)
 
     @property
@@ -55,7 +55,7 @@ class Punctuator:
         return self._model.lookahead
 
     def labels(self, words: Sequence[str], pauses: npt.ArrayLike | None = None) -> Labels:
-        """The labels of the words of one stream.
+        """Returns the labels of the words of one stream.
 
         words    N words, without spaces and marks
         pauses   (N,) seconds of silence after each word, NaN where unknown; None if there are none
@@ -67,9 +67,11 @@ class Punctuator:
         return Labels(np.array(self.label_names)[numbers], np.exp(posteriors))
 
     def punctuate(self, words: str | Sequence[str], pauses: npt.ArrayLike | None = None) -> str:
-        """The words of one stream as text, with marks and, if the model writes them, capitals; else as `labels`.
+        """Returns the words of one stream as text with marks and, if the model restores them, capitals.
 
         words    a text, with spaces between its words if the language has them, or a list of words
+
+        For `pauses` and errors, see `labels`.
         """
         if isinstance(words, str) and self._model.tokenizer.by_character:
             reader = CharacterReader(self._model.labels)
@@ -79,13 +81,13 @@ class Punctuator:
             words = words.split()
         _check_words(words)
         names = self._names(words, pauses)
-        return " ".join(copy(self._start).write(words, names, [0]))  # all calls share the table
+        return " ".join(copy(self._start).write(words, names, [0]))  # the copies share the casing table
 
     def _names(self, words: Sequence[str], pauses: npt.ArrayLike | None) -> list[str]:
         return [self.label_names[number] for number in self._decode(words, pauses)[0].tolist()]
 
     def stream(self) -> WordStream:
-        """A new stream: `push` words as they arrive, and `close` the stream at its end."""
+        """Returns a new stream: `push` words as they arrive, and `close` the stream at its end."""
         return open_stream(self._model, self._writer, self._scale)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The models of a server, by their names, and texts that they punctuate."""
+"""The models of a server, and the functions that punctuate the texts of requests with them."""
 
 import json
 import math
@@ -20,32 +20,32 @@ from punc.transcripts.read import transcript_of
 from punc.transcripts.source import source_of
 from punc.transcripts.transcript import BLANKS_BETWEEN, Script, Text, Transcript, Words, split, words_of, write
 
-MOST_WORDS = 100_000  # of a request: eleven hours of speech
-REQUEST = "request"  # in errors
+MOST_WORDS = 100_000  # words that a request may have; eleven hours of speech
+REQUEST = "request"  # the name of the input in errors
 TO_PUNC = "cut it, or use punc transcript"
 EXAMPLE = 'send {"text": "how are you"}, or {"words": ["how", {"word": "are", "start": 0.3, "end": 0.5}]}'
 
 
 class ServedModel:
-    """A model of a server, by its directory; `scale` as in `DecodingOptions`."""
+    """A model that a server offers. It is loaded from `directory`; `scale` is as in `DecodingOptions`."""
 
     def __init__(self, directory: Path, scale: str):
         self.name = directory.resolve().name
         self.marker = Marker(directory, DecodingOptions(scale, device="cpu"))
         model = self.marker.model
-        self.fresh: WordStream | None = None  # clients get copies of it
+        self.fresh: WordStream | None = None  # an unused stream, of which each client gets a copy
         if model.lookahead is not None:
             casing = Casing.read(model.labels, directory / CASING, is_packed(directory))
             self.fresh = open_stream(model, LiveWriter(model, casing), parse_scale(scale, model.labels))
 
     def facts(self) -> dict[str, Any]:
-        """The description of the model for clients."""
+        """Returns the description of the model that clients get."""
         return {"name": self.name, "language": language_of(self.marker.directory), "live": self.fresh is not None,
                 "labels": list(self.marker.label_set.names)}
 
 
 class Models:
-    """The models of a server, each with its own name. Raises InputError if two names are equal."""
+    """The models of a server by name. Raises InputError if two models have the same name."""
 
     def __init__(self, names: Sequence[str], scale: str):
         directories = [find_model(name) for name in names]
@@ -55,7 +55,10 @@ class Models:
         self.all = {model.name: model for model in (ServedModel(directory, scale) for directory in directories)}
 
     def find(self, name: str, live: bool = False) -> ServedModel:
-        """A model by its name, or the first one; `live`: of those that read left to right. Raises InputError."""
+        """Returns the model called `name`, or the first one for an empty name. Raises InputError if there is none.
+
+        live   consider only models that read left to right
+        """
         known = [model for model in self.all.values() if model.fresh or not live]
         if not known:
             raise InputError("no model here reads left to right",
@@ -70,7 +73,8 @@ class Models:
 
 
 def marked_text(model: ServedModel, raw: bytes) -> tuple[str, Words, MarkedTranscript]:
-    """A text with marks, and with its own spaces. Raises InputError for input that is not text."""
+    """Returns the punctuated text, its words, and their labels. Raises InputError for input that is not text. The text
+    keeps its spaces."""
     transcript = transcript_of(source_of(raw, REQUEST), "text")
     words = _few_words(transcript.texts, model.marker.script)
     marked = model.marker.mark(words)
@@ -78,14 +82,15 @@ def marked_text(model: ServedModel, raw: bytes) -> tuple[str, Words, MarkedTrans
 
 
 def punctuated_text(model: ServedModel, raw: bytes) -> str:
-    """As `marked_text`; also raises InputError for JSON."""
+    """Returns the text of `marked_text`. Also raises InputError for JSON."""
     if raw.lstrip()[:1] == b"{" and raw.rstrip()[-1:] == b"}":
         raise InputError("JSON, sent as text", "send it with content-type: application/json", REQUEST)
     return marked_text(model, raw)[0]
 
 
 def punctuated_file(model: ServedModel, raw: bytes, name: str, to: str) -> tuple[bytes, str, list[str]]:
-    """A transcript with marks, its format, and warnings for the user; `to` as in `WRITERS`, or empty for its own."""
+    """Returns a punctuated transcript, its format, and warnings for the user. `to` is a format of `WRITERS` or empty.
+    If `to` is empty, the format stays the same."""
     if to not in ("", *WRITERS):
         raise InputError(f"to={to}", nearest(to, WRITERS))
     transcript: Transcript = transcript_of(source_of(raw, name))
@@ -96,10 +101,8 @@ def punctuated_file(model: ServedModel, raw: bytes, name: str, to: str) -> tuple
 
 
 def punctuated_json(models: Models, raw: bytes, name: str) -> dict[str, Any]:
-    """The answer to a request in JSON, with `text` or `words`: the text, and each word with its label.
-
-    Raises InputError for another request. The model is `name` if the request does not name one.
-    """
+    """Answers a JSON request that has `text` or `words`. Returns the text, and each word with its label. If the request
+    names no model, the model `name` is used. Raises InputError for an invalid request."""
     try:
         request = json.loads(raw, parse_constant=lambda constant: None, parse_float=_finite)
     except (ValueError, RecursionError):
@@ -121,7 +124,7 @@ def punctuated_json(models: Models, raw: bytes, name: str) -> dict[str, Any]:
 
 
 def _finite(number: str) -> float | None:
-    """A number of JSON; None for infinity, which no answer in JSON can have."""
+    """Converts a number in JSON. Returns None for infinity, because a JSON answer cannot contain it."""
     return float(number) if math.isfinite(float(number)) else None
 
 
@@ -148,7 +151,7 @@ def _members(marked: MarkedTranscript, came: Iterable[LiveWord]) -> list[dict[st
     for word, text, label, probability in zip(came, marked.texts, marked.labels.tolist(),
                                               marked.probabilities.tolist()):
         member = {**word.fields, "word": word.word, "text": text}
-        if probability == probability:  # a model reads the word
+        if probability == probability:  # not NaN: the model reads this word
             member |= {"label": names[label], "probability": round(probability, 4)}
         times = {"start": word.begin, "end": word.end}
         members.append(member | {key: time for key, time in times.items() if time == time})

@@ -1,7 +1,7 @@
-"""The processes of `punc serve`: uvicorn with the application of `live.app`, on one socket.
+"""Runs the processes of `punc serve`: uvicorn serves the application of `live.app` on one socket.
 
-Ctrl-C and SIGTERM end them, after every live client has received all its words and all requests have been answered.
-This needs the extra `serve`.
+On Ctrl-C and SIGTERM, the processes end after all live clients have received all their words and all requests have been
+answered. This module needs the extra `serve`.
 """
 
 import logging
@@ -18,8 +18,8 @@ from punc.live.session import LiveOptions, ServerOptions
 
 logger = logging.getLogger(__name__)
 
-MESSAGE = 1 << 16  # bytes of a message
-BACKLOG = 128  # connections that wait
+MESSAGE = 1 << 16  # bytes; the maximum size of a message
+BACKLOG = 128  # connections that may wait to be accepted
 FINISH = 1.0  # s for the last words and answers; the program ends 1.5 s after a signal (`base.stop`)
 
 
@@ -29,7 +29,7 @@ def run_server(names: Sequence[str], scale: str, live: LiveOptions, options: Ser
 
     from punc.live.app import make_app
     with listening(options) as listener:
-        app = make_app(names, scale, live, options)  # says what is wrong with the models
+        app = make_app(names, scale, live, options)  # raises the errors of broken models before any worker starts
         host, port = listener.getsockname()[:2]
         logger.info("listening on http://%s:%d", f"[{host}]" if ":" in host else host, port)
         if options.workers == 1:
@@ -40,7 +40,7 @@ def run_server(names: Sequence[str], scale: str, live: LiveOptions, options: Ser
 
 
 def listening(options: ServerOptions) -> socket.socket:
-    """The socket that all processes listen on. Raises InputError if the address cannot be used."""
+    """Open the socket that all processes listen on. Raises InputError if the address cannot be used."""
     try:
         family, _, _, _, address = socket.getaddrinfo(options.host, options.port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family, backlog=BACKLOG)
@@ -50,7 +50,7 @@ def listening(options: ServerOptions) -> socket.socket:
 
 
 def config_of(app: Any, options: ServerOptions, **others: Any) -> Any:
-    """The configuration of uvicorn for an application, or a function that makes it."""
+    """Returns uvicorn's configuration for `app`, which is an application or a function that makes one."""
     from uvicorn import Config
 
     from punc.live.sockets import LimitedHttp, LimitedWebSocket
@@ -62,21 +62,21 @@ def config_of(app: Any, options: ServerOptions, **others: Any) -> Any:
 
 
 def worker_app(*arguments: Any) -> Any:
-    """The application, in a worker, which ends when its parent does."""
+    """Make the application in a worker process. The worker ends when its parent does."""
     from tqdm import tqdm
 
     from punc.live.app import make_app
-    tqdm.set_lock(threading.RLock())  # Python would report a lock of processes as leaked after a signal
+    tqdm.set_lock(threading.RLock())  # after a signal, Python would report tqdm's multiprocessing lock as leaked
     parallel.end_with_parent()
     return make_app(*arguments)
 
 
 def supervise(config: Any, listener: socket.socket) -> None:
-    """Serve in several processes; one that dies is replaced."""
+    """Serve in several processes. A process that dies is replaced."""
     from uvicorn.supervisors import Multiprocess
     handlers = {number: signal.getsignal(number) for number in stop.SIGNALS}
     workers = Multiprocess(config, [listener])
-    for number, handler in handlers.items():  # uvicorn would keep a signal to itself
+    for number, handler in handlers.items():  # uvicorn has replaced the handlers; restore ours
         signal.signal(number, handler)
     try:
         workers.run()

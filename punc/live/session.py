@@ -1,22 +1,23 @@
-"""Decides and writes live input: from words and the ends of utterances and streams to words with labels.
+"""Decides the labels of live input (words, and the ends of utterances and streams), and writes the labelled words.
 
-A pause is the begin of a word minus the end of the last word before it that the model reads, floored at 0. It is
-unknown if one of these times is unknown, or if the times go back, because they then have another origin.
+A pause is the begin of a word minus the end of the previous word that the model reads, but at least 0. It is unknown
+if one of these times is unknown, or if the word begins before the previous one, because their times then count from
+different origins.
 
 A model reads some words past each slot, so words wait. When the speaker is silent for `max_delay` seconds, the waiting
-words are decided as if the stream ended there, and the pause after the last one is `max_delay`. The stream continues,
-and words that were written stay. Silence is detected in two ways: no word arrives for that long (`silence`), or the
-times of the words show it when the next word arrives. So the speed of input with times does not matter.
+words are decided as if the stream ended there, with a pause of `max_delay` after the last one. The stream continues,
+and words that were written do not change. Silence is detected in two ways: no word arrives for that long (`silence`),
+or the times of the next word show the silence. So, for input with times, it does not matter how fast the input arrives.
 
-Decided words are written as text, as JSON lines, or as Vosk's results:
+Decided words are written as text, as JSON lines, or as Vosk results:
 
-    text  words with spaces between them, each stream on a line
-    json  a line a word: {"word": "john", "text": "John", "label": "CAP", "probability": 0.97, "start": …, "end": …, …};
-          times if they are known, and other members of the input; after a stream {"eof": 1}. A word that no model
-          reads, such as [Music], has neither label nor probability
-    vosk  a line with the words that are decided together, as Vosk's final result, {"result": [{"word": "John", …}, …],
-          "text": "Good morning, John."}, and its partial results, which begin with the words that are not decided.
-          Other members of an input's result, such as a speaker's vector, stay with its last word
+    text  words separated by spaces, one line per stream
+    json  one line per word: {"word": "john", "text": "John", "label": "CAP", "probability": 0.97, "start": …, "end": …,
+          …}, with times if they are known and with all other members of the input; {"eof": 1} after each stream. A word
+          that the model does not read, such as [Music], has no label and no probability
+    vosk  words that are decided together are one line, a final result of Vosk: {"result": [{"word": "John", …}, …],
+          "text": "Good morning, John."}. Partial results are written too; they begin with the words not yet decided.
+          Other members of an input result, such as a speaker vector, are written with the last word of that result
 """
 
 import json
@@ -90,23 +91,23 @@ class Decided(NamedTuple):
 
 
 class Session:
-    """Consecutive streams; the words `waiting` are not yet decided."""
+    """Decides the words of consecutive streams. `waiting` are the words that are not yet decided."""
 
     def __init__(self, open_stream: Callable[[], WordStream], options: LiveOptions):
         self._open, self._max_delay = open_stream, options.max_delay
-        self._stream: WordStream | None = None  # there is one from its first word to its end
+        self._stream: WordStream | None = None  # the current stream; None until its first word arrives
         self.waiting: deque[LiveWord] = deque()
         self._last: LiveWord | None = None
         self._decides, self._ends = (options.utterance_end == choice for choice in ("decide", "end"))
 
     def feed(self, items: Iterable[Item]) -> list[Decided | None]:
-        """The next items → the words that they decide, and None for the end of a stream."""
+        """Takes the next items. Returns the words that they decide, and None at each end of a stream."""
         decided: list[Decided | None] = []
         waiting = self.waiting
         for item in items:
             if isinstance(item, LiveWord):
                 stream = self._stream = self._stream or self._open()
-                # NaN is not equal to itself: words without times, the most frequent ones, are fastest.
+                # This is false for NaN. Words without times, the most frequent case, take the fastest path.
                 pause = math.nan
                 if item.begin == item.begin:
                     pause = self._pause(item, decided)
@@ -122,13 +123,13 @@ class Session:
         return decided
 
     def silence(self) -> list[Decided | None]:
-        """No word has arrived for `max_delay` seconds → the words that were waiting."""
+        """To be called if no word has arrived for `max_delay` seconds. Decides and returns the waiting words."""
         if self._stream is None or self._max_delay is None:
             return []
         return [*self._with_words(self._stream.decide(self._max_delay))]
 
     def end(self) -> list[Decided | None]:
-        """The end of the input, or its interruption → all other words."""
+        """Ends the input. Decides and returns all remaining words."""
         return self.feed([End.STREAM])
 
     def _pause(self, word: LiveWord, decided: list[Decided | None]) -> float:
@@ -154,15 +155,20 @@ def speaks(items: Iterable[Item]) -> bool:
 
 
 class Writer:
-    """Writes the output of a session, in a form of OUTPUTS; in a file `line_end` follows each message."""
+    """Writes the output of a session in a format of OUTPUTS. In a file, `line_end` follows each message."""
 
     def __init__(self, output: str):
         self._output, self._blank = output, ""
-        self.line_end = "" if output == "text" else "\n"  # in a text, a line end stands only after a stream
+        self.line_end = "" if output == "text" else "\n"  # text has line ends only after a stream, in the messages
 
     def messages(self, decided: Sequence[Decided | None], items: Iterable[Item],
                  waiting: Iterable[LiveWord]) -> list[str]:
-        """What to send when items of the input have decided some words (None: a stream ends), and others wait."""
+        """Returns the messages to send after some input.
+
+        decided   the words that the input decided; None: a stream ends
+        items     the input
+        waiting   the words that are not yet decided
+        """
         if self._output == "text":
             return self._text(decided)
         if self._output == "json":
@@ -182,7 +188,7 @@ class Writer:
 
 
 def _results(decided: Sequence[Decided | None]) -> list[dict[str, Any]]:
-    """Results of Vosk: each ends with a word that ended one in the input, and the last one with the last word."""
+    """Returns the decided words as Vosk results. They are divided where the input's results ended."""
     words = [one for one in decided if one]
     if not words:
         return [{"text": ""}] if decided else []
@@ -201,4 +207,4 @@ def _word(decided: Decided) -> dict[str, Any]:
 
 def _json(message: dict[str, Any]) -> str:
     line = json.dumps(message, ensure_ascii=False)
-    return line if line.isascii() else line.encode("utf-8", "replace").decode()  # a lone surrogate in another field
+    return line if line.isascii() else line.encode("utf-8", "replace").decode()  # replaces lone surrogates

@@ -1,4 +1,4 @@
-"""WebSockets of `punc serve`: live words, with or without a Vosk server behind them, and the limits of a client."""
+"""The WebSockets of `punc serve`: they punctuate live words, which may come from a Vosk server, and limit clients."""
 
 import asyncio
 import contextlib
@@ -19,19 +19,19 @@ from punc.live.connection import Closed, Connection, OverLimit
 from punc.live.served import Models, ServedModel
 from punc.live.session import OUTPUTS, LiveOptions, ServerOptions, Session
 
-HANDSHAKE = 5.0  # s for the first request
-READ = 1 << 12  # bytes that are read before other connections have their turn: 700 frames
-CONTROLS = 100  # pings, pongs and empty fragments a second
-GRACE = 1.0  # s for a client to read why it is closed
-ENDING = "ending"  # in the state of the application: an event that is set when the server ends
+HANDSHAKE = 5.0  # s; the first request must arrive within this time
+READ = 1 << 12  # bytes to read before other connections get their turn; up to 700 frames
+CONTROLS = 100  # the allowed number of pings, pongs and empty fragments per second
+GRACE = 1.0  # s for a client to read why its connection is closed
+ENDING = "ending"  # the key, in the application's state, of an event that is set when the server ends
 logger = logging.getLogger(__name__)
-SILENT = logging.getLogger("punc-websockets")  # a Vosk server that breaks the protocol is not worth a message
+SILENT = logging.getLogger("punc-websockets")  # drops the messages about Vosk servers that break the protocol
 SILENT.addHandler(logging.NullHandler())
 SILENT.propagate = False
 
 
 class LimitedHttp(H11Protocol):
-    """HTTP whose client must send its request in time."""
+    """HTTP that closes a connection if the client does not send its first request in time."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -43,7 +43,7 @@ class LimitedHttp(H11Protocol):
 
 
 class LimitedWebSocket(WebSocketsSansIOProtocol):
-    """A WebSocket that answers only some pings, never holds the loop for long, and lets the application end it."""
+    """A WebSocket that limits pings, never blocks the event loop for long, and lets the application close it."""
 
     close_sent: bool
 
@@ -66,17 +66,17 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
 
     def keepalive_timeout(self) -> None:
         super().keepalive_timeout()
-        self.loop.call_later(GRACE, self.transport.abort)  # the client may not read this, either
+        self.loop.call_later(GRACE, self.transport.abort)  # in case the client does not read the closing frame, either
 
     def shutdown(self) -> None:
-        """The server ends: the application sends what it has, and closes."""
+        """Called when the server ends. Tells the application to send its remaining words and to close the socket."""
         if self.handshake_complete and not self.close_sent:
             self.app_state[ENDING].set()
         else:
             super().shutdown()
 
     def _controlled(self) -> bool:
-        """Count a frame that is no message. Returns False if there are too many, and closes the connection."""
+        """Count a control frame or empty fragment. If there are too many, close the connection and return False."""
         now = self.loop.time()
         if now > self._second + 1:
             self._second, self._controls = now, 0
@@ -107,7 +107,7 @@ class Client:
     async def send(self, message: str) -> None:
         try:
             await self._socket.send_text(message)
-        except (WebSocketDisconnect, RuntimeError):  # the latter after a close
+        except (WebSocketDisconnect, RuntimeError):  # RuntimeError: the socket is closed
             raise Closed from None
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
@@ -116,7 +116,7 @@ class Client:
 
 
 async def result_of(recogniser: ClientConnection) -> str | bytes:
-    """The next message of a Vosk server."""
+    """Returns the next message of a Vosk server. Raises Closed."""
     try:
         return await recogniser.recv()
     except ConnectionClosed:
@@ -124,7 +124,7 @@ async def result_of(recogniser: ClientConnection) -> str | bytes:
 
 
 async def forward(client: Client, recogniser: ClientConnection) -> None:
-    """Send messages of a client, and their end, to a Vosk server."""
+    """Send all messages of a client to a Vosk server, then close the connection to it."""
     with contextlib.suppress(Closed, ConnectionClosed):
         while True:
             await recogniser.send(await client.recv())
@@ -132,8 +132,7 @@ async def forward(client: Client, recogniser: ClientConnection) -> None:
 
 
 class LiveSockets:
-    """Serves WebSockets, each with a stream of its own; `live` is the default for clients that do not set options in
-    their query."""
+    """Serves WebSockets, each with its own stream. `live` has the defaults for options that a client's query lacks."""
 
     def __init__(self, models: Models, live: LiveOptions, options: ServerOptions):
         self._models, self._live, self._options = models, live, options
@@ -144,7 +143,7 @@ class LiveSockets:
                 "words": self._words}
 
     async def serve(self, socket: WebSocket) -> None:
-        """Serve a client to its end."""
+        """Serve a client until its connection ends."""
         try:
             model, live, output = self._wanted(socket)
         except InputError as error:
@@ -180,7 +179,7 @@ class LiveSockets:
 
     async def _converse(self, socket: WebSocket, client: Client, model: ServedModel, live: LiveOptions, output: str,
                         recogniser: ClientConnection | None = None) -> None:
-        """Answer the messages of a client, or of its recogniser, until these end, or the server does."""
+        """Answer the messages of a client, or of its recogniser, until they end or the server is stopped."""
         assert model.fresh
         receive = partial(result_of, recogniser) if recogniser else client.recv
         connection = Connection(receive, client.send, Session(model.fresh.copy, live), live.max_delay, output,

@@ -1,7 +1,7 @@
 """Labels the words of a stream that is still arriving, as soon as the model allows.
 
-A label that is out is never taken back. When the speaker falls silent, a stream can decide its waiting words. A model
-that reads whole streams gives all labels at the stream's end. `words` turns labels into text.
+A label that has been returned never changes. When the speaker falls silent, a stream can decide its waiting words. A
+model that reads whole streams gives all labels at the stream's end. The module `words` turns labels into text.
 """
 
 from collections import deque
@@ -20,7 +20,7 @@ from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import encode_streams
 from punc.tokens.vocabulary import END
 
-WORDS = 4  # words that may follow a silence, besides the end; chosen on the dev calls (docs/live.md)
+WORDS = 4  # how many possible next words to consider after a silence; chosen on the dev calls (docs/live.md)
 
 
 class SlotStream:
@@ -32,12 +32,12 @@ class SlotStream:
         self._ahead, self._slot = model.lookahead, -model.lookahead
         self._model: AnyModel = model
         self._state: Any = model.initial_state(1)
-        # The pause before the newest token is in the slot one back; the slot decided now is `lookahead` back.
+        # The newest pause belongs to the slot one token back; the slot decided now is `lookahead` tokens back.
         self._pauses = deque([np.nan] * max(self._ahead, 1), maxlen=max(self._ahead, 1))
 
     def push(self, token: int, pause: float) -> np.ndarray | None:
-        """The next token, and the pause *before* it in seconds (NaN unknown) → the logits (L,) of the slot that they
-        decide, which is `lookahead` tokens back; None before the first slot."""
+        """Takes the next token and the pause *before* it in seconds (NaN unknown). Returns the logits (L,) of the slot
+        `lookahead` tokens back, which is now decided; None if there is no such slot yet."""
         self._pauses.append(pause)
         decided = np.array([self._pauses[0] if self._ahead else np.nan], np.float32)
         logits, self._state = self._model.step(np.array([token]), decided, self._state)
@@ -45,9 +45,9 @@ class SlotStream:
         return logits[0] if self._slot > 0 else None
 
     def close(self, pause: float = np.nan, following: Iterable[int] = repeat(END)) -> Iterator[np.ndarray]:
-        """The logits of the slots that the end of the stream decides, `pause` seconds after the last token.
+        """Ends the stream, `pause` seconds after the last token. Yields the logits of all remaining slots.
 
-        following   what the model reads in place of the tokens that do not come
+        following   the tokens that the model reads after the last one; default: only END
         """
         for token in islice(following, self._ahead):
             logits = self.push(token, pause)
@@ -56,49 +56,49 @@ class SlotStream:
                 yield logits
 
     def expect(self, pause: float, ways: Iterable[Iterable[int]]) -> Iterator[np.ndarray]:
-        """The waiting slots: log-posteriors (L,), from the mean of the posteriors over several continuations.
+        """Yields, for each waiting slot, the logarithm (L,) of its posteriors averaged over several continuations.
 
-        ways    tokens that may follow the pause, at least `lookahead` each
+        ways    the continuations: each has at least `lookahead` tokens that may follow the pause
         """
         for logits in zip(*(self.copy().close(pause, following) for following in ways)):
             powers = np.exp(np.array(logits) - np.max(logits, axis=1, keepdims=True))
             yield np.log((powers / powers.sum(1, keepdims=True)).mean(0))
 
     def copy(self) -> "SlotStream":
-        """Another stream in the same state, which a step does not change: it makes a new one."""
+        """Returns another stream in the same state. Both can share `_state`: a step does not change it."""
         other = copy(self)
         other._pauses = self._pauses.copy()
         return other
 
 
 class Labelled(NamedTuple):
-    """A word whose label is decided: its number, and the logits of all, float32 (L,), or (0,) if not asked for."""
+    """A word whose label is decided."""
 
-    number: int
-    logits: np.ndarray
+    number: int  # the number of its label
+    logits: np.ndarray  # float32 (L,), the logits of all labels; (0,) if posteriors were not asked for
 
 
 class LiveStream:
-    """A stream of words for a model that reads left to right; `scale` as in `decode`."""
+    """A stream of words for a model that reads left to right. `scale` is as in `decode`."""
 
     def __init__(self, model: AnyModel, scale: np.ndarray | None = None):
         self._scale = None if scale is None else np.log(scale)
         self._transitions = model.transitions
-        self._before = -1  # the label of the word before; -1: there is none
+        self._before = -1  # the label of the previous word; -1: there is none
         self._no_end = no_end(model)
         self._slots = SlotStream(model)
         self._encode = model.tokenizer.word_encoder()
         self._parts = PartLabels(model.labels) if joins_parts(model) else None
-        self._first: np.ndarray | None = None  # the logits of a word's first part, until those of its last one
-        self._waiting: deque[bool] = deque()  # of each token that waits for its slot, whether it ends a word
-        self._out = 0  # how many of these words, the first ones, were decided early
-        # A tokenizer that ends a stream by END puts it in place of the last token, which waits for the next word.
+        self._first: np.ndarray | None = None  # the logits of a word's first part, until its last part is decided
+        self._waiting: deque[bool] = deque()  # for each token whose slot is not decided: whether it ends a word
+        self._out = 0  # how many of the waiting words `decide` has already returned
+        # Some tokenizers replace the last token of a stream with END, so the newest token is held until the next word.
         self._holds = model.tokenizer.ends_with_end
         self._ways = ways(model) if model.reads_pauses and model.tokenizer.token_type == "word" else []
         self._held: tuple[int, float] | None = None
 
     def push(self, word: str, pause: float = np.nan) -> list[Labelled]:
-        """The next word, and the silence before it in seconds (NaN unknown) → the words that it decides."""
+        """Takes the next word and the pause before it in seconds (NaN unknown). Returns the words that it decides."""
         *ids, last = self._encode(word)
         decided = self._push(*self._held, True) if self._held else []
         for token in ids:
@@ -110,10 +110,11 @@ class LiveStream:
         return decided + self._push(last, pause, True)
 
     def decide(self, pause: float = np.nan) -> list[Labelled]:
-        """All waiting words, after a silence in seconds (NaN: unknown); the stream continues.
+        """Decides and returns all waiting words after `pause` seconds of silence (NaN unknown). The stream continues.
 
-        The next words are unknown. A model of words that reads pauses takes the mean over an end and some frequent
-        words; other models, and all without a pause, read an end. A copy of the stream reads these; the stream itself
+        The next words are unknown. If the pause is known and the model is a word model that reads pauses, posteriors
+        are averaged over possible continuations: the end of the stream, and some frequent words. Otherwise, the words
+        are decided as if the stream ended. A copy of the stream reads the continuations; the stream itself only
         remembers which words were returned.
         """
         words = sum(self._waiting) + (self._held is not None)
@@ -126,17 +127,17 @@ class LiveStream:
         return ended._decided(ended._slots.expect(pause, self._ways))
 
     def close(self) -> list[Labelled]:
-        """The end of the stream → all other words. Nothing can be pushed after it."""
+        """Ends the stream. Returns all remaining words. Nothing can be pushed afterwards."""
         return self._end(np.nan, self._no_end)
 
     def copy(self) -> "LiveStream":
-        """Another stream in the same state; words that are pushed to one are not in the other."""
+        """Returns another stream in the same state. Pushing a word to one does not affect the other."""
         other = copy(self)
         other._slots, other._waiting = self._slots.copy(), self._waiting.copy()
         return other
 
     def _end(self, pause: float, barred: np.ndarray | None = None) -> list[Labelled]:
-        """All words that wait; `barred`, (L,), is added to the log-posteriors of the last one."""
+        """Decides and returns all waiting words. `barred` (L,) is added to the log-posteriors of the last one."""
         decided = self._push(END, self._held[1], True) if self._held else []
         self._held = None
         return decided + self._decided(self._slots.close(pause), barred)
@@ -173,7 +174,8 @@ class LiveStream:
 
 
 def no_end(model: AnyModel) -> np.ndarray | None:
-    """−∞ for the labels that cannot end a text, float64 (L,); None: a model without transitions."""
+    """Returns −∞ for labels that cannot end a text, otherwise 0, float64 (L,). Returns None if the model has no
+    transitions or no labels that end a sentence."""
     ends = model.labels.sentence_ends
     if not model.transitions or not ends:
         return None
@@ -181,15 +183,14 @@ def no_end(model: AnyModel) -> np.ndarray | None:
 
 
 def ways(model: AnyModel) -> list[list[int]]:
-    """What may follow a silence: an end, or words, represented by the most frequent ones, the first of a vocabulary."""
+    """Returns possible continuations after a silence: the end, and some with the vocabulary's most frequent words."""
     ahead, count = model.lookahead or 0, len(model.tokenizer.vocabulary)
     words = [[(END + 1 + way + WORDS * step) % count for step in range(ahead)] for way in range(WORDS)]
     return [[END] * ahead, *words]
 
 
 class WholeStream:
-    """A `LiveStream` for a model that reads whole streams; it is faster without `posteriors`, which also means without
-    logits."""
+    """Like `LiveStream`, for models that read whole streams. Faster without `posteriors`; then logits are empty."""
 
     def __init__(self, model: AnyModel, scale: np.ndarray | None = None, posteriors: bool = True):
         self._model, self._scale, self._posteriors = model, scale, posteriors
@@ -221,16 +222,17 @@ class WholeStream:
 
 def decode_words(model: AnyModel, words: Sequence[str], pauses: np.ndarray | None,
                  scale: np.ndarray | None = None, posteriors: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """The labels of a stream of words, int64 (N,), and, with `posteriors`, log-posteriors, float32 (N, L); else (0, L).
+    """Returns the labels of the words of a stream, int64 (N,), and their log-posteriors, float32 (N, L).
 
-    pauses   float32 (N,), seconds after each word, NaN unknown; None if there are none
+    pauses      float32 (N,), seconds after each word, NaN unknown; None if there are none
+    posteriors  false: the log-posteriors are (0, L)
     """
     nothing = np.zeros((0, len(model.labels)), np.float32)
     if not words:
         return np.zeros(0, np.int64), nothing
     (ids, slots, _), offsets = encode_streams(model.tokenizer, words, [0, len(words)])
     data = StoreSet(ids, None, at_slots(pauses, slots, len(ids), np.nan), [""], offsets)
-    joins = joins_parts(model)  # then labels follow from products of posteriors
+    joins = joins_parts(model)  # if so, labels are chosen from products of posteriors
     labels, rows = decode(model, data, scale, posteriors=bool(posteriors or joins or model.transitions))
     firsts = first_parts(slots, np.array([0, len(ids)]), np.ones(1, bool)) if joins else slots
     numbers, rows = of_words(model, labels, rows, slots, firsts, scale)

@@ -1,8 +1,7 @@
-"""Standard input punctuated: bytes from a file descriptor in, text or JSON out as soon as the model allows.
+"""Punctuates standard input: reads bytes from a file descriptor, and writes text or JSON as soon as the model allows.
 
-One bad byte or line must not end a live transcript: NUL and bytes that are not UTF-8 become U+FFFD, a bad line of a
-CTM or of JSON is left out, and messages name and count them. Spaces, tabs and line ends separate words, as in a data
-directory.
+A bad byte or line must not end a live transcript. So NUL and bytes that are not UTF-8 become U+FFFD, bad lines of a CTM
+or of JSON are left out, and warnings report both. Spaces, tabs and line ends separate words, as in a data directory.
 """
 
 import codecs
@@ -32,7 +31,7 @@ from punc.tokens.tokenizer import encode_streams
 logger = logging.getLogger(__name__)
 
 READ_SIZE = 1 << 16  # bytes
-LINES_SIZE = 1 << 20  # bytes of lines: a few thousand, which fill batches
+LINES_SIZE = 1 << 20  # bytes read at a time by `punctuate_lines`: a few thousand lines, which fill whole batches
 MOST_WARNINGS = 10
 SOURCE = "standard input"
 
@@ -58,14 +57,14 @@ class LiveFormat:
 def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np.ndarray | None = None,
                         casing: Casing | None = None, options: LiveOptions | None = None,
                         form: LiveFormat | None = None) -> None:
-    """Punctuate live input from the file descriptor `source`; `sink` is flushed before each wait for input.
+    """Punctuate live input from the file descriptor `source`. `sink` is flushed before each wait for input.
 
     scale    as in `decode`
-    casing   writes the words with their labels; None: without a table
+    casing   capitalises the words; None: by their labels only, without a table
 
-    A model that reads whole streams writes at the end of each stream. Ctrl-C and SIGTERM act like the end of the
-    input, and are raised when everything is written. Raises InputError if there is no word, and for `max_delay` with
-    such a model.
+    With a model that reads whole streams, words are written at the end of each stream. Ctrl-C and SIGTERM act like the
+    end of the input; they are raised when everything is written. Raises InputError if the input has no words, and for
+    `max_delay` with a model that reads whole streams.
     """
     options, form = options or LiveOptions(), form or LiveFormat()
     if options.max_delay is not None and model.lookahead is None:
@@ -94,8 +93,8 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
 
 def _run(source: int, reader: "LiveReader", session: Session, write: Callable[[list[Decided | None], list[Item]], None],
          max_delay: float | None) -> None:
-    """Read to the end of the input. A signal comes only while this waits, so that no word is lost."""
-    due = None  # when the speaker has been silent for `max_delay`
+    """Read to the end of the input. Signals are raised only while this waits for input, so that no word is lost."""
+    due = None  # the time at which the speaker will have been silent for `max_delay`
     ended = False
     while not ended:
         ready = select.select([source], [], [], None if due is None else max(0.0, due - time.monotonic()))[0]
@@ -113,12 +112,12 @@ def _run(source: int, reader: "LiveReader", session: Session, write: Callable[[l
 
 
 class LiveReader:
-    """Converts live input of a kind of INPUTS, or auto, from pieces of bytes of any size to items. Logs what it leaves
-    out.
+    """Converts live input, which arrives as pieces of bytes of any size, to items. Logs the lines that it leaves out.
 
+    kind       one of INPUTS, or auto
     replaced   how many bad bytes or characters became U+FFFD
     bad        how many lines were left out
-    empty      no word has come
+    empty      whether no word has arrived so far
     """
 
     def __init__(self, kind: str = "auto"):
@@ -134,11 +133,11 @@ class LiveReader:
         return "\ufffd", error.end
 
     def feed(self, read: bytes) -> list[Item]:
-        """The items that the next bytes complete: words at the space after them, otherwise lines."""
+        """Returns the items that the next bytes complete. Words are complete at the next space, others at line ends."""
         return self._checked(self._items.feed(self._decode(read)))
 
     def end(self) -> list[Item]:
-        """All other items; the input ends."""
+        """Ends the input. Returns all remaining items."""
         items = self._items.feed(self._decode(b"", final=True))
         return [*self._checked(items + self._items.end()), End.STREAM]
 
@@ -166,11 +165,11 @@ class LiveReader:
 
 
 def punctuate_lines(model: AnyModel, source: int, sink: IO[bytes], scale: np.ndarray | None = None) -> None:
-    """Punctuate lines of text without spaces between words from the file descriptor `source`; `scale` as in `decode`.
+    """Punctuate lines from the file descriptor `source`, for languages without spaces between words.
 
-    The marks of the input are removed and those of the model inserted. Everything else stays the same, including
-    spaces, line ends and bytes that are not UTF-8. Complete lines that have arrived are punctuated together.
-    Raises InputError if there is no character.
+    The model's marks replace the marks of the input. Everything else stays the same, including spaces, line ends and
+    bytes that are not UTF-8. All complete lines that have arrived are punctuated together. `scale` is as in `decode`.
+    Raises InputError if the input has no characters to punctuate.
     """
     reader, empty = CharacterReader(model.labels), True
     for read in _whole_lines(source):
@@ -186,7 +185,7 @@ def punctuate_lines(model: AnyModel, source: int, sink: IO[bytes], scale: np.nda
 
 
 def _whole_lines(source: int) -> Iterator[bytes]:
-    """All complete lines that have arrived, up to about LINES_SIZE bytes; the last line may have no line end."""
+    """Yields all complete lines that have arrived, up to about LINES_SIZE bytes. The last line may have no line end."""
     rest: list[bytes] = []
     while read := os.read(source, LINES_SIZE):
         end = read.rfind(b"\n") + 1

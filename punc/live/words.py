@@ -1,8 +1,8 @@
-"""Punctuates streams of words from recognisers, with marks, tags and numbers as in files (`text.marked_words`).
+"""Punctuates streams of words from recognisers. Marks, tags and numbers are handled as in files (`text.marked_words`).
 
-A model reads `hello` of `"hello,"`, and nothing of `[Music]`, which is returned after the words before it. Two
-words wait for what follows them: one before `<unk>`, which gets its mark, and one that may begin a tag of several
-words, `[soft music]`.
+Of `"hello,"`, the model reads only `hello`. It does not read `[Music]`, which is returned after the words before it.
+Two kinds of words wait for the next words: a word before `<unk>`, because it gets the mark of `<unk>`, and a word that
+may begin a tag of several words, such as `[soft music]`.
 """
 
 import math
@@ -23,24 +23,21 @@ from punc.text.casing import Casing
 from punc.text.marked_words import MarkedWords
 from punc.text.word_parts import MARK, MARKS, NUMBER, TAG, URL, WORD, Token, TokenReader, is_plain
 
-CACHED = 1 << 13  # words; with more, the memory of a stream would grow for hours
-MOST_WAITING = 256  # words; after so many that no model reads, the words before them are decided
-MOST_UNKNOWN = 12  # the word before unknown words gets the marks of at most so many of them
-NEVER, INSIDE, ALWAYS = range(3)  # when a word keeps its capitals: inside a sentence
+CACHED = 1 << 13  # words; a larger cache would let the memory of a stream grow for hours
+MOST_WAITING = 256  # words; if more are waiting and the model does not read the newest one, all are decided
+MOST_UNKNOWN = 12  # the word before unknown words gets the marks of at most this many of them
+NEVER, INSIDE, ALWAYS = range(3)  # when a word keeps its capitals: never, inside a sentence, or always
 NO_LOGITS = np.zeros(0, np.float32)
 
 
 class Marked(NamedTuple):
-    """A word whose label is decided, as received, and the text that is written with its label.
+    """A word whose label is decided."""
 
-    number   the number of the label that the model chose; the word may also have the mark of an unknown one after it
-    """
-
-    word: str
-    text: str
-    label: str
-    logits: np.ndarray  # float32 (L,), of all labels; (0,) if posteriors were not asked for, or no model reads the word
-    number: int
+    word: str  # as received
+    text: str  # as written with its label
+    label: str  # the label's name; its mark may come from an unknown word after this one
+    logits: np.ndarray  # float32 (L,), of all labels; (0,) if posteriors are not wanted or the model skips the word
+    number: int  # the number of the label that the model chose for this word
 
     @property
     def probability(self) -> float:
@@ -51,17 +48,16 @@ class Marked(NamedTuple):
 
 
 class InputWord(NamedTuple):
-    """A word, taken apart; it keeps its capitals NEVER, INSIDE a sentence or ALWAYS. `lower`: it is a word in lower
-    case."""
+    """A word of the input, taken apart."""
 
     text: str
     token: Token
-    keeps: int
-    lower: bool = False
+    keeps: int  # when the word keeps its capitals: NEVER, INSIDE a sentence or ALWAYS
+    lower: bool = False  # whether it is a word with lower-case letters
 
 
 class LiveWriter:
-    """Reads and writes the words of all streams of a model; `casing` says whether sentences begin with a capital."""
+    """Takes apart and writes the words of all streams of a model. `casing` says if sentences begin with a capital."""
 
     def __init__(self, model: AnyModel, casing: Casing):
         self.labels: LabelSet = model.labels
@@ -80,23 +76,23 @@ class LiveWriter:
 
 
 class WordStream:
-    """A stream of any words; `labels` are those of the words that the model reads."""
+    """A stream of any words. `labels` is the stream of those words that the model reads."""
 
     def __init__(self, labels: LiveStream | WholeStream, writer: LiveWriter):
         self._labels, self._writer = labels, writer
         self._waiting: deque[InputWord] = deque()
-        self._decided: deque[Labelled] = deque()  # the first of the waiting words that the model reads
-        self._begun: list[tuple[str, float]] = []  # words after a square bracket that is still open
+        self._decided: deque[Labelled] = deque()  # labels of the first waiting words; only words that the model reads
+        self._begun: list[tuple[str, float]] = []  # the words since a bracket that is still open
         self._starts = True  # whether the next word begins a sentence
-        self._inside = False  # whether the input says that it is inside a sentence
-        self._lower = not writer.labels.cased  # whether lower case has occurred; until then capitals mean nothing
+        self._inside = False  # whether, by the marks of the input, the next word is inside a sentence
+        self._lower = not writer.labels.cased  # whether lower case has occurred; before that, capitals mean nothing
 
     def reads(self, word: str) -> bool:
-        """Whether a model reads a word; silence is measured between the words that it reads."""
+        """Returns whether the model reads a word. Pauses are measured between words that it reads."""
         return self._writer.read(word).token.words != ()
 
     def push(self, word: str, pause: float = math.nan) -> list[Marked]:
-        """The next word, and the silence before it in seconds (NaN unknown) → the words that it decides."""
+        """Takes the next word and the pause before it in seconds (NaN unknown). Returns the words that it decides."""
         opening = self._begun[0][0][0] if self._begun else word[:1]
         found = self._push_begun() if self._begun and opening in word else []
         if not (self._begun or (word_parts.opens(word) and opening not in word_parts.MUSIC)):
@@ -110,15 +106,15 @@ class WordStream:
         return found + self._push_begun() if ended or len(self._begun) == word_parts.MOST_TAGGED else found
 
     def decide(self, pause: float = math.nan) -> list[Marked]:
-        """All waiting words; the stream continues. As `LiveStream.decide`."""
+        """Decides and returns all waiting words, like `LiveStream.decide`. The stream continues."""
         return self._push_begun() + self._new(self._labels.decide(pause), ended=True)
 
     def close(self) -> list[Marked]:
-        """The end of the stream → all other words. Nothing can be pushed after it."""
+        """Ends the stream. Returns all remaining words. Nothing can be pushed afterwards."""
         return self._push_begun() + self._new(self._labels.close(), ended=True)
 
     def copy(self) -> "WordStream":
-        """Another stream in the same state; words that are pushed to one are not in the other."""
+        """Returns another stream in the same state. Pushing a word to one does not affect the other."""
         other = copy(self)
         other._labels = self._labels.copy()
         other._waiting, other._decided = self._waiting.copy(), self._decided.copy()
@@ -126,7 +122,7 @@ class WordStream:
         return other
 
     def _push_begun(self) -> list[Marked]:
-        """Push the words after a square bracket that is never closed as ordinary words."""
+        """Push the words since an open bracket as ordinary words, because the bracket is not closed."""
         begun, self._begun = self._begun, []
         return [marked for text, pause in begun for marked in self._push(self._writer.read(text), pause)]
 
@@ -156,14 +152,14 @@ class WordStream:
         return found
 
     def _marks_after(self, parts: int, ended: bool) -> list[Label] | None:
-        """The labels of the unknown words after the first word that waits; None if one of them is not decided."""
+        """Returns the labels of unknown words right after the first waiting word; None if one is not yet decided."""
         found: list[Label] = []
         if not parts or self._waiting[0].token.kind == TAG:
             return found
         for other in islice(self._waiting, 1, MOST_UNKNOWN + 1):
             if not other.token.words:
                 continue
-            if other.token.kind != TAG or other.token.marks:  # not an unknown word whose mark goes to the one before
+            if other.token.kind != TAG or other.token.marks:  # not an unknown word, or one with a mark of its own
                 break
             if parts == len(self._decided):
                 return found if ended else None
@@ -178,7 +174,7 @@ class WordStream:
         for label in moved:
             number = self._writer.words.with_mark(number, label) if label.mark else number
         following = self._waiting[0].token if self._waiting else None
-        alone = following if following and following.kind == MARK else None  # a mark that stands alone
+        alone = following if following and following.kind == MARK else None  # a separate mark after the word
         cased = self._lower and (read.keeps == ALWAYS or (read.keeps == INSIDE and self._inside))
         label = self._writer.all_labels[number]
         starts = self._starts and self._writer.sentences
@@ -190,6 +186,6 @@ class WordStream:
 
 def open_stream(model: AnyModel, writer: LiveWriter, scale: np.ndarray | None = None,
                 posteriors: bool = True) -> WordStream:
-    """A new stream of any words; arguments as those of `LiveStream` and `WholeStream`."""
+    """Returns a new stream of any words. For the arguments, see `LiveStream` and `WholeStream`."""
     whole = model.lookahead is None
     return WordStream(WholeStream(model, scale, posteriors) if whole else LiveStream(model, scale), writer)

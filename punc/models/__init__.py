@@ -1,1 +1,1 @@
-"""One file or package for each architecture; its name is the model's name. `base` is the contract of all models."""
+"""The architectures: one file or package each, with the name of the model. `base` is their common interface."""

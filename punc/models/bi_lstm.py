@@ -1,19 +1,19 @@
 """Bi-LSTM: Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation", 2.3.6.
 
-Layers of LSTM in both directions (Graves & Schmidhuber 2005); e(t) is the embedding of token t:
+Bidirectional LSTM layers (Graves & Schmidhuber 2005). e(t) is the embedding of token t:
 
     y_0 = e;  y_l(t) = [forward LSTM(y_(l−1))(t), backward LSTM(y_(l−1))(t)]
     ŷ(t) = softmax(W y_3(t) + b)
 
 The model reads whole texts. The backward direction starts with the END of each text.
 
-With `pauses`, which the paper does not have, the pause p(t) in a slot is a vector next to the word before it, and also
-an input of the output layer, where a log-linear term weighs it against the words:
+With `pauses` (not in the paper), a vector of the pause p(t) in a slot is added to the embedding of the word before it.
+A log-linear term at the output layer also weighs the pause against the words:
 
     y_0(t) = e(t) + a(p(t));  ŷ(t) = softmax(W y_n(t) + b + c(p(t)))
 
-a and c are tables over classes of durations (layers.pauses); an unknown pause is a class, so one model reads text with
-and without pauses.
+a and c are tables over classes of durations (layers.pauses). Unknown pauses are a class of their own, so the same model
+reads text with and without pauses.
 """
 
 import torch

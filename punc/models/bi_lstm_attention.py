@@ -1,7 +1,7 @@
 """Bi-LSTM-A: Chen, Wu & Su, "Investigating context influence in character Level LSTM methods for Japanese Auto
 Punctuation" (Baidu, after 2016), section 2.3.
 
-A layer of LSTM in both directions, and for each token the weighted average of the states around it:
+A bidirectional LSTM layer. For each token, the states around it are averaged with weights:
 
     h(t) = [forward LSTM(X)(t), backward LSTM(X)(t)]                     (9)-(11)
     s(t) = Σ_i a(h(t), h(i)) h(i)       i = t − (l − 1)/2 … t + (l − 1)/2       (13)
@@ -9,8 +9,8 @@ A layer of LSTM in both directions, and for each token the weighted average of t
     a(h(t), h(i)) = e(h(t), h(i)) / Σ_k e(h(t), h(k))                           (15)
     ŷ(t) = softmax(Wᵀ s(t) + b)                                          (3), (16)
 
-The paper's text calls the weights a softmax; its equation (15) divides by the sum of the scores themselves. Both are
-options here. States outside the text do not count.
+The paper's text calls the weights a softmax, but its equation (15) divides by the sum of the scores themselves. Both
+are options here. States outside the text are left out.
 """
 
 import torch
@@ -22,8 +22,8 @@ from punc.models.base import NeuralModel, State
 
 ATTENTION_DIM = 64  # size of v in equation (14); the paper does not say
 NORMALIZATIONS = ("softmax", "sum")
-BLOCK = 64  # steps; as fast as one state after the other for 5 states, five times as fast for 31 (measured)
-MIN_SUM = 1e-3  # sums of scores closer to 0 are moved this far from 0, because scores have either sign
+BLOCK = 64  # steps; for a window of 31 states, five times as fast as a sum over shifts, for 5 as fast (measured)
+MIN_SUM = 1e-3  # scores can be negative, so their sum can be near 0; it is moved to at least this far from 0
 
 
 class Model(NeuralModel):
@@ -51,8 +51,9 @@ class Model(NeuralModel):
 
 
 class LocalAttention(nn.Module):
-    """The weighted average of the `attention_window` states around each step, with the sizes of a state and of v.
-    Raises InputError if the window is even, or if the word is not in NORMALIZATIONS."""
+    """Computes, for each step, the weighted average of the `attention_window` states around it. `state_dim` is the size
+    of a state, `attention_dim` the size of v. Raises InputError if the window is even, or if `normalize` is not in
+    NORMALIZATIONS."""
 
     def __init__(self, state_dim: int, attention_dim: int, attention_window: int, normalize: str = "softmax"):
         super().__init__()
@@ -66,11 +67,11 @@ class LocalAttention(nn.Module):
         self.score = nn.Parameter(torch.empty(attention_dim).uniform_(-1, 1) / attention_dim ** 0.5)  # v
 
     def forward(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """(B, T, D), lengths (B,) of the texts → (B, T, D). Past the end of a text, a step sees only itself."""
+        """Maps states (B, T, D) to averages (B, T, D). After the end of a text (`lengths`), a step sees only itself."""
         return averages(self.weights(states, lengths), states)
 
     def weights(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """The weight of each state around each step, (B, T, l); 0 outside the text."""
+        """Returns the weight of each state around each step, (B, T, l); 0 outside the text."""
         steps, reach = states.shape[1], self.reach
         # tanh(a) = 2σ(2a) − 1, as in layers.lstm: PyTorch's σ is faster than its tanh.
         own = 2 * self.own(states)
@@ -89,10 +90,8 @@ class LocalAttention(nn.Module):
 
 
 def averages(weights: Tensor, states: Tensor) -> Tensor:
-    """Σ_i weights(t, i) states(t − reach + i) for each step t: (B, T, l), (B, T, D) → (B, T, D).
-
-    A block of BLOCK steps is one product of matrices: a band matrix of weights times all states that the block sees.
-    """
+    """Returns Σ_i weights(t, i) states(t − reach + i) for each step t: (B, T, l), (B, T, D) → (B, T, D). For each block
+    of BLOCK steps, one matrix product multiplies a band matrix of weights by all states that the block sees."""
     batch, steps, dim = states.shape
     window = weights.shape[2]
     if torch.jit.is_tracing():  # exporters need operations that do not depend on the number of steps
@@ -104,7 +103,7 @@ def averages(weights: Tensor, states: Tensor) -> Tensor:
     rows, seen, missing = batch * blocks, block + window - 1, blocks * block - steps
     around = nn.functional.pad(states, (0, 0, window // 2, missing + window // 2))
     around = around.unfold(1, seen, block).transpose(2, 3).reshape(rows, seen, dim)
-    # Rows have one number more than those of the matrix. Cut into its rows, each starts one further to the right.
+    # Rows are one number longer than the matrix's rows, so reading them as its rows shifts each one right by one more.
     band = nn.functional.pad(weights, (0, seen + 1 - window, 0, missing)).reshape(rows, -1)
     band = band[:, :block * seen].reshape(rows, block, seen)
     return (band @ around).view(batch, -1, dim)[:, :steps]

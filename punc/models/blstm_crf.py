@@ -1,17 +1,17 @@
 """BLSTM-CRF: Bansal 2019, "Punctuation and Capitalization Restoration using Bi-LSTM Network", section 3.
 
-The input for a word w is its vector and the final states of a BLSTM over its characters c_1 … c_p. A BLSTM of one or
-two layers reads the words of a text. Its states score the labels for a linear-chain CRF, equations (1) to (9)
-(layers.crf):
+Each word w is represented by its vector and by the final states of a BLSTM over its characters c_1 … c_p. A BLSTM of
+one or two layers reads the words of a text. From its states, a linear layer computes label scores for a linear-chain
+CRF, equations (1) to (9) (layers.crf):
 
     x_t = [v(w_t), →LSTM(c_1 … c_p), ←LSTM(c_p … c_1)]
     h_t = [→LSTM(x_1 … x_t), ←LSTM(x_m … x_t)]
     s_t = W h_t + b;  P(y) = exp(b[y_1] + Σ s_t[y_t] + Σ T[y_t, y_t+1] + e[y_m]) / Z
 
-The paper has GloVe vectors of size 300, "all the embeddings will be fine-tuned", and dropout before and after the
-BLSTM. The paper gives no other size, no learning rate, optimizer or batch size.
+The paper uses GloVe vectors of size 300 ("all the embeddings will be fine-tuned") and dropout before and after the
+BLSTM. It gives no other size, and no learning rate, optimizer or batch size.
 
-Decoding takes the most probable sequence of labels, (3) and (4). The posterior of a slot is its marginal.
+Decoding chooses the most probable label sequence, equations (3) and (4). The posterior of a slot is its marginal.
 """
 
 from typing import Any
@@ -29,7 +29,7 @@ from punc.models.base import NeuralModel, State
 from punc.tokens.tokenizers.spelled import SpelledTokenizer
 from punc.tokens.vocabulary import END, UNK, Vocabulary
 
-ALPHABET = 256  # characters with their own vector, the most frequent ones; the others share one
+ALPHABET = 256  # the number of most frequent characters that have their own vectors; all others share one
 CHARACTER_DIM = 50  # size of a character's vector
 CHARACTER_HIDDEN_DIM = 50  # units of the LSTM over characters in each direction
 
@@ -45,15 +45,15 @@ class Model(NeuralModel):
     hidden_dim            units of each LSTM layer over words in each direction
     dropout               dropout rate before and after each LSTM layer over words
     unknown               share of words that are read as <unk> in training, so that the vector of <unk> is learned
-    crf                   score sequences of labels with a CRF; else softmax
+    crf                   score label sequences with a CRF; false: softmax for each slot
     speaker_changes       read whether the speaker changes after a word, if the data has turns (not in the paper)
 
-    `forward` returns the scores of labels, which include the CRF's scores of the first and the last label of a text.
+    `forward` returns label scores, which include the CRF's scores of the first and the last label of a text.
 
-    A word outside the vocabulary has the vector of `<unk>`. In a store of `--token-type spelled`, such words have
-    characters too: they come as tokens before `<unk>`. The network and the CRF read only words, and characters have no
-    slot. The vocabulary can include words that are not in the training text, such as all words of a file of vectors
-    (`punc make-store --vocab`); they have a vector and characters.
+    A word outside the vocabulary has the vector of `<unk>`. In a store with `--token-type spelled`, the characters of
+    such a word are also known: they are tokens before `<unk>`. The network and the CRF read only words; characters have
+    no slot. The vocabulary can include words that are not in the training text, such as all words of a vector file
+    (`punc make-store --vocab`). These words have a vector and characters.
     """
 
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = True, embedding_dim: int = 300,
@@ -79,7 +79,7 @@ class Model(NeuralModel):
 
     @property
     def characters_from(self) -> int | None:
-        """The first token that is a character; None if all tokens are words."""
+        """The id of the first token that is a character; None if all tokens are words."""
         if self.token_type != SpelledTokenizer.token_type:
             return None
         assert isinstance(self.tokenizer, SpelledTokenizer)
@@ -95,8 +95,8 @@ class Model(NeuralModel):
         return scores.new_zeros(*tokens.shape, scores.shape[2]).scatter(1, expanded(indices, scores), scores), ()
 
     def _words(self, tokens: Tensor) -> tuple[Tensor, Tensor | None]:
-        """The words (B, W) of tokens (B, T), and their indices (B, W), or None if all tokens are words. W is that of
-        the longest row; shorter rows end with END."""
+        """Returns the words (B, W) in tokens (B, T), and their indices (B, W), or None if all tokens are words. W is
+        the number of words in the row with the most words. Other rows are padded with END."""
         if self.characters_from is None:
             return tokens, None
         is_character = tokens >= self.characters_from
@@ -120,8 +120,8 @@ class Model(NeuralModel):
         return loops(logits, self.chain.transitions, with_ends(tokens)[1])
 
     def _scores(self, words: Tensor, tokens: Tensor | None, indices: Tensor | None, turns: Tensor | None) -> Tensor:
-        """The scores (B, T, L) of the labels of words (B, T), with their indices in tokens if these include characters,
-        and 1 in turns (B, T, 1) where another speaker says the next word."""
+        """The label scores (B, T, L) of words (B, T). `indices`: where the words are in `tokens`, if those include
+        characters. `turns` (B, T, 1): 1 where the next word has another speaker."""
         line, lengths = with_ends(words)  # words, (B,)
         shown = line
         if self.training and self.unknown:
@@ -163,22 +163,22 @@ class Model(NeuralModel):
         return torch.zeros_like(tokens).scatter(1, indices, found.clamp_min(0))
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """−log P of the labels of all texts, per slot."""
+        """Returns −log P of the label sequences of all texts, divided by the number of slots."""
         if not self.chain:
             return super().loss(logits, labels)
         logits, labels = self._words_alone(labels, logits)
         return self.chain.loss(logits, labels)
 
     def soft_loss(self, logits: Tensor, targets: Tensor, labels: Tensor) -> Tensor:
-        """The cross-entropy of P with distributions in which slots are independent, per slot."""
+        """Returns the cross-entropy over label sequences, per slot. In the targets, slots are independent."""
         if not self.chain:
             return super().soft_loss(logits, targets, labels)
         logits, targets, labels = self._words_alone(labels, logits, targets)
         return self.chain.soft_loss(logits, targets, labels)
 
     def _words_alone(self, labels: Tensor, *values: Tensor) -> tuple[Tensor, ...]:
-        """Values (B, T, L) and labels (B, T) with the slots first: between slots there can be characters, which are not
-        in the chain."""
+        """Moves the slots of values (B, T, L) and labels (B, T) to the front of each row. Before this, there may be
+        characters between slots; they are not part of the chain."""
         if self.characters_from is None:
             return *values, labels
         indices = (labels < 0).long().argsort(dim=1, stable=True)
@@ -186,5 +186,5 @@ class Model(NeuralModel):
 
 
 def expanded(indices: Tensor, values: Tensor) -> Tensor:
-    """Indices (B, W), repeated for all labels of values (B, T, L): (B, W, L)."""
+    """Returns indices (B, W) repeated for each of the L labels of values (B, T, L), as (B, W, L)."""
     return indices.unsqueeze(2).expand(-1, -1, values.shape[2])

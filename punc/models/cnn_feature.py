@@ -1,8 +1,8 @@
 """CNN-Feature: Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation" 2.3.3.
 
-A convolution with filters of widths 1 to 7, a highway layer, layers of LSTM; e(t) is the embedding of token t:
+A convolution with filters of widths 1 to 7, a highway layer, and LSTM layers. e(t) is the embedding of token t:
 
-    f(t) = tanh(F * e)(t)          1,650 filters; layers.convolution says how many of each width
+    f(t) = tanh(F * e)(t)          1,650 filters; layers.convolution says how many filters have each width
     z(t) = highway(f(t))
     ŷ(t) = softmax(W LSTM(LSTM(z(t))) + b)
 
@@ -15,14 +15,14 @@ from punc.layers.convolution import Filters, Highway
 from punc.layers.lstm_stack import Dropout, LSTMStack
 from punc.models.base import ContextModel
 
-WIDTHS = 7  # filters have widths of 1 to this many tokens
+WIDTHS = 7  # the largest width of a filter, in tokens
 EMBEDDING_DROPOUT = 0.1
 
 
 class Model(ContextModel):
     """CNN-Feature.
 
-    filters   there are w times this many filters of width w, and at most four times this many
+    filters   for each width w, there are min(w, 4) times this many filters
     """
 
     lookahead = 3

@@ -6,9 +6,9 @@ The model `cnn_feature` with temporal max-pooling of width n after the convoluti
     m(t) = max(f(t − ⌊(n−1)/2⌋) … f(t + ⌈(n−1)/2⌉))
     ŷ(t) = softmax(W LSTM(LSTM(highway(m(t)))) + b)
 
-Outside the text, the convolution reads <NULL>, here END, and the pooling takes the nearest step. That step is already
-in the pooled region, so it is enough to set steps outside the text to the lowest possible value. The model reads
-3 + ⌈(n−1)/2⌉ tokens past a slot and can stream: the function is the same as on whole texts (see ContextModel).
+Outside the text, the convolution reads <NULL>, here END, and the pooling uses the nearest step inside the text. The
+pooled region always contains that step, so it is enough to set steps outside the text to the lowest possible value. The
+model reads 3 + ⌈(n−1)/2⌉ tokens past a slot. It can stream, with the same output as on whole texts (see ContextModel).
 """
 
 from typing import Any
@@ -21,9 +21,9 @@ from punc.models import cnn_feature
 
 
 class Model(cnn_feature.Model):
-    """CNN-Ngram. The other options are those of CNN-Feature.
+    """CNN-Ngram. It also has the options of CNN-Feature.
 
-    pool   steps of the max-pooling: n
+    pool   steps over which the maximum is taken: n
     """
 
     lookahead = 5
@@ -32,13 +32,13 @@ class Model(cnn_feature.Model):
         super().__init__(vocab, labels, **options)
         check_at_least(1, pool=pool)
         self.pool = pool
-        # The token before a step tells whether the step is outside the text, so at least one token is kept.
+        # Whether a step is outside the text can be seen from the token before it, so at least one token is kept.
         self.first = max(1, self.filters.before)
         self.set_context(self.first + (pool - 1) // 2, self.filters.ahead + pool // 2)
 
     def features(self, line: Tensor) -> Tensor:
         vectors = self.embedding_dropout(self.embedding(line[:, self.first - self.filters.before:]))
-        convolved = self.filters(vectors)  # (B, T + n − 1, filters), from step `first` of the line on
+        convolved = self.filters(vectors)  # (B, T + n − 1, filters), starting at step `first` of the line
         is_outside = outside(line[:, self.first - 1:self.first + convolved.shape[1]]).unsqueeze(2)
         convolved = convolved.masked_fill(is_outside, -1.0)  # the lower bound of tanh
         pooled = nn.functional.max_pool1d(convolved.transpose(1, 2), self.pool, 1)  # (B, filters, T)

@@ -1,18 +1,18 @@
 """Delay: Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation", 2.3.1.
 
-Layers of LSTM that decide a slot n tokens after it; e(t) is the embedding of token t:
+LSTM layers that label a slot n tokens after it. e(t) is the embedding of token t:
 
     ŷ(t) = softmax(W LSTM(… LSTM(e(t + n))) + b)
 
-The paper pads a text with one <EOT> and n − 1 <PAD> tokens. Here all of them are END, and so is the last token of a
-text of characters. With words as tokens and a delay of 1, this is the Word Delay-RNN of section 3.3.1.
+The paper pads a text with one <EOT> and n − 1 <PAD> tokens. Here all of these are END; the last token of a character
+text is END, too. With words as tokens and a delay of 1, this is the Word Delay-RNN of section 3.3.1.
 
-With `pauses`, which the paper does not have, the pause p(t) in the slot is a vector next to the newest word, and also
-an input of the output layer:
+With `pauses` (not in the paper), a vector of the pause p(t) in the slot is added to the embedding of the newest word,
+and the pause is also an input of the output layer:
 
     ŷ(t) = softmax(W LSTM(… LSTM(e(t + n) + a(p(t)))) + b + c(p(t)))
 
-a and c are tables over classes of durations (layers.pauses); an unknown pause is a class.
+a and c are tables over classes of durations (layers.pauses). Unknown pauses are a class of their own.
 """
 
 from torch import Tensor, nn

@@ -1,6 +1,6 @@
 """Dilated CNN: Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation" 2.3.5.
 
-Layers of dilated convolutions, each of which sees twice as many tokens as the layer below; e(t) is the embedding:
+Layers of dilated convolutions. Each layer sees twice as many tokens as the layer below. e(t) is the embedding:
 
     x_0 = e;  x_l = highway(residual_l(x_(l−1)))      dilations 1, 2, 4, 8, 16: five layers see 32 tokens
     ŷ(t) = softmax(W LSTM(LSTM(x_5(t))) + b)
@@ -9,13 +9,13 @@ residual_l is a convolution of two taps with a gated residual connection:
 
     y(t) = x(t) + tanh(W x' + a) · σ(V x' + b),    x' = [x(t − ⌊d/2⌋), x(t + ⌈d/2⌉)]
 
-The paper does not give the gate. Here it is the gated unit of van den Oord et al. 2016, "WaveNet", equation (2), which
-the paper cites, added to the layer's input (He et al. 2015, equation (1); if the sizes differ, to a linear projection
-of the input, equation (2)).
+The paper does not define the gate. Here it is the gated unit of van den Oord et al. 2016 ("WaveNet", equation 2), which
+the paper cites. It is added to the layer's input (He et al. 2015, equation 1) or, if the sizes differ, to a linear
+projection of the input (equation 2).
 
-n layers, d = 1, 2, 4, …, see t − ⌊(2ⁿ − 1)/2⌋ … t + ⌈(2ⁿ − 1)/2⌉. Outside the text, the layers read <NULL>, here END,
-and what the convolutions compute from it. So the model sees 15 tokens before a slot's own, reads 16 past the slot, and
-can stream: the function is the same as on whole texts (see ContextModel).
+n layers with d = 1, 2, 4, … see t − ⌊(2ⁿ − 1)/2⌋ … t + ⌈(2ⁿ − 1)/2⌉. Outside the text, the first layer reads <NULL>,
+here END, and the others read what the convolutions compute from it. So five layers see 15 tokens before token t and 16
+tokens past the slot. The model can stream, with the same output as on whole texts (see ContextModel).
 """
 
 import torch
@@ -26,14 +26,12 @@ from punc.layers.convolution import Highway
 from punc.layers.lstm_stack import Dropout, LSTMStack
 from punc.models.base import ContextModel
 
-EMBEDDING_DROPOUT, CNN_DROPOUT = 0.1, 0.2  # dropout rates after the embedding, and between convolutions
+EMBEDDING_DROPOUT, CNN_DROPOUT = 0.1, 0.2  # dropout rates after the embedding and between convolutions
 
 
 class GatedResidual(nn.Module):
-    """`size` filters over vectors of `input_dim`, with two taps that are `dilation` steps apart.
-
-    There is no padding: the output has `dilation` steps fewer than the input. The rows of `both` are W, then V.
-    """
+    """A gated residual layer of `size` filters over vectors of `input_dim`, with two taps `dilation` steps apart. There
+    is no padding: the output has `dilation` steps fewer than the input. The weights of `both` are W, then V."""
 
     def __init__(self, input_dim: int, size: int, dilation: int):
         super().__init__()
@@ -42,7 +40,7 @@ class GatedResidual(nn.Module):
         self.project = nn.Identity() if input_dim == size else nn.Linear(input_dim, size, bias=False)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """(B, T + d, input_dim) → (B, T, size)"""
+        """Maps (B, T + d, input_dim) to (B, T, size)."""
         steps, here = inputs.shape[1] - self.dilation, self.dilation // 2
         taps = torch.cat([inputs[:, :steps], inputs[:, self.dilation:]], dim=2)
         candidate, gate = self.both(taps).chunk(2, dim=2)
@@ -52,7 +50,7 @@ class GatedResidual(nn.Module):
 class Model(ContextModel):
     """Dilated CNN.
 
-    dilated_layers   convolutions; n of them see 2 to the power of n tokens
+    dilated_layers   number of convolutions; n convolutions see 2 to the power of n tokens
     filters          filters of each convolution
     """
 

@@ -1,4 +1,4 @@
-"""A pre-trained encoder, fine-tuned: a linear layer on its vectors (Devlin et al. 2019, BERT, section 5.3).
+"""A fine-tuned, pre-trained encoder with a linear layer on its vectors (Devlin et al. 2019, BERT, section 5.3).
 
     h_1 … h_n = encoder(piece_1 … piece_n);  y(t) = softmax(W h_e(t) + b)
 
@@ -6,12 +6,12 @@ e(t) is the last piece of the word before slot t. Fine-tuned encoders are the be
 Faulkner & McElvain 2020, "Efficient Automatic Punctuation Restoration Using Bidirectional Transformers with Robust
 Inference").
 
-With `pauses`, a vector of the pause in a slot (layers.pauses) is added to the embedding of the piece before it,
-and a log-linear term weighs it against the words at the output.
+With `pauses`, a vector of the pause in a slot (layers.pauses) is added to the embedding of the piece before the slot,
+and a log-linear term at the output weighs the pause against the words.
 
-Texts longer than `window` are read in overlapping windows: each begins `size` − 2 `overlap` tokens after the one
-before, and the last ends with the text. A token's output comes from the window in which it is at least `overlap` tokens
-from both ends, except at the ends of the text.
+Texts longer than `window` are read in overlapping windows. Each window begins `size` − 2 `overlap` tokens after the
+previous one; the last window ends with the text. Except near the ends of the text, a token's output comes from a window
+in which the token is at least `overlap` tokens away from both ends.
 """
 
 from collections.abc import Callable
@@ -29,8 +29,8 @@ from punc.models.base import NeuralModel, State
 from punc.tokens.tokenizers.encoder import FIRST, EncoderTokenizer
 from punc.tokens.vocabulary import END, Vocabulary
 
-AT_ONCE = 32  # windows that are read together: memory does not grow with the text, and more are not faster
-SLACK = 2  # the fewest tokens in a window besides its overlaps and the special pieces
+AT_ONCE = 32  # windows read together, so that memory does not grow with the text; more would not be faster
+SLACK = 2  # the minimum number of tokens in a window besides its overlaps and the special pieces
 
 
 class Model(NeuralModel):
@@ -55,7 +55,7 @@ class Model(NeuralModel):
         super().__init__()
         check_probability(dropout=dropout, attention_dropout=attention_dropout)
         check_at_least(0, window=window, overlap=overlap, frozen_layers=frozen_layers, output_rate=output_rate)
-        self.own_vocabulary: Vocabulary | None = None  # of the directory
+        self.own_vocabulary: Vocabulary | None = None  # the vocabulary of the encoder's directory
         if isinstance(encoder, str):
             if not encoder or not Path(encoder).is_dir():
                 raise InputError(f"encoder={encoder} is not a directory", "name the directory of an encoder")
@@ -90,7 +90,7 @@ class Model(NeuralModel):
         return 1.0 if name.startswith("encoder.") else self.output_rate
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """Texts of up to `size` pieces: the caller cuts longer ones."""
+        """Texts must have at most `size` pieces; the caller cuts longer ones."""
         more = self.pause_input(pauses, tokens) if self.pause_input else None
         logits = self.output(self.encoder.traceable(tokens, more))
         return (logits + self.pause_output(pauses, tokens) if self.pause_output else logits), ()
@@ -100,15 +100,16 @@ class Model(NeuralModel):
         return (logits + self.pause_output(pauses, tokens) if self.pause_output else logits), ()
 
     def features(self, tokens: Tensor, pauses: Tensor | None) -> Tensor:
-        """The input of the output layer (B, T, H), which a second stage reads too."""
+        """Returns the input of the output layer, (B, T, H). A second stage reads it, too."""
         more = self.pause_input(pauses, tokens) if self.pause_input else None
         return in_windows(self.encoder, tokens, more, self.size, self.overlap)
 
 
 def in_windows(read: Callable[[Tensor, Tensor | None], Tensor], tokens: Tensor, more: Tensor | None, size: int,
                overlap: int, at_once: int = AT_ONCE) -> Tensor:
-    """Applies `read` to windows of texts of any length, `at_once` windows together: tokens (B, T) and values (B, T, …)
-    or None → outputs (B, T, D). `read`: tokens (N, size) and values (N, size, …) or None → outputs (N, size, D)."""
+    """Applies `read` to windows of texts of any length, `at_once` windows at a time. Returns outputs (B, T, D).
+    `tokens` is (B, T), and `more` is (B, T, …) or None. `read` maps tokens (N, size) and values (N, size, …), or None,
+    to outputs (N, size, D)."""
     rows, width = tokens.shape
     if width <= size:
         return read(tokens, more)

@@ -1,12 +1,12 @@
 """4-gram+DT-p: a decision tree on pauses and a language model's posteriors (Tilk & Alumäe 2015, section 3).
 
-scikit-learn grows a tree for each depth and leaf size. The one with the lowest loss on the development set is saved as
-plain arrays, together with the language model.
+scikit-learn grows a tree for each combination of depth and leaf size. The tree with the lowest loss on the development
+set is saved as plain arrays, together with the language model.
 
-On text that the language model was trained on, its posteriors are better than on other text, so the tree would trust
-them too much. So train the language model on other text; or, if there is none, let `folds` make posteriors that are as
-good as on other text: the training streams are dealt to the folds in turn, and the posteriors of each fold are those of
-a language model estimated as `lm_model` was, on the same sets without the streams of the fold.
+A language model's posteriors are better on its own training text than on other text, so a tree trained there would
+trust them too much. So train the language model on other text. If there is none, `folds` cross-fits: the training
+streams are dealt to the folds in turn. The posteriors for a fold come from a language model estimated like `lm_model`,
+on the same sets, but without that fold's streams. They are then no better than on unseen text.
 
     punc train --model ngram_dt --lm-model exp/4-gram --train-set train --dev-set dev data/store_word exp/4-gram+DT-p
 """
@@ -25,9 +25,9 @@ from punc.tokens.store_set import StoreSet
 
 logger = logging.getLogger(__name__)
 
-UNKNOWN = -1.0  # below every pause, so that one threshold separates unknown pauses from known ones
-DEPTHS = 3, 4, 5, 6, 8, 10, 12  # maximal depths of the tree to try
-LEAF_SIZES = 5, 10, 20, 50, 100, 200  # minimal numbers of slots in a leaf to try
+UNKNOWN = -1.0  # less than any known pause, so that one threshold separates unknown pauses from known ones
+DEPTHS = 3, 4, 5, 6, 8, 10, 12  # maximum depths of the tree to try
+LEAF_SIZES = 5, 10, 20, 50, 100, 200  # minimum numbers of slots in a leaf to try
 SMOOTHING = 0.5  # added to the count of each label in a leaf, so that no posterior is 0
 
 
@@ -35,9 +35,9 @@ class Model(NonGradientModel):
     """A decision tree on the pause and the posteriors of an n-gram model.
 
     lm_model     directory of a model `ngram` with the vocabulary of the store
-    folds        number of folds of the training streams; the posteriors of each fold come from a language model that
-                 was trained without it, so the store needs the sets of `lm_model`, too; 0: `lm_model` was not trained
-                 on the training sets
+    folds        number of folds of the training streams; the posteriors of a fold come from a language model trained
+                 without that fold, so the store also needs the training sets of `lm_model`; 0: use `lm_model` itself,
+                 which was trained on other text
     """
 
     def __init__(self, vocab: int, labels: int, lm_model: str | dict[str, Any] = "", folds: int = 0):
@@ -80,7 +80,7 @@ class Model(NonGradientModel):
         left, right, feature, _ = nodes
         inner = np.flatnonzero(left >= 0)
         children = np.concatenate([left[inner], right[inner]])
-        # A node comes before its children, so that no node is below itself.
+        # Each node must come before its children; this excludes cycles.
         if not len(left) or (children <= np.concatenate([inner, inner])).any() or (children >= len(left)).any():
             raise ValueError("not a tree")
         if (feature[inner] < 0).any() or (feature[inner] > self.lm.n_labels).any():
@@ -93,7 +93,7 @@ class Model(NonGradientModel):
         return np.log(smoothed(self.arrays))[found].astype(np.float32)
 
     def thresholds(self) -> np.ndarray:
-        """The pauses in seconds at which the tree splits, ascending, each with how many slots reached it, (n, 2)."""
+        """Returns the pauses in seconds at which the tree splits, ascending, and how many slots reach each, (n, 2)."""
         on_pause = (self.arrays["left"] >= 0) & (self.arrays["feature"] == 0)
         pauses = self.arrays["threshold"][on_pause]
         slots = self.arrays["counts"][on_pause].sum(axis=1)
@@ -117,14 +117,14 @@ class Model(NonGradientModel):
 
 
 class Folds:
-    """A store in which the sets `divided` are reduced to the streams of a fold, or to the other streams."""
+    """A store in which the sets `divided` have only the streams of a fold or, if not `inside`, only the others."""
 
     def __init__(self, store: Store, divided: Sequence[str], folds: int, fold: int, inside: bool):
         self._store, self._divided, self._folds, self._fold, self._inside = store, divided, folds, fold, inside
         self.vocabulary, self.labels = store.vocabulary, store.labels
 
     def set(self, name: str) -> StoreSet:
-        """A set, or its part. Raises InputError for a set with fewer streams than folds."""
+        """Returns a set; if it is divided, only its part. Raises InputError if it has fewer streams than folds."""
         data = self._store.set(name)
         if name not in self._divided:
             return data
@@ -141,17 +141,18 @@ class Folds:
 
 
 def features(data: StoreSet, lm: NonGradientModel) -> np.ndarray:
-    """The pause of each slot and the posteriors of a language model, float32 (N, 1 + L)."""
+    """For each slot, its pause and its posteriors by a language model, float32 (N, 1 + L)."""
     pauses = np.full(len(data.ids), np.nan) if data.pauses is None else np.asarray(data.pauses)
     posteriors = np.exp(lm.log_posteriors_of(data))
     return np.column_stack([np.nan_to_num(pauses, nan=UNKNOWN), posteriors]).astype(np.float32)
 
 
 def arrays_of(classifier: Any, labels: int) -> dict[str, np.ndarray]:
-    """A scikit-learn tree as arrays over its nodes: children (−1: a leaf), feature, threshold (M,); counts (M, L)."""
+    """Converts a scikit-learn tree to arrays over its M nodes: left, right, feature, threshold (M,); counts (M, L).
+    `left` and `right` are the children; −1 marks a leaf."""
     tree = classifier.tree_
     counts = np.zeros((tree.node_count, labels))
-    # A node holds the share of each label or, in old versions, the number of slots.
+    # `value` has the share of each label in a node or, in old versions of scikit-learn, the number of slots.
     shares = tree.value[:, 0] / tree.value[:, 0].sum(axis=1, keepdims=True)
     counts[:, classifier.classes_] = shares * tree.n_node_samples[:, None]
     return {"left": tree.children_left.astype(np.int64), "right": tree.children_right.astype(np.int64),
@@ -159,7 +160,7 @@ def arrays_of(classifier: Any, labels: int) -> dict[str, np.ndarray]:
 
 
 def leaves(arrays: dict[str, np.ndarray], features: np.ndarray) -> np.ndarray:
-    """The leaf that each row of features (N, F) reaches, as the index of its node, (N,)."""
+    """For each row of features (N, F), the index of the leaf that it reaches, (N,)."""
     nodes = np.zeros(len(features), np.int64)
     active = np.arange(len(features)) if arrays["left"][0] >= 0 else np.empty(0, np.int64)
     while len(active):
@@ -171,6 +172,6 @@ def leaves(arrays: dict[str, np.ndarray], features: np.ndarray) -> np.ndarray:
 
 
 def smoothed(arrays: dict[str, np.ndarray]) -> np.ndarray:
-    """The probability of each label in each node, (M, L)."""
+    """Returns the smoothed probability of each label in each node, (M, L)."""
     counts = arrays["counts"] + SMOOTHING
     return counts / counts.sum(axis=1, keepdims=True)

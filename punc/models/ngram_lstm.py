@@ -1,11 +1,11 @@
 """N-gram: Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation", 2.3.2.
 
-Layers of LSTM over the concatenated embeddings of the n tokens around each token:
+LSTM layers that read, at each token, the concatenated embeddings of the n tokens around it:
 
     x(t) = [e(t − ⌊(n−1)/2⌋) … e(t) … e(t + ⌈(n−1)/2⌉)]
     ŷ(t) = softmax(W LSTM(… LSTM(x(t))) + b)
 
-So the model reads ⌈(n−1)/2⌉ tokens past a slot and can stream: the function is the same as on whole texts (see
+So the model reads ⌈(n−1)/2⌉ tokens past a slot. It can stream, with the same output as on whole texts (see
 ContextModel). With words as tokens and n = 3, this is the Word N-gram RNN of section 3.3.1.
 """
 
@@ -20,7 +20,7 @@ from punc.models.base import ContextModel
 class Model(ContextModel):
     """N-gram.
 
-    ngram   tokens that the model reads at each step
+    ngram   how many tokens the model reads at each step
     """
 
     lookahead = 10

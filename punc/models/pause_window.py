@@ -1,13 +1,14 @@
 """Pause-Window: a network that sees the pauses, or words and pauses, in a small window around the slot.
 
-Tilk & Alumäe 2015, section 2.2, train "a simple model using a small window of pauses only as input features" (`words`
-false): it finds periods with an F1 of 0.53 and no commas. They specify neither the width nor the kind of the model.
-Here it is a tanh layer and a softmax; p(t) is the pause of slot t in seconds, x(t) the word before it, n the width:
+Tilk & Alumäe 2015, section 2.2, train "a simple model using a small window of pauses only as input features" (here,
+`words` false). It finds periods with an F1 of 0.53, but no commas. They specify neither the window nor the kind of
+model. Here it is a tanh layer and a softmax. p(t) is the pause in slot t in seconds, x(t) the word before slot t, and n
+the width of the window:
 
     y(t) = tanh(W [p(t − n) … p(t + n), e(x(t − n + 1)) … e(x(t + n))] + b)
     ŷ(t) = softmax(V y(t) + c)
 
-Before and after a text the words are `</s>` and the pauses unknown. The model needs whole streams.
+Words before and after a text are `</s>`, and pauses there are unknown. The model needs whole streams.
 """
 
 import torch
@@ -22,7 +23,7 @@ from punc.tokens.vocabulary import END
 class Model(NeuralModel):
     """Pause-Window.
 
-    window          slots on each side of the slot, and words on each side
+    window          how many slots, and how many words, are read on each side of the slot
     words           read the words
     pauses          read the pauses
     embedding_dim   size of a word's vector
@@ -46,7 +47,7 @@ class Model(NeuralModel):
         n, steps, features = self.window, tokens.shape[1], []
         if self.pauses:
             pauses = torch.full_like(tokens, torch.nan, dtype=torch.float32) if pauses is None else pauses
-            pauses = pauses.masked_fill(tokens == END, torch.nan)  # padding, whatever its values
+            pauses = pauses.masked_fill(tokens == END, torch.nan)  # the padding may have any values
             line = nn.functional.pad(pauses, (n, n), value=torch.nan)
             features += [self.pauses(line[:, shift:shift + steps], tokens).transpose(0, 1)
                          for shift in range(2 * n + 1)]

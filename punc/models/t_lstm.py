@@ -1,12 +1,12 @@
 """T-LSTM and T-LSTM-p: Tilk & Alumäe 2015, "LSTM for Punctuation Restoration in Speech Transcripts".
 
-Section 2.3; x0(t) is the one-hot word after slot t:
+Section 2.3. x0(t) is the one-hot vector of the word after slot t:
 
     y0(t) = tanh(W0 x0(t))
-    y1(t) = LSTM(y0(t))             [y0(t), p(t)] with the pause: T-LSTM-p (section 3)
+    y1(t) = LSTM(y0(t))             in T-LSTM-p (section 3), LSTM([y0(t), p(t)]), where p(t) is the pause
     y2(t) = softmax(W2 y1(t))
 
-The LSTM has forget gates and peepholes. The paper omits its biases, as they "brought no noticeable improvement".
+The LSTM has forget gates and peepholes. The paper omits its biases, because they "brought no noticeable improvement".
 """
 
 import torch
@@ -18,12 +18,12 @@ from punc.models.base import NeuralModel, State, initialize
 
 
 class Model(NeuralModel):
-    """T-LSTM; with `pauses` T-LSTM-p.
+    """T-LSTM. With `pauses`, it is T-LSTM-p.
 
     embedding_dim    units of the tanh layer
     hidden_dim       LSTM blocks
     pauses           read the pause of the slot
-    init_range       initial weights are uniform over ± this
+    init_range       initial weights are drawn uniformly from ± this value
     biases           the LSTM has biases (the paper omits them)
     speaker_changes  read whether the speaker changes in the slot, if the data has turns (not in the paper)
     """
@@ -48,8 +48,8 @@ class Model(NeuralModel):
         return self.output(hidden).transpose(0, 1), state
 
     def hidden(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """The last hidden layer y1, (T, B, H), the input of a second stage."""
-        # A word that occurs several times in a batch is looked up and projected once, and its gradient is one row.
+        """Returns the last hidden layer y1, (T, B, H), which a second stage reads, and the new state."""
+        # Words that occur several times in a batch are looked up and projected only once; their gradient is one row.
         words, indices = tokens.t().unique(return_inverse=True)  # (U,), (T, B)
         size = self.embedding.embedding_dim
         word_weight = self.lstm.input_weight[:size]
@@ -65,7 +65,7 @@ class Model(NeuralModel):
         return self.output(state[0]).unsqueeze(1), state
 
     def one_step(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, Tensor]:
-        """One step (B, 1) as in `traceable` → the state h = y1, c after it, (B, H) each."""
+        """Computes one step, like `traceable`, from tokens (B, 1). Returns the new state: h = y1 and c, (B, H) each."""
         inputs = self.embedding(tokens[:, 0]).tanh()
         if self.pauses:
             inputs = torch.cat([inputs, self.pauses(pauses, tokens)[0]], dim=1)

@@ -1,12 +1,12 @@
 """TA-Encoder: the second stage of Tilk & Alumäe 2015, section 2.3, on the vectors of a fine-tuned encoder.
 
-h(t) is what the text model's output layer reads at the last piece before slot t, and p(t) the pause in the slot:
+h(t) is the input of the text model's output layer at the last piece before slot t, and p(t) is the pause in the slot:
 
     LSTM       y(t) = LSTM([h(t), p(t)]);  ŷ(t) = softmax(W y(t) + b + c(p(t)))
     linear     ŷ(t) = softmax(W h(t) + b + c(p(t)))
 
-The text model does not change. The paper does not have c, a table over classes of durations (layers.pauses), with which
-a linear stage can weigh a pause against the words. Another input of the LSTM tells an unknown pause from one of 0 s.
+The text model does not change. c is a table over classes of durations (layers.pauses), so that a linear stage can weigh
+a pause against the words; the paper does not have it. The LSTM has another input that tells an unknown pause from 0 s.
 """
 
 from typing import Any, cast
@@ -23,13 +23,13 @@ STAGES = ("lstm", "linear")
 
 
 class Model(NeuralModel):
-    """TA-Encoder-p; without `pauses` TA-Encoder.
+    """TA-Encoder-p. Without `pauses`, it is TA-Encoder.
 
     text_model    directory of an encoder that was trained with the vocabulary of the store
     stage         lstm or linear
     hidden_dim    LSTM blocks
     pauses        read the pause of the slot
-    init_range    initial weights of the LSTM are uniform over ± this
+    init_range    initial weights of the LSTM are drawn uniformly from ± this value
     """
 
     token_types = ("encoder",)
@@ -51,7 +51,7 @@ class Model(NeuralModel):
 
     def train(self, mode: bool = True) -> "Model":
         super().train(mode)
-        self.text.eval()  # no dropout in a part that does not learn
+        self.text.eval()  # the text model is not trained, so it has no dropout
         return self
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:

@@ -1,8 +1,8 @@
 """TA-LSTM and TA-LSTM-p: the second stage of Tilk & Alumäe 2015, section 2.3.
 
-Its input is the last hidden layer y1 of a trained T-LSTM, which does not change:
+Its input is the last hidden layer y1 of a trained T-LSTM, which does not change, and the pause p(t):
 
-    x1(t) = [y1(t), p(t)]           without p(t): TA-LSTM
+    x1(t) = [y1(t), p(t)]           TA-LSTM has no p(t)
     y3(t) = LSTM(x1(t))
     y4(t) = softmax(W4 y3(t))
 """
@@ -18,12 +18,12 @@ from punc.models.base import NeuralModel, State, initialize, submodel
 
 
 class Model(NeuralModel):
-    """TA-LSTM-p; without `pauses` TA-LSTM.
+    """TA-LSTM-p. Without `pauses`, it is TA-LSTM.
 
     text_model    directory of a T-LSTM with the vocabulary of the store
     hidden_dim    LSTM blocks
     pauses        read the pause of the slot
-    init_range    initial weights are uniform over ± this
+    init_range    initial weights are drawn uniformly from ± this value
     biases        the LSTM of this stage has biases (the paper omits them)
     speaker_changes  read whether the speaker changes in the slot, if the data has turns (not in the paper)
     """

@@ -1,14 +1,14 @@
 """CNN-2: Che et al. 2016, "Punctuation Prediction for Unsegmented Transcript Based on Word Vector", section 2.2.
 
-The m word vectors of size n around a slot are an image of m × n pixels. Three convolutions, the first one with pooling,
-two fully connected layers of sigmoids, softmax:
+The m word vectors of size n around a slot form an image of m × n pixels. It is the input of three convolutions, with
+pooling after the first, two fully connected sigmoid layers, and a softmax:
 
     c1 = pool(tanh(C1 * x)); c2 = tanh(C2 * c1); c3 = tanh(C3 * c2)    64, 128, 128 filters
     h1 = σ(W1 c3 + b1); h2 = σ(W2 h1 + b2)                             4096, 2048 units
     ŷ = softmax(W3 h2 + b3)
 
-The paper does not give the filters' sizes, the function after them, or the pooling. Here: filters of 3 × 3 pixels,
-with zeros around the image that keep its size; tanh; max-pooling over adjacent squares, cut off at the edge.
+The paper gives neither the filters' sizes nor their activation nor the pooling. Here, filters have 3 × 3 pixels, and
+zeros around the image keep its size. The activation is tanh. Max-pooling takes adjacent squares, cut at the edges.
 """
 
 from itertools import pairwise
@@ -19,11 +19,11 @@ from torch import Tensor, nn
 from punc.base.errors import check_at_least
 from punc.models.base import WindowModel
 
-SIDE = 3  # of a filter, in pixels
+SIDE = 3  # the side of a filter, in pixels
 
 
 class Model(WindowModel):
-    """CNN-2. The other options are those of WindowModel.
+    """CNN-2. It also has the options of WindowModel.
 
     filters      filters of the first convolution; the second and the third have twice as many
     pool         side of the squares that are pooled; 1: no pooling
@@ -38,7 +38,7 @@ class Model(WindowModel):
                   for before, after in pairwise((1, filters, 2 * filters, 2 * filters))]
         for layer in layers:
             nn.init.xavier_uniform_(layer.weight, nn.init.calculate_gain("tanh"))
-        # tanh is increasing, so it may follow the pooling, which leaves fewer pixels.
+        # tanh is increasing, so it can follow the max-pooling, after which there are fewer pixels to compute it for.
         self.convolutions = nn.Sequential(layers[0], nn.MaxPool2d(pool, ceil_mode=True), nn.Tanh(),
                                           layers[1], nn.Tanh(), layers[2], nn.Tanh())
         pixels = -(-self.window // pool) * -(-self.embedding_dim // pool)

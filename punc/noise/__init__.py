@@ -1,1 +1,1 @@
-"""ASR noise: simulated errors of a recogniser in reference text."""
+"""ASR noise: simulates a recogniser's errors in reference text."""

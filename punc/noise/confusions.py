@@ -1,6 +1,6 @@
-"""Confusions: which words a recogniser wrote instead of which, counted on references aligned with its output.
+"""Confusions: counts of which words a recogniser wrote instead of which reference words.
 
-The file is text, one count a line, with tabs between the fields and spaces between words:
+The file is text with one count per line. Tabs separate fields, and spaces separate words:
 
     punc confusions 1
     runs        27200                           stretches of consecutive wrong words
@@ -13,9 +13,10 @@ The file is text, one count a line, with tabs between the fields and spaces betw
     replaced    685       's                    or nothing: it is deleted
     inserted    718       mark        and       words in a slot between two correct words
 
-Words are aligned by `timing.align`. Between matched words are *regions* of some reference words and some ASR words,
-which are paired in order: surplus ASR words go to the first reference word, and reference words without a pair are
-deleted. A region without reference words is an insertion. Long regions, of different speech, are left out.
+Reference and ASR output are aligned by `timing.align`. Between matching words are *regions* of reference words and ASR
+words, which are paired in order. Surplus ASR words go to the first reference word; reference words without a partner
+are deleted. A region without reference words is an insertion. Long regions are left out, because they are probably
+different speech.
 """
 
 from collections import Counter
@@ -34,15 +35,15 @@ from punc.timing.align import align_words
 
 AGAIN = "make the file again with punc confusions"
 HEADER = "punc confusions 1"
-KINDS = ("slots", "seen", "heard", "replaced", "inserted")  # of lines, except for runs
-PLACES = ("none", "mark")  # slots without a mark, and with one
-LONGEST = 5  # words in a region, on either side
+KINDS = ("slots", "seen", "heard", "replaced", "inserted")  # the kinds of lines, except for runs
+PLACES = ("none", "mark")  # slots without a mark, and slots with one
+LONGEST = 5  # a region with more reference words or more ASR words is left out
 Words = tuple[str, ...]
 
 
 @dataclass
 class Confusions:
-    """Counts. The names are those of the lines in the file (see the module)."""
+    """The counts of a file. Each attribute is named after its lines (see the module docstring)."""
 
     runs: int = 0
     slots: Counter[str] = field(default_factory=Counter)  # by PLACES
@@ -53,11 +54,9 @@ class Confusions:
 
     @property
     def burst(self) -> float:
-        """How much errors cluster: the correlation between one word being wrong and the next, at least 0.
-
-        For a chain in which each word copies the state of the word before with probability b, and otherwise is wrong
-        with probability m: P(wrong after wrong) = b + (1 − b) m.
-        """
+        """How much errors cluster: the correlation between a word and the next one being wrong, but at least 0. It is
+        the b of this model: with probability b, a word copies whether the previous word is wrong; otherwise, it is
+        wrong with probability m. Then P(wrong after wrong) = b + (1 − b) m."""
         seen, errors = self.seen.total(), self.replaced.total()
         if not errors or errors == seen:
             return 0.0
@@ -66,7 +65,7 @@ class Confusions:
 
     @property
     def wer(self) -> float:
-        """Word errors / reference words."""
+        """The number of word errors divided by the number of reference words."""
         wrong = sum(count * max(1, len(words)) for (_, words), count in self.replaced.items())
         wrong += sum(count * len(words) for (_, words), count in self.inserted.items())
         return wrong / max(self.seen.total(), 1)
@@ -77,7 +76,7 @@ class Confusions:
         return sorted({*self.seen, *self.heard, *outputs}, key=str.encode)
 
     def write(self, path: StrPath) -> None:
-        """Write the file: common lines of a kind first, then in C order."""
+        """Write the file. Lines of a kind are sorted by descending count, then in C order."""
         with atomic_file(path) as file:
             file.write(f"{HEADER}\nruns\t{self.runs}\n")
             for kind in KINDS:
@@ -91,7 +90,7 @@ class Confusions:
 
 
 def read_confusions(path: StrPath) -> Confusions:
-    """Read a file of confusions. Raises InputError if it is not one, or if its counts do not fit together."""
+    """Read a file of confusions. Raises InputError if it has another format, or if its counts contradict each other."""
     found = Confusions()
     for number, line in decoded_lines(path, AGAIN):
         if number == 1:
@@ -113,7 +112,7 @@ def read_confusions(path: StrPath) -> Confusions:
 
 
 def _read_line(found: Confusions, fields: list[str]) -> None:
-    """Add a line to the counts. Raises ValueError if it is invalid."""
+    """Add a line to the counts. Raises ValueError if the line is invalid."""
     kind, count, *rest = fields
     number = int(count)
     if not 0 <= number < 1 << 53:  # counts are added up as float64
@@ -137,11 +136,9 @@ def _read_line(found: Confusions, fields: list[str]) -> None:
 
 
 def learn(pairs: Sequence[tuple[StrPath, StrPath]], labels: LabelSet) -> tuple[Confusions, int]:
-    """The confusions of pairs of a reference, with labels, and the ASR output of the same streams; and how many
-    reference words are in regions that were left out.
-
-    Raises InputError if a reference has no labels, if only one of a pair has a stream, or if no words match.
-    """
+    """Counts confusions in pairs of a labelled reference and the ASR output of the same streams. Also returns how many
+    reference words are in regions that were left out. Raises InputError if a reference has no labels, if a stream is in
+    only one directory of a pair, or if no words match."""
     found, left_out = Confusions(), 0
     has_mark = np.array([bool(label.mark) for label in labels])
     for ref_dir, asr_dir in pairs:
@@ -156,7 +153,7 @@ def learn(pairs: Sequence[tuple[StrPath, StrPath]], labels: LabelSet) -> tuple[C
 
 
 def add_stream(found: Confusions, spoken: Sequence[str], heard: Sequence[str], marks: np.ndarray) -> int:
-    """Count a stream; `marks`, bool (reference words,), says where a mark follows. Returns how many are left out."""
+    """Count a stream. Returns how many reference words are left out. `marks` (reference words,): a mark follows."""
     alignment = align_words(spoken, heard)
     pairs = alignment.ref_to_hyp.tolist()
     matches = [(-1, -1), *((i, j) for i, j in enumerate(pairs) if j >= 0 and spoken[i] == heard[j]),
@@ -182,7 +179,7 @@ def add_stream(found: Confusions, spoken: Sequence[str], heard: Sequence[str], m
 
 
 def replacements(words: int, output: Sequence[str]) -> list[tuple[str, ...]]:
-    """What replaces each of some reference words, by the pairing rule."""
+    """Returns, by the pairing rule, the ASR words that replace each of the `words` reference words in a region."""
     more = max(len(output) - words, 0)
     first = [tuple(output[:more + 1]), *((word,) for word in output[more + 1:])] if output else []
     return [*first, *[()] * (words - len(first))]

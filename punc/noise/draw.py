@@ -1,7 +1,7 @@
-"""Draws errors for a text or a data directory: words substituted, deleted and inserted, and the pauses of the result.
+"""Draws errors for a text or a data directory: substituted, deleted and inserted words, and the resulting pauses.
 
-With a `Fluency`, errors fit into their sentence, as a recogniser's language model makes them: a wrong word is drawn
-several times, and the draw is used that makes the most word pairs found elsewhere in the text. The first draw decides
+With a `Fluency`, errors fit into their sentences, as if a recogniser's language model had chosen them. Each wrong word
+is drawn several times, and the draw wins that forms the most word pairs seen in the text. The first draw alone decides
 which words are wrong and which are deleted.
 """
 
@@ -21,50 +21,50 @@ from punc.noise.table import NoiseTable, make_table
 from punc.scoring.project import Projection, project_stream
 from punc.timing.align import Alignment, align_streams
 
-PART = 1024  # reference words that are aligned at once, about
-BITS = 1 << 27  # for pairs, 16 MiB; with 10 million distinct pairs, one in 14 unseen pairs counts as seen
+PART = 1024  # the approximate number of reference words that are aligned at once
+BITS = 1 << 27  # the size of the hash table of pairs, 16 MiB; with 10 million pairs, 1 in 14 unseen pairs seems seen
 
 
 class Drawn(NamedTuple):
-    """A text with errors: N words, of a reference with n words."""
+    """A text of N words, which was made by drawing errors in a reference of n words."""
 
     words: np.ndarray  # int64 (N,): types, as in the table
-    source: np.ndarray  # int64 (N,): the reference word that each replaces, or after which it is inserted
+    source: np.ndarray  # int64 (N,): the reference word that each word replaces, or after which it is inserted
     kept: np.ndarray  # bool (n,): whether the reference word is unchanged
-    spoken: np.ndarray  # bool (N,): whether the word is the last one for its reference word, so its pause follows it
+    spoken: np.ndarray  # bool (N,): whether the word is the last one that replaces its reference word; has its pause
 
     @property
     def deleted(self) -> int:
-        """How many reference words are deleted."""
+        """The number of deleted reference words."""
         return len(self.kept) - int(self.spoken.sum())
 
     @property
     def inserted(self) -> int:
-        """How many words are inserted, that is, beyond one for each reference word that is not deleted."""
+        """The number of inserted words: all words except one for each reference word that is not deleted."""
         return len(self.words) - int(self.spoken.sum())
 
 
 class Fluency:
-    """The pairs of words that follow each other in a text, by their hashes; a wrong word is drawn `draws` times."""
+    """Stores, as hashes, which word pairs occur in a text, and draws each wrong word `draws` times to fit them."""
 
     def __init__(self, draws: int):
         self._draws, self._bits = draws, np.zeros(BITS // 8, np.uint8)
 
     def add(self, words: np.ndarray, first: np.ndarray) -> None:
-        """Add the pairs of a text: types int64 (n,), 0 unknown, and whether a stream begins at each, bool (n,)."""
+        """Add the pairs of a text. `words`: types int64 (n,), 0 unknown; `first`: a stream begins here, bool (n,)."""
         left, right = words[:-1], words[1:]
         pairs = (left > 0) & (right > 0) & ~first[1:]
         places = _places(left[pairs], right[pairs])
         np.bitwise_or.at(self._bits, places >> 3, _bit(places))
 
     def seen(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Whether the right word has followed the left one in the text, bool; few are true by chance."""
+        """Returns, for each pair, whether it occurs in the text, bool. Few pairs are true by chance."""
         places = _places(left, right)
         return (left > 0) & (right > 0) & (self._bits[places >> 3] & _bit(places) > 0)
 
     def draw(self, table: NoiseTable, words: np.ndarray, first: np.ndarray, wrong: np.ndarray,
              rng: np.random.Generator) -> np.ndarray:
-        """What replaces the words of a text (`add`) with the indices `wrong`: sequences, int64."""
+        """Draws what replaces the words with the indices `wrong`. Returns sequences, int64. The text is as in `add`."""
         n, deletion = len(words), len(table.errors)
         left = np.where(first[wrong], 0, words[wrong - 1])
         after = np.minimum(wrong + 1, n - 1)
@@ -80,14 +80,14 @@ class Fluency:
         return found
 
     def _fit(self, table: NoiseTable, sequences: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """How many pairs with the neighbouring words are seen, int64 from 0 to 2; arbitrary for empty sequences."""
+        """Returns how many of the two pairs with the neighbouring words are seen; arbitrary for empty sequences."""
         last = table.ends[sequences] - 1
         begin = last + 1 - np.maximum(table.lengths[sequences], 1)
         return self.seen(left, table.words[begin]).astype(np.int64) + self.seen(table.words[last], right)
 
 
 def _places(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The bits of pairs, int64."""
+    """Returns the index of each pair's bit, int64."""
     mixed = left.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + right.astype(np.uint64)
     mixed ^= mixed >> np.uint64(31)
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
@@ -101,11 +101,11 @@ def _bit(places: np.ndarray) -> np.ndarray:
 
 def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndarray, rng: np.random.Generator,
          clean: np.ndarray | None = None, fluency: Fluency | None = None) -> Drawn:
-    """Errors for the words of a text, types int64 (n,).
+    """Draws errors for the words of a text, types int64 (n,).
 
     marks   bool (n,): whether a mark follows
-    first   bool (n,): whether a stream begins here; words before it do not count, and it is not deleted
-    clean   bool (n,): where there are no errors; None: nowhere
+    first   bool (n,): whether a stream begins here; if so, previous words have no effect, and the word is not deleted
+    clean   bool (n,): words that get no errors; None: all words may get errors
     """
     n = len(words)
     wrong = rng.random(n) < table.errors[words]
@@ -136,28 +136,24 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
 
 
 def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment:
-    """The text aligned with the one that has errors, by the rules of `timing.align`.
-
-    To take linear time, the alignment is cut at the beginning of streams and between correct words, as most of the best
-    alignments allow.
-    """
+    """Aligns a text with the same text with errors, by the rules of `timing.align`. So that this takes linear time,
+    both texts are cut at the beginning of streams and between correct words. Most best alignments are the same with
+    these cuts."""
     ends = np.cumsum(np.bincount(drawn.source, minlength=len(words)))
     cuts = np.append(np.flatnonzero(first[1:]) + 1, len(words))
     single = np.diff(ends, prepend=0) == 1
     quiet = drawn.kept & single
-    calm = np.flatnonzero(quiet[:-1] & quiet[1:]) + 1  # a part may begin at each of these
+    calm = np.flatnonzero(quiet[:-1] & quiet[1:]) + 1  # a part may begin at any of these words
     wanted = np.searchsorted(calm, np.arange(PART, len(words), PART))
     cuts = np.union1d(cuts, calm[wanted[wanted < len(calm)]])
     return align_streams(words, drawn.words, cuts.tolist(), ends[cuts - 1].tolist())
 
 
 def drawn_pauses(pauses: np.ndarray, drawn: Drawn) -> np.ndarray:
-    """The pauses after the words of a text with errors, float32 (N,); NaN unknown, for example next to inserted words.
-
-    A wrong word, or the last of several, has the pause of the word that it replaces. The pause of a deleted word is
-    added to that of the word before, without the duration of the deleted word, which is unknown.
-    """
-    last = np.cumsum(np.bincount(drawn.source, minlength=len(pauses))) - 1  # the last drawn word up to each slot
+    """Returns the pauses of a text with errors, float32 (N,); NaN unknown, for example next to inserted words. A wrong
+    word, or the last of several, has the pause of the word that it replaces. The pause after a deleted word is added to
+    the pause before it. The deleted word's own duration is unknown and not added."""
+    last = np.cumsum(np.bincount(drawn.source, minlength=len(pauses))) - 1  # for each slot, the last drawn word so far
     found = np.full(len(drawn.words), np.nan, np.float32)
     heard = last >= 0
     ends = last[heard]
@@ -168,9 +164,9 @@ def drawn_pauses(pauses: np.ndarray, drawn: Drawn) -> np.ndarray:
 
 def corrupt(data_dir: StrPath, out_dir: StrPath, confusions: Confusions, labels: LabelSet,
             wer: float, seed: int = 1, draws: int = 1) -> tuple[Projection, int, int]:
-    """Write `out_dir`: the data directory with the errors of a recogniser, and labels as from `punc project`. One
-    stream is in memory at a time. Returns what became of the labels, and how many words were deleted and inserted.
+    """Write a data directory with a recogniser's errors to `out_dir`. Labels are projected as by `punc project`.
 
+    One stream at a time is in memory. Returns what became of the labels, and how many words were deleted and inserted.
     Raises InputError if the directory has no labels or other labels, or if the confusions cannot give so many errors.
     """
     data = DataDir(data_dir, needs=["punct"])
@@ -204,7 +200,7 @@ def _types(stream: Sequence[Utterance], types: Mapping[str, int]) -> np.ndarray:
 
 def _utterances(data: DataDir, table: NoiseTable, types: Mapping[str, int], names: Sequence[str], labels: LabelSet,
                 seed: int, sums: np.ndarray, fluency: Fluency | None) -> Iterator[Utterance]:
-    """The utterances with errors, stream by stream; adds to the sums."""
+    """Yields the utterances with errors, stream by stream. Adds the counts of each stream to `sums`."""
     rng = np.random.default_rng(seed)
     for _, stream in data.streams():
         words = _types(stream, types)
@@ -218,7 +214,7 @@ def _utterances(data: DataDir, table: NoiseTable, types: Mapping[str, int], name
 
 
 def _cut(stream: Sequence[Utterance], drawn: Drawn, names: Sequence[str]) -> list[Utterance]:
-    """The words of a stream with errors as its utterances, with their pauses."""
+    """Cuts a stream with errors into its utterances, with their pauses."""
     bounds = bounds_of(len(utterance.words) for utterance in stream)
     places = np.searchsorted(drawn.source, bounds).tolist()
     pauses = None

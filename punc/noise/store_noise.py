@@ -1,9 +1,9 @@
-"""A set of a store with errors, drawn for each seed.
+"""Draws errors for a set of a store, anew for each seed.
 
-A word is a run of tokens that ends with a slot. A run that the table of errors does not know is an unknown word, which
-is kept, deleted, or replaced like rare words. The store's tokenizer turns the recogniser's words into tokens, so a word
-outside the vocabulary is `<unk>`, or spelled. A noisy set is drawn in blocks, into temporary files without a name, so
-memory does not grow with the corpus.
+A word is a run of tokens that ends with a slot. A run that is not in the table of errors is an unknown word, which is
+kept, deleted, or replaced like a rare word. The store's tokenizer turns the recogniser's words into tokens, so a word
+outside the vocabulary becomes `<unk>`, or is spelled. A noisy set is drawn in blocks and written to unnamed temporary
+files, so memory does not grow with the corpus.
 """
 
 import logging
@@ -27,22 +27,22 @@ from punc.tokens.vocabulary import SPECIALS, UNK
 
 logger = logging.getLogger(__name__)
 
-BLOCK = 1 << 19  # tokens of a block, at most
-STRETCH = 1024  # words in a row that may all have errors, or have none
+BLOCK = 1 << 19  # the maximum number of tokens in a block
+STRETCH = 1024  # the words of a stretch of this length either may all have errors, or have none
 
 
 class Block(NamedTuple):
-    """Some whole words of a set, n of them: tokens int32, labels int8 (n,), and pauses float32 (n,), if it has any."""
+    """A block of n whole words of a set."""
 
-    ids: np.ndarray
-    ends: np.ndarray  # int64 (n,): where each word ends, in `ids`
-    labels: np.ndarray
-    pauses: np.ndarray | None
+    ids: np.ndarray  # int32, the tokens
+    ends: np.ndarray  # int64 (n,): where each word ends in `ids`
+    labels: np.ndarray  # int8 (n,)
+    pauses: np.ndarray | None  # float32 (n,); None if the set has no pauses
     streams: np.ndarray  # int64: the first word of each stream; for a stream without words, the word after it
 
     @property
     def first(self) -> np.ndarray:
-        """Whether each word is the first one of a stream, or of the block; bool (n,)."""
+        """For each word, whether it is the first one of a stream or of the block, bool (n,)."""
         first = np.zeros(len(self.ends), bool)
         first[self.streams] = True
         first[:1] = True
@@ -50,13 +50,13 @@ class Block(NamedTuple):
 
 
 def blocks(data: StoreSet, size: int = BLOCK) -> Iterator[Block]:
-    """The words of a set with labels, block by block; tokens after the last slot are left out."""
+    """Yields the words of a labelled set, block by block. Tokens after the last slot are left out."""
     begin = stream = 0
     assert data.labels is not None, "the set is labelled"
     while begin < len(data.ids):
         labels = data.labels[begin:begin + size]
         slots = np.flatnonzero(labels >= 0)
-        if not len(slots):  # a word that is longer than a block
+        if not len(slots):  # the word is longer than a block
             size *= 2
             if begin + size > 2 * len(data.ids):
                 return
@@ -70,8 +70,8 @@ def blocks(data: StoreSet, size: int = BLOCK) -> Iterator[Block]:
 
 
 class WordRuns:
-    """The `types` of words by their tokens: words with the same tokens have the number of the first, from 1; 0 is
-    the unknown token."""
+    """Numbers words by their tokens. `types` maps words to numbers, from 1; 0 is the unknown token. Words with the same
+    tokens have the same number."""
 
     def __init__(self, tokenizer: Tokenizer, words: list[str]):
         encoding = tokenizer.encode(words)
@@ -82,12 +82,12 @@ class WordRuns:
         self.types = dict(zip(words, self._types[same][1:].tolist()))
 
     def find(self, block: Block) -> np.ndarray:
-        """The types of the words of a block, int64; 0 for runs of tokens that are not a known word."""
+        """Returns the types of the words in a block, int64; 0 for runs of tokens that are not a known word."""
         places = find_sorted(self._hashes, hash_runs(block.ids, block.ends))
         return np.where(places < 0, 0, self._types[places])
 
     def spell(self, block: Block, drawn: Drawn) -> tuple[np.ndarray, np.ndarray]:
-        """The tokens of a text with errors, int32, and where each word ends, int64. Kept words keep their tokens."""
+        """Returns the tokens of a text with errors, int32, and each word's end, int64. Kept words keep their tokens."""
         kept = drawn.kept[drawn.source] & drawn.spoken
         pool = np.concatenate([block.ids, self._tokens])
         own_starts, own_lengths = _stretches(block.ends, 0)
@@ -98,13 +98,13 @@ class WordRuns:
 
 
 def _stretches(ends: np.ndarray, shift: int) -> tuple[np.ndarray, np.ndarray]:
-    """Where runs begin, plus `shift`, and their lengths."""
+    """Returns where runs begin, plus `shift`, and their lengths."""
     lengths = np.diff(ends, prepend=0)
     return ends - lengths + shift, lengths
 
 
 def hash_runs(tokens: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """A 64-bit hash of each run of tokens; no run is empty."""
+    """Returns a 64-bit hash of each run of tokens. No run may be empty."""
     starts, lengths = _stretches(ends, 0)
     places = ranges(np.zeros_like(lengths), lengths)
     mixed = (tokens.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -115,12 +115,12 @@ def hash_runs(tokens: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 
 class StoreNoise:
-    """The errors of a labelled set of a store, at a word error rate, from confusions of `punc confusions`.
+    """Draws errors for a labelled set of a store, at a given word error rate, from a file of `punc confusions`.
 
-    share   of the text that has errors, in stretches of STRETCH words drawn anew for each seed
+    share   the share of the text that has errors, in stretches of STRETCH words, which are drawn anew for each seed
     draws   how often each wrong word is drawn; the best-fitting draw is used
 
-    Raises InputError for confusions that cannot be read or cannot give this rate, and for tokens of characters.
+    Raises InputError for confusions that cannot be read or cannot give this rate, and for character tokens.
     """
 
     def __init__(self, data: StoreSet, store: Store, confusions: StrPath, wer: float,
@@ -146,7 +146,7 @@ class StoreNoise:
         self._table = table.at_wer(wer, counts, marks / max(counts.sum(), 1))
 
     def draw(self, seed: int) -> StoreSet:
-        """The set with the errors of a seed. Its arrays are memory-mapped."""
+        """Returns the set with the errors that belong to a seed. Its arrays are memory-mapped."""
         words = changed = deleted = inserted = tokens = 0
         starts: list[np.ndarray] = []
         with ExitStack() as stack:
@@ -158,7 +158,7 @@ class StoreNoise:
                              self._fluency)
                 alignment = align_drawn(types, first, drawn)
                 ids, ends = self._runs.spell(block, drawn)
-                before = np.searchsorted(drawn.source, block.streams)  # words before each stream
+                before = np.searchsorted(drawn.source, block.streams)  # the number of words before each stream
                 starts.append(tokens + np.concatenate([[0], ends])[before])
                 pauses = np.zeros(0) if block.pauses is None else drawn_pauses(block.pauses, drawn)
                 _write(files, ids, ends, project_labels(alignment, block.labels), pauses)
@@ -178,7 +178,7 @@ class StoreNoise:
                                    pauses=None if self._data.pauses is None else pauses, turns=None)
 
     def _clean(self, count: int, seed: tuple[int, ...]) -> np.ndarray | None:
-        """Which words have no errors, bool (count,); None: all may have errors."""
+        """Draws which words get no errors, bool (count,). Returns None if all words may get errors."""
         if self._share == 1:
             return None
         stretches = np.random.default_rng(seed).random(-(-count // STRETCH)) >= self._share
@@ -187,7 +187,7 @@ class StoreNoise:
 
 def _write(files: Sequence[IO[bytes]], ids: np.ndarray, ends: np.ndarray, labels: np.ndarray,
            pauses: np.ndarray) -> None:
-    """Append tokens, and the labels and pauses of the words that end at `ends`, to the files of a set."""
+    """Append tokens, and labels and pauses of the words, which end at `ends`, to the files of a set."""
     all_labels = np.full(len(ids), -1, np.int8)
     all_pauses = np.full(len(ids), np.nan, np.float32)
     all_labels[ends - 1] = labels
@@ -199,6 +199,7 @@ def _write(files: Sequence[IO[bytes]], ids: np.ndarray, ends: np.ndarray, labels
 
 
 def _mapped(file: IO[bytes], kind: type, items: int) -> np.ndarray:
-    """The content of a file as an array, memory-mapped and read-only; it outlives the file."""
+    """Returns the content of a file as a memory-mapped, read-only array, which is valid even after the file is closed.
+    """
     file.flush()
     return np.memmap(file, kind, "r", shape=(items,))

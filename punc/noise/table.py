@@ -1,19 +1,19 @@
-"""The errors of the words of a text as probabilities, estimated from confusions.
+"""Estimates, from confusions, the probabilities of errors in the words of a text.
 
-Words are numbers here, their *types*: type 0 is any word that is not known. A *sequence* is what can replace a word;
-sequence t < types is the one word t.
+Words are represented by numbers, their *types*. Type 0 stands for all unknown words. A *sequence* of words can replace
+a word; sequences with numbers below the number of types are single words: sequence t is the word t.
 
-Rate: a word that was seen n times, e times wrong, is wrong with probability (e + K r) / (n + K). r is the rate of all
-words that were seen about as often (by powers of 2); a word that was never seen gets the rate of rare words.
+Rate: a word that was seen n times, and was wrong e times, is wrong with probability (e + K r) / (n + K). r is the error
+rate of all words seen about as often (by powers of 2). Words that were never seen have the rate of rare words.
 
-Replacement: as counted, and for words with fewer than ENOUGH errors, K more counts: deletions, in the same proportion
-as for all words seen about as often, and for the rest words that sound alike or, if there are none, the replacements of
-unknown words.
+Replacement: probabilities follow the counts. A word with fewer than ENOUGH errors gets K additional counts. Among
+these, the share of deletions is that of all words seen about as often. The rest goes to words that sound alike or, if
+there are none, to the replacements of unknown words.
 
-Sound: a noisy channel (Kernighan, Church & Gale 1990, "A Spelling Correction Program Based on a Noisy Channel Model"):
-a word w is heard as the word v with a probability in proportion to P(v) P(w → v). P(v) is how frequent v is in the ASR
-output. P(w → v) is the product of the probabilities of the fewest edits of characters that make v of w, counted on the
-pairs of words that the recogniser confused, each pair once, if at least half of the characters agree.
+Sound: a noisy channel (Kernighan, Church & Gale 1990, "A Spelling Correction Program Based on a Noisy Channel Model").
+The probability that a word w is heard as the word v is proportional to P(v) P(w → v). P(v) is the frequency of v in the
+ASR output. P(w → v) is the product of the probabilities of the fewest character edits that change w to v. Edits are
+counted on the word pairs that the recogniser confused, each pair once, if at least half of the characters agree.
 """
 
 import math
@@ -29,22 +29,22 @@ from punc.base.errors import InputError
 from punc.noise.confusions import PLACES, Confusions
 
 PRIOR = 5.0  # K
-ENOUGH = 50  # errors of a word that are enough to know its replacements
-HIGHEST = 0.9  # bound of the probability that a word is wrong
-RARE = 1  # band of words that were seen once or never
-MOST = 16  # words that a word can be heard as
-ALIKE = 0.5  # edits are counted on words with at most this distance, in edits per character
-BLOCK = 256  # words that are compared with all others at once
-UNSEEN = 0.1  # added to the count of each edit
-SAME_AS_UNKNOWN = -1  # an outcome: draw again, for the unknown type
+ENOUGH = 50  # with this many errors, a word's replacements are known well enough
+HIGHEST = 0.9  # upper bound for the probability that a word is wrong
+RARE = 1  # the band of words that were seen once or never
+MOST = 16  # the maximum number of words that a word can be heard as
+ALIKE = 0.5  # edits are counted on pairs of words with at most this distance, in edits per character
+BLOCK = 256  # words that are compared with all others at a time
+UNSEEN = 0.1  # is added to the count of each edit
+SAME_AS_UNKNOWN = -1  # an outcome that means: draw again, as for the unknown type
 
 
 class Choices:
-    """Rows of outcomes with weights, to draw from.
+    """A table with several weighted outcomes in each row, from which outcomes are drawn.
 
-    rows, outcomes   int64 (K,); weights float64 (K,)
+    rows, outcomes   int64 (K,); weights float64 (K,): each outcome's row, number and weight
     size             the number of rows
-    other            the outcome of a row without outcomes
+    other            the only outcome of rows that would otherwise have none
     """
 
     def __init__(self, rows: np.ndarray, outcomes: np.ndarray, weights: np.ndarray, size: int, other: int):
@@ -58,45 +58,46 @@ class Choices:
         self._first = np.searchsorted(self.rows, np.arange(size))
         self._last = np.searchsorted(self.rows, np.arange(size), "right") - 1
         whole = np.cumsum(self.weights)
-        before = np.concatenate([[0], whole])[self._first]  # the sum of the rows before each row
+        before = np.concatenate([[0], whole])[self._first]  # for each row, the sum of all rows before it
         self._ends = whole - before[self.rows] + self.rows
 
     def draw(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw an outcome for each of the rows, int64."""
         found = np.searchsorted(self._ends, rows + rng.random(len(rows)), "right")
-        return self.outcomes[np.clip(found, self._first[rows], self._last[rows])]  # sums are rounded
+        return self.outcomes[np.clip(found, self._first[rows], self._last[rows])]  # because sums are rounded
 
     def mean(self, values: np.ndarray) -> np.ndarray:
-        """The expected value of each row, if outcome i has values[i]; float64."""
+        """Returns the expected value in each row, float64, if outcome i has the value values[i]."""
         return np.bincount(self.rows, self.weights * values[self.outcomes], len(self._last))
 
 
 @dataclass(frozen=True)
 class NoiseTable:
-    """How the words of a text go wrong."""
+    """The probabilities of errors in the words of a text."""
 
     errors: np.ndarray  # float64 (types,): the probability that a word is wrong
     replacements: Choices  # for each type: the sequences that can replace it
-    inserted: np.ndarray  # float64 (2,): the probability of an insertion in a slot without a mark, and with one
-    insertions: Choices  # for both kinds of slots: the sequences that can be inserted
-    burst: float  # the probability that a word copies whether the word before is wrong
-    words: np.ndarray  # int64: the types in all sequences, end to end
-    ends: np.ndarray  # int64: where each sequence ends
+    inserted: np.ndarray  # float64 (2,): the probability of an insertion in slots without a mark, and with one
+    insertions: Choices  # for each of the two kinds of slots: the sequences that can be inserted
+    burst: float  # the probability that a word copies whether the previous word is wrong
+    words: np.ndarray  # int64: the types in all sequences, one sequence after another
+    ends: np.ndarray  # int64: where each sequence ends in `words`
 
     @property
     def lengths(self) -> np.ndarray:
-        """The words in each sequence, int64 (sequences,)."""
+        """The number of words in each sequence, int64 (sequences,)."""
         return np.diff(self.ends, prepend=0)
 
     def draw(self, words: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draw what replaces wrong words, each independently: sequences, int64."""
+        """Draw, independently, what replaces each wrong word. Returns sequences, int64."""
         found = self.replacements.draw(words, rng)
         unknown = found == SAME_AS_UNKNOWN
         found[unknown] = self.replacements.draw(np.zeros(int(unknown.sum()), np.int64), rng)
         return found
 
     def expected_wer(self, counts: np.ndarray, marks: float) -> float:
-        """The expected word error rate of a text with these words (types,), and marks in this share of its slots."""
+        """Returns the expected word error rate of a text. `counts` (types,): its words; `marks`: share of marked slots.
+        """
         lengths = self.lengths
         edits = self.replacements.mean(np.append(np.maximum(lengths, 1), 0))  # SAME_AS_UNKNOWN is the last, or −1
         edits += self.replacements.mean(np.append(np.zeros(len(lengths)), 1)) * edits[0]
@@ -107,10 +108,8 @@ class NoiseTable:
         return float(counts @ (self.errors * edits)) / words + correct * float(added @ [1 - marks, marks])
 
     def at_wer(self, wer: float, counts: np.ndarray, marks: float) -> "NoiseTable":
-        """The table with all probabilities scaled by one factor, so that this is the expected word error rate.
-
-        Raises InputError if they cannot be that high.
-        """
+        """Returns the table with all probabilities scaled by one factor, so that `wer` is the expected word error rate.
+        Raises InputError if no factor gives so high a rate."""
         low, high = 0.0, 1.0
         while self._times(high).expected_wer(counts, marks) < wer:
             low, high = high, 2 * high
@@ -130,7 +129,7 @@ class NoiseTable:
 
 
 class Sequences:
-    """Sequences of types and their numbers; sequence t < types is (t,)."""
+    """Numbers sequences of types. For t < types, sequence t is (t,)."""
 
     def __init__(self, types: int):
         self._types = types
@@ -142,7 +141,7 @@ class Sequences:
         return self._numbers.setdefault(sequence, self._types + len(self._numbers))
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        """The types of all sequences, end to end, and where each ends."""
+        """Returns the types in all sequences, one sequence after another, and where each sequence ends."""
         longer = [np.array(sequence, np.int64) for sequence in self._numbers]
         words = np.concatenate([np.arange(self._types), *longer])
         lengths = np.concatenate([np.ones(self._types, np.int64), [len(sequence) for sequence in longer]])
@@ -150,7 +149,7 @@ class Sequences:
 
 
 def make_table(confusions: Confusions, types: dict[str, int], words: Container[str]) -> NoiseTable:
-    """The table for a text with these words, which are among those with a type; other words have type 0."""
+    """Makes the table for a text with these `words`, all of which have types. Other words have type 0."""
     size = max(types.values(), default=0) + 1
     seen, wrong = np.zeros(size), np.zeros(size)
     for word, count in confusions.seen.items():
@@ -165,13 +164,13 @@ def make_table(confusions: Confusions, types: dict[str, int], words: Container[s
         deleted[row] += count * (not output)
         counted[row, outcome] += count
         if row and confusions.seen[word] == 1:
-            counted[0, outcome] += count  # so unknown words have outcomes even if all words of the confusions are known
+            counted[0, outcome] += count  # so that unknown words have outcomes even if all words are known
     errors, deletions = _smoothed(seen, wrong, deleted)
     few = {number: word for word, number in reversed(types.items()) if number and wrong[number] < ENOUGH
            and word in words}
     rows, outcomes, weights = _alike(confusions, types, few)
     weights *= 1 - deletions[rows]
-    deleted_too = np.array([0, *few], np.int64)  # unknown words, too, so that they have at least one outcome
+    deleted_too = np.array([0, *few], np.int64)  # includes unknown words, so that they have at least one outcome
     deletion = np.full(len(deleted_too), sequences.number(()))
     prior = np.concatenate([weights, np.maximum(deletions[deleted_too], 1e-9)])
     mean = Choices(np.concatenate([np.array([row for row, _ in counted], np.int64), rows, deleted_too]),
@@ -182,7 +181,7 @@ def make_table(confusions: Confusions, types: dict[str, int], words: Container[s
 
 
 def _smoothed(seen: np.ndarray, wrong: np.ndarray, deleted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The probability that a word of each type is wrong, and the share of deletions in the errors of its band."""
+    """Returns, for each type, the probability that a word is wrong, and the share of deletions in its band's errors."""
     bands = np.maximum(np.frexp(seen)[1], RARE)
     in_band, wrong_in, deleted_in = (np.bincount(bands[seen > 0], counts[seen > 0], bands.max() + 1)
                                      for counts in (seen, wrong, deleted))
@@ -192,7 +191,7 @@ def _smoothed(seen: np.ndarray, wrong: np.ndarray, deleted: np.ndarray) -> tuple
 
 def _alike(confusions: Confusions, types: Mapping[str, int],
            words: Mapping[int, str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The words that sound like each of `words`, by type: rows, outcomes, and weights that add up to 1."""
+    """Finds words that sound like each of `words`. Returns rows and outcomes (types), and weights that add up to 1."""
     sounds = Sounds(confusions)
     heard_types = np.array([types.get(word, 0) for word in sounds.words], np.int64)
     rows, outcomes, weights = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
@@ -215,7 +214,7 @@ def _insertions(confusions: Confusions, types: Mapping[str, int], sequences: Seq
 
 
 class Sounds:
-    """Words that can be misheard as others; `words` are the words of the ASR output, in C order."""
+    """Finds words that a word can be misheard as. `words` are the words of the ASR output, in C order."""
 
     def __init__(self, confusions: Confusions):
         self.words = sorted(confusions.heard, key=str.encode)
@@ -225,11 +224,11 @@ class Sounds:
         for (word, output), _ in sorted(confusions.replaced.items()):
             if len(output) == 1 and Levenshtein.normalized_distance(word, output[0]) <= ALIKE:
                 edits.update(_edits(word, output[0]))
-                edits.update(zip(word, word))  # `_edits` subtracts those that were not kept
+                edits.update(zip(word, word))  # all characters; `_edits` subtracts those that were not kept
         self._log_probs = _log_probabilities(edits)
 
     def neighbours(self, words: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """For each word, the indices of the words that it is heard as, and their probabilities; possibly none."""
+        """For each word, the indices of the words that it can be heard as, possibly none, and their probabilities."""
         found: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         lengths = np.array([len(word) for word in words], np.int64)
         for length in np.unique(lengths).tolist():
@@ -245,8 +244,8 @@ class Sounds:
         return [found[i] for i in range(len(words))]
 
     def _heard_as(self, word: str, near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The most probable words of those near a word, and their probabilities."""
-        log_probs = []  # relative to that of keeping all characters
+        """Returns the words among `near` that a word is most probably heard as, and their probabilities."""
+        log_probs = []  # relative to the log-probability of keeping all characters
         for other in near:
             edits = _edits(word, self.words[other])
             log_probs.append(sum(count * self._log_probs.get(edit, self._log_probs["", ""])
@@ -257,7 +256,7 @@ class Sounds:
 
 
 def _edits(word: str, other: str) -> Counter[tuple[str, str]]:
-    """The edits of characters that make one word of another, and −1 for each character that is not kept."""
+    """Returns the character edits that change `word` to `other`, and −1 for each character that is not kept."""
     found: Counter[tuple[str, str]] = Counter()
     for edit in Levenshtein.editops(word, other):
         before = "" if edit.tag == "insert" else word[edit.src_pos]
@@ -268,12 +267,12 @@ def _edits(word: str, other: str) -> Counter[tuple[str, str]]:
 
 
 def _log_probabilities(edits: Counter[tuple[str, str]]) -> dict[tuple[str, str], float]:
-    """The logarithm of the probability of each edit; ("", "") stands for edits that were never seen."""
+    """Returns the log-probability of each edit. ("", "") stands for edits that were never seen."""
     kinds = len({after for _, after in edits}) + 1
     totals: Counter[str] = Counter()
     for (before, _), count in edits.items():
         totals[before] += count
-    totals[""] = sum(totals.values())  # an insertion can be at each character
+    totals[""] = sum(totals.values())  # an insertion is possible at each character
     found = {edit: math.log((count + UNSEEN) / (totals[edit[0]] + UNSEEN * kinds)) for edit, count in edits.items()}
     found["", ""] = math.log(UNSEEN / (max(totals.values()) / max(len(totals), 1) + UNSEEN * kinds))
     return found

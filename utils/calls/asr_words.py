@@ -1,4 +1,4 @@
-"""The output of Kaldi systems for calls, as data directories and CTMs in spoken words."""
+"""Writes the output of Kaldi systems for calls as data directories and CTMs, converted to spoken form."""
 
 import sys
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from punc.transcripts.ctm import CtmIndex
 
 
 def common(references: dict[str, Path], ctms: dict[str, dict[str, Path]]) -> list[str]:
-    """The calls that the references and all systems have. Raises InputError if there is none."""
+    """Returns the calls that have a reference and output of all systems. Raises InputError if there is none."""
     calls = [call for call in references if all(call in files for files in ctms.values())]
     for system, files in ctms.items():
         missing, extra = [c for c in references if c not in files], [c for c in files if c not in references]
@@ -30,7 +30,7 @@ def common(references: dict[str, Path], ctms: dict[str, dict[str, Path]]) -> lis
 
 
 def write_words(out: Path, name: str, files: dict[str, Path]) -> None:
-    """Write ASR output in spoken words as OUT/NAME_words, and as one CTM for each call in OUT/NAME_ctm."""
+    """Write ASR output, converted to spoken form, to OUT/NAME_words, and one CTM for each call to OUT/NAME_ctm."""
     def lines():
         with atomic_dir(out / f"{name}_ctm", f"{max(files)}.ctm", ["*.ctm"]) as tmp:
             for call, path in files.items():
@@ -48,7 +48,7 @@ def write_words(out: Path, name: str, files: dict[str, Path]) -> None:
 
 
 def timed_words(path: Path) -> Iterator[tuple[TimedWord, tuple[str, ...]]]:
-    """The words of a CTM in time order, each with its spoken words. Raises InputError if the CTM is invalid."""
+    """Yields a CTM's words in time order, each with its spoken words. Raises InputError if the CTM is invalid."""
     index = CtmIndex(path)
     for id in index:
         for word in index[id]().words:

@@ -1,4 +1,4 @@
-"""Reads Rev's `.nlp` transcripts: a header line, then a token per line with its mark and times, separated by `|`."""
+"""Reads Rev's `.nlp` transcripts: a header, then one token per line with its mark and times, separated by `|`."""
 
 import math
 import os
@@ -19,16 +19,16 @@ from punc.data.labels import LabelSet
 from punc.timing.pauses import slot_pauses
 
 UTT_WORDS = 50
-MAX_PAUSE = 60.0  # s; a longer one is music on hold or an alignment error
-MAX_OVERLAP = 1.0  # s by which a word may begin before the end of the previous one; more is an alignment error
+MAX_PAUSE = 60.0  # s; a longer pause is music on hold or an alignment error
+MAX_OVERLAP = 1.0  # s; if a word begins earlier than this before the end of the previous one, the alignment is wrong
 FILLERS = frozenset(("um", "uh", "er", "ah", "hm", "hmm", "mm", "mhm", "mmm", "mm-hmm", "uh-huh"))
-MIN_ALIGNED = 0.5  # of a call's tokens; others are only used as text
+MIN_ALIGNED = 0.5  # if a smaller share of a call's tokens is aligned, the call is only used as text
 DEV_EVERY = 10
 ABBREVIATION = re.compile(r"'(\d+:ABBREVIATION)'")
 
 
 class Token(NamedTuple):
-    """A token as written, the marks after it, begin and end in seconds (NaN: no time), and its line number."""
+    """A token as written, the marks after it, its begin and end in seconds (NaN: no time), and its line number."""
 
     token: str
     mark: str
@@ -38,7 +38,7 @@ class Token(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A call in spoken words: each word's label and the pause after it in seconds (NaN: unknown)."""
+    """A call in spoken form: its words, their labels, and the pauses after them in seconds (NaN: unknown)."""
 
     words: list[str]
     labels: list[str]
@@ -46,9 +46,9 @@ class Call(NamedTuple):
 
 
 def read_nlp(path: str | os.PathLike) -> list[Token]:
-    """The tokens of a transcript. The letters of an abbreviation are joined to one token.
+    """Reads the tokens of a transcript. Joins the letters of an abbreviation to one token.
 
-    Raises InputError if a column is missing, a line has another number of columns than the first, or a time is invalid.
+    Raises InputError if a column or a column of one line is missing, or if a time is invalid.
     """
     tokens, letters = [], ""
     with open_input(path) as file:
@@ -79,7 +79,7 @@ def read_nlp(path: str | os.PathLike) -> list[Token]:
 
 
 def _times(begin: str, end: str, path: str | os.PathLike, line: int) -> tuple[float, float]:
-    """Begin and end in seconds, NaN if one is empty. Raises InputError if they are not times."""
+    """Returns begin and end in seconds; both are NaN if one is empty. Raises InputError if they are not times."""
     try:
         times = (float(begin), float(end)) if begin and end else (math.nan, math.nan)
         if any(map(math.isinf, times)) or times[1] < times[0]:
@@ -91,24 +91,24 @@ def _times(begin: str, end: str, path: str | os.PathLike, line: int) -> tuple[fl
 
 
 def aligned(tokens: Sequence[Token]) -> float:
-    """The fraction of the tokens that have a time."""
+    """Returns the fraction of the tokens that have a time."""
     return sum(token.begin == token.begin for token in tokens) / len(tokens)
 
 
 def division(calls: Mapping[str, Sequence[Token]]) -> tuple[list[str], list[str]]:
-    """The calls to train on with pauses, and those of dev, which is every tenth aligned call."""
+    """Divides the aligned calls: returns the training calls with pauses, and the dev calls, every tenth one."""
     usable = [call for call, tokens in calls.items() if aligned(tokens) >= MIN_ALIGNED]
     dev = usable[DEV_EVERY - 1::DEV_EVERY]
     return [call for call in usable if call not in dev], dev
 
 
 def percents(tokens: Iterable[Token]) -> list[Token]:
-    """The tokens of an engine; a `%` that it writes as a mark is a word."""
+    """Returns the tokens of an ASR engine. A `%` that the engine writes as a mark becomes part of the token."""
     return [token._replace(token=token.token + "%" * ("%" in token.mark)) for token in tokens]
 
 
 def without_fillers(tokens: Iterable[Token]) -> list[Token]:
-    """Tokens without `FILLERS`. A filler's mark goes to the token before; its time becomes part of the pause."""
+    """Removes `FILLERS`. A filler's mark goes to the previous token, and its time becomes part of the pause."""
     kept: list[Token] = []
     for token in tokens:
         if token.token.lower().rstrip("-") not in FILLERS:
@@ -119,17 +119,17 @@ def without_fillers(tokens: Iterable[Token]) -> list[Token]:
 
 
 def marks(token: Token) -> str:
-    """The marks after a token, without the period of a title such as `Mr.`, which ends no sentence."""
+    """Returns the marks after a token, without the period of a title such as `Mr.`, which does not end a sentence."""
     return token.mark.replace(".", "") if token.token.lower() in TITLES else token.mark
 
 
 def to_call(tokens: Sequence[Token], labels: LabelSet, counts: Counter | None = None) -> Call:
-    """Tokens as spoken words. The mark of a dropped token goes to the word before; the strongest mark wins.
+    """Converts tokens to spoken words. The mark of a dropped token goes to the previous word; the strongest mark wins.
 
-    A pause is known if both words have times and no token without a time was dropped between them. The time of dropped
-    tokens is subtracted. The words of one token share its time. Pauses over `MAX_PAUSE` are unknown, and so are those
-    where times jump back by more than `MAX_OVERLAP`. `counts` adds up tokens, dropped tokens, words, known pauses,
-    pauses that are too long, and times that jump back.
+    A pause is known if the words on both sides have times and no token without a time was dropped between them. The
+    time of dropped tokens is subtracted. The words of one token share its time. Pauses over `MAX_PAUSE`, and pauses
+    where times jump back by more than `MAX_OVERLAP`, are unknown. `counts` adds up tokens, dropped tokens, words, known
+    pauses, pauses that are too long, and times that jump back.
     """
     counts = Counter() if counts is None else counts
     words, names, times, matched, broken = [], [], [], [], []
@@ -156,7 +156,7 @@ def to_call(tokens: Sequence[Token], labels: LabelSet, counts: Counter | None = 
 
 
 def _forget_impossible(pauses: np.ndarray, times: np.ndarray, matched: np.ndarray, counts: Counter) -> None:
-    """Set pauses to NaN that are too long or where the times jump back."""
+    """Set pauses to NaN if they are too long, or if the times jump back there."""
     with np.errstate(invalid="ignore"):
         long = pauses > MAX_PAUSE
     here, following = matched[:-1], matched[1:]
@@ -169,7 +169,7 @@ def _forget_impossible(pauses: np.ndarray, times: np.ndarray, matched: np.ndarra
 
 def utterances(call: str, words: Sequence[str], labels: Sequence[str] | None = None,
                pauses: np.ndarray | None = None) -> Iterator[Utterance]:
-    """A call as utterances of `UTT_WORDS` words; the boundaries carry no information."""
+    """Cuts a call into utterances of `UTT_WORDS` words. The boundaries carry no information."""
     for start in range(0, len(words), UTT_WORDS):
         part = slice(start, start + UTT_WORDS)
         yield Utterance(f"{call}-{start // UTT_WORDS + 1:05d}", call, list(words[part]),
@@ -177,9 +177,9 @@ def utterances(call: str, words: Sequence[str], labels: Sequence[str] | None = N
 
 
 def call_files(directory: Path, ending: str = ".nlp") -> dict[str, Path]:
-    """The files of a directory by call: the file's name with `_` for characters that a Kaldi id may not have.
+    """Returns the files of a directory by call, in C order of the calls. Raises InputError if there are none.
 
-    In C order of the names. Raises InputError if the directory has no such file.
+    A call is named after its file, with `_` for characters that a Kaldi id may not have.
     """
     files = {re.sub(r"[^A-Za-z0-9]+", "_", path.name.removesuffix(ending)): path
              for path in Path(directory).glob(f"*{ending}")}
@@ -190,5 +190,5 @@ def call_files(directory: Path, ending: str = ".nlp") -> dict[str, Path]:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names for a message."""
+    """Returns names as text for a message."""
     return " ".join(names) or "none"

@@ -1,14 +1,15 @@
-"""Turns written tokens into spoken words: the same rules for references, ASR output, engines and text.
+"""Converts written tokens to spoken words, by the same rules for references, ASR output, engines and text.
 
-The rules decide the word error rate, so README.md states them:
+The word error rate depends on these rules, so README.md states them:
 
 - Lower case. Tags such as `<laugh>`, the words that an alignment makes of them (`inaudible`, `crosstalk`), and cut-off
   words (`comp-`) are dropped. Fillers (um, uh) and `gonna` are kept: they are words, and ASR systems write them.
-- Compounds, fractions and initials are split: `long-term` is long term, `U.S.` u s, `10-K` ten k; `&` is and.
-- Numbers are spelled out: `2020` twenty twenty, `6.8%` six point eight percent, `769,000` seven hundred sixty nine
-  thousand, `31st` thirty first, `$2.45` two dollars and forty five cents, `$5.1` before million: five point one
-  million dollars. Seven digits or more, or a leading 0: digit by digit. Letters with digits (`q3`, `5g`) are kept.
-- Everything else that is not a letter, a digit or an apostrophe inside a word is dropped.
+- Compounds, fractions and initials are split: `long-term` → long term, `U.S.` → u s, `10-K` → ten k; `&` → and.
+- Numbers are spelled out: `2020` → twenty twenty, `6.8%` → six point eight percent, `769,000` → seven hundred sixty
+  nine thousand, `31st` → thirty first, `$2.45` → two dollars and forty five cents, `$5.1 million` → five point one
+  million dollars. Numbers of seven digits or more, or with a leading 0, are read digit by digit. Letters with digits
+  (`q3`, `5g`) are kept.
+- All other characters are dropped, except letters, digits, and apostrophes inside a word.
 """
 
 import re
@@ -37,7 +38,7 @@ PART = re.compile(rf"(?:{NUMBER.pattern})(?:st|nd|rd|th)?(?![a-z\d])|[^\W_]+(?:'
 
 
 def cardinal(n: int) -> list[str]:
-    """A whole number below 10^12 in words, without `and`."""
+    """Returns a whole number below 10^12 in words, without `and`."""
     if n < 20:
         return [ONES[n]]
     if n < 100:
@@ -47,7 +48,7 @@ def cardinal(n: int) -> list[str]:
 
 
 def number(text: str) -> list[str]:
-    """Digits with commas and a point, in words. Four digits that can be a year are read as a year."""
+    """Returns a number, which may have commas and a point, in words. Four digits that can be a year are read as one."""
     whole, point, decimals = text.replace(",", "").partition(".")
     if len(whole) > 12 or ("," not in text and (len(whole) > 6 or (len(whole) > 1 and whole[0] == "0"))):
         words = [ONES[int(digit)] for digit in whole]
@@ -61,13 +62,13 @@ def number(text: str) -> list[str]:
 
 
 def ordinal(words: Sequence[str]) -> list[str]:
-    """A number in words as an ordinal."""
+    """Converts a number in words to an ordinal."""
     *first, last = words
     return [*first, ORDINALS.get(last) or (last[:-1] + "ieth" if last.endswith("y") else last + "th")]
 
 
 def amount(text: str, unit: str, part: str) -> list[str]:
-    """An amount of a currency in words; two decimals are read as cents or pence."""
+    """Returns an amount of a currency in words. Two decimals are read as cents or pence."""
     whole, _, decimals = text.partition(".")
     if part and len(decimals) == 2 and text.count(",") == 0:
         units, parts = int(whole or 0), int(decimals)
@@ -78,20 +79,20 @@ def amount(text: str, unit: str, part: str) -> list[str]:
 
 
 def plural(unit: str, n: int) -> str:
-    """The name of a currency's unit for `n` of them."""
+    """Returns the name of a currency's unit, in the form that follows the number `n`."""
     return unit if n == 1 or unit == "yen" else {"penny": "pence"}.get(unit, unit + "s")
 
 
 @lru_cache(1 << 20)
 def words_of(token: str, magnitude: bool = False) -> tuple[tuple[str, ...], str]:
-    """The spoken words of a token, and a currency that is spoken after the next token.
+    """Returns the spoken words of a token, and a currency that is spoken after the next token.
 
     magnitude  whether the next token is a magnitude, as in `$5.1 million`
     """
     token = TAG.sub(" ", token.translate(PLAIN).lower()).strip()
     if token.isalpha() and token.isascii():
         return (() if token in NOISES else (token,)), ""
-    # A hyphen after letters ends a word that was cut off.
+    # A hyphen at the end, after letters, marks a word that was cut off.
     if re.search(r"[^\W\d_]-$", token):
         token = token[:token[:-1].rfind("-") + 1]
     currency = CURRENCY.match(token)
@@ -121,7 +122,7 @@ def words_of(token: str, magnitude: bool = False) -> tuple[tuple[str, ...], str]
 
 
 def spoken(tokens: Sequence[str]) -> list[tuple[str, ...]]:
-    """The spoken words of each token of a text; none for a token that is dropped."""
+    """Returns the spoken words of each token of a text; a dropped token has none."""
     result, pending = [], ""
     for token, following in zip(tokens, [*tokens[1:], ""]):
         magnitude = following.lower().rstrip(".,;:?!") in MAGNITUDES
@@ -134,7 +135,7 @@ def spoken(tokens: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def parts(token: str) -> tuple[str, str]:
-    """A token without the marks after it, and those of these marks that can be a label."""
+    """Splits a token into the token without the marks after it, and the marks among these that can be a label."""
     ending = ENDING.search(token)[0]
     core = token[:len(token) - len(ending)]
     kept = "".join(mark for mark in ending if mark in MARKS)
@@ -144,14 +145,14 @@ def parts(token: str) -> tuple[str, str]:
 
 
 def lower_case(token: str, words: Iterable[str]) -> Iterable[str]:
-    """The spoken words of a token, as they are."""
+    """Returns the spoken words of a token unchanged."""
     return words
 
 
 class SpokenText(dict):
-    """The spoken words of each written token with its marks, remembered because tokens recur.
+    """Maps written tokens to their spoken words with marks. Stores the results, because tokens recur.
 
-    write   how a token's spoken words are written, from the token without marks and the words
+    write   takes a token without marks and its spoken words; returns the words as they are written
     """
 
     def __init__(self, write: Callable[[str, Iterable[str]], Iterable[str]] = lower_case):
@@ -165,7 +166,7 @@ class SpokenText(dict):
         return text
 
     def line(self, line: str) -> str:
-        """A line of text in spoken words with their marks."""
+        """Converts a line of text to spoken words with their marks."""
         tokens = line.split()
         if not HAS_CURRENCY.search(line):
             return " ".join(map(self.__getitem__, tokens))

@@ -1,4 +1,4 @@
-"""Architectures and their options by name, and new models."""
+"""Finds architectures and their options by name, and makes new models."""
 
 import importlib
 import pkgutil
@@ -14,8 +14,8 @@ from punc.tokens.tokenizer import Tokenizer
 from punc.tokens.tokenizers.word import WordTokenizer
 from punc.tokens.vocabulary import Vocabulary
 
-# Options that have become constants, with the values at which an older saved model is the same, or has weights of other
-# sizes.
+# Former options that are now constants. An older saved model may have one if its value is listed here: with this value,
+# the model is unchanged, or its weights have other sizes, so that loading them fails.
 FORMER: dict[str, tuple[Any, ...]] = {
     "alphabet": (256,), "attention_dim": (64,), "character_dim": (50,), "character_hidden_dim": (50,),
     "cluster_bits": ("4,6,10,20",), "cnn_dropout": (0.2,), "embedding_dropout": (0.1,), "heights": (4,), "kernel": (3,),
@@ -26,12 +26,12 @@ FORMER: dict[str, tuple[Any, ...]] = {
 
 
 def names() -> list[str]:
-    """The names of all models: the files and packages of punc/models except this one."""
+    """Returns the names of all models: the files and packages of punc/models, except `base`."""
     return sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parents[1])]) if m.name != "base")
 
 
 def model_class(name: str) -> type[Model]:
-    """The class of an architecture: `Model` of punc/models/<name>. Raises InputError for an unknown name."""
+    """Returns the class of an architecture, `Model` in punc/models/<name>. Raises InputError for an unknown name."""
     known = names()
     if name not in known:
         raise InputError(f"no model '{name}'", nearest(name, known))
@@ -43,16 +43,15 @@ def option_defaults(name: str) -> dict[str, Any]:
 
 
 def build(spec: dict[str, Any]) -> Model:
-    """A model with random weights, from a spec with its name, options, sizes of vocabulary and labels, and token_type.
-
-    An option that is itself a spec is a submodel. Raises InputError for an option of another type than its default.
-    """
+    """Returns a model with random weights. `spec` has the model's name, its options, the sizes of vocabulary and label
+    set, and the token_type. An option that is itself a spec stands for a submodel. Raises InputError if an option does
+    not have the type of its default."""
     name = spec["model"]
     constructor: Callable[..., Model] = model_class(name)
     known = option_defaults(name)
     options = {option: value for option, value in spec["options"].items()
                if option in known or value not in FORMER.get(option, ())}
-    for option, default in known.items():  # torch takes values of some other types, and fails later
+    for option, default in known.items():  # torch accepts some wrong types and fails only later
         kinds = {float: (float, int), str: (str, dict)}.get(type(default), type(default))
         value = options.get(option, default)
         if not isinstance(value, kinds) or isinstance(value, bool) != isinstance(default, bool):
@@ -66,11 +65,9 @@ def build(spec: dict[str, Any]) -> Model:
 
 def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[str, Any],
            tokenizer: Tokenizer | None = None) -> Model:
-    """A new model: weights drawn by PyTorch's random number generator, word vectors read from their file.
-
-    Without a tokenizer, each word is a token. Raises InputError if the model cannot read such tokens, if a submodel
-    has another vocabulary, or if an option has an invalid value.
-    """
+    """Returns a new model. PyTorch's random number generator draws the weights; word vectors come from their file.
+    Without a tokenizer, each word is a token. Raises InputError if the model cannot read tokens of this type, if a
+    submodel has another vocabulary, or if an option has an invalid value."""
     tokenizer = tokenizer or WordTokenizer(vocabulary)
     token_type, token_types = tokenizer.token_type, model_class(name).token_types
     if token_types and token_type not in token_types:

@@ -1,8 +1,8 @@
-"""Models with LSTM layers that may read the tokens around each step, and models that read only those tokens.
+"""Models that read a window of tokens at each step, with LSTM layers (`ContextModel`) or without (`WindowModel`).
 
 At step t a `ContextModel` needs the tokens t − before … t + ahead. Its look-ahead is `ahead`, and its state is the last
-before + ahead tokens and the LSTMs' state. Outside the text, tokens are END, the <NULL> of Gale & Parthasarathy 2017.
-In the first `ahead` steps the LSTMs do not move: they start with the first token, as on a whole text.
+before + ahead tokens and the LSTMs' state. Tokens outside the text are END, the <NULL> of Gale & Parthasarathy 2017.
+The LSTMs do nothing in the first `ahead` steps, so that they start with the first token, as on a whole text.
 """
 
 import torch
@@ -15,9 +15,9 @@ from punc.tokens.vocabulary import END, Vocabulary
 
 
 class LSTMModel(NeuralModel):
-    """A model with `lstms` and a linear layer `output` on top of them.
+    """A model with LSTM layers `lstms` and a linear layer `output` on top of them.
 
-    Options of such models; each model has its own default values:
+    Such models have these options, with different default values:
 
     embedding_dim   size of a token's vector
     hidden_dim      units of each LSTM layer
@@ -33,14 +33,14 @@ class LSTMModel(NeuralModel):
 
 
 class ContextModel(LSTMModel):
-    """An LSTMModel whose inputs are features of the tokens around each step. A subclass calls `set_context`, creates
-    `lstms` and `output`, and defines `features`."""
+    """An LSTMModel that reads features of the tokens around each step. A subclass calls `set_context`, creates `lstms`
+    and `output`, and defines `features`."""
 
     def set_context(self, before: int, ahead: int) -> None:
         self.before, self.ahead, self.lookahead = before, ahead, ahead
 
     def features(self, line: Tensor) -> Tensor:
-        """Tokens (B, before + T + ahead) → the inputs of the LSTMs, (B, T, D)."""
+        """Maps tokens (B, before + T + ahead) to the inputs of the LSTMs, (B, T, D)."""
         raise NotImplementedError
 
     def initial_state(self, batch: int) -> State:
@@ -61,11 +61,11 @@ class ContextModel(LSTMModel):
         return self.output(hidden), (line[:, max(0, line.shape[1] - around):], *lstm_state)
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """The state: the last before + ahead tokens minus END, the number of tokens read, and h and c of the LSTMs."""
+        """The state has the last before + ahead tokens minus END, the number of tokens read, and the LSTMs' h and c."""
         kept, count, *lstm_state = state
         line = torch.cat([kept + END, tokens], dim=1)
         hidden, after = self.lstms(self.features(line), (lstm_state[0], lstm_state[1]))
-        starts = (count >= self.ahead).unsqueeze(0)  # (1, B, 1): until then, the LSTMs stand still
+        starts = (count >= self.ahead).unsqueeze(0)  # (1, B, 1): until then, the LSTMs keep their state
         h, c = (torch.where(starts, new, old) for new, old in zip(after, lstm_state))
         return self.output(hidden), (line[:, 1:] - END, count + 1, h, c)
 
@@ -76,19 +76,19 @@ class ContextModel(LSTMModel):
 
 
 class WindowModel(NeuralModel):
-    """A model of Che et al. 2016. A subclass defines `logits`, which ends with layers of `fully_connected`.
+    """A model of Che et al. 2016. A subclass defines `logits`, whose last layers are made by `fully_connected`.
 
     vectors         file of word vectors in GloVe's or word2vec's text format; empty: random vectors, which are trained
     train_vectors   also train vectors from a file
     embedding_dim   size of a word vector
     window          words in the window
     slot_word       the slot follows this word of the window, counted from 1; 0: the middle word
-    dropout         dropout rate of the hidden units, the same ones for a whole batch (the paper gives no rate)
-    centred         hidden layers pass on σ − ½: the same function, but trained differently
+    dropout         dropout rate of the hidden units; a whole batch drops the same units (the paper gives no rate)
+    centred         hidden layers pass on σ − ½; the model can compute the same functions, but trains differently
     squared_error   minimize the paper's equation (1) instead of cross-entropy
     """
 
-    token_types = ("word", "subword")  # a window needs END outside the text; in characters it is a text's last token
+    token_types = ("word", "subword")  # END must stand outside the text, but in characters it is the last token
     lookahead = 2
 
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = False,
@@ -101,11 +101,11 @@ class WindowModel(NeuralModel):
         self.dropout, self.centred = dropout, centred
 
     def fully_connected(self, *sizes: int) -> FullyConnected:
-        """Layers of sigmoids with the dropout of this model, and a linear output. `sizes`: of input, layers, output."""
+        """Returns sigmoid layers with this model's dropout, and a linear output. `sizes`: input, layers, output."""
         return FullyConnected(sizes, self.dropout, self.centred)
 
     def logits(self, vectors: Tensor) -> Tensor:
-        """Vectors (B, T, m, n) of the m words around each slot → logits (B, T, L)."""
+        """Maps the vectors (B, T, m, n) of the m words around each slot to logits (B, T, L)."""
         raise NotImplementedError
 
     def initialize_from_vocabulary(self, vocabulary: Vocabulary) -> None:
@@ -119,10 +119,10 @@ class WindowModel(NeuralModel):
         return self.logits(vectors), state
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """The state: the last m − 1 tokens minus END."""
+        """The state has the last m − 1 tokens minus END."""
         line = torch.cat([state[0] + END, tokens], dim=1)  # (B, m)
         return self.logits(self.input.vectors_of(line).unsqueeze(1)), (line[:, 1:] - END,)
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """Equation (1) or cross-entropy, the mean over slots."""
+        """Returns the mean over slots of the squared error, the paper's equation (1), or of the cross-entropy."""
         return squared_error(logits, labels) if self.squared_error else super().loss(logits, labels)

@@ -1,4 +1,4 @@
-"""Models on disk: `final.pt` with the weights and the spec, next to the vocabulary and the labels."""
+"""Saves and loads models. `final.pt` has the weights and the spec; vocabulary and labels are files next to it."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,18 +15,18 @@ from punc.models.base.model import Model
 from punc.tokens.tokenizer import read_tokenizer
 
 FORMAT = "punc model 1"
-MOST = 10**6  # bound of any number in a model's options
+MOST = 10**6  # upper bound for any number in a model's options
 
 
 def save(model: Model, path: Path, **facts: Any) -> None:
-    """Write weights, spec and `facts` (seed, …) to one file. Loading it runs no code."""
+    """Write weights, spec and `facts` (seed, …) to one file. Loading this file never runs code from it."""
     with atomic_file(path, "wb") as file:
         torch.save({"format": FORMAT, "punc": punc.__version__, "torch": str(torch.__version__), **facts,
                     "spec": model.spec, "weights": cpu_weights(model)}, file)
 
 
 def cpu_weights(model: Model) -> dict[str, Any]:
-    """The weights of a model, on the CPU, so that reading the file needs no GPU."""
+    """Returns a model's weights on the CPU, so that no GPU is needed to read them from a file."""
     weights = model.state_dict()
     for name in weights:
         weights[name] = weights[name].cpu()
@@ -34,8 +34,8 @@ def cpu_weights(model: Model) -> dict[str, Any]:
 
 
 def read_checkpoint(path: Path, file_format: str = FORMAT) -> dict[str, Any]:
-    """The content of a model file. Raises InputError if it is missing, truncated, or another file."""
-    with open_input(path, "train the model, or name another directory"):  # an unreadable file is not a broken one
+    """Returns the content of a model file. Raises InputError if it is missing, truncated, or not a model file."""
+    with open_input(path, "train the model, or name another directory"):  # raises a clear error for unreadable files
         pass
     try:
         content = torch.load(path, weights_only=True, mmap=True, map_location="cpu")
@@ -51,7 +51,7 @@ def read_checkpoint(path: Path, file_format: str = FORMAT) -> dict[str, Any]:
 
 
 def load(directory: str | Path) -> Model:
-    """The trained model of a directory, ready to punctuate. Raises InputError if a file is missing or does not fit."""
+    """Load the trained model of a directory. Raises InputError if a file is missing or does not fit the others."""
     directory = Path(directory)
     content = read_checkpoint(directory / "final.pt")
     tokenizer = read_tokenizer(directory)
@@ -74,10 +74,8 @@ def load(directory: str | Path) -> Model:
 
 
 def rebuild(content: Mapping[str, Any], words: int, path: Path, remedy: str) -> Model:
-    """The model with the spec and the weights in `content`, for a vocabulary of this size.
-
-    Raises InputError with the path and the remedy if they do not match, or would take all memory.
-    """
+    """Returns the model with the spec and the weights in `content`. `words` is the size of the vocabulary. Raises
+    InputError, with `path` and `remedy`, if spec and weights do not match or the model would be too large."""
     try:
         if _largest(content["spec"]) > max(MOST, 2 * words):
             raise ValueError("it would take all memory")
@@ -85,32 +83,31 @@ def rebuild(content: Mapping[str, Any], words: int, path: Path, remedy: str) -> 
         model.load_state_dict(content["weights"])
     except InputError as error:
         raise InputError(error.what, error.remedy, error.file or path, error.line) from None
-    except Exception:  # other content, options, sizes or types; each layer and model fails in its own way
+    except Exception:  # wrong content, options, sizes or types raise different exceptions in each layer and model
         raise InputError("its weights do not fit its model", remedy, path) from None
     return model
 
 
 def _largest(value: Any) -> int:
-    """The largest whole number in a value, also a nested one; 0 if there is none."""
+    """Returns the largest whole number in a value, which may be nested; 0 if there is none."""
     if isinstance(value, dict | list):
         return max(map(_largest, value.values() if isinstance(value, dict) else value), default=0)
     return value if isinstance(value, int) else 0
 
 
 def not_finite(weights: Mapping[str, torch.Tensor]) -> str | None:
-    """The name of the first tensor in which a number is NaN or infinite; None if there is none."""
+    """Returns the name of the first tensor that contains NaN or an infinite number; None if there is none."""
     for name, weight in weights.items():
-        # A sum is several times faster than a test of each number, but may itself be infinite.
+        # Checking the sum is several times faster than checking each number, but the sum may overflow.
         if weight.is_floating_point() and not weight.sum().isfinite() and not weight.isfinite().all():
             return name
     return None
 
 
 def submodel(option: str, spec: str | dict[str, Any], architecture: str) -> Model:
-    """A trained model as a fixed part of another one: loaded from its directory, or rebuilt from its spec.
-
-    Raises InputError, with the name of the option, if there is no such model or it has another architecture.
-    """
+    """Returns a trained model that becomes a fixed part of another one. The model is loaded from its directory, or
+    built from its spec (its weights are loaded later). Raises InputError, with the name of the option, if there is no
+    such model or it has another architecture."""
     if not spec:
         raise InputError(f"{option}=", f"name the directory of a trained {architecture}")
     model = load(spec) if isinstance(spec, str) else build(spec)

@@ -1,7 +1,7 @@
-"""Back-off n-gram models as sorted arrays, read from ARPA files.
+"""Back-off n-gram models stored as sorted arrays, and a reader for ARPA files.
 
-The key of an n-gram is the index of its first n − 1 tokens among the n-grams of the order below, times the number of
-tokens, plus its last token. Keys are sorted, so bisection finds an n-gram. A saved model is mapped into memory.
+An n-gram w_1 … w_n has an integer key: i · V + w_n, where i is the index of w_1 … w_(n−1) in the order below, and V is
+the number of tokens. Keys are sorted, so bisection finds an n-gram. A saved model is mapped into memory.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,14 +14,14 @@ from punc.base.errors import InputError, StrPath
 from punc.base.files import open_input
 from punc.base.runs import find_sorted
 
-AT_ONCE = 1 << 18  # lines of an ARPA file
+AT_ONCE = 1 << 18  # lines of an ARPA file that are read at a time
 LONGEST_NUMBER = 64  # bytes
-NEVER = -99.0  # the base-10 logarithm that stands for a probability of 0 in ARPA files
+NEVER = -99.0  # the base-10 logarithm that ARPA files write for a probability of 0
 LN10 = np.log(10)
 
 
 class Order(NamedTuple):
-    """The n-grams of one order: sorted keys int64 (M,); log_probs and backoffs float32 (M,), natural logarithms."""
+    """The n-grams of one order. `keys` are sorted, int64 (M,); the others are natural logarithms, float32 (M,)."""
 
     keys: np.ndarray
     log_probs: np.ndarray
@@ -29,7 +29,7 @@ class Order(NamedTuple):
 
 
 class Backoff:
-    """A back-off model over tokens 0 … size − 1. `orders[0]` has all tokens, the others the seen n-grams."""
+    """A back-off model over tokens 0 … size − 1. `orders[0]` has all tokens; higher orders have the seen n-grams."""
 
     def __init__(self, size: int, orders: Sequence[Order]):
         self.size, self.orders = size, list(orders)
@@ -41,8 +41,8 @@ class Backoff:
                 raise ValueError("not the arrays of an order")
 
     def contexts(self, history: np.ndarray) -> list[np.ndarray]:
-        """The indices of the last 1, 2, … tokens of histories (M, H) int64, each (M,); −1 if they were not seen
-        or contain the token −1."""
+        """For each history (M, H) int64, the indices of its last 1, 2, … tokens as n-grams, each (M,). An index is −1
+        if the n-gram was not seen or contains the token −1."""
         found = []
         for length in range(1, min(history.shape[1], len(self.orders) - 1) + 1):
             indices = history[:, -length]
@@ -55,7 +55,7 @@ class Backoff:
         return found
 
     def log_probs(self, contexts: list[np.ndarray], tokens: np.ndarray) -> np.ndarray:
-        """log P(token | context), float32 (M,), for results of `contexts` and tokens (M,), none of which is −1."""
+        """Returns log P(token | context), float32 (M,), given the result of `contexts` and tokens (M,), never −1."""
         result = self.orders[0].log_probs[tokens]
         for below, order, context in zip(self.orders, self.orders[1:], contexts):
             seen = np.flatnonzero(context >= 0)
@@ -67,10 +67,11 @@ class Backoff:
         return result
 
 def read_arpa(path: StrPath, tokens: Sequence[str], order: int = 0) -> Backoff:
-    """Read an ARPA file, except n-grams with tokens not in `tokens`, or longer than `order` (0: of any length).
+    """Read an ARPA file. N-grams with a token not in `tokens`, or longer than `order` (0: no limit), are left out.
 
-    Tokens that are not in the file share the probability of its `<unk>` equally, so that models of texts with different
-    words can be interpolated. Raises InputError if the file is not an ARPA file or is truncated.
+    The probability of the file's `<unk>` is divided equally among the tokens that are not in the file, so that models
+    of texts with different words can be interpolated. Raises InputError if the file is not an ARPA file or is
+    truncated.
     """
     names = {token.encode(): i for i, token in enumerate([*tokens, "<unk>"])}
     orders: list[Order] = []
@@ -109,7 +110,7 @@ def _skip_to(file: IO[bytes], mark: bytes, path: StrPath) -> None:
 
 
 def _read_lines(file: IO[bytes], count: int, path: StrPath) -> Iterator[bytes]:
-    """`count` lines, AT_ONCE at a time."""
+    """Yields `count` lines in blocks of AT_ONCE lines."""
     while count > 0:
         lines = list(islice(file, min(count, AT_ONCE)))
         if not lines:
@@ -121,7 +122,7 @@ def _read_lines(file: IO[bytes], count: int, path: StrPath) -> Iterator[bytes]:
 
 
 def _entries(block: bytes, names: dict[bytes, int], n: int, path: StrPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Ids (M, n), log-probabilities and back-off weights (M,) of the lines whose tokens are all known."""
+    """Returns ids (M, n), log-probabilities (M,) and back-off weights (M,) of the lines whose tokens are all known."""
     rows = [line.split(b" ") for line in block.split(b"\n")[:-1]]
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     has_backoff = lengths == n + 2
@@ -149,7 +150,8 @@ def _numbers(fields: list[bytes]) -> np.ndarray:
 
 
 def _unigrams(ids: np.ndarray, log_probs: np.ndarray, backoffs: np.ndarray, size: int) -> Order:
-    """An entry for each token. The id `size` is the file's `<unk>`, unless that is one of the tokens."""
+    """Returns the first order, with an entry for each token. In `ids`, `size` stands for the file's `<unk>`, unless
+    `<unk>` is one of the tokens."""
     unknown, missing = log_probs[ids == size], size - np.count_nonzero(ids < size)
     rest = unknown[0] - np.log(max(int(missing), 1)) if len(unknown) else NEVER * LN10
     all_log_probs = np.full(size + 1, rest, np.float32)
@@ -159,7 +161,7 @@ def _unigrams(ids: np.ndarray, log_probs: np.ndarray, backoffs: np.ndarray, size
 
 
 def _sorted(ids: np.ndarray, log_probs: np.ndarray, backoffs: np.ndarray, below: list[Order], size: int) -> Order:
-    """The n-grams of known tokens whose first n − 1 tokens are in the order below, sorted by key."""
+    """Returns the n-grams, sorted by key, that have only known tokens and whose first n − 1 tokens are in `below`."""
     ids, log_probs, backoffs = (array[(ids < size).all(axis=1)] for array in (ids, log_probs, backoffs))
     indices = ids[:, 0]
     for order, column in zip(below[1:], ids[:, 1:-1].T):

@@ -1,28 +1,29 @@
-"""Pruning of a back-off n-gram model by relative entropy (Stolcke 1998, "Entropy-based Pruning of Backoff Language
-Models"), like SRILM's `ngram -prune`.
+"""Prunes a back-off n-gram model by relative entropy, like SRILM's `ngram -prune` (Stolcke 1998, "Entropy-based Pruning
+of Backoff Language Models").
 
-Without its n-gram h w, a model p becomes p', in which h w backs off, and α(h) becomes α'(h) (section 3):
+If the n-gram h w is removed from a model p, w backs off after h, and the back-off weight α(h) becomes α'(h). The
+relative entropy between p and the new model p' is (section 3):
 
     D(p || p') = −P(h) { p(w | h) [log p(w | h') + log α'(h) − log p(w | h)]
                          + [log α'(h) − log α(h)] (1 − Σ_{v: h v explicit} p(v | h)) }
 
-h' is h without its first word. An n-gram is left out if this raises the perplexity by a smaller share than a threshold:
-exp(D) − 1 < θ. From the highest order down, each n-gram is judged by the original model; one that begins a longer
-n-gram is kept. At the end, all back-off weights are computed again. P(h) is the model's probability of h; for `<s>` it
-is P(</s>).
+h' is h without its first word. P(h) is the model's probability of h; for `<s>` it is P(</s>). An n-gram is removed if
+its removal raises the perplexity by less than a threshold: exp(D) − 1 < θ. This starts at the highest order, and D is
+always computed with the original model. An n-gram is kept if a longer n-gram that begins with it is kept. At the end,
+all back-off weights are computed again.
 """
 
 import numpy as np
 
 from punc.models.ngram.backoff import Backoff, Order
 
-BLOCK = 1 << 20  # n-grams at once
-LEAST = 1e-7  # a context that leaves less probability than this to other words keeps its n-grams and its weight
+BLOCK = 1 << 20  # n-grams computed at a time
+LEAST = 1e-7  # a context whose n-grams leave less probability than this to other words is not changed
 
 
 def prune(model: Backoff, threshold: float, begin: int, end: int) -> Backoff:
-    """A model without the n-grams that raise the perplexity by a share below `threshold`; unigrams are kept. The tokens
-    before and after a text are `begin` and `end`."""
+    """Returns a model without the n-grams whose removal raises the perplexity by a share below `threshold`. Unigrams
+    are kept. `begin` and `end` are the tokens before and after a text."""
     grams = _grams(model)
     prefixes = [order.keys // model.size for order in model.orders]
     first = model.orders[0].log_probs.astype(np.float64)
@@ -46,7 +47,7 @@ def prune(model: Backoff, threshold: float, begin: int, end: int) -> Backoff:
 
 
 def _grams(model: Backoff) -> list[np.ndarray]:
-    """The tokens of the n-grams of each order, int32 (M, n)."""
+    """For each order, the tokens of its n-grams, int32 (M, n)."""
     grams = [np.arange(model.size, dtype=np.int32)[:, None]]
     for order in model.orders[1:]:
         last = (order.keys % model.size).astype(np.int32)
@@ -55,7 +56,8 @@ def _grams(model: Backoff) -> list[np.ndarray]:
 
 
 def _shorter_log_probs(model: Backoff, grams: np.ndarray) -> np.ndarray:
-    """log p(w | h') of n-grams h w, int32 (M, n), whatever explicit probability h w has; float64 (M,)."""
+    """Returns log p(w | h') of the n-grams h w, int32 (M, n), as float64 (M,). The n-grams h w themselves are not used.
+    """
     result = np.empty(len(grams))
     for start in range(0, len(grams), BLOCK):
         block = grams[start:start + BLOCK].astype(np.int64)
@@ -64,13 +66,13 @@ def _shorter_log_probs(model: Backoff, grams: np.ndarray) -> np.ndarray:
 
 
 def _left_over(contexts: int, prefix: np.ndarray, log_probs: np.ndarray) -> np.ndarray:
-    """1 − Σ p of the explicit n-grams of each context, float64 (contexts,)."""
+    """For each context, 1 minus the sum of the probabilities of its explicit n-grams, float64 (contexts,)."""
     return 1.0 - np.bincount(prefix, np.exp(log_probs, dtype=np.float64), contexts)
 
 
 def _perplexity_change(model: Backoff, n: int, grams: np.ndarray, prefix: np.ndarray,
                        context_log_probs: np.ndarray) -> np.ndarray:
-    """exp(D) − 1 for each n-gram of order n; infinite where a context leaves nothing to back off to."""
+    """Returns exp(D) − 1 for each n-gram of order n; infinite if its context leaves no probability to other words."""
     own = model.orders[n - 1].log_probs.astype(np.float64)
     shorter = _shorter_log_probs(model, grams)
     weights = model.orders[n - 2].backoffs.astype(np.float64)
@@ -84,10 +86,10 @@ def _perplexity_change(model: Backoff, n: int, grams: np.ndarray, prefix: np.nda
 
 
 def _with_new_weights(size: int, orders: list[Order]) -> Backoff:
-    """The model with back-off weights under which the probabilities after each context sum to 1."""
+    """Returns the model with new back-off weights, so that the probabilities after each context sum to 1."""
     model = Backoff(size, orders)
     grams = _grams(model)
-    for n in range(1, len(orders)):  # the lower orders, to which longer n-grams back off, have new weights
+    for n in range(1, len(orders)):  # ascending: longer n-grams back off to lower orders, which must be updated first
         longer, contexts = model.orders[n], model.orders[n - 1]
         prefix = longer.keys // size
         left = _left_over(len(contexts.keys), prefix, longer.log_probs)

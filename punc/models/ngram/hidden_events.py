@@ -1,11 +1,12 @@
-"""Posteriors of hidden events between words by forward-backward, exact for an n-gram model of any order.
+"""Computes posteriors of hidden events between words by forward-backward, exactly, for n-gram models of any order.
 
-Stolcke et al. 1998, "Automatic Detection of Sentence Boundaries and Disfluencies based on Recognized Words":
-words and events are one sequence of an n-gram model, and the posterior of an event is a sum over all sequences. The
-state at slot t is what the model can still see: the last n − 1 tokens up to word t, and so the labels of as many slots
-before t as fit into them (the label history). The empty label has no token.
+Stolcke et al. 1998, "Automatic Detection of Sentence Boundaries and Disfluencies based on Recognized Words": an n-gram
+model generates words and events as one sequence. The posterior of an event is a sum over all such sequences. The state
+at slot t is what the model can still see, which is the last n − 1 tokens up to word t. It is determined by the labels
+of the slots that these tokens cover (the label history). The empty label has no token.
 
-The recursion is a product of matrices, each step of which runs on all of √N blocks of √N slots at once.
+The recursion is a product of matrices. The N slots are cut into √N blocks of √N slots; each step of the recursion is
+computed for all blocks at once.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,14 +15,15 @@ import numpy as np
 
 from punc.base.runs import next_of
 
-CHUNK_SIZE = 1 << 15  # slots at once
-CONTEXT = 256  # slots around a chunk; the influence of the initial state fades within some sentences
-LabelHistory = tuple[int, ...]  # labels of the slots before a word, the nearest first
+CHUNK_SIZE = 1 << 15  # slots computed at a time
+CONTEXT = 256  # slots read around a chunk; the influence of the initial state fades within a few sentences
+LabelHistory = tuple[int, ...]  # labels of the slots before a word, nearest slot first
 LogProbs = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def label_histories(tokens: int, labels: int) -> Iterator[LabelHistory]:
-    """All possible labels among the last `tokens` tokens up to a word; all empty labels come first."""
+    """Yields all label histories that `tokens` tokens up to a word can cover. The one with only empty labels is first.
+    """
     if tokens <= 1:
         yield ()
         return
@@ -31,7 +33,7 @@ def label_histories(tokens: int, labels: int) -> Iterator[LabelHistory]:
 
 
 def visible(labels: LabelHistory, tokens: int) -> LabelHistory:
-    """Those of the labels before a word, the nearest first, that are among the last `tokens` tokens up to it."""
+    """Cuts a label history to the labels that the last `tokens` tokens up to the word cover."""
     left, result = tokens - 1, []
     for label in labels:
         if left <= 0:
@@ -43,7 +45,7 @@ def visible(labels: LabelHistory, tokens: int) -> LabelHistory:
 
 def token_history(labels: LabelHistory, tokens: int, words: np.ndarray, slots: np.ndarray,
                   first_event: int) -> np.ndarray:
-    """The last `tokens` tokens up to the word of each slot, (slots, tokens) int64; slot t follows words[t + tokens]."""
+    """For each slot, the last `tokens` tokens up to its word, (slots, tokens). Slot t follows words[t + tokens]."""
     columns = [words[slots + tokens]]
     for back, label in enumerate(labels, 1):
         if label:
@@ -54,11 +56,11 @@ def token_history(labels: LabelHistory, tokens: int, words: np.ndarray, slots: n
 
 def log_posteriors(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_probs: LogProbs,
                    first_event: int, begin: int, end: int) -> np.ndarray:
-    """The log-posterior of each label in each slot, float32 (N, labels), of words (N,): stream i is
-    [offsets[i]:offsets[i + 1]].
+    """Returns the log-posterior of each label in each slot of words (N,), float32 (N, labels).
 
+    offsets       stream i has the words [offsets[i]:offsets[i + 1]]
     order         order of the n-gram model, which sees order − 1 tokens
-    log_probs     histories (M, order − 1) int64 and tokens (M, K) → log P(token | history), (M, K); −1 is no token
+    log_probs     maps histories (M, order − 1) int64 and tokens (M, K) to log P(token | history), (M, K); −1: no token
     first_event   label i is the token first_event + i; label 0 has no token
     begin, end    the tokens before and after a stream
     """
@@ -67,7 +69,7 @@ def log_posteriors(words: np.ndarray, offsets: np.ndarray, labels: int, order: i
         stop = min(start + CHUNK_SIZE, len(words))
         left, right = max(start - CONTEXT, 0), min(stop + CONTEXT, len(words))
         inside = offsets[(offsets > left) & (offsets < right)]
-        # A stream that is cut gets a begin or an end there, CONTEXT slots away from the slots that count.
+        # Where a stream is cut, it gets a begin or an end token, CONTEXT slots away from the slots that are kept.
         cuts = np.concatenate([[left], inside, [right]]).astype(np.int64) - left
         edges, follows = _edges(words[left:right], cuts, labels, order, log_probs, first_event, begin, end)
         result[start:stop] = _forward_backward(edges, follows, cuts)[start - left:stop - left]
@@ -76,12 +78,12 @@ def log_posteriors(words: np.ndarray, offsets: np.ndarray, labels: int, order: i
 
 def _edges(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_probs: LogProbs, first_event: int,
            begin: int, end: int) -> tuple[np.ndarray, list[list[int]]]:
-    """log P of label and next word in each slot and state, (N, S, L); and the next state, (S, L)."""
+    """Returns log P(label, next word) for each slot, state and label, (N, S, L), and the next states (S, L)."""
     seen, n = max(order - 1, 1), len(words)
     states = list(label_histories(seen, labels))
     index = {state: i for i, state in enumerate(states)}
     follows = [[index[visible((label, *state), seen)] for label in range(labels)] for state in states]
-    # The streams one after another, each after a begin token; there is no token before a begin.
+    # All streams in one line, each after a begin token. −1 before a begin token means that there is no token.
     padded = np.full(n + len(offsets) * (seen + 1), -1, np.int64)
     lengths = np.diff(offsets)
     stream = np.repeat(np.arange(len(lengths)), lengths)
@@ -93,7 +95,7 @@ def _edges(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_
     edges = np.empty((n, len(states), labels))
     events = np.tile(first_event + np.arange(labels), (n, 1))  # label 0 has no token: its column is the next word
     events[:, 0] = following
-    after: dict[tuple[LabelHistory, int], np.ndarray] = {}  # states made equal by an event share the next word
+    after: dict[tuple[LabelHistory, int], np.ndarray] = {}  # log P of the next word, shared by equal histories
     for i, state in enumerate(states):
         before = token_history(state, seen, padded, slots, first_event)
         edges[:, i] = log_probs(before, events)
@@ -107,10 +109,10 @@ def _edges(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_
 
 
 def _forward_backward(edges: np.ndarray, follows: list[list[int]], offsets: np.ndarray) -> np.ndarray:
-    """Log-posteriors (N, L) of the edges (N, S, L) of a chain whose state is 0 at the begin of a stream."""
+    """Returns the labels' log-posteriors (N, L), given the edges (N, S, L). State 0 is the start of each stream."""
     n, states, labels = edges.shape
     edges = np.exp(edges - edges.max(axis=(1, 2), keepdims=True))
-    size = int(np.ceil(np.sqrt(n)))  # slots of a block, and blocks
+    size = int(np.ceil(np.sqrt(n)))  # the number of blocks, and the number of slots in a block
     matrices = np.zeros((size * size, states, states))
     matrices[n:] = np.eye(states)
     for state, targets in enumerate(follows):
@@ -137,7 +139,7 @@ def _forward_backward(edges: np.ndarray, follows: list[list[int]], offsets: np.n
 
 
 def _scan(matrices: np.ndarray, begin: np.ndarray) -> np.ndarray:
-    """The row vector before each matrix, up to a factor: begin, begin·M₀, begin·M₀·M₁, …, (blocks, size, S)."""
+    """Returns the row vectors begin, begin·M₀, begin·M₀·M₁, …, each up to a factor, (blocks, size, S)."""
     blocks, size, states = matrices.shape[:3]
     product = np.broadcast_to(np.eye(states), (blocks, states, states))
     for step in range(size):

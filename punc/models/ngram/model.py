@@ -1,16 +1,17 @@
 """4-gram: the hidden-event language model of Stolcke et al. 1998, as in Tilk & Alumäe 2015, section 3.
 
-An interpolation of Kneser-Ney smoothed n-gram models over words and punctuation, one for each source of text:
+An interpolation of Kneser-Ney smoothed n-gram models over words and punctuation, with one model per source of text:
 
-    P(x | h) = Σ_k λ_k P_k(x | h)       λ by expectation maximization on the development set
+    P(x | h) = Σ_k λ_k P_k(x | h)       λ: expectation maximization on the development set
 
-The token of a punctuation mark is its label's name in angle brackets, `<COMMA>`; the first label has no token. A word
-outside the vocabulary is `<UNK>`. The posterior of a label in a slot is a sum over all label sequences.
+The token of a punctuation mark is its label's name in angle brackets, such as `<COMMA>`; the first label has no token.
+A word outside the vocabulary is `<UNK>`. The posterior of a label in a slot is a sum over all label sequences.
 
     punc train --model ngram --train-set text1,text2 --dev-set dev data/store_word exp/4-gram
 
-KenLM's `lmplz` (utils/install_lmplz.sh) estimates the models, or another program: `arpa`. Tilk & Alumäe prune "n-gram
-probabilities accounting for less than 10⁻⁷ training set perplexity improvement" (`entropy_pruning`).
+KenLM's `lmplz` (utils/install_lmplz.sh) estimates the models. With the option `arpa`, the models of another program are
+used. Tilk & Alumäe prune "n-gram probabilities accounting for less than 10⁻⁷ training set perplexity improvement"
+(`entropy_pruning`).
 """
 
 import logging
@@ -36,9 +37,9 @@ logger = logging.getLogger(__name__)
 
 WRITE_SIZE = 1 << 20  # tokens written at once
 RESERVED = "<s>", "</s>", "<unk>", "<UNK>"  # tokens of language models that are not words of a text
-UNKNOWN = "<UNK>"  # a word like others; `<unk>` is the estimation's token for words that it never saw
+UNKNOWN = "<UNK>"  # to lmplz, a word like any other; its own `<unk>` stands for words that are not in its text
 MOST_STATES = 10_000  # label histories of a model; with more, posteriors cannot be computed
-MEMORY = "1G"  # that lmplz uses
+MEMORY = "1G"  # the memory that lmplz may use
 EM_ROUNDS, EM_TOLERANCE = 100, 1e-5
 
 
@@ -46,11 +47,11 @@ class Model(NonGradientModel):
     """Interpolated n-gram models over words and punctuation.
 
     order           length of the longest n-grams, in tokens
-    prune           leave out n-grams with at most this count, given for each order; the last count holds for all
-                    higher orders, as in lmplz
+    prune           for each order, leave out n-grams with at most this count; the last count applies to all higher
+                    orders, as in lmplz
     entropy_prune   then leave out n-grams whose removal raises the perplexity by less than this share, such as 1e-7;
-                    0: none
-    arpa            ARPA files, separated by commas, instead of models estimated on the training sets
+                    0: leave out none
+    arpa            ARPA files, separated by commas, to use instead of models estimated on the training sets
     """
 
     def __init__(self, vocab: int, labels: int, order: int = 4, prune: str = "0,0,1,1",
@@ -66,7 +67,7 @@ class Model(NonGradientModel):
             raise InputError(f"prune={prune}", "write counts that start with 0 and do not decrease: 0,0,1,1") from None
         self.order, self.thresholds, self.arpa = order, thresholds, arpa
         self.entropy_prune = entropy_prune
-        self.vocab, self.n_labels = vocab, labels  # tokens: words, labels (the first is not used), <s>
+        self.vocab, self.n_labels = vocab, labels  # token ids: words, then labels (the first one is not used), then <s>
         self.models: list[Backoff] = []
 
     def fit(self, store: Store, train_sets: list[str], dev_set: str, seed: int = 1) -> None:
@@ -115,12 +116,12 @@ class Model(NonGradientModel):
                               self.vocab, self.vocab + self.n_labels, END)
 
     def log_probs(self, history: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-        """log P(token | history), (M, K), of histories (M, H) and tokens (M, K)."""
+        """Returns log P(token | history), (M, K), given histories (M, H) and tokens (M, K)."""
         each = self.component_log_probs(history, tokens)
         return each[0] if len(each) == 1 else np.logaddexp.reduce(each + self.log_weights[:, None, None])
 
     def component_log_probs(self, history: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-        """The same for each of the interpolated models, (models, M, K)."""
+        """Like `log_probs`, but for each of the interpolated models, (models, M, K)."""
         result = np.empty((len(self.models), *tokens.shape), np.float32)
         for log_probs, model in zip(result, self.models):
             contexts = model.contexts(history)
@@ -129,7 +130,7 @@ class Model(NonGradientModel):
         return result
 
     def _component_log_probs_of(self, data: StoreSet) -> np.ndarray:
-        """log P of every token of a labelled set, words and punctuation, by each of the models, (models, M)."""
+        """For each model, log P of every token (word or mark) of a labelled set, (models, M)."""
         found, labels = [], np.asarray(data.labels)
         for begin, end in zip(data.offsets[:-1].tolist(), data.offsets[1:].tolist()):
             tokens = np.append(with_events(data.ids[begin:end], labels[begin:end], self.vocab), END)
@@ -140,24 +141,24 @@ class Model(NonGradientModel):
 
 
 def tokens_of(vocabulary: Vocabulary, labels: LabelSet) -> list[str]:
-    """The tokens of the model, in the order of their ids: words, labels, the begin of a text."""
+    """Returns the tokens of the model in the order of their ids: words, labels, and `<s>`."""
     events = [f"<{label.name}>" for label in labels]
     taken = {*RESERVED, *events}
-    # A word that is spelled like a reserved token gets a name that no word of a text can have.
+    # A word that is spelled like a reserved token is renamed. The new name contains a space, so no other word has it.
     words = [f"{token} word" if token in taken else token for token in vocabulary.tokens]
     words[UNK], words[END] = UNKNOWN, "</s>"
     return [*words, *events, "<s>"]
 
 
 def with_events(ids: np.ndarray, labels: np.ndarray, first_event: int) -> np.ndarray:
-    """The ids of words, each with its label after it unless that is the first label: one sequence of tokens, int64."""
+    """Returns the ids of words and labels as one sequence, int64. Each label follows its word; label 0 is left out."""
     pairs = np.stack([ids, first_event + labels.astype(np.int64)], axis=1)
     keep = np.stack([np.ones(len(ids), bool), labels > 0], axis=1)
     return pairs[keep]
 
 
 def write_text(path: Path, data: StoreSet, tokens: list[str], first_event: int) -> None:
-    """Write a labelled set as training text, one line for each stream."""
+    """Write a labelled set as training text, one line per stream."""
     labels = np.asarray(data.labels)
     names = np.array([UNKNOWN if " " in token or token in RESERVED else token for token in tokens], object)
     with open(path, "w", encoding="utf-8", newline="\n") as file:
@@ -169,7 +170,7 @@ def write_text(path: Path, data: StoreSet, tokens: list[str], first_event: int) 
 
 
 def estimate(text: Path, arpa: Path, order: int, thresholds: list[int]) -> None:
-    """Estimate a Kneser-Ney model with lmplz. Raises InputError if it is missing or fails."""
+    """Estimate a Kneser-Ney model with lmplz. Raises InputError if lmplz is missing or fails."""
     lmplz = shutil.which("lmplz")
     if not lmplz:
         raise InputError("no lmplz on PATH", "build it: bash utils/install_lmplz.sh; or give --arpa")
@@ -182,7 +183,8 @@ def estimate(text: Path, arpa: Path, order: int, thresholds: list[int]) -> None:
 
 
 def interpolation(log_probs: np.ndarray) -> np.ndarray:
-    """The weights (models,) that maximize the probability of a text, by EM; log_probs (models, M) of its tokens."""
+    """Returns the interpolation weights (models,) that maximize the probability of a text, found by EM. `log_probs`
+    (models, M) are the log-probabilities of the tokens of the text."""
     probs = np.exp(log_probs.astype(np.float64))
     weights = np.full(len(log_probs), 1 / len(log_probs))
     for _ in range(EM_ROUNDS):

@@ -1,11 +1,11 @@
 """Features of the slots of a text for a word-level CRF (Gale & Parthasarathy 2017, section 2.2).
 
-A *template* is a kind of feature and the words that it reads, `word[0..1]`. Its value in a slot is a *key*, an
-integer. A slot has at most one key of a template, except for triggers: a window can have any number of them.
+A *template* is a kind of feature together with the words that it reads, such as `word[0..1]`. Its value in a slot is an
+integer, the *key*. A slot has at most one key of each template, except that a window can have any number of triggers.
 
     word[i..j]     the n-gram of the words i to j around the slot: 0 is the word before it, 1 the word after it
-    shape[i]       the shape of word i: runs of letters as a or A, runs of digits as 0, other characters unchanged
-    suffix3[i]     the last three characters of word i, if it is longer than that
+    shape[i]       the shape of word i: each run of letters becomes a or A, each run of digits 0; the rest is unchanged
+    suffix3[i]     the last three characters of word i, if it has more than three
     cluster4[i]    the first four bits of the Brown cluster of word i
     lm[l]          the posterior of label l by another model, as log-odds in steps of LM_STEP
     trigger[n]     a trigger of n words in the window
@@ -13,13 +13,14 @@ integer. A slot has at most one key of a template, except for triggers: a window
 The unknown word and END have no shape, suffix or cluster. The form of a new word has a shape and a suffix, but no
 cluster (`tokens.tokenizers.form`).
 
-Triggers are n-grams that occur near a mark: in the window of its slot, which is the `before` words up to the slot and
-the `after` words after it, within the stream. Those of a mark p have the largest point-wise mutual information
+Triggers are n-grams that occur near a mark, in the window of its slot. The window is the `before` words up to the slot
+and the `after` words after it, within the stream. For each mark p, the triggers are the n-grams with the largest
+point-wise mutual information over the slots of the training text:
 
     P(n-gram in window, mark = p) / (P(n-gram in window) P(mark = p))
 
-over the slots of the training text. An n-gram is in the windows of a run of slots. Overlapping runs of the same n-gram
-are cut, so that a slot counts once. The key of an n-gram is the number whose digits are its words in base `vocab`.
+Each occurrence of an n-gram is in the windows of a run of slots. Overlapping runs of the same n-gram are cut, so that
+each slot counts once. The key of an n-gram is the number whose digits in base `vocab` are its words.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,12 +36,12 @@ from punc.tokens.vocabulary import END
 
 SHAPED = 0, 1  # the words whose shape and suffixes are features
 CLUSTERED = -1, 0, 1, 2  # the words whose clusters are features
-LM_STEP, LM_STEPS = 0.5, 20  # log-odds of one step; steps on each side of even odds
-MARGIN = 32  # words on each side of the slots that are loaded with them; templates read fewer
+LM_STEP, LM_STEPS = 0.5, 20  # the size of a step in log-odds, and the number of steps on each side of even odds
+MARGIN = 32  # words that are loaded on each side of the slots; templates read fewer
 
 
 class Template(NamedTuple):
-    """A kind of feature and the words that it reads."""
+    """A kind of feature, and the words that it reads."""
 
     kind: str  # word, trigger, lm, or the name of a word table
     first: int  # the first word, relative to the slot; for lm, the label
@@ -54,7 +55,7 @@ class Template(NamedTuple):
 
 
 class Text(NamedTuple):
-    """What features are computed from."""
+    """The data that features are computed from."""
 
     ids: np.ndarray  # the words of all streams (N,)
     offsets: np.ndarray  # stream i is [offsets[i]:offsets[i + 1]]
@@ -62,18 +63,19 @@ class Text(NamedTuple):
 
 
 def shape_table(words: Sequence[str]) -> np.ndarray:
-    """A number for the shape of each word or form of a vocabulary, int32 (V,); −1 for the special tokens."""
+    """Returns, for each word or form of a vocabulary, the number of its shape, int32 (V,); −1 for special tokens."""
     return _numbered([None if i <= END else form[0] if (form := parse_form(word)) else word_shape(word)
                       for i, word in enumerate(words)])
 
 
 def suffix_table(words: Sequence[str], length: int) -> np.ndarray:
-    """A number for the last `length` characters of each word, int32 (V,); −1 for special tokens and shorter words."""
+    """Returns, for each word, a number for its last `length` characters, int32 (V,). The number is −1 for special
+    tokens, and for words that are not longer than that."""
     return _numbered([None if i <= END else _suffix(word, length) for i, word in enumerate(words)])
 
 
 def _suffix(word: str, length: int) -> str | None:
-    """The last characters of a word or form; None if it is not longer than that."""
+    """Returns the last `length` characters of a word or form; None if the word is not longer, or the form shorter."""
     form = parse_form(word)
     if form:
         return form[1][-length:] if len(form[1]) >= length else None
@@ -81,11 +83,9 @@ def _suffix(word: str, length: int) -> str | None:
 
 
 def read_clusters(path: StrPath) -> dict[str, str]:
-    """The bit string of each word, from a file of `BITS<TAB>WORD<TAB>COUNT` lines, the format `paths` of Liang's
-    program (Liang 2005). The bits are the path from the root of the merge tree to the word's leaf (Brown et al. 1992).
-
-    Raises InputError, with file and line, if the file has another format.
-    """
+    """Reads a file `paths` of Liang's program (Liang 2005), with lines `BITS<TAB>WORD<TAB>COUNT`. Returns word → bits.
+    The bits are the path from the root of the merge tree to the word's leaf (Brown et al. 1992). Raises InputError,
+    with file and line, if the file has another format."""
     bits: dict[str, str] = {}
     for number, line in decoded_lines(path):
         fields = line.split("\t")
@@ -102,7 +102,7 @@ def read_clusters(path: StrPath) -> dict[str, str]:
 
 
 def cluster_table(words: Sequence[str], clusters: dict[str, str], bits: int) -> np.ndarray:
-    """A number for the first bits of each word's cluster, int32 (V,); −1 for words without a cluster."""
+    """Returns, for each word, a number for the first `bits` bits of its cluster, int32 (V,); −1: it has no cluster."""
     prefixes = [None if i <= END or word not in clusters else clusters[word][:bits] for i, word in enumerate(words)]
     return _numbered(prefixes)
 
@@ -113,7 +113,12 @@ def _numbered(values: list[str | None]) -> np.ndarray:
 
 
 def templates(window: int, ngram: int, tables: Sequence[str], lm_labels: int, trigger_ngram: int) -> list[Template]:
-    """The templates of a model with these word tables, labels of another model, and triggers up to this length."""
+    """Returns the templates of a model.
+
+    tables          names of the word tables
+    lm_labels       number of labels whose posteriors by another model are features
+    trigger_ngram   length of the longest triggers
+    """
     result = [Template("word", first, n) for n in range(1, ngram + 1) for first in range(1 - window, window - n + 2)]
     result += [Template(name, first) for name in tables
                for first in (CLUSTERED if name.startswith("cluster") else SHAPED)]
@@ -122,8 +127,12 @@ def templates(window: int, ngram: int, tables: Sequence[str], lm_labels: int, tr
 
 
 class Finder:
-    """Finds the keys of a text, given a number for each word (V,) in each table, the sorted keys of the triggers of 1,
-    2, … words, and how many words the trigger window has up to a slot and after it."""
+    """Finds the keys of a text.
+
+    tables          for each word table, a number for each word of the vocabulary (V,)
+    triggers        the sorted keys of the triggers of 1, 2, … words
+    before, after   how many words the trigger window has up to a slot, and after it
+    """
 
     def __init__(self, vocab: int, tables: dict[str, np.ndarray], triggers: Sequence[np.ndarray], before: int,
                  after: int):
@@ -132,7 +141,8 @@ class Finder:
 
     def keys(self, templates: Sequence[Template], text: Text, start: int,
              stop: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """For each template, slots in [start, stop), minus start, and their keys, two int64 arrays (M,)."""
+        """Yields, for each template, the slots in [start, stop) that have keys, minus start, and the keys, int64 (M,).
+        """
         slots = np.arange(start, stop)
         stream = np.searchsorted(text.offsets, slots, side="right") - 1
         begins, ends = text.offsets[stream], text.offsets[stream + 1]
@@ -141,7 +151,7 @@ class Finder:
         words: dict[int, np.ndarray] = {}
 
         def word(offset: int) -> np.ndarray:
-            """The words at an offset from the slots; END outside of their stream."""
+            """Returns the words at an offset from the slots; END outside the slot's stream."""
             if offset not in words:
                 indices = slots + offset
                 inside = (indices >= begins) & (indices < ends)
@@ -167,7 +177,7 @@ class Finder:
 
 
 def odds_step(log_probs: np.ndarray) -> np.ndarray:
-    """Log-posteriors as whole steps of log-odds, 0 … 2 LM_STEPS; LM_STEPS is even odds."""
+    """Converts log-posteriors to log-odds, rounded to steps 0 … 2 LM_STEPS. Step LM_STEPS means even odds."""
     log_probs = np.minimum(log_probs.astype(np.float64), -1e-12)
     odds = log_probs - np.log(-np.expm1(log_probs))
     return np.clip(np.rint(odds / LM_STEP), -LM_STEPS, LM_STEPS).astype(np.int64) + LM_STEPS
@@ -175,10 +185,10 @@ def odds_step(log_probs: np.ndarray) -> np.ndarray:
 
 def attributes(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[np.ndarray],
                slots: int) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of the features of each slot, int64 (M,), and ends (slots,): slot i has [ends[i − 1]:ends[i]].
+    """Returns the feature numbers of all slots, int64 (M,), and ends (slots,): slot i has [ends[i − 1]:ends[i]].
 
     found    the result of `Finder.keys`
-    tables   the sorted keys of each template that are features; features are numbered in this order, from 0
+    tables   for each template, the sorted keys that are features; features are numbered in this order, from 0
     """
     slots_of, numbers, base = [], [], 0
     for (where, keys), table in zip(found, tables, strict=True):
@@ -193,7 +203,8 @@ def attributes(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[
 
 def scores(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[np.ndarray],
            weights: Sequence[np.ndarray], slots: int, labels: int) -> np.ndarray:
-    """The sum of the weights (keys, L) of the features of each slot, float64 (slots, L); `found` as in `attributes`."""
+    """Returns, for each slot, the sum of the weights (keys, L) of its features, float64 (slots, L). For `found` and
+    `tables`, see `attributes`."""
     result = np.zeros((slots, labels))
     for (where, keys), table, weight in zip(found, tables, weights, strict=True):
         number = find_sorted(table, keys)
@@ -204,7 +215,7 @@ def scores(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[np.n
 
 
 def ngram_keys(ids: np.ndarray, n: int, vocab: int) -> np.ndarray:
-    """The key of the n-gram that starts at each word except the last n − 1, int64 (N − n + 1,)."""
+    """Returns, for each word except the last n − 1, the key of the n-gram that starts there, int64 (N − n + 1,)."""
     ids = np.asarray(ids)
     count = max(len(ids) - n + 1, 0)
     keys = np.zeros(count, np.int64)
@@ -215,11 +226,9 @@ def ngram_keys(ids: np.ndarray, n: int, vocab: int) -> np.ndarray:
 
 def runs(ids: np.ndarray, offsets: np.ndarray, n: int, vocab: int, before: int, after: int,
          wanted: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The slots whose windows have each n-gram of the words (N,), or each of the `wanted` ones (sorted keys).
-
-    Returns runs of slots, int64 (M,) each: the keys of their n-grams, and the first and the last slot of each. They are
-    sorted by key and slot; runs of a key are disjoint.
-    """
+    """Finds, for each n-gram of the words (N,), the slots whose windows contain it. `wanted`: only for these keys.
+    Returns runs of slots as three int64 arrays (M,): the key of the n-gram, the first slot, and the last slot. Runs are
+    sorted by key and slot; runs of the same key are disjoint. The keys in `wanted` must be sorted."""
     keys = ngram_keys(ids, n, vocab)
     starts = np.arange(len(keys))
     if wanted is not None:
@@ -232,7 +241,7 @@ def runs(ids: np.ndarray, offsets: np.ndarray, n: int, vocab: int, before: int, 
     holds = np.flatnonzero((starts + n <= ends) & (first <= last))
     order = holds[np.argsort(keys[holds], kind="stable")]
     keys, first, last = keys[order], first[order], last[order]
-    # Within a key, starts and ends of runs ascend: a run can only overlap the run before it.
+    # Among the runs of a key, starts and ends ascend, so a run can only overlap the previous run.
     again = 1 + np.flatnonzero(keys[1:] == keys[:-1])
     first[again] = np.maximum(first[again], last[again - 1] + 1)
     new = first <= last
@@ -241,10 +250,11 @@ def runs(ids: np.ndarray, offsets: np.ndarray, n: int, vocab: int, before: int, 
 
 def select(ids: np.ndarray, labels: np.ndarray, offsets: np.ndarray, vocab: int, n_labels: int, number: int,
            before: int, after: int, min_count: int, longest: int = 3) -> list[np.ndarray]:
-    """The keys of the triggers of all marks, one sorted array for each length of 1 to `longest` words.
+    """Returns the keys of the triggers of all marks, as one sorted array for each length from 1 to `longest` words.
 
-    number      maximal number of triggers of a mark; ties go to those in more marks' windows, then to shorter ones
-    min_count   a trigger of p is in the windows of at least this many marks p: rare n-grams have large information
+    number      maximum number of triggers of a mark; ties go to n-grams in the windows of more marks, then to shorter
+    min_count   a trigger of p is in the windows of at least this many marks p; otherwise rare n-grams would win,
+                because their mutual information is large
     """
     labels = np.asarray(labels)
     found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
@@ -268,7 +278,7 @@ def select(ids: np.ndarray, labels: np.ndarray, offsets: np.ndarray, vocab: int,
     for label in range(1, n_labels):
         joint = np.concatenate([f[1][label] for f in found])
         enough = np.flatnonzero(joint >= min_count)
-        # P(mark = p) is the same for all n-grams.
+        # P(mark = p) is the same for all n-grams, so it does not change their order.
         best = enough[np.lexsort((sizes[enough], -joint[enough], -joint[enough] / slots[enough]))[:number]]
         for size, key in zip(sizes[best].tolist(), keys[best].tolist()):
             chosen[size].add(key)
@@ -277,7 +287,7 @@ def select(ids: np.ndarray, labels: np.ndarray, offsets: np.ndarray, vocab: int,
 
 def firing(ids: np.ndarray, offsets: np.ndarray, start: int, stop: int, n: int, vocab: int, before: int,
            after: int, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The wanted n-grams in the windows of the slots [start, stop): slots minus start, and keys, int64 (M,) each."""
+    """Finds the wanted n-grams in the windows of slots [start, stop). Returns (slots minus start, keys), (M,) each."""
     left, right = max(start - before + 1, 0), min(stop + after, len(ids))
     inside = offsets[(offsets > left) & (offsets < right)]
     around = np.concatenate([[left], inside, [right]]) - left

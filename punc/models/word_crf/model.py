@@ -1,13 +1,14 @@
 """Word CRF: a linear-chain CRF on features of the words around a slot (Gale & Parthasarathy 2017, section 2.2).
 
-The paper gives no window, length or number; the defaults are ours. Do not train the language model on the text that
-trains the CRF: its posteriors would be better there than on other text.
+The paper gives no size of the window, length of n-grams or number of triggers; the defaults are ours. Do not train the
+language model on the CRF's training text, because its posteriors would be better there than on other text.
 
-CRFsuite (Okazaki 2007; python-crfsuite, the extra `crf`) trains by L-BFGS, with OWL-QN for L1. Decoding needs neither.
-Long streams are trained in chunks whose features see past the cut, and decoded in overlapping chunks.
+CRFsuite (Okazaki 2007; python-crfsuite, the extra `crf`) trains by L-BFGS, with OWL-QN for L1. Decoding does not need
+CRFsuite. For training, long streams are cut into chunks, whose features see past the cut. They are decoded in
+overlapping chunks.
 
-In a store of words, a word outside the vocabulary is `<unk>`, without shape or suffix. A store with --token-type form
-keeps them (`tokens.tokenizers.form`). Make it with all words (--min-count 1): rare features are left out here.
+In a store of words, a word outside the vocabulary is `<unk>` and has no shape or suffix. A store with --token-type form
+keeps shapes and suffixes (`tokens.tokenizers.form`). Use --min-count 1, because rare features are left out here.
 
     punc make-store --token-type form --labels conf/labels.txt data/store_form data/train data/dev
     punc train --model word_crf --train-set train --dev-set dev data/store_form exp/CRF
@@ -37,15 +38,15 @@ logger = logging.getLogger(__name__)
 BATCH_SLOTS = 1 << 15  # slots whose features are computed at once
 TRAINING_CHUNK = 1024  # slots of a stream that are one chain in training
 SUFFIXES = 3  # characters of the longest suffixes of the words next to a slot
-CLUSTER_BITS = 4, 6, 10, 20  # bits of the prefixes of clusters
-MIN_COUNT = 2  # the least count of a feature in the training text
-TRIGGER_NGRAM = 3  # words of the longest triggers
+CLUSTER_BITS = 4, 6, 10, 20  # lengths of the cluster prefixes that are features, in bits
+MIN_COUNT = 2  # the minimum count of a feature in the training text
+TRIGGER_NGRAM = 3  # the number of words in the longest triggers
 TRIGGER_BEFORE, TRIGGER_AFTER = 10, 2  # words up to a slot, and after it, that are searched for triggers
-TRIGGER_COUNT = 10  # the least number of marks near which a trigger occurs
+TRIGGER_COUNT = 10  # the minimum number of marks near which a trigger occurs
 CHUNK_SIZE = 512  # slots of a chunk in decoding
-CONTEXT = 64  # slots on each side of a chunk that are read with it
-BATCH_SIZE = 512  # chunks side by side
-UNSEEN = -30.0  # score of a label that is not in the training text
+CONTEXT = 64  # additional slots that are read on each side of a chunk
+BATCH_SIZE = 512  # chunks computed together
+UNSEEN = -30.0  # the score of a label that is not in the training text
 LOG_INTERVAL = 10  # iterations between messages
 
 
@@ -168,7 +169,7 @@ class Model(NonGradientModel):
                       TRIGGER_AFTER, TRIGGER_COUNT, TRIGGER_NGRAM)
 
     def _frequent(self, finder: Finder, template: Template, texts: list[Text]) -> np.ndarray:
-        """The sorted keys of a template that become features."""
+        """Returns the sorted keys of a template that are frequent enough to become features."""
         if template.kind == "trigger":
             return self.arrays[f"triggers.{template.size}"]
         found = [next(finder.keys([template], text, 0, len(text.ids)))[1] for text in texts]
@@ -190,7 +191,7 @@ class Model(NonGradientModel):
 
 
 def batches(offsets: np.ndarray) -> Iterator[np.ndarray]:
-    """The edges of the training chunks of all streams, in batches of about BATCH_SLOTS slots that share an edge."""
+    """Yields the edges of all training chunks in batches of about BATCH_SLOTS slots. Adjacent batches share an edge."""
     chunks = cut(offsets, None, TRAINING_CHUNK, 0)
     edges = np.append(offsets[chunks.stream] + chunks.begin, offsets[-1])
     first = 0
@@ -202,11 +203,13 @@ def batches(offsets: np.ndarray) -> Iterator[np.ndarray]:
 
 def log_marginals(scores: np.ndarray, transitions: np.ndarray, offsets: np.ndarray, chunk_size: int = CHUNK_SIZE,
                   context: int = CONTEXT) -> np.ndarray:
-    """The log of the marginal probability of each label in each slot, float32 (N, L), from the scores of labels (N, L)
-    and of pairs, a label (row) and the next one (column), (L, L).
+    """Returns the log of the marginal probability of each label in each slot, float32 (N, L).
+
+    scores        (N, L) the score of each label in each slot
+    transitions   (L, L) the score of a label (row) followed by another (column)
 
     The influence of one label on another fades with their distance, so a chunk needs only some slots on both sides.
-    Chunks of similar length are computed side by side, so that Python loops over the slots of one chunk only.
+    Chunks of similar length are computed together, so that a Python loop over the slots of one chunk is enough.
     """
     result = np.empty(scores.shape, np.float32)
     chain = LinearChain(scores.shape[1])
@@ -226,7 +229,8 @@ def log_marginals(scores: np.ndarray, transitions: np.ndarray, offsets: np.ndarr
 
 
 def weights_of(path: Path, numbers: int, labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The float32 weights in a model file of CRFsuite: of features (numbers, L), transitions (L, L), bias (L,)."""
+    """Reads a model file of CRFsuite. Returns feature weights (numbers, L), transitions (L, L) and bias (L,), float32.
+    """
     import pycrfsuite
     tagger = pycrfsuite.Tagger()
     tagger.open(str(path))
@@ -248,7 +252,7 @@ def weights_of(path: Path, numbers: int, labels: int) -> tuple[np.ndarray, np.nd
 
 
 def make_trainer(c1: float, c2: float, iterations: int) -> Any:
-    """A trainer of CRFsuite that logs its progress."""
+    """Returns a CRFsuite trainer that logs its progress."""
     import pycrfsuite
 
     class Trainer(pycrfsuite.Trainer):

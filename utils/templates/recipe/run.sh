@@ -9,22 +9,22 @@ cd "$(dirname "$0")"
 
 stage=0
 stop_stage=100
-# EDIT: a folder of punctuated texts, NAME.txt; the times of their words: a CTM, or a folder of CTMs, TextGrids or Gentle's
-# JSON; or instead recordings, NAME.wav, which stage 2 aligns with the words as conf/align.conf says; ASR output for the
-# texts: a CTM or a folder of CTMs; who speaks: lines TEXT SPEAKER …, or utt2spk. NAME is the id in all of them.
-# All except the texts may be empty.
+# EDIT: text: a folder of punctuated texts, NAME.txt. times: the times of their words, a CTM, or a folder of CTMs,
+# TextGrids or Gentle's JSON. audio: instead of times, recordings NAME.wav, which stage 2 aligns as conf/align.conf
+# says. asr: ASR output for the texts, a CTM or a folder of CTMs. speakers: who speaks, lines TEXT SPEAKER …, or
+# utt2spk. NAME is the id in all of them. All except text may be empty.
 text=@TEXT@
 times=@TIMES@
 audio=@AUDIO@
 asr=@ASR@
 speakers=@SPEAKERS@
-# EDIT: the kinds of text to remove because nobody said them; prepare counts and shows what looks like these. Other
-# kinds are urls, round-brackets, stars and headings: punc prepare --help.
+# EDIT: the kinds of text to remove because nobody said them. punc prepare counts and shows text that looks like other
+# kinds: urls, round-brackets, stars and headings. See punc prepare --help.
 clean=entities,tags,square-brackets,curly-brackets,timestamps,speaker-labels
 systems=              # names separated by spaces; all if empty
-min_count=2           # EDIT: least count of a word in the vocabulary
-threads=1             # of PyTorch
-nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
+min_count=2           # EDIT: minimum count of a word in the vocabulary
+threads=1             # threads of PyTorch
+nj=2                  # number of processes for text; if --cmd is not run.pl, number of jobs
 help_message="usage: $0 [--text DIR] [--times TIMES | --audio DIR] [--asr CTM-OR-DIR] [--systems NAMES] [--stage N]"
 
 . ./cmd.sh
@@ -37,17 +37,18 @@ choose_systems
 command -v lmplz >/dev/null || leave_out lmplz "no lmplz (utils/install_lmplz.sh builds it)"
 sets="train rest tree dev test_ref"
 
-# Stage 0: check the texts, the word times, the recordings and the ASR output. Split the texts into sets by words, with no
-# speaker in two sets: a tenth each for the test and for development. data/split has a list for each set, which you may
-# edit, and the counts. EDIT: --leave-out 5 leaves sentences of five words or more out of training if a test has them.
+# Stage 0: check the texts, the word times, the recordings and the ASR output. Split the texts into sets, so that no
+# speaker is in two sets: a tenth of the words each for test and development, the rest for training. data/split has a
+# list for each set, which you may edit, and the counts. EDIT: --leave-out 5 removes sentences of five or more words
+# from training if another set has them.
 if runs 0; then
   check_texts.py ${times:+--times "$times"} ${audio:+--audio "$audio"} ${asr:+--asr "$asr"} "$text"
   split_texts.py --nj "$nj" ${speakers:+--speakers "$speakers"} "$text" data/split
 fi
 
-# Stage 1: make the data directories. EDIT: conf/abbreviations.txt has English words with dots that are not marks; punc
-# abbreviations learns those of other texts. The tree of 4-gram+DT-p is trained on the set tree, its 4-gram on rest;
-# together they are the set train.
+# Stage 1: make the data directories. EDIT: conf/abbreviations.txt has English words whose dots are not marks; for other
+# texts, punc abbreviations can learn such words. The sets tree and rest together are train: 4-gram+DT-p trains its tree
+# on tree, and its 4-gram on rest.
 if runs 1; then
   for set in $sets; do
     prepare_listed "$set" --format prose --keep-names true --abbreviations conf/abbreviations.txt --clean "$clean" \
@@ -55,8 +56,8 @@ if runs 1; then
   done
 fi
 
-# Stage 2: align the recordings; find the pause after each word, and plot labels and pauses; give the ASR output of the test
-# texts their labels.
+# Stage 2: align the recordings, find the pause after each word, and plot labels and pauses. Project the labels of the
+# test texts onto their ASR output.
 if runs 2; then
   if [ -n "$audio" ] && [ -z "$times" ]; then
     times=data/align/times
