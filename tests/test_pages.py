@@ -255,9 +255,9 @@ def test_findings_that_are_wrong_raise_with_file_and_line(wrong, message):
 
 
 @pytest.mark.parametrize(("finding", "why"), [
-    ("Y and T-X: {Y > T-X ref overall.F1}", "overall.F1 on ref is 59.2 of Y, 61.0 (p < 0.0001) of T-X"),
-    ("Y and T-X: {Y > T-X ref Err}", "Err on ref is 5.9 of Y, 6.1 (p = 0.2089) of T-X"),
-    ("Y and T-X: {T-X > Y ref Err}", "Err on ref is 6.1 of T-X, 5.9 (p = 0.2089) of Y"),
+    ("Y and T-X: {Y > T-X ref overall.F1}", "overall.F1 on ref is 59.2 for Y, but 61.0 (p < 0.0001) for T-X"),
+    ("Y and T-X: {Y > T-X ref Err}", "Err on ref is 5.9 for Y, but 6.1 (p = 0.2089) for T-X"),
+    ("Y and T-X: {T-X > Y ref Err}", "Err on ref is 6.1 for T-X, but 5.9 (p = 0.2089) for Y"),
     ("4-gram has {4-gram ref Err}", "the page has no row of 4-gram on ref"),
     ("T-X has {T-X asr Err}", "the page has no row of T-X on asr"),
     ("Y has {Y test2011 Err}", "the page has no row of Y on test2011"),

@@ -84,7 +84,7 @@ def test_has_bfloat16_false_if_pytorch_fails(monkeypatch):
     assert not has_bfloat16()
 
 
-# In bytes objects, because NumPy asks for huge pages if it can.
+# The memory is taken in bytes objects, not arrays, because NumPy asks for huge pages if it can.
 TAKE = """
 import resource
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt

@@ -31,7 +31,7 @@ SETTINGS = {"dev_set": "dev_before", "batch_size": 20, "epochs": 4, "threads": 1
 
 
 def teacher_of(labels, targets, weight=0.5):
-    """A teacher of one stream with these labels (N,) and targets (slots, L), in 256ths: they need not add up to 255."""
+    """A teacher of one stream with these labels (N,) and targets (slots, L), in 64ths: they need not add up to 255."""
     labels = np.array(labels, np.int8)
     return Teacher(stream_of(labels), SoftTargets([np.array(targets, np.float32) * 64], labels), weight)
 

@@ -543,7 +543,7 @@ def test_train_that_diverges_keeps_the_last_good_epoch(toy_store, tmp_path, monk
 
 @pytest.fixture(scope="module")
 def long_words(tmp_path_factory):
-    """A store of characters. Words exceed a stateful batch; the next word's first letter determines the label."""
+    """A store of characters. A word is longer than a stateful batch; the next one's first letter decides its label."""
     place, rng = tmp_path_factory.mktemp("long"), np.random.default_rng(7)
     (place / "labels.txt").write_text("O w\nCOMMA w,\nPERIOD w.\n")
     words = ["".join(rng.choice(list("ab"), 7)) for _ in range(150)]

@@ -47,7 +47,7 @@ if runs 1; then
   for set in $sets; do prepare_listed "$set" --format prose --keep-names true; done
 fi
 
-# Stage 2: find the pause after each word, and plot the pauses; give the ASR output of the test texts their labels.
+# Stage 2: find the pause after each word, and plot the pauses; project the labels of the test texts onto their ASR output.
 if runs 2; then
   for set in $sets; do [ -f "data/$set/pauses.scp" ] || punc pauses "data/$set" data/ref.ctm; done
   # shellcheck disable=SC2086

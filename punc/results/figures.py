@@ -177,7 +177,7 @@ def plot_pauses(by_label: Mapping[str, np.ndarray], path: StrPath, title: str = 
 
 def posteriors(data: DataDir, decode: StrPath, label: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns, for each slot of a data directory, its pause, a system's posterior of `label`, and whether the slot has
-    this label. Raises InputError if `decode`, the output of `punc punctuate`, lacks posteriors of these slots or label.
+    this label. Raises InputError if `decode`, the output of `punc punctuate`, lacks these slots or labels.
     """
     archive = Path(decode) / "post.ark"
     if not archive.is_file():

@@ -163,7 +163,7 @@ class Figures:
             tests = self._tests_of(this, other, name, metric)
             shown += "".join(f" ({_p(test)})" for test in tests)
             if not ahead or any(test.p >= LEVEL for test in tests):
-                raise NotBorneOutError(f"{metric} on {name} is {ours} of {this}, {shown} of {other}")
+                raise NotBorneOutError(f"{metric} on {name} is {ours} for {this}, but {shown} for {other}")
             theirs.append(shown)
         return f"{ours} against " + " and ".join(filter(None, [", ".join(theirs[:-1]), theirs[-1]]))
 

@@ -46,7 +46,7 @@ def found_by(mark: str, pattern: str, probe: str = "") -> tuple[Callable[[str], 
 
 
 def in_brackets(*pairs: tuple[str, str], condition: str = "") -> Kind:
-    """Returns the kind of text in these brackets. The text after the opening bracket must match `condition`."""
+    """Returns a kind that matches text in these brackets, if it matches `condition` after the opening bracket."""
     return Kind(tuple(found_by(begin, rf"\{begin}{condition}[^\{begin}\{end}]{{0,200}}\{end}") for begin, end in pairs))
 
 

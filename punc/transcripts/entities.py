@@ -15,7 +15,7 @@ def decoded(text: str) -> str:
 
 
 def encoded(text: str, like: str) -> str:
-    """Encodes `text`, which replaces `like`. Special characters that both have equally often keep their old forms."""
+    """Encodes `text`, which replaces `like`. A special character as frequent in both keeps its forms in `like`."""
     if not SPECIAL.search(like):
         return text
     forms: dict[str, list[str]] = {_character(form): [] for form in SPECIAL.findall(like)}

@@ -31,7 +31,7 @@ def transcript_of(source: Source, form: str = "", tier: str = "", timed: bool = 
 
     form   `text`, or empty to find the format by the content
     tier   the tier of a TextGrid with the words
-    timed  in JSON, read words with times even if a text has more, such as marks
+    timed  in JSON, read the words that have times, even if a text without times has more, such as marks
 
     Raises InputError for a broken file, an unknown format, and a file with text but no word that can be read.
     """

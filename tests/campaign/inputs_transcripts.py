@@ -1,7 +1,7 @@
 """Files of recognisers and of people who caption, as `punc transcript` reads, marks and writes them.
 
-The output is checked: without new marks it is the same file; with marks it has the same letters and the words that were
-read; in other formats it has all words except those for programs.
+The output is checked: without new marks, it equals the input; with new marks, it has the same letters and all words
+that were read; in another format, it has all words except those meant only for programs.
 """
 
 import html
