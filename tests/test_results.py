@@ -262,7 +262,7 @@ def test_results_of_some_systems_keep_those_of_the_others(toys, capsys):
 @pytest.mark.parametrize(("options", "message"), [
     (["--compare", "good"], "--compare=good is not a pair"),
     (["--compare", "good,bad", "--tested", "overall"], "there is no test of 'overall'; there are "),
-    (["--main", "'good"], "--main ''good': No closing quotation; put quotes around a name with blanks"),
+    (["--main", "'good"], "--main ''good': No closing quotation; put quotes around a name with spaces"),
     (["--main-columns", "Err"], "--main-columns: 'Err' names no set; write METRIC@SET"),
     (["--columns", "DASH"], "no score has a column 'DASH'; there are COMMA PERIOD overall"),
     (["--published", "none"], "none: no such file"),
@@ -429,5 +429,5 @@ def test_render_rows_with_seeds():
     assert "mean and standard deviation over seeds" in pages["RESULTS.md"]
     assert "| **A** | 9.0 ± 0.0 |" in pages["results/ref.md"]
     assert "| A | B | overall.F1 | 63.0 | 62.0 | +1.0 (-3.0 … +5.0) | 0.0100 |" in pages["results/ref.md"]
-    assert "Of a system with several seeds the mean is tested" in pages["results/ref.md"]
+    assert "If a system has several seeds, their mean is tested" in pages["results/ref.md"]
     assert "- A, B, C: `labels:O+COMMA`" in pages["results/ref.md"]

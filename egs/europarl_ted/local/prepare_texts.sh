@@ -60,7 +60,7 @@ more=()
 for set in train_extra train_asr; do [ ! -d data/$set ] || more+=("data/$set"); done
 [ -f data/train_more/text ] || [ ${#more[@]} = 0 ] ||
   "$here"/guess_case.py conf/labels.txt data/train_ted data/train_more "${more[@]}"
-for set in train dev test_mix {train_all,dev,test_mix}_quotes; do
+for set in train dev test_mix train_all_quotes dev_quotes test_mix_quotes; do
   [ -f data/${set}_sentences/text ] || "$here"/sentences.py conf/labels.txt data/$set data/${set}_sentences
 done
 sets=(train_all train train_1m dev train_ted dev_ted {train,dev}_quotes test_mix test_europarl test_conll)
