@@ -51,7 +51,7 @@ def main(labels_file: str, *directories: str) -> None:
         scores.append([f1(mark[own], mark[(posteriors * np.where(silent, factor, 1)).argmax(1)]) for factor in GRID])
         print(directory, *(f"{factor:.2f}:{score:.2f}" for factor, score in zip(GRID, scores[-1])), file=sys.stderr)
     best = GRID[np.mean(scores, axis=0).argmax()]
-    print(",".join(f"{label.name}={best:.2f}" for label in labels if not label.mark and not label.opening))
+    print(",".join(f"{label.name}={best:.2f}" for label, writes_none in zip(labels, silent) if writes_none))
 
 
 if __name__ == "__main__":

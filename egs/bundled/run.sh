@@ -77,5 +77,5 @@ if runs 7; then
   case $systems in en-fifth*) page=conf/results-fifth.conf ;; esac
   [ -f "$page" ] || page=conf/results.conf
   collect_results "$page"
-  for system in $ships; do ! asked $system || [ -f "$exp/$system/model.json" ] || local/pack.sh $system; done
+  for system in $ships; do ! asked $system || [ -f "$exp/$system/model.json" ] || local/pack.sh $system ${pack_options[$system]-}; done
 fi

@@ -9,6 +9,7 @@ cased=true                                              # whether the language h
 tokens=(--token-type subword --vocab-size 24000)        # options of punc make-store
 counted=                                                # the set whose transitions are learned; that of the first source if empty
 ships=$language                                         # bundled models
+declare -A pack_options=()                              # options of punc pack for a bundled model
 declare -A merges=(                                     # what is scored, as --merge of punc score
   ["marks"]="O=O+CAP,COMMA=COMMA+CAP_COMMA,PERIOD=PERIOD+CAP_PERIOD,QUESTION=QUESTION+CAP_QUESTION"
   ["case"]="O=O+COMMA+PERIOD+QUESTION,CAPITAL=CAP+CAP_COMMA+CAP_PERIOD+CAP_QUESTION")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: local/pack.sh SYSTEM
+# usage: local/pack.sh SYSTEM [OPTION …]
 # Makes $exp/packed/SYSTEM: the model in int8, in the form of bundled models, and its card with the figures of
 # $exp/RESULTS.tsv.
 # data, exp, conf and cased are variables of run.sh.
@@ -8,7 +8,6 @@ set -euo pipefail
 model=$exp/$1
 python "$(dirname "$0")/make_card.py" "$1" "$conf/cards.tsv" "$conf/card.md" "$exp/RESULTS.tsv" "$model/scale" >"$model/card.md.new"
 mv "$model/card.md.new" "$model/card.md"
-options=(--scale "$(cat "$model/scale")")
-[ "$1" != en-large ] || options+=(--int8 true)
+options=("${@:2}" --scale "$(cat "$model/scale")")
 ! $cased || options+=(--casing "$data/casing.txt")
 punc pack "${options[@]}" --card "$model/card.md" "$model" "$exp/packed/$1"

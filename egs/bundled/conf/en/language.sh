@@ -1,6 +1,7 @@
 # English: podcasts, debates and calls, teachers of the size of BERT, and tests on output of recognisers.
 # shellcheck shell=bash disable=SC2034,SC2046,SC2086,SC2154
 ships="en en-live en-large"
+pack_options[en-large]="--int8 true"
 counted=text
 engines="amazon google microsoft speechmatics"
 export PYTHONPATH=$PUNC_ROOT/utils/calls:$PYTHONPATH  # for the scripts in local/en
