@@ -474,3 +474,10 @@ def test_sentences_have_both_question_marks_or_neither(seed):
                 assert not sums or max(sums) <= log_probs[range(at, end + 1), base].sum() + 1e-9
         at = end + 1
     assert paired(log_probs, found, offsets, begins, SPANISH).tolist() == found.tolist()
+
+
+def test_question_marks_of_labels_without_all_forms_stay():
+    labels = LabelSet(tuple(label for label in SPANISH if label.name not in ("CAP", "CAP_PERIOD")))
+    log_probs = np.log(np.random.default_rng(3).dirichlet(np.full(len(labels), 0.3), 40))
+    chosen = log_probs.argmax(1)
+    assert paired(log_probs, chosen, np.array([0, 40]), np.ones(1, bool), labels).tolist() == chosen.tolist()

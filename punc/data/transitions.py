@@ -151,7 +151,8 @@ def paired(log_probs: np.ndarray, chosen: np.ndarray, offsets: np.ndarray, begin
 
     Each sentence becomes a statement or a question with one `¿`, whichever is more probable; sentence ends stay.
     Arguments as in `best_sequences`; a stream that does not begin in its first slot, by `begins` (streams,), keeps its
-    first sentence, and every stream an unfinished last one. If labels have no or several openings, nothing changes.
+    first sentence, and every stream an unfinished last one. Nothing changes if the labels have no or several openings,
+    or if a label lacks its form without the opening, with `?` or with a full stop.
     """
     written = {label.written: i for i, label in enumerate(labels)}
     ends = np.array([label.name in labels.sentence_ends for label in labels])
@@ -165,8 +166,11 @@ def paired(log_probs: np.ndarray, chosen: np.ndarray, offsets: np.ndarray, begin
         return np.array([written.get(f"{opening}{'W' if label.capital else 'w'}{label.mark if mark is None else mark}",
                                      -1) for label in labels])
 
+    forms, as_question, as_statement = like(), like(mark=asked), like(mark=stated)
+    if min(forms.min(), as_question.min(), as_statement.min()) < 0:
+        return chosen
     (opening,), slots = labels.openings, np.arange(len(chosen))
-    plain = like()[chosen]
+    plain = forms[chosen]
     opened = like(opening)[plain]
     gains = np.where(opened >= 0, log_probs[slots, opened] - log_probs[slots, plain], -np.inf)
     first = offsets[:-1][np.diff(offsets) > 0]
@@ -176,7 +180,7 @@ def paired(log_probs: np.ndarray, chosen: np.ndarray, offsets: np.ndarray, begin
     sentence = np.repeat(np.arange(len(starts)), lasts - starts + 1)
     best_slots = np.flatnonzero(gains == best[sentence])
     begin = best_slots[np.searchsorted(best_slots, starts)]
-    question, statement = like(mark=asked)[plain[lasts]], like(mark=stated)[plain[lasts]]
+    question, statement = as_question[plain[lasts]], as_statement[plain[lasts]]
     asks = best + log_probs[lasts, question] > log_probs[lasts, statement]
     whole = ends[chosen[lasts]] & ~np.isin(starts, first[~begins[np.diff(offsets) > 0]])
     found = np.where(whole[sentence], plain, chosen)
