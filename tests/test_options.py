@@ -59,6 +59,10 @@ def test_parse_values(parser, arguments):
     assert (values.hidden_dim, values.pauses, values.data_dir) == (5, True, "data")
 
 
+def test_parse_name_that_begins_with_a_dash(parser):
+    assert parser.parse(["--", "-data"]).data_dir == "-data"
+
+
 @pytest.mark.parametrize(("arguments", "message"), [
     (["--hiden-dim", "5", "data"], "unknown option --hiden-dim; did you mean --hidden-dim?"),
     (["--hiden_dim=5", "data"], "unknown option --hiden_dim; did you mean --hidden-dim?"),

@@ -628,7 +628,7 @@ def test_several_files_go_into_a_directory_and_a_broken_one_stops_no_other(tmp_p
     assert {path.name: path.read_text() for path in out.iterdir()} == {
         "a.txt": "How are you?", "b.srt": srt("How are you?")}
     capsys.readouterr()
-    assert main(["transcript", "--to=paragraphs", "en", *paths, str(tmp_path / "text")]) == 1
+    assert main(["transcript", "en", *paths, "--to=paragraphs", str(tmp_path / "text")]) == 1
     error = capsys.readouterr().err
     assert "c.json:1: the JSON is cut short" in error
     assert "text: 1 of 4 files were not punctuated" in error

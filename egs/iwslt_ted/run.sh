@@ -87,7 +87,7 @@ if runs 6; then
     decode_and_score "exp/$system" "exp/$system" "test_ref test_asr"
     case $system in
       DNN | DNN-512) decode_and_score "exp/$system" "exp/${system/DNN/DNN-A}" "test_ref test_asr" --scale O=0.5 ;;
-      CNN-2 | CNN-2-512) decode_and_score "exp/$system" "exp/${system/CNN-2/CNN-2A}" "test_ref test_asr" --scale O=0.5 ;;
+      CNN-2) decode_and_score exp/CNN-2 exp/CNN-2A "test_ref test_asr" --scale O=0.5 ;;
       T-LSTM* | BLSTM* | MiniLM*)
         [ -n "$asr_pairs" ] || continue
         tune_scale "exp/$system" dev_asr

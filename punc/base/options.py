@@ -94,7 +94,9 @@ class OptionParser(argparse.ArgumentParser):
         """Parse a command line, and configure messages. Raises InputError for a wrong option or value."""
         complete(self)
         config = _last_value(arguments, "--config")
-        options = self.parse_args([*(self.read_config(config) if config else []), *arguments])
+        # Options may stand between files, unless `--` shows that a file's name begins with a dash.
+        parse_args = self.parse_args if "--" in arguments else self.parse_intermixed_args
+        options = parse_args([*(self.read_config(config) if config else []), *arguments])
         if options.quiet and options.verbose:
             raise InputError("--quiet and --verbose", "give one of them")
         log.configure(options.quiet, options.verbose)
