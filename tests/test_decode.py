@@ -14,12 +14,12 @@ from punc.bin.main import main
 from punc.data import transitions as transitions_module
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import Label, LabelSet
+from punc.data.questions import paired
 from punc.data.transitions import (
     Transitions,
     best_sequences,
     case_rules,
     learned,
-    paired,
     read_transitions,
     write_transitions,
 )

@@ -15,7 +15,8 @@ from punc.base.errors import InputError
 from punc.base.processor import find_device
 from punc.base.runs import bounds_of
 from punc.data.labels import LabelSet
-from punc.data.transitions import best_sequences, case_rules, has_case, paired
+from punc.data.questions import paired
+from punc.data.transitions import best_sequences, case_rules, has_case
 from punc.decoding.decode import AnyModel, decode, first_parts, joins_parts, load_model, of_words, scaled
 from punc.decoding.options import PACKED_CONTEXT, DecodingOptions, parse_scale
 from punc.decoding.packed import read_spec

@@ -14,7 +14,8 @@ import numpy as np
 
 from punc.base.runs import next_of
 from punc.data.block_reader import at_slots
-from punc.data.transitions import best_sequences, paired
+from punc.data.questions import paired
+from punc.data.transitions import best_sequences
 from punc.decoding.decode import AnyModel, PartLabels, decode, first_parts, joins_parts, of_words, scaled
 from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import encode_streams
