@@ -41,8 +41,8 @@ def main(arguments: Sequence[str]) -> None:
     streams = by_diarization(data, args.rttm, args.times, counts) if args.rttm else by_speakers(data)
     write_turns(args.data, counted(streams, counts))
     logger.info("punc turns: %s: %s words, %s changes of speaker%s", args.data, f"{counts['words']:,}",
-                f"{counts['changes']:,}", f"; {counts['unknown']:,} words whose speaker is not known, counted as those "
-                "of the speaker before" if counts["unknown"] else "")
+                f"{counts['changes']:,}", f"; {counts['unknown']:,} words whose speaker is not known, counted for the "
+                "previous speaker" if counts["unknown"] else "")
 
 
 def by_speakers(data: DataDir) -> Iterator[Speakers]:
