@@ -20,7 +20,7 @@ KINDS = {b"\0BFV ": (1, "<f4"), b"\0BDV ": (1, "<f8"), b"\0BFM ": (2, "<f4"), b"
 LONGEST_KEY = 4096  # bytes
 LARGEST = 1 << 31  # bytes; the maximum size of a vector or matrix, which is read as a whole
 LOCATION = re.compile(r"([^|]+):(\d{1,18})", re.ASCII)
-BINARY = "make the archive again, in Kaldi's binary form (without `t`): it is broken or of another kind"
+BINARY = "make the archive again, in Kaldi's binary form (ark:, not ark,t:): it is broken or of another kind"
 
 
 def write_vector(ark: IO[bytes], key: str, values: np.ndarray) -> int:
@@ -68,7 +68,7 @@ def _read_key(ark: IO[bytes]) -> bytes:
 
 def read_array(file: IO[bytes], size: int) -> np.ndarray:
     """Reads a float vector (N,) or matrix (R, C) at the current position in a file of `size` bytes. Returns float32.
-    Raises ValueError if something else follows, or a number that is too large for float32."""
+    Raises ValueError if there is anything else at this position, or a number that is too large for float32."""
     dimensions, kind = KINDS.get(file.read(5), (0, ""))
     if not dimensions:
         raise ValueError("not a float vector or matrix")
@@ -140,7 +140,7 @@ class VectorReader(AbstractContextManager):
         self.close()
 
 
-# A line end would end the index line; `|` would make the path a pipe, which never runs here; Kaldi skips a first space.
+# Not allowed in an index: a line end ends the entry, `|` turns the path into a pipe, and Kaldi skips leading blanks.
 NEVER = re.compile(r"[\n\r|\0]|^[ \t]")
 
 

@@ -4,8 +4,8 @@ The best labels of single slots can contradict each other, as in `end. next` or 
 mark or the case is wrong. The weights come from a model, which learned them from text, or from a rule: the first word
 of a text, and a word after a mark that ends a sentence, must have a capital.
 
-Weights can change a label only where they could outweigh the other labels' lower posteriors. All other labels are
-final. Only the stretches between them are searched, many at a time.
+In most slots, no weights can outweigh the difference between the best and the second-best posterior. These slots are
+*settled*: they keep their best label. Only the stretches between them are searched, many at a time.
 """
 
 import math
@@ -21,13 +21,13 @@ from punc.data.labels import LabelSet
 
 SEARCH_BATCH = 1024  # stretches that are searched together
 TRANSITIONS = "transitions.txt"  # the file of weights that a model directory may have
-BEGIN = "<s>"  # in this file, stands before the first label of a text
+BEGIN = "<s>"  # in this file, stands for the start of a text
 
 
 class Transitions(NamedTuple):
     """Weights that are added to the log-posteriors (L,) of a slot; −∞ forbids a label."""
 
-    follow: np.ndarray  # float64 (L, L): for a label (column) after another one (row)
+    follow: np.ndarray  # float64 (L, L): for a label (column) that follows a label (row)
     begin: np.ndarray  # float64 (L,): for the first label of a text
 
 
@@ -39,8 +39,8 @@ def case_rules(labels: LabelSet) -> Transitions:
 
 
 def learned(counts: np.ndarray, weight: float) -> Transitions:
-    """Returns `weight` times log(P(label | previous label) / P(label)). `counts` (L + 1, L) say how often a label
-    (column) came after another one (row); the last row says how often it was a text's first label."""
+    """Returns `weight` times log(P(label | previous label) / P(label)). `counts` (L + 1, L): how often a label
+    (column) followed a label (row) and, in the last row, how often it was a text's first label."""
     counts = counts + 1.0  # so that no pair is impossible
     after = counts / counts.sum(1, keepdims=True)
     alone = counts.sum(0) / counts.sum()
@@ -49,14 +49,15 @@ def learned(counts: np.ndarray, weight: float) -> Transitions:
 
 
 def write_transitions(path: StrPath, transitions: Transitions, labels: LabelSet) -> None:
-    """Write one line for each pair of labels: the first, the second, and the weight."""
+    """Write one line for each pair of labels: the first label, the second label, and the weight."""
     with atomic_file(path) as file:
         for before, row in zip((BEGIN, *labels.names), (transitions.begin, *transitions.follow)):
             file.writelines(f"{before} {after} {weight:.3f}\n" for after, weight in zip(labels.names, row.tolist()))
 
 
 def read_transitions(path: StrPath, labels: LabelSet) -> Transitions | None:
-    """Read a file of weights; None if there is no file. Raises InputError unless each pair of labels has a weight."""
+    """Read a file of weights. Returns None without a file. Raises InputError unless each pair of labels has a weight.
+    """
     if not os.path.isfile(path):
         return None
     found: dict[tuple[str, ...], float] = {}
@@ -77,8 +78,7 @@ def read_transitions(path: StrPath, labels: LabelSet) -> Transitions | None:
 
 
 def has_case(tokens: Sequence[str]) -> np.ndarray:
-    """For each token of a vocabulary, whether its first letter has an upper case, bool (V,): false for 1996, but true
-    for <unk>."""
+    """Marks the tokens of a vocabulary that can begin with a capital, bool (V,): false for 1996, but true for <unk>."""
     return np.array([i == 0 or (i > 1 and token[:1] != token[:1].title()) for i, token in enumerate(tokens)], bool)
 
 
@@ -124,7 +124,7 @@ def _most_gained(weights: np.ndarray) -> np.ndarray:
 def _search(log_probs: np.ndarray, begins: np.ndarray, ends: np.ndarray, first: np.ndarray, free: np.ndarray,
             transitions: Transitions, chosen: np.ndarray) -> None:
     """Write the best labels of stretches [begins, ends), which are sorted by length, into `chosen`. A stretch begins
-    with a stream or after a settled slot, and ends with a stream or with a settled slot."""
+    at the start of a stream or after a settled slot, and ends at the end of a stream or with a settled slot."""
     follow, begin = transitions
     lengths = ends - begins
     rows = np.arange(len(begins))
@@ -147,12 +147,12 @@ def _search(log_probs: np.ndarray, begins: np.ndarray, ends: np.ndarray, first: 
 
 def paired(log_probs: np.ndarray, chosen: np.ndarray, offsets: np.ndarray, begins: np.ndarray,
            labels: LabelSet) -> np.ndarray:
-    """The labels (N,) with `¿` in exactly those sentences that end with `?`, in Spanish the rule.
+    """Returns the labels (N,) after pairing question marks: exactly the sentences that end with `?` have a `¿`.
 
-    Each sentence becomes a statement or a question with one `¿`, whichever is more probable; sentence ends stay.
-    Arguments as in `best_sequences`; a stream that does not begin in its first slot, by `begins` (streams,), keeps its
-    first sentence, and every stream an unfinished last one. Nothing changes if the labels have no or several openings,
-    or if a label lacks its form without the opening, with `?` or with a full stop.
+    Each sentence becomes a statement or a question with one `¿`, whichever is more probable. Sentence ends stay. For
+    the arguments, see `best_sequences` and `first_parts`: if `begins` (streams,) is false, the stream's first sentence
+    is incomplete. Incomplete first and last sentences do not change. Nothing changes if the labels have no or several
+    openings, or if a label has no form without the opening, with `?` or with a full stop.
     """
     written = {label.written: i for i, label in enumerate(labels)}
     ends = np.array([label.name in labels.sentence_ends for label in labels])
@@ -162,7 +162,7 @@ def paired(log_probs: np.ndarray, chosen: np.ndarray, offsets: np.ndarray, begin
         return chosen
 
     def like(opening: str = "", mark: str | None = None) -> np.ndarray:
-        """For each label the one of the same case with this opening and mark, by default its own mark; −1: none."""
+        """For each label, the number of the label with its case, this opening, and this mark or its own; −1: none."""
         return np.array([written.get(f"{opening}{'W' if label.capital else 'w'}{label.mark if mark is None else mark}",
                                      -1) for label in labels])
 
