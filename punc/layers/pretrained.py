@@ -32,7 +32,7 @@ FULL = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # how many positions a kind
 class PretrainedEncoder(nn.Module):
     """An encoder. `start` and `end` are the ids of the special pieces before and after a text. `source` is the
     encoder's directory or, in a trained model, its spec, which has the configuration. Raises InputError if the
-    directory has no encoder of KINDS, and if `transformers` is missing."""
+    directory has no encoder of KINDS, and ModuleNotFoundError if `transformers` is not installed."""
 
     def __init__(self, source: str | dict[str, Any], start: list[int], end: list[int], dropout: float,
                  attention_dropout: float):

@@ -59,8 +59,8 @@ class WindowInput(nn.Module):
         return self.vectors_of(line.unfold(1, self.window, 1)), (line[:, tokens.shape[1]:],)
 
     def vectors_of(self, words: Tensor) -> Tensor:
-        """Returns the vectors (…, m, n) of windows (…, m). Before an END are words of the previous stream; they, too,
-        become END."""
+        """Returns the vectors (…, m, n) of windows (…, m). Words before an END belong to the previous stream; they
+        become END, too."""
         before = words[..., :self.last + 1]
         previous = (before == END).long().flip(-1).cumsum(-1).flip(-1) > 0
         return self.vectors(torch.cat([before.masked_fill(previous, END), words[..., self.last + 1:]], dim=-1))
