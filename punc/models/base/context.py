@@ -88,7 +88,7 @@ class WindowModel(NeuralModel):
     squared_error   minimize the paper's equation (1) instead of cross-entropy
     """
 
-    token_types = ("word", "subword")  # END must stand outside the text, but in characters it is the last token
+    token_types = ("word", "subword")  # END must not be part of a text, but a text of characters ends with it
     lookahead = 2
 
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = False,

@@ -22,8 +22,7 @@ LogProbs = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def label_histories(tokens: int, labels: int) -> Iterator[LabelHistory]:
-    """Yields all label histories that `tokens` tokens up to a word can cover. The one with only empty labels is first.
-    """
+    """Yields all label histories that `tokens` tokens up to a word can cover. The first one has only empty labels."""
     if tokens <= 1:
         yield ()
         return
@@ -45,7 +44,7 @@ def visible(labels: LabelHistory, tokens: int) -> LabelHistory:
 
 def token_history(labels: LabelHistory, tokens: int, words: np.ndarray, slots: np.ndarray,
                   first_event: int) -> np.ndarray:
-    """For each slot, the last `tokens` tokens up to its word, (slots, tokens). Slot t follows words[t + tokens]."""
+    """Returns, per slot, the last `tokens` tokens up to its word, (slots, tokens). Slot t follows words[t + tokens]."""
     columns = [words[slots + tokens]]
     for back, label in enumerate(labels, 1):
         if label:

@@ -130,7 +130,7 @@ class Model(NonGradientModel):
         return result
 
     def _component_log_probs_of(self, data: StoreSet) -> np.ndarray:
-        """For each model, log P of every token (word or mark) of a labelled set, (models, M)."""
+        """Returns, for each model, log P of every token (word or mark) of a labelled set, (models, M)."""
         found, labels = [], np.asarray(data.labels)
         for begin, end in zip(data.offsets[:-1].tolist(), data.offsets[1:].tolist()):
             tokens = np.append(with_events(data.ids[begin:end], labels[begin:end], self.vocab), END)
