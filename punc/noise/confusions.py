@@ -153,7 +153,7 @@ def learn(pairs: Sequence[tuple[StrPath, StrPath]], labels: LabelSet) -> tuple[C
 
 
 def add_stream(found: Confusions, spoken: Sequence[str], heard: Sequence[str], marks: np.ndarray) -> int:
-    """Count a stream. Returns how many reference words are left out. `marks` (reference words,): a mark follows."""
+    """Count a stream. Returns how many reference words are left out. `marks`: whether a mark follows each."""
     alignment = align_words(spoken, heard)
     pairs = alignment.ref_to_hyp.tolist()
     matches = [(-1, -1), *((i, j) for i, j in enumerate(pairs) if j >= 0 and spoken[i] == heard[j]),

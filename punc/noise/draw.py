@@ -1,8 +1,8 @@
 """Draws errors for a text or a data directory: substituted, deleted and inserted words, and the resulting pauses.
 
 With a `Fluency`, errors fit into their sentences, as if a recogniser's language model had chosen them. Each wrong word
-is drawn several times, and the draw wins that forms the most word pairs seen in the text. The first draw alone decides
-which words are wrong and which are deleted.
+is drawn several times, and the draw that forms the most word pairs seen in the text is used. The first draw alone
+decides which words are wrong and which are deleted.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ class Drawn(NamedTuple):
     words: np.ndarray  # int64 (N,): types, as in the table
     source: np.ndarray  # int64 (N,): the reference word that each word replaces, or after which it is inserted
     kept: np.ndarray  # bool (n,): whether the reference word is unchanged
-    spoken: np.ndarray  # bool (N,): whether the word is the last one that replaces its reference word; has its pause
+    spoken: np.ndarray  # bool (N,): whether the word replaces a reference word, as its last word, and gets its pause
 
     @property
     def deleted(self) -> int:

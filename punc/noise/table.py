@@ -6,9 +6,9 @@ a word; sequences with numbers below the number of types are single words: seque
 Rate: a word that was seen n times, and was wrong e times, is wrong with probability (e + K r) / (n + K). r is the error
 rate of all words seen about as often (by powers of 2). Words that were never seen have the rate of rare words.
 
-Replacement: probabilities follow the counts. A word with fewer than ENOUGH errors gets K additional counts. Among
-these, the share of deletions is that of all words seen about as often. The rest goes to words that sound alike or, if
-there are none, to the replacements of unknown words.
+Replacement: probabilities follow the counts. A word with fewer than ENOUGH errors gets K additional counts. Deletions
+get as large a share of these as of the errors of all words seen about as often. The remaining counts go to words that
+sound alike or, if there are none, to the replacements of unknown words.
 
 Sound: a noisy channel (Kernighan, Church & Gale 1990, "A Spelling Correction Program Based on a Noisy Channel Model").
 The probability that a word w is heard as the word v is proportional to P(v) P(w → v). P(v) is the frequency of v in the
@@ -99,11 +99,11 @@ class NoiseTable:
         """Returns the expected word error rate of a text. `counts` (types,): its words; `marks`: share of marked slots.
         """
         lengths = self.lengths
-        edits = self.replacements.mean(np.append(np.maximum(lengths, 1), 0))  # SAME_AS_UNKNOWN is the last, or −1
+        edits = self.replacements.mean(np.append(np.maximum(lengths, 1), 0))  # the last item is for SAME_AS_UNKNOWN
         edits += self.replacements.mean(np.append(np.zeros(len(lengths)), 1)) * edits[0]
         words = max(counts.sum(), 1)
         wrong = float(counts @ self.errors) / words
-        correct = (1 - wrong) * (1 - (1 - self.burst) * wrong)  # both words at a slot
+        correct = (1 - wrong) * (1 - (1 - self.burst) * wrong)  # the words before and after a slot
         added = self.inserted * self.insertions.mean(np.append(lengths, 0))
         return float(counts @ (self.errors * edits)) / words + correct * float(added @ [1 - marks, marks])
 
@@ -224,11 +224,11 @@ class Sounds:
         for (word, output), _ in sorted(confusions.replaced.items()):
             if len(output) == 1 and Levenshtein.normalized_distance(word, output[0]) <= ALIKE:
                 edits.update(_edits(word, output[0]))
-                edits.update(zip(word, word))  # all characters; `_edits` subtracts those that were not kept
+                edits.update(zip(word, word))  # all characters; `_edits` has subtracted those not kept
         self._log_probs = _log_probabilities(edits)
 
     def neighbours(self, words: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """For each word, the indices of the words that it can be heard as, possibly none, and their probabilities."""
+        """Returns, for each word, the indices of the words that it can be heard as, perhaps none, and probabilities."""
         found: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         lengths = np.array([len(word) for word in words], np.int64)
         for length in np.unique(lengths).tolist():
