@@ -26,7 +26,7 @@ from punc.scoring.metrics import FORMS, OUTCOMES
 from punc.timing.align import Alignment, align_streams, project_labels, project_slots, word_numbers
 
 BLOCK = 100  # reference words in a block
-MIN_STREAMS = 10  # the fewest streams that are resampled whole
+MIN_STREAMS = 10  # if there are fewer streams, blocks are resampled instead
 LAST_SLOTS = ("true", "false", "only")  # a stream's last slot counts, does not count, or is the only one that counts
 CUT, RUN = 1000, 8  # for a second alignment, streams are cut about every CUT words, between RUN equal words
 WORD_COLUMNS = tuple(f"{form}:{outcome}" for form in FORMS for outcome in "CSDI")
@@ -113,7 +113,7 @@ def counted_slots(lengths: Sequence[int], last_slot: str) -> np.ndarray:
 
 
 def join_blocks(counts: Counts) -> Counts:
-    """Joins one or more blocks to the units that are resampled: to streams, if there are at least MIN_STREAMS."""
+    """Joins the blocks of each stream if streams are the units that are resampled (at least MIN_STREAMS streams)."""
     if counts.streams < MIN_STREAMS:
         return counts
     names = [name.rpartition(":")[0] for name in counts.units]
