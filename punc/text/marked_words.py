@@ -59,7 +59,7 @@ def take_apart(texts: Sequence[str], reader: TokenReader, streams: np.ndarray, t
     codes: dict[str, int] = {}
     numbers = np.fromiter((codes.setdefault(text, len(codes)) for text in texts), np.int64, len(texts))
     tokens = [reader.token(text) for text in codes]
-    for i in np.flatnonzero(tagged(texts, segments)).tolist():  # few
+    for i in np.flatnonzero(tagged(texts, segments)).tolist():  # there are few
         tokens.append(Token(TAG, "", texts[i], "", "", "", (), False))
         numbers[i] = len(tokens) - 1
     counts = np.array([len(token.words) for token in tokens], np.int64)[numbers] if tokens else numbers
@@ -138,7 +138,7 @@ class MarkedWords:
     def _move(self, words: SplitWords, labels: np.ndarray, tags: np.ndarray, had: np.ndarray) -> None:
         """Move the mark of a tag that stands for a word to the previous word, which keeps the stronger mark."""
         read = np.flatnonzero(words.counts)
-        for i in np.flatnonzero(tags[read])[::-1].tolist():  # from the last, as a mark can pass several tags
+        for i in np.flatnonzero(tags[read])[::-1].tolist():  # from the last, because a mark can pass several tags
             at, before = int(read[i]), int(read[i - 1]) if i else -1
             label = self.label_set[int(labels[at])]
             if not label.mark:

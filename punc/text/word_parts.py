@@ -30,8 +30,8 @@ NUMBER_SHAPE = re.compile(r"[^\w\s]*\d[\d.,:'’/%‰°–-]*[^\w\s]*")
 URL_SHAPE = re.compile(r"(?:https?://|www\.)\S+|[^\s@]+@[^\s@]+\.\w+|[\w.-]*\w\.[a-z]{2,24}(?:[/?#]\S*)?")
 SAME_LENGTH = {code: char for code, char in PLAIN.items() if char}
 TRAIL = re.compile(f"([^{re.escape(MARKS)}]*)([{re.escape(MARKS)}]*)(.*)", re.DOTALL)
-MOST_TAGGED = 12  # the most words in brackets
-MOST_SUNG = 60  # the most words between signs of music
+MOST_TAGGED = 12  # the maximum number of words in brackets
+MOST_SUNG = 60  # the maximum number of words between signs of music
 MUSIC = "♪♫♬♩#¶"
 CLOSING = {"[": "]", "(": ")", "*": "*", **{sign: sign for sign in MUSIC}}
 OPENING = tuple(CLOSING)
@@ -150,7 +150,7 @@ def is_hidden(token: Token) -> bool:
 
 
 def tagged(words: Sequence[str], segments: np.ndarray) -> np.ndarray:
-    """Which words are in a sequence, inside one segment, that is not speech, bool (N,): `[soft music]`, `♪ la la ♪`."""
+    """Marks words in sequences that are not speech, each inside one segment, bool (N,): `[soft music]`, `♪ la la ♪`."""
     inside = np.zeros(len(words), bool)
     after = 0  # the first word after the last such sequence
     for i in [i for i, word in enumerate(words) if word[:1] in OPENING and opens(word)]:  # a fast test first
