@@ -5,8 +5,8 @@
     MLF    "*/id.lab", then lines [begin end] word [score] in units of 100 ns, and a full stop
     text   id word word …
 
-Source: NIST's SCTK, `doc/infmts.htm`; Kaldi's `steps/get_ctm.sh`; the HTK Book, section 6.3. Comments (`;;`) stay as
-they are.
+Source: NIST's SCTK, `doc/infmts.htm`; Kaldi's `steps/get_ctm.sh`; the HTK Book, section 6.3. Comments (`;;`) stay
+unchanged.
 """
 
 import math

@@ -103,9 +103,9 @@ class JsonDocument:
             raise source.error(f"{what}: {error.msg} at column {error.colno}", again, error.pos) from None
         except RecursionError:
             raise source.error("values nested too deep", again, at) from None
-        except KeyError as error:  # of `_members`
+        except KeyError as error:  # raised by `_members`
             raise source.error(f"an object has the member '{error.args[0]}' twice", "keep one", at) from None
-        except ValueError:  # of `_finite`, or of an integer of thousands of digits
+        except ValueError:  # raised by `_finite`, or for an integer with thousands of digits
             raise source.error("a number that is too large, or has thousands of digits", again, at) from None
 
     def place(self, holder: Any, key: Any) -> tuple[int, str]:
@@ -137,7 +137,7 @@ class JsonDocument:
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Makes an object of its members. Raises KeyError if two members have the same name."""
+    """Makes an object from its members. Raises KeyError if two members have the same name."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise KeyError(Counter(name for name, _ in pairs).most_common(1)[0][0])

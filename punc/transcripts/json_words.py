@@ -90,8 +90,8 @@ def known(time: float, other: float) -> float:
 
 
 def _same_words(old: list[str], new: list[str]) -> list[int]:
-    """For each old word, the index of the new word that is equal, or that alone replaces it between two equal words; -1
-    if there is none."""
+    """Returns, for each old word, the index of the new word that is equal, or that alone replaces it between two equal
+    words; -1 if there is none."""
     number = [-1, *align_words(old, new).ref_to_hyp.tolist(), len(new)]
     equal = [True, *(i >= 0 and new[i] == word for word, i in zip(old, number[1:])), True]
     found = []

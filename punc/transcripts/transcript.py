@@ -107,7 +107,7 @@ class Script(NamedTuple):
     """How the words of a language are separated."""
 
     split: Callable[[str], list[str]]  # splits a text into words
-    with_words: Callable[[str, Sequence[str]], str]  # replaces the words of a text by an equal number of others
+    with_words: Callable[[str, Sequence[str]], str]  # replaces the words of a text by as many other words
     close: Callable[[str], str]  # removes the spaces that the language does not write from words joined by spaces
 
 
@@ -124,7 +124,7 @@ def in_order(texts: list[Text]) -> list[Text]:
 
 
 def with_words(text: str, words: Sequence[str]) -> str:
-    """Replaces the words of a text by an equal number of others; the spaces stay."""
+    """Replaces the words of a text by as many other words; the spaces stay."""
     return "".join(chain.from_iterable(zip_longest(WORD.split(text), words, fillvalue="")))
 
 
