@@ -97,7 +97,7 @@ def _is_same_directory(directory: Path, other: str) -> bool:
 def _remove_leftovers(path: Path) -> None:
     """Remove unfinished copies of `path` that killed processes have left: the temporary files without a lock."""
     for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
-        with contextlib.suppress(OSError), open(leftover, "rb+") as file:  # gone, not ours, or locks do not work here
+        with contextlib.suppress(OSError), open(leftover, "rb+") as file:  # gone, not ours, or without locks
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             leftover.unlink()
 

@@ -19,7 +19,7 @@ class _Stderr(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         try:
             line = one_line(self.format(record), LONGEST)
-            if module := sys.modules.get("tqdm"):  # write above tqdm's progress bar; if not imported, it has none
+            if module := sys.modules.get("tqdm"):  # write above the progress bar; without tqdm, there is none
                 module.tqdm.write(line, file=sys.stderr)
             else:
                 sys.stderr.write(f"{line}\n")

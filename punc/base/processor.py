@@ -48,7 +48,7 @@ def built_for_cpu() -> bool:
 
 @cache
 def has_bfloat16(device: str = "cpu") -> bool:
-    """Returns whether a device runs PyTorch's layers in bfloat16 without emulation. A CPU is tested by running one."""
+    """Returns whether a device runs PyTorch's layers in bfloat16 without emulation. On a CPU, this tries a layer."""
     import torch
     if device != "cpu":
         with torch.cuda.device(device):
@@ -71,7 +71,7 @@ def keep_freed_memory() -> bool:
 
 
 def give_back_freed_memory() -> bool:
-    """Return the freed memory that malloc keeps to the system. Returns False if the C library cannot do this."""
+    """Give freed memory, which malloc would keep, back to the system. Returns False if the C library cannot do it."""
     try:
         return bool(ctypes.CDLL(None).malloc_trim(0))
     except (AttributeError, OSError, TypeError):
