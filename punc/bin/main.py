@@ -12,7 +12,7 @@ from typing import TextIO
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The entry point. By default, uses the process's arguments. Returns the exit status, like `run_program`."""
+    """Run the command, by default with the process's arguments. Returns the exit status, like `run_program`."""
     line = sys.argv[1:] if arguments is None else arguments
     words = 1 if _names_subcommand(line) else 0
 

@@ -1,4 +1,4 @@
-"""`punc transcript`: punctuate ASR output (a recogniser's file, or a Kaldi data directory), also as subtitles."""
+"""`punc transcript`: convert ASR output (a file or a Kaldi data directory) to punctuated text and subtitles."""
 
 import gc
 from argparse import Namespace

@@ -98,8 +98,8 @@ def read_rttm(path: StrPath) -> dict[str, list[Turn]]:
 
 
 def speakers_of(turns: Sequence[Turn], times: np.ndarray) -> list[str | None]:
-    """For each word, the speaker whose turns overlap it most, or None. `times` has start and end times in seconds,
-    (words, 2)."""
+    """Returns, for each word, the speaker whose turns overlap it most, or None. `times` (words, 2) are begins and ends
+    in seconds."""
     names = sorted({name for _, _, name in turns})
     spoken = np.zeros((len(times), len(names) + 1))  # the last column stands for nobody
     for begin, end, name in turns:
