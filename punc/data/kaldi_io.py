@@ -53,7 +53,7 @@ def read_archive(path: StrPath) -> Iterator[tuple[str, np.ndarray]]:
 def read_posteriors(path: StrPath) -> Iterator[tuple[str, np.ndarray]]:
     """Like `read_archive`, for posteriors. Also raises InputError for negative or infinite numbers, and for NaN."""
     for key, posteriors in read_archive(path):
-        if posteriors.size and not (posteriors.min() >= 0 and posteriors.max() < np.inf):  # with NaN, both are false
+        if posteriors.size and not (posteriors.min() >= 0 and posteriors.max() < np.inf):  # false for NaN
             raise InputError(f"'{key[:60]}' has numbers that are not posteriors", "punctuate again", path)
         yield key, posteriors
 
@@ -74,7 +74,7 @@ def read_array(file: IO[bytes], size: int) -> np.ndarray:
         raise ValueError("not a float vector or matrix")
     shape = []
     for _ in range(dimensions):
-        number = file.read(5)  # an int32 after its size
+        number = file.read(5)  # a byte with the size, 4, and an int32
         if len(number) < 5 or number[0] != 4:
             raise ValueError("no int32")
         shape.append(int.from_bytes(number[1:], "little", signed=True))

@@ -21,7 +21,7 @@ from punc.data.labels import LabelSet
 
 SEARCH_BATCH = 1024  # stretches that are searched together
 TRANSITIONS = "transitions.txt"  # the file of weights that a model directory may have
-BEGIN = "<s>"  # in this file, stands for the start of a text
+BEGIN = "<s>"  # in a file of weights, stands for the start of a text
 
 
 class Transitions(NamedTuple):
