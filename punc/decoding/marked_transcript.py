@@ -33,7 +33,7 @@ class MarkedTranscript(NamedTuple):
     """A transcript's W words with their labels."""
 
     words: SplitWords
-    texts: list[str]  # W texts, as they are written
+    texts: list[str]  # the W words as they are written, with their marks
     labels: np.ndarray  # int64 (W,); 0 for a word that the model does not read
     probabilities: np.ndarray  # float64 (W,), of the labels; NaN if not wanted, or if the model does not read the word
     pauses: np.ndarray  # float64 (W,), seconds after each word, NaN unknown

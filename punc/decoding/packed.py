@@ -156,7 +156,7 @@ def new_session(path: Path) -> Any:
     import onnxruntime
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3  # no warnings, which are only about the graph; errors are raised
+    options.log_severity_level = 3  # show no warnings: they are only about the graph
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 

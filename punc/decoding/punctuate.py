@@ -120,7 +120,7 @@ def find_ctm(data: DataDir, options: OutputOptions) -> Path | None:
 @contextmanager
 def punctuated_dir(out: Path, data: DataDir, label_set: LabelSet,
                    options: OutputOptions) -> Iterator[tuple[Path, Counter[str]]]:
-    """Context manager that yields a temporary directory and a counter of labels by name. The caller writes the
+    """Yield a temporary directory and a counter of labels by name, as a context manager. The caller writes the
     punctuated utterances of `data` to the directory, in their order, and counts their labels. When the block ends, the
     other files are written and the directory replaces `out` as a whole. Raises InputError if no words were counted."""
     ctm, counts = find_ctm(data, options), Counter[str]()
