@@ -29,7 +29,7 @@ def with_ends(tokens: Tensor) -> tuple[Tensor, Tensor]:
 def embedding_of(vocab: int, size: int, std: float) -> nn.Embedding:
     """Returns an embedding with sparse gradients. Its vectors are drawn from a normal distribution with this `std`."""
     embedding = nn.Embedding(vocab, size, sparse=True)
-    if std != 1.0:  # PyTorch has already drawn them with 1
+    if std != 1.0:  # PyTorch has already drawn them with std 1
         nn.init.normal_(embedding.weight, std=std)
     return embedding
 

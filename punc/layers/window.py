@@ -15,10 +15,10 @@ from punc.tokens.word_vectors import read_word_vectors
 class WordVectors(nn.Embedding):
     """An embedding whose initial weights can come from a file of word vectors in GloVe's or word2vec's text format.
 
-    Weights from a file are trained only if `train_vectors`. Without a file, they are drawn from a normal distribution
-    with variance 1. Each dimension of a file's vectors is normalized to mean 0 and variance 1 over the words that have
-    a vector (LeCun et al. 1998, "Efficient BackProp", section 4.3). The constructor does not read the file, because it
-    may no longer exist when a trained model is loaded.
+    Weights from a file are trained only if `train_vectors` is true. Without a file, they are drawn from a normal
+    distribution with variance 1. Each dimension of a file's vectors is normalized to mean 0 and variance 1 over the
+    words that have a vector (LeCun et al. 1998, "Efficient BackProp", section 4.3). The constructor does not read the
+    file, because it may no longer exist when a trained model is loaded.
     """
 
     def __init__(self, vocab: int, embedding_dim: int, vectors: str = "", train_vectors: bool = False):
