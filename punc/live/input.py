@@ -37,7 +37,7 @@ CTM_LINE = re.compile(rf"[ \t]*\S+[ \t]+\S[ \t]+(?:{NUMBER})[ \t]+(?:{NUMBER})[ 
                       rf"(?:[ \t]+(?:NA|{NUMBER})(?:[ \t].*)?)?[ \t\r]*")
 # Matches the beginning of a line that may become a CTM line.
 CTM_BEGIN = re.compile(r"[ \t]*\S*(?:[ \t]+\S?(?:[ \t]+[0-9.]*(?:[ \t]+[0-9.]*(?:[ \t].*)?)?)?)?")
-LONGEST_LINE = 1000  # characters; a longer line is no CTM line
+LONGEST_LINE = 1000  # characters; a longer line is not a CTM line
 
 
 class LiveWord(NamedTuple):
@@ -213,7 +213,7 @@ def read_json(line: str, number: int, source: str) -> list[Item]:
     if not line.strip(BLANKS):
         return [End.STREAM]
     try:
-        message = json.loads(line, parse_constant=lambda name: None)  # NaN is no JSON, but Python's json writes it
+        message = json.loads(line, parse_constant=lambda name: None)  # NaN is not JSON, but Python's json writes it
     except (ValueError, RecursionError):
         raise InputError("not JSON, or only a part of it", "write one object a line", source, number) from None
     try:

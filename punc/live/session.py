@@ -124,7 +124,7 @@ class Session:
         return decided
 
     def silence(self) -> list[Decided | None]:
-        """To be called if no word has arrived for `max_delay` seconds. Decides and returns the waiting words."""
+        """Decides and returns the waiting words. Must be called if no word has arrived for `max_delay` seconds."""
         if self._stream is None or self._max_delay is None:
             return []
         return [*self._with_words(self._stream.decide(self._max_delay))]

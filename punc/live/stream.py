@@ -74,7 +74,7 @@ class SlotStream:
 class Labelled(NamedTuple):
     """A word whose label is decided."""
 
-    number: int  # the number of its label
+    number: int  # the number of the word's label
     logits: np.ndarray  # float32 (L,), the logits of all labels; (0,) if posteriors were not asked for
 
 
