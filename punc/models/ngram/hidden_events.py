@@ -82,7 +82,7 @@ def _edges(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_
     states = list(label_histories(seen, labels))
     index = {state: i for i, state in enumerate(states)}
     follows = [[index[visible((label, *state), seen)] for label in range(labels)] for state in states]
-    # All streams in one line, each after a begin token. −1 before a begin token means that there is no token.
+    # All streams in one array, each after a begin token. −1 before a begin token means that there is no token.
     padded = np.full(n + len(offsets) * (seen + 1), -1, np.int64)
     lengths = np.diff(offsets)
     stream = np.repeat(np.arange(len(lengths)), lengths)

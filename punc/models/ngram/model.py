@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 WRITE_SIZE = 1 << 20  # tokens written at once
 RESERVED = "<s>", "</s>", "<unk>", "<UNK>"  # tokens of language models that are not words of a text
-UNKNOWN = "<UNK>"  # to lmplz, a word like any other; its own `<unk>` stands for words that are not in its text
+UNKNOWN = "<UNK>"  # an ordinary word for lmplz, whose own `<unk>` stands for words that are not in its text
 MOST_STATES = 10_000  # label histories of a model; with more, posteriors cannot be computed
 MEMORY = "1G"  # the memory that lmplz may use
 EM_ROUNDS, EM_TOLERANCE = 100, 1e-5

@@ -8,7 +8,7 @@ CRFsuite. For training, long streams are cut into chunks; features also read wor
 are cut into overlapping chunks.
 
 In a store of words, a word outside the vocabulary is `<unk>` and has no shape or suffix. A store with --token-type form
-keeps shapes and suffixes (`tokens.tokenizers.form`). Use --min-count 1, because rare features are left out here.
+keeps shapes and suffixes (`tokens.tokenizers.form`). Use --min-count 1, because this model leaves out rare features.
 
     punc make-store --token-type form --labels conf/labels.txt data/store_form data/train data/dev
     punc train --model word_crf --train-set train --dev-set dev data/store_form exp/CRF
