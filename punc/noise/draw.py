@@ -58,13 +58,14 @@ class Fluency:
         np.bitwise_or.at(self._bits, places >> 3, _bit(places))
 
     def seen(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Returns, for each pair, whether it occurs in the text, bool. Few pairs are true by chance."""
+        """Returns, for each pair, whether it occurs in the text, bool. A few unseen pairs are true by chance."""
         places = _places(left, right)
         return (left > 0) & (right > 0) & (self._bits[places >> 3] & _bit(places) > 0)
 
     def draw(self, table: NoiseTable, words: np.ndarray, first: np.ndarray, wrong: np.ndarray,
              rng: np.random.Generator) -> np.ndarray:
-        """Draws what replaces the words with the indices `wrong`. Returns sequences, int64. The text is as in `add`."""
+        """Draws replacements for the words with the indices `wrong`. Returns sequences, int64. Other arguments: as in
+        `add`."""
         n, deletion = len(words), len(table.errors)
         left = np.where(first[wrong], 0, words[wrong - 1])
         after = np.minimum(wrong + 1, n - 1)
@@ -116,7 +117,7 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
     if clean is not None:
         wrong &= ~clean
     deletion = len(table.errors)
-    sequences = np.stack([words, np.full(n, deletion)], 1)  # for each word, and for its slot
+    sequences = np.stack([words, np.full(n, deletion)], 1)  # what is written for each word, and in its slot
     replaced = np.flatnonzero(wrong)
     found = fluency.draw(table, words, first, replaced, rng) if fluency else table.draw(words[replaced], rng)
     allowed = ~(first[replaced] & (found == deletion))

@@ -178,7 +178,7 @@ class StoreNoise:
                                    pauses=None if self._data.pauses is None else pauses, turns=None)
 
     def _clean(self, count: int, seed: tuple[int, ...]) -> np.ndarray | None:
-        """Draws which words get no errors, bool (count,). Returns None if all words may get errors."""
+        """Draws the words that get no errors, bool (count,). Returns None if all words may get errors."""
         if self._share == 1:
             return None
         stretches = np.random.default_rng(seed).random(-(-count // STRETCH)) >= self._share

@@ -6,9 +6,9 @@ a word; sequences with numbers below the number of types are single words: seque
 Rate: a word that was seen n times, and was wrong e times, is wrong with probability (e + K r) / (n + K). r is the error
 rate of all words seen about as often (by powers of 2). Words that were never seen have the rate of rare words.
 
-Replacement: probabilities follow the counts. A word with fewer than ENOUGH errors gets K additional counts. Deletions
-get as large a share of these as of the errors of all words seen about as often. The remaining counts go to words that
-sound alike or, if there are none, to the replacements of unknown words.
+Replacement: probabilities follow the counts. A word with fewer than ENOUGH errors gets K additional counts. The share
+of deletions among these is the same as among the errors of all words seen about as often. The remaining counts go to
+words that sound alike or, if there are none, to the replacements of unknown words.
 
 Sound: a noisy channel (Kernighan, Church & Gale 1990, "A Spelling Correction Program Based on a Noisy Channel Model").
 The probability that a word w is heard as the word v is proportional to P(v) P(w → v). P(v) is the frequency of v in the
@@ -164,13 +164,13 @@ def make_table(confusions: Confusions, types: dict[str, int], words: Container[s
         deleted[row] += count * (not output)
         counted[row, outcome] += count
         if row and confusions.seen[word] == 1:
-            counted[0, outcome] += count  # so that unknown words have outcomes even if all words are known
+            counted[0, outcome] += count  # so that the unknown type always has outcomes
     errors, deletions = _smoothed(seen, wrong, deleted)
     few = {number: word for word, number in reversed(types.items()) if number and wrong[number] < ENOUGH
            and word in words}
     rows, outcomes, weights = _alike(confusions, types, few)
     weights *= 1 - deletions[rows]
-    deleted_too = np.array([0, *few], np.int64)  # includes unknown words, so that they have at least one outcome
+    deleted_too = np.array([0, *few], np.int64)  # 0: the unknown type, so that it has at least one outcome
     deletion = np.full(len(deleted_too), sequences.number(()))
     prior = np.concatenate([weights, np.maximum(deletions[deleted_too], 1e-9)])
     mean = Choices(np.concatenate([np.array([row for row, _ in counted], np.int64), rows, deleted_too]),
