@@ -113,7 +113,7 @@ def draw(curves: Mapping[str, Curves], style: Mapping[str, dict[str, Any]], name
             axes.set_yscale("log")
         if ticks:
             axes.set_xticks(range(len(ticks)), map(plain, ticks), fontsize=7)
-    handles: dict[str, Any] = {}  # of one legend for all panels
+    handles: dict[str, Any] = {}  # the entries of one legend for all panels
     for axes in panels:
         handles |= dict(zip(*reversed(axes.get_legend_handles_labels())))
     if handles:
