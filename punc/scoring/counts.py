@@ -106,7 +106,8 @@ def confusion(reference: np.ndarray, hypothesis: np.ndarray, unit: np.ndarray, u
 
 
 def counted_slots(lengths: Sequence[int], last_slot: str) -> np.ndarray:
-    """Whether each slot of streams with these lengths counts, bool (slots,). `count_streams` explains `last_slot`."""
+    """Returns whether each slot of streams with these lengths counts, bool (slots,). `last_slot`: see `count_streams`.
+    """
     last = np.zeros(sum(lengths), bool)
     last[np.cumsum(lengths, dtype=np.int64)[np.array(lengths, np.int64) > 0] - 1] = True
     return (np.ones_like(last), ~last, last)[LAST_SLOTS.index(last_slot)]

@@ -30,7 +30,7 @@ class Metric(NamedTuple):
     """A row of the table of metrics."""
 
     name: str  # its row, such as `Err`, or the column of P, R and F1, such as `overall`; LABEL is any label's name
-    single: bool  # whether it is one row, not P, R and F1
+    single: bool  # true: the metric is one row; false: it has the rows P, R and F1
     meaning: str
     source: str = ""
     lowest: bool = False  # whether the best system has the lowest value
