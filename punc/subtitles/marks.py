@@ -37,7 +37,7 @@ def marks_after(words: Sequence[str], labels: np.ndarray, label_set: LabelSet) -
 
 
 def _goes_on(word: str, following: str) -> bool:
-    """Whether a name or a number continues after a word despite the mark of a sentence end."""
+    """Returns whether a name or a number continues after a word despite the mark of a sentence end."""
     if len(word) < 2 or word[-1] != ".":
         return False
     return (len(word) == 2 and word[0].isupper() and following[:1].isupper()) or \
@@ -45,7 +45,7 @@ def _goes_on(word: str, following: str) -> bool:
 
 
 def tied(words: Sequence[str], marks: np.ndarray) -> np.ndarray:
-    """Whether a name or a number continues after each word, bool (N,): a line should not end there.
+    """Returns whether a name or a number continues after each word, bool (N,): a line should not end there.
 
     A name continues if a word with a capital is followed, without a mark, by a capital or a digit: Ada Lovelace, April
     14. A number continues after a digit (10 million) and between the words of a spelled number (two hundred and one).
