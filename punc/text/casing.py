@@ -34,7 +34,7 @@ def read_casing(path: StrPath) -> dict[str, str]:
 
 
 class Casing:
-    """Writes words with their labels and with the capitals of a table, which maps words as labels write them to forms.
+    """Writes words with their labels and with the capitals of a table: word as its label writes it → usual form.
 
     sentences  also write a capital at the start of a stream and after the end of a sentence, whatever the label
     """

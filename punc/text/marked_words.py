@@ -67,7 +67,7 @@ def take_apart(texts: Sequence[str], reader: TokenReader, streams: np.ndarray, t
 
 
 def keeps(words: SplitWords, marks: str) -> np.ndarray:
-    """Whether the marks of each word stay, bool (W,).
+    """Returns whether the marks of each word stay, bool (W,).
 
     KEEP: all stay; REPLACE: none stays; AUTO: they stay in streams with at least a third of the usual number of marks.
     """
@@ -80,7 +80,7 @@ def keeps(words: SplitWords, marks: str) -> np.ndarray:
 
 
 def unmarked(words: SplitWords) -> np.ndarray:
-    """Whether marks are missing near each word of a marked text, bool (W,): its turn, or a long run, has none."""
+    """Marks the words near which marks are missing in a marked text, bool (W,): their turn, or a long run, has none."""
     read = np.flatnonzero(words.counts)
     marked, last = words.marked[read], words.ends[read]
     turn = np.cumsum(previous_of(last, False))
@@ -167,7 +167,7 @@ class MarkedWords:
             labels[i] = self.label_set.index(self.label_set.reading(marks, *lead))
 
     def _kept_case(self, words: SplitWords, kinds: np.ndarray, inside: np.ndarray) -> np.ndarray:
-        """Which words keep their case, bool (W,): words with capitals that are not due to the start of a sentence."""
+        """Marks the words that keep their case, bool (W,): those with capitals that do not just begin a sentence."""
         kept = (kinds == NUMBER) | (kinds == URL)
         lower = words.of([token.has_lower for token in words.tokens])
         if not (lower & (kinds == WORD)).any():

@@ -210,7 +210,7 @@ class Cutter:
         yield from self._take(len(self._words))
 
     def _ends_before(self, passage: Passage) -> bool | None:
-        """Whether a sentence ends at the undecided dot; None if a later passage may decide it."""
+        """Returns whether a sentence ends at the undecided dot; None if a later passage may decide it."""
         ends = None
         if self._dot and self._abbreviations and not (self.independent and self._ended):
             ends = self._abbreviations.ends(self._dot.dot, passage.first, line_end=self._ended)

@@ -137,7 +137,7 @@ def words_by_kind(types: Types, contexts: Counter[tuple[str, str]]) -> dict[str,
 
 
 def is_bound(first: int, second: int, both: int, total: int, least: float) -> bool:
-    """Whether the second event follows the first (`both` times) more often than by chance: ratio at least `least`."""
+    """Returns whether the second event follows the first (`both` times) more often than by chance: ratio ≥ `least`."""
     return both * total > first * second and second >= both and dunning(first, second, both, total) >= least
 
 

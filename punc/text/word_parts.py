@@ -2,7 +2,7 @@
 
 - A mark is one of MARKS at the end of a word. Quotes and brackets stay, and a new mark takes the place of the old one:
   `"hello,"` → `"hello."`. A hyphen at the end (`wh-`) belongs to the word. A mark that stands alone stays.
-- A number does not change. A point at its end may mark an ordinal, so it stays, and no mark is added: `42.`
+- A number does not change. A point at its end may mark an ordinal, so the point stays and no mark is added: `42.`
 - An abbreviation keeps its point: letters with points inside (`U.S.`), a single letter (`E.`), and the words of the
   file `punc/text/abbreviations.txt`. No second point is written after it, but other marks are (`in the U.S., we`).
 - URLs, addresses and numbers never change case.
@@ -125,17 +125,17 @@ def _ends(marks: str) -> bool:
 
 
 def is_plain(word: str) -> bool:
-    """Whether a word has only lower-case letters: models read it unchanged, and its label says how to write it."""
+    """Returns whether a word has only lower-case letters. Models read it unchanged; its label says how to write it."""
     return word.islower() and word.isalpha() and "ʼ" not in word and word != "sil"
 
 
 def opens(word: str) -> bool:
-    """Whether a word may begin several words that are not speech: `[soft`, `(DOOR`, `*door`, `♪`."""
+    """Returns whether a word may begin several words that are not speech: `[soft`, `(DOOR`, `*door`, `♪`."""
     return bool(word) and word[0] in OPENING and (word[0] in MUSIC or CLOSING[word[0]] not in word[1:])
 
 
 def closes(opening: str, words: Sequence[str]) -> bool:
-    """Whether `words`, which begin with the sign `opening`, end with its closing sign and are not speech."""
+    """Returns whether `words`, which begin with the sign `opening`, end with its closing sign and are not speech."""
     last = words[-1].rstrip(MARKS)
     if not last.endswith(CLOSING[opening]):
         return False
@@ -145,7 +145,7 @@ def closes(opening: str, words: Sequence[str]) -> bool:
 
 
 def is_hidden(token: Token) -> bool:
-    """Whether people should not see a token: it is a silence or a tag for programs, such as `<unk>` and `<noise>`."""
+    """Returns whether to hide a token from people: a silence, or a tag for programs, such as `<unk>` and `<noise>`."""
     return token.kind == SILENCE or (token.kind == TAG and (token.core[0] in "<{!" or token.core.lower() in UNKNOWN))
 
 

@@ -1,4 +1,4 @@
-"""Transcriber's transcripts (.trs), with times: the data directory has `segments`.
+"""Transcriber's transcripts (.trs), with times; the data directory gets `segments`.
 
 The recording has the file's name. An utterance is the text from one `<Sync>` to the next, or to the end of the turn.
 Its speaker id consists of the recording and the turn's speaker. Events, comments and backgrounds are left out. The
@@ -180,7 +180,7 @@ class Format(BaseFormat):
             recording = legal_id(Path(path).stem)
             if recording in files:
                 raise InputError(f"a second file is called '{recording}'", "rename it", path)
-            if not os.path.abspath(path).isprintable():  # bytes that are not UTF-8 are not, either
+            if not os.path.abspath(path).isprintable():  # false for bytes that are not UTF-8
                 raise InputError("no line of wav.scp can have this name", "rename the file or its directory", path)
             files[recording] = path
             for utterance, part in self._utterances(path, recording, repairs):
