@@ -30,7 +30,7 @@ from punc.base.runs import previous_of, ranges, starts_of_runs
 
 EXACT = 10**10  # reference × hypothesis words; up to this size, which takes a second, texts are aligned as a whole
 STRIDE = 8192  # reference words per anchor; with more, alignment takes longer but has more anchors to choose from
-SUPPORT = 16  # an anchor is no chance match if this many other n-grams nearby have nearly the same offset
+SUPPORT = 16  # an anchor is not a chance match if so many other n-grams nearby have nearly the same offset
 ANCHOR_LENGTHS = (6, 3)  # lengths of n-grams that are unique in both texts, in the order of trial
 WINDOW = 30_000  # words in each side of a window, if a long text has no anchors
 
