@@ -77,7 +77,7 @@ class Tokenizer(ABC):
 
     @classmethod
     def is_token(cls, word: bytes) -> bool:
-        """Whether a word can be a token if it is frequent enough."""
+        """Returns whether a word can be a token if it is frequent enough."""
         return True
 
     @classmethod

@@ -1,6 +1,6 @@
 """Words as tokens; a word that is not in the vocabulary becomes its form.
 
-A form consists of a number, the word's shape, and as many of its last letters: `<form:3:a:ing>` for `blogging`. In a
+A form has the word's shape, its last letters, and their number: `<form:3:a:ing>` for `blogging`. In a
 shape, a or A stands for a run of letters, and 0 for a run of digits. A vocabulary contains the forms of all words from
 which it is made. A new word becomes its form, or a form with fewer last letters: `<form:2:a:ng>`, `<form:1:a:g>`,
 `<form:0:a:>`. So a model that reads shapes and suffixes knows the shapes and suffixes of new words (`models.word_crf`).
