@@ -6,8 +6,9 @@ by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumä
 linear`, the rate rises from 0 during `--warmup` and falls to 0, batch by batch (Li et al. 2020, Budgeted training).
 
 The model with the lowest development loss is kept. After an epoch that did not lower the loss, training continues from
-that model (the paper does not say from which). Several processes (`ranks`) make the same updates as one, up to rounding
-and dropout. The first rank scores dev, writes the files, and gives all ranks its weights when an epoch begins.
+the kept model (the paper does not say from which model). Several processes (`ranks`) make the same updates as one, up
+to rounding and dropout. The first rank scores dev, writes the files, and gives all ranks its weights when an epoch
+begins.
 """
 
 import itertools

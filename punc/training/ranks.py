@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import torch
-import torch.distributed.nn  # must come before there is a group: see `Ranks.join`
+import torch.distributed.nn  # must be imported before there is a group: see `Ranks.join`
 
 from punc.base import log
 from punc.base.errors import InputError
