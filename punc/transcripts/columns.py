@@ -43,7 +43,7 @@ def reader_of(text: str) -> Callable[[Source], Transcript] | None:
 
 
 def _is_kaldi_text(text: str) -> bool:
-    """Whether every line begins with a different utterance id, and each id has both digits and letters."""
+    """Returns whether every line begins with a different utterance id, and each id has both digits and letters."""
     lines = [line[0] for line in LINE.finditer(text)]
     ids = [found["id"] for found in map(UTTERANCE.fullmatch, lines) if found]
     shapes = {re.sub(r"\d+", "0", id) for id in ids}

@@ -103,7 +103,7 @@ def ctm_rows(lines: Iterable[CtmLine], repairs: Counter[str] | None = None) -> I
 
 
 def has_no_channel(columns: Sequence[str]) -> bool:
-    """Whether a line leaves out the channel: its second and third columns are numbers, and the fourth is not."""
+    """Returns whether a line has no channel: its second and third columns are numbers, and the fourth is not."""
     numbers = [column.replace(".", "", 1).isdecimal() for column in columns[1:]]
     return numbers in ([True, True, False], [True, True, False, True])
 

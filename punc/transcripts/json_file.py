@@ -16,7 +16,7 @@ INDENT = re.compile(r"[\[{]\s*\n([ \t]+)\S")
 AFTER_NAME = re.compile(r'"\s*:(\s*)')
 HUGE = re.compile(r"[eE]\+?[0-9]{2}")  # the exponent of a number that may be infinite
 RAW = range(0xDC80, 0xDD00)  # how a Source represents bytes that are not UTF-8
-OWN = 0x10FE00  # where this module moves them: a JSON escape may be a lone surrogate, too
+OWN = 0x10FE00  # how this module represents them, because a JSON escape may be a lone surrogate, too
 BYTES = {number: OWN + number - RAW[0] for number in RAW}
 BYTES_BACK = {own: number for number, own in BYTES.items()}
 HALF = re.compile("[\ud800-\udfff]")
@@ -69,7 +69,7 @@ class JsonDocument:
         self.values: list[Any] = []
         self.spots: list[tuple[Any, Any]] = []  # holder and key of each place
         self._path = source.path
-        self._between: list[str] = []  # the characters before each value, and those after the last
+        self._between: list[str] = []  # the characters before each value, and after the last value
         self._style = Style.of(source.text.lstrip())
         self._raw = source if not source.text.isascii() and HALF.search(source.text) else None
         self._may_be_special = any(part in source.text for part in MAY_BE_SPECIAL)

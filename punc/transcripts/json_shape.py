@@ -177,14 +177,14 @@ class Shape:
         self._holder = getter(".".join(before)) if before else None
 
     def matches(self, document: Any) -> bool:
-        """Whether a document has the row's format."""
+        """Returns whether a document has the row's format."""
         def has(path: str) -> bool:
             return bool(places(document, path.lstrip("!"))) != path.startswith("!")
 
         return any(all(map(has, paths.split())) for paths in self.row.has.split(";"))
 
     def is_final(self, value: Any) -> bool:
-        """Whether a document or a segment is final: no later one replaces it."""
+        """Returns whether a document or a segment is final: no later one replaces it."""
         for test in self.row.skip.split():
             path, _, said = test.partition("=")
             found = getter(path)(value)

@@ -103,8 +103,8 @@ def _same_words(old: list[str], new: list[str]) -> list[int]:
 
 
 def in_order_of(texts: list[Text], said: list[Text]) -> list[Text] | None:
-    """Returns `texts` in the order of `said`, which repeats them (as a recording repeats its channels); None if the
-    texts differ."""
+    """Returns `texts` in the order of `said`, which repeats them (as a recording repeats its channels' words). Returns
+    None if the texts differ."""
     if len(said) != len(texts) or len({text.stream for text in texts}) < 2:
         return None
     index: dict[tuple[float, str], Text] = {}

@@ -75,7 +75,7 @@ def _alone(line: str) -> Label | None:
 
 
 def is_name(text: str) -> bool:
-    """Whether a text looks like the name of a speaker."""
+    """Returns whether a text looks like the name of a speaker."""
     if PHONE.fullmatch(text) or ID.fullmatch(text):
         return True
     words = text.split()
