@@ -18,7 +18,7 @@ from punc.base.errors import InputError, StrPath
 from punc.base.lock import lock_directory
 from punc.base.stop import held
 
-NEW = ".new"  # a folder in an output directory, for the files that will replace the old ones; a kill may leave it there
+NEW = ".new"  # a folder in an output directory, for the files that replace the old ones; a killed process may leave it
 OPEN_FILE = re.compile(r"/dev/std(in|out|err)|(/dev|/proc/[^/]+)/fd/\d+")  # paths that stand for open files
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # Commands read and write the files of a data directory by these names.

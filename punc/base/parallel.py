@@ -83,7 +83,7 @@ _function: Callable  # in a worker: the function that it applies to tasks
 
 
 def _start_worker(function: Callable, level: int) -> None:
-    """Set a worker up: store the function, log like the parent, leave Ctrl-C to the parent, and end when it ends."""
+    """Set a worker up: store the function, log like the parent, leave Ctrl-C to the parent, and end with the parent."""
     global _function
     _function = function
     log.configure()
