@@ -92,7 +92,7 @@ class DataDir:
             yield dict(zip(names, rows))
 
     def _difference(self, names: Sequence[str], rows: Sequence[Row | None], key: str) -> InputError:
-        """Returns the error for tables that first differ at the utterance `key`. Raises InputError for an unsorted one.
+        """Returns the error for tables that first differ at the utterance `key`. If one is unsorted, raises InputError.
         """
         for name in names:
             deque(read_table(self.path / name), maxlen=0)
