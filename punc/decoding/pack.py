@@ -13,7 +13,7 @@ The file's metadata has the keys punc (the version), model, token_type, lookahea
 many tokens the model knows), and labels (names separated by spaces). Weights have their PyTorch names with the prefix
 `model.`. Large matrices are stored as int8 with one scale per row: w = q s, s = max |w| / 127, with errors up to s / 2.
 
-This uses the older of PyTorch's two exporters, which takes a second; the newer one takes half a minute.
+Packing uses the older of PyTorch's two exporters, which takes a second; the newer one takes half a minute.
 """
 
 import json
@@ -110,7 +110,7 @@ def unpack(directory: Path) -> Model:
     """Returns a packed model as a PyTorch model, for further training. Its weights are the dequantized int8 weights.
 
     A packed model lacks weights that decoding does not need, such as the output layer of a first stage. Raises
-    InputError if the PyTorch model needs them, or if a file is missing, has changed or does not fit the others.
+    InputError if the PyTorch model needs such weights, or if a file is missing, has changed or does not fit the others.
     """
     import onnx
     packed = load_packed(directory)
@@ -223,8 +223,8 @@ def _multiply_int8(graph: Any) -> set[str]:
     """Make an ONNX graph multiply by its large weights in integers. Returns the names of these weights.
 
     The other factor, an activation, is rounded to 8 bits at run time. Layers with more inputs than outputs, such as the
-    second of a feed-forward block, stay float: values after a GELU are too uneven, and rounding them would change 1.5
-    times as many labels of an encoder.
+    second layer of a feed-forward block, stay float: values after a GELU are too uneven, and rounding them would change
+    1.5 times as many labels of an encoder.
     """
     from onnx import TensorProto, helper
     sizes = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
