@@ -116,7 +116,7 @@ class ItemReader:
         return items + (self._checked(self._json.end) if self.kind == "json" else [])
 
     def _cut(self, text: str, ends: str) -> str:
-        """Returns the text up to the last of the characters in `ends`. Keeps the rest for the next call."""
+        """Returns the text up to the last of the characters in `ends`. Keeps the text after it for the next call."""
         cut = max(map(text.rfind, ends)) + 1
         if not cut:
             self._rest.append(text)

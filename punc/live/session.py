@@ -164,7 +164,7 @@ class Writer:
 
     def messages(self, decided: Sequence[Decided | None], items: Iterable[Item],
                  waiting: Iterable[LiveWord]) -> list[str]:
-        """Returns the messages to send after some input.
+        """Returns the messages to send to the client after new input.
 
         decided   the words that the input decided; None: a stream ends
         items     the input
