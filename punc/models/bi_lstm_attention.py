@@ -23,7 +23,7 @@ from punc.models.base import NeuralModel, State
 ATTENTION_DIM = 64  # size of v in equation (14); the paper does not say
 NORMALIZATIONS = ("softmax", "sum")
 BLOCK = 64  # steps; measured: for a window of 31 states, 5 times as fast as a sum over shifts; for 5 states, as fast
-MIN_SUM = 1e-3  # scores can be negative, so their sum can be near 0; a sum below MIN_SUM in size becomes ±MIN_SUM
+MIN_SUM = 1e-3  # scores can be negative, so their sum can be near 0; if |sum| < MIN_SUM, it becomes ±MIN_SUM
 
 
 class Model(NeuralModel):

@@ -9,7 +9,7 @@ CRF, equations (1) to (9) (layers.crf):
     s_t = W h_t + b;  P(y) = exp(b[y_1] + Σ s_t[y_t] + Σ T[y_t, y_t+1] + e[y_m]) / Z
 
 The paper uses GloVe vectors of size 300 ("all the embeddings will be fine-tuned") and dropout before and after the
-BLSTM. It gives no other size, and no learning rate, optimizer or batch size.
+BLSTM. It does not give the other sizes, the learning rate, the optimizer or the batch size.
 
 Decoding chooses the most probable label sequence, equations (3) and (4). The posterior of a slot is its marginal.
 """

@@ -6,7 +6,7 @@ set is saved as plain arrays, together with the language model.
 A language model's posteriors are better on its own training text than on other text, so a tree trained there would
 trust them too much. So train the language model on other text. If there is none, `folds` cross-fits: the training
 streams are dealt to the folds in turn. The posteriors for a fold come from a language model estimated like `lm_model`,
-on the same sets, but without that fold's streams. They are then no better than on unseen text.
+on the same sets, but without that fold's streams. So the posteriors are no better than on unseen text.
 
     punc train --model ngram_dt --lm-model exp/4-gram --train-set train --dev-set dev data/store_word exp/4-gram+DT-p
 """
@@ -117,7 +117,7 @@ class Model(NonGradientModel):
 
 
 class Folds:
-    """A store in which the sets `divided` have only the streams in a fold or, if not `inside`, those in other folds."""
+    """A store in which the sets `divided` have only the streams in a fold or, if not `inside`, in all others."""
 
     def __init__(self, store: Store, divided: Sequence[str], folds: int, fold: int, inside: bool):
         self._store, self._divided, self._folds, self._fold, self._inside = store, divided, folds, fold, inside

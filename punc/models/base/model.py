@@ -36,7 +36,7 @@ class Model(nn.Module):
     token_type: str = "word"  # the type of the tokens in the store that the model is trained on
     token_types: tuple[str, ...] | None = None  # the token types that the model can read; None: any
     lookahead: int | None = None  # how many tokens past a slot the model reads; None: the whole stream
-    reads_pauses: bool = False  # whether a model that reads left to right reads pauses
+    reads_pauses: bool = False  # whether the model reads pauses
     reads_turns: bool = False  # whether it reads changes of speaker, which `forward` gets with the pauses
     longest: int | None = None  # the maximum number of tokens that `traceable` reads at once; None: any number
     sequential: bool = False  # whether it scores label sequences; if so, `best_sequence` returns the best one
