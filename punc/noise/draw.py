@@ -138,8 +138,8 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
 
 def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment:
     """Aligns a text with the same text with errors, by the rules of `timing.align`. So that this takes linear time,
-    both texts are cut at the beginning of streams and between correct words. Most best alignments are the same with
-    these cuts."""
+    both texts are cut at the beginning of streams and between correct words. The cuts seldom change the best
+    alignment."""
     ends = np.cumsum(np.bincount(drawn.source, minlength=len(words)))
     cuts = np.append(np.flatnonzero(first[1:]) + 1, len(words))
     single = np.diff(ends, prepend=0) == 1

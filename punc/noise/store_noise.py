@@ -1,7 +1,7 @@
 """Draws errors for a set of a store, anew for each seed.
 
-A word is a run of tokens that ends with a slot. A run that is not in the table of errors is an unknown word, which is
-kept, deleted, or replaced like a rare word. The store's tokenizer turns the recogniser's words into tokens, so a word
+A word is a run of tokens that ends with a slot. A word that is not in the table of errors is unknown: it is kept,
+deleted, or replaced like a rare word. The store's tokenizer turns the recogniser's words into tokens, so a word
 outside the vocabulary becomes `<unk>`, or is spelled. A noisy set is drawn in blocks and written to unnamed temporary
 files, so memory does not grow with the corpus.
 """

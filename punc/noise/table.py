@@ -6,9 +6,9 @@ a word; sequences with numbers below the number of types are single words: seque
 Rate: a word that was seen n times, and was wrong e times, is wrong with probability (e + K r) / (n + K). r is the error
 rate of all words seen about as often (by powers of 2). Words that were never seen have the rate of rare words.
 
-Replacement: probabilities follow the counts. A word with fewer than ENOUGH errors gets K additional counts. The share
-of deletions among these is the same as among the errors of all words seen about as often. The remaining counts go to
-words that sound alike or, if there are none, to the replacements of unknown words.
+Replacement: probabilities follow the counts. A word with fewer than ENOUGH errors gets K additional counts. Among
+these counts, deletions have the same share as among the errors of all words seen about as often. The other
+counts go to words that sound alike or, if there are none, to the replacements of unknown words.
 
 Sound: a noisy channel (Kernighan, Church & Gale 1990, "A Spelling Correction Program Based on a Noisy Channel Model").
 The probability that a word w is heard as the word v is proportional to P(v) P(w → v). P(v) is the frequency of v in the
@@ -224,11 +224,11 @@ class Sounds:
         for (word, output), _ in sorted(confusions.replaced.items()):
             if len(output) == 1 and Levenshtein.normalized_distance(word, output[0]) <= ALIKE:
                 edits.update(_edits(word, output[0]))
-                edits.update(zip(word, word))  # all characters; `_edits` has subtracted those not kept
+                edits.update(zip(word, word))  # all characters as kept; `_edits` has subtracted the changed ones
         self._log_probs = _log_probabilities(edits)
 
     def neighbours(self, words: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Returns, for each word, the indices of the words that it can be heard as, perhaps none, and probabilities."""
+        """Returns, for each word, the indices (perhaps none) and probabilities of the words it can be heard as."""
         found: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         lengths = np.array([len(word) for word in words], np.int64)
         for length in np.unique(lengths).tolist():
