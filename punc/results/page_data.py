@@ -241,7 +241,7 @@ def dropped_rows(new: PageData, kept: PageData) -> list[Row]:
 
 
 def _figures(data: PageData, system: str) -> dict[Row, str]:
-    """Returns all that was measured for the runs of a system as text, which compares NaN as equal to NaN."""
+    """Returns everything that was measured for the runs of a system, as text, so that NaN equals NaN."""
     return {key: str(row) for key, row in data.metrics.items() if without_seed(key[0]) == system}
 
 

@@ -1,8 +1,8 @@
 """The slots of a set as columns: the words, the reference, the pauses, and what each system wrote in the slot.
 
-The words are the words that the systems punctuated. If the reference has different words (for example with ASR output),
-its labels are projected onto these words, as in `scoring.counts`. A system is left out, with the reason, if its slots
-are missing or do not add up to the counts of its score, because then the data has changed since it was scored.
+The words come from the input that the systems punctuated. If the reference has different words (for example with ASR
+output), its labels are projected onto these words, as in `scoring.counts`. A system is left out, with the reason, if
+its slots are missing or do not add up to the counts of its score, because then the data is not what was scored.
 """
 
 from collections.abc import Mapping, Sequence
@@ -110,7 +110,7 @@ def _directories(score: Score, data: Path) -> tuple[Path, Path]:
     log = exp / score.system / "log" / f"score_{score.set}.log"
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
     for command in (line.split() for line in lines if line.startswith("# punc score ")):
-        for place in exp.resolve().parents:  # finds where the recipe ran: EXP-DIR can be exp or exp/VARIANT
+        for place in exp.resolve().parents:  # perhaps where the recipe ran; EXP-DIR can be exp or exp/VARIANT
             reference, decoded = (place / path for path in command[-3:-1])
             if (reference / "punct").is_file() and (decoded / "punct").is_file():
                 return reference, decoded
