@@ -108,7 +108,7 @@ def _joined(text: _Text, marks: np.ndarray, bounds: np.ndarray) -> tuple[np.ndar
 
 
 def _split(first: np.ndarray, last: np.ndarray, text: _Text, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cut sentences longer than two lines, one cue of each at a time. `rank`, (N,), rates each word as a cue's end."""
+    """Cut sentences longer than two lines into cues. `rank`, (N,), says how good each word is as a cue's last word."""
     done = []
     while len(first):
         reach = text.reach(first, last)
