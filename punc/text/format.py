@@ -156,7 +156,7 @@ class TextFormat(Format):
         return passages, repairs
 
     def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
-        """Like `Format.prepare`. Streams have the order of the files or, with `keep_names`, of the files' names."""
+        """Like `Format.prepare`. Streams are sorted like the files or, with `keep_names`, by file name."""
         counts = Counter[str]()
         repairs = Counter[str]()
         options = self.options

@@ -113,7 +113,7 @@ class Memo(dict[str, str]):
                        first=first)
 
     def _decide(self, items: Sequence[str], at: int, label: str, counts: Counter[str]) -> tuple[Parts, OpenDot | None]:
-        """Returns the analysis of an item with a dot, and the dot if undecided. `label` ends in the previous label."""
+        """Returns the analysis of an item with a dot, and the dot if undecided. `label` has the previous label last."""
         dot, without = self.dots[items[at]]
         behind = items[at + 1:at + 1 + REACH]
         ends = self.abbreviations.ends(dot, behind) if self.abbreviations else None

@@ -202,8 +202,8 @@ class ProseWriter:
     """Writes the utterances of streams to a file, one per line: id and text. Joins `clitics` to their words.
 
     A label can say that a quotation mark `"` stands after a word, but not whether the quotation mark opens or closes.
-    In each sentence, the first one opens and is put before the next word, the second one closes, and so on. If one is
-    still open at the end of a sentence or stream, a closing one is added after the sentence's mark.
+    In each sentence, the first quotation mark opens and is put before the next word, the second closes, and so on. If a
+    quotation is still open at the end of a sentence or stream, a closing `"` is added after the sentence's mark.
     """
 
     def __init__(self, file: IO[bytes], labels: LabelSet, casing: Mapping[str, str] | None = None,
