@@ -16,7 +16,7 @@ word goes after the nearest hypothesis word before it. It follows that
   - of several marks in one slot, the strongest stays.
 
 Ties: if several alignments have the same distance, rapidfuzz chooses the matches from the words alone, and the pairing
-rule decides the rest. Of the rules that we tried, these agree best with a published set of labels for ASR output.
+rule pairs the other words. Of the rules that we tried, these agree best with a published set of labels for ASR output.
 """
 
 from bisect import bisect_right

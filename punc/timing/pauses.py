@@ -168,7 +168,7 @@ def slot_pauses(times: np.ndarray, matched: np.ndarray, end: float | None = None
     silence = np.append(0.0, np.cumsum(np.maximum(begins[1:] - ends[:-1], 0.0)))  # up to each timed word
     pauses = np.full(len(matched), np.nan, np.float32)
     known = (matched >= 0) & (following >= 0)
-    # Rounded, so that 0.3 - (0.1 + 0.2) is 0, as it is in the file.
+    # Rounded, so that 0.3 - (0.1 + 0.2) is 0, as it is for the decimal numbers in the file.
     pauses[known] = np.round(silence[following[known]] - silence[matched[known]], 6)
     return pauses
 
