@@ -98,8 +98,8 @@ def crc32_of(path: Path) -> int:
 def make_store(path: StrPath, data_dirs: Sequence[StrPath], labels: StrPath, token_type: str = "word",
                vocab_size: int | None = None, min_count: int = 1, vocab: StrPath | None = None,
                train: str | None = None, nj: int = 2, joins: Sequence[str] = (), clitics: str = "") -> None:
-    """Make a store from data directories. Each becomes a set with its name. Does nothing if the store is finished and
-    neither the options nor the inputs (size and time of each table) have changed.
+    """Make a store from data directories. Each directory becomes a set with the directory's name. Does nothing if the
+    store is finished and neither the options nor the inputs (size and time of each table) have changed.
 
     labels      file of the label set; `clitics`: file of the rules that split the words of the data directories
     vocab       file of a vocabulary to use instead of making one (for subwords, pieces.model is next to it)
