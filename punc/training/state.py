@@ -111,7 +111,8 @@ class Run:
         return progress
 
     def begin_epoch(self, progress: Progress) -> None:
-        """Begin the epoch after `progress`. If equally many ranks have saved a state in it, restore that state."""
+        """Begin the epoch after `progress`. If a state within it was saved, by equally many ranks, restore that state.
+        """
         self.progress, self.place, places = progress, Place(), None
         with self.ranks.agree():
             content = self._read(EPOCH) if self.ranks.first else None
@@ -238,7 +239,7 @@ def check_conf(content: Mapping[str, Any], path: Path, conf: dict[str, Any]) -> 
     saved = content.get("conf")
     if not isinstance(saved, dict):
         raise InputError("not a file of a training run: it has no conf", "remove it, or name another directory", path)
-    # A model was trained with the defaults of options that are newer than it. Options that no longer exist are ignored.
+    # For options that are newer than the model, it was trained with the defaults. Options that are gone are ignored.
     saved = {**option_defaults(conf["model"]), **asdict(TrainingOptions()), **saved}
     for name, value in conf.items():
         if saved.get(name) != value and name not in NOT_COMPARED:

@@ -172,7 +172,7 @@ def finished(directory: Path, conf: dict[str, Any], options: TrainingOptions) ->
         return False
     content = read_checkpoint(path)
     check_conf(content, path, conf)
-    _remove_states(directory)  # a run that was killed at its very end may have left them
+    _remove_states(directory)  # a run that was killed after it wrote FINAL still has these files
     if (Path(conf["store"]) / "conf").is_file():
         _check_store(directory, Store(conf["store"]), content.get("store"), options)
     logger.info("punc train: %s is finished", path)
