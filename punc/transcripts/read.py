@@ -68,7 +68,7 @@ def word_times(path: StrPath, tier: str = "",
 
     If the directory or its subdirectories have files with one of ENDINGS, the ids are their names without the ending;
     otherwise `path` is read as a CTM. Raises InputError if two files have the same name, and like `CtmIndex`. The
-    functions raise it like `read_timing`.
+    functions raise the errors of `read_timing`.
     """
     path = Path(path)
     found = sorted(path.rglob("*")) if path.is_dir() else [path]

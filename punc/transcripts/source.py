@@ -52,7 +52,7 @@ def read_source(path: StrPath) -> Source:
 
 
 def source_of(raw: bytes, path: StrPath) -> Source:
-    """Decodes bytes: UTF-16 if a byte-order mark says so, otherwise UTF-8. Raises InputError if they are not text."""
+    """Decodes bytes: UTF-16 if a byte-order mark says so, otherwise UTF-8. Raises InputError for other files."""
     for beginning, what, remedy in BINARY:
         if re.match(beginning, raw, re.DOTALL):
             raise InputError(f"not text: {what}", remedy, path)

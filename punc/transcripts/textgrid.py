@@ -1,7 +1,7 @@
 """Reads TextGrids of Praat and of aligners, in the long and the short form.
 
 Source: www.fon.hum.uva.nl/praat/manual/TextGrid_file_formats.html. The reader takes the tiers of words, which are
-called `words`, another name in WORD_TIERS, or `speaker - words` (Montreal Forced Aligner). If there are none, every
+called `words`, another name in WORD_TIERS, or `speaker - words` (Montreal Forced Aligner). If none exist, every
 interval tier, except phones, is a speaker whose intervals may have many words. Other tiers stay unchanged.
 """
 

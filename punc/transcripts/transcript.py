@@ -1,7 +1,7 @@
 """A transcript: the texts of a file, with what the file says about them, and the words of the texts.
 
 A reader takes a file apart into texts, such as a word of JSON, a line of a cue or a column of a CTM. Each text has a
-place in a document. After the words have got marks, the document is written with the new texts in these places.
+place in a document. After punctuation, the document is written with the new texts in these places.
 """
 
 import math
