@@ -4,7 +4,7 @@
     model = punc.load("en")
     model.punctuate("so it begins as it must does it end")
 
-Importing it needs no PyTorch; using a model that is not packed does.
+Neither importing punc nor using a packed model needs PyTorch.
 """
 
 import os
@@ -18,11 +18,11 @@ __version__ = "0.1.0"
 
 
 def load(model: str | os.PathLike[str] = "en", *, scale: str = "", device: str = "cpu") -> "Punctuator":
-    """A model, ready to punctuate: see `punc.live.punctuator.Punctuator`.
+    """Returns a model that is ready to punctuate: see `punc.live.punctuator.Punctuator`.
 
     model    a directory, or the name of a bundled model
     scale    multiply posteriors before labels are chosen: "LABEL=FACTOR,…"
-    device   where a trained model computes: auto, cpu, cuda or cuda:N
+    device   the device of a model that is not packed: auto, cpu, cuda or cuda:N
 
     Raises punc.base.errors.InputError if there is no such model, or it is broken.
     """
@@ -31,9 +31,9 @@ def load(model: str | os.PathLike[str] = "en", *, scale: str = "", device: str =
 
 
 def score(reference: str, hypothesis: str, labels: "LabelSet | None" = None) -> dict[str, float]:
-    """The metrics of a punctuated text against a reference, in percent: see `punc.scoring.texts.score_texts`.
+    """Returns the metrics of a punctuated text against a reference, in percent: see `punc.scoring.texts.score_texts`.
 
-    labels   which marks are read as which label; by default the commas, full stops and question marks of English
+    labels   which marks map to which labels; by default, English commas, full stops and question marks
 
     Raises punc.base.errors.InputError for a text without words.
     """

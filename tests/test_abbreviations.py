@@ -191,7 +191,7 @@ def test_abbreviations_command(tmp_path, capsys):
     assert main([*command, "--nj=1", str(tmp_path / "one")]) == 0
     said = capsys.readouterr().err
     assert "one: 2 abbreviations, 5 words that begin sentences, 1 after ordinals, of " in said
-    assert "the surest: u.s. dr.\n" in said
+    assert "the most certain: u.s. dr.\n" in said
     learned = Abbreviations.read(tmp_path / "one")
     assert learned.kinds == {"u.s.": "starter", "dr.": "starter"}
     assert (learned.begins, learned.ordinals) == ({"he", "we", "they", "then", "it"}, {"mai"})

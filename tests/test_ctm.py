@@ -155,7 +155,7 @@ def test_ctm_index_rounded_times_do_not_overlap(ctm):
 @pytest.mark.parametrize(("content", "message"), [
     ("u 1 0 1 a\nu 1 0 1\n", ":2: 4 columns; write: id channel begin duration word"),
     ("u 1 0 1 a b c d e\n", ":1: 9 columns; write"),
-    ("u 1 zero 1 a\n", ":1: the begin 'zero' is not a number; write one, as 1.25"),
+    ("u 1 zero 1 a\n", ":1: the begin 'zero' is not a number; write a number, such as 1.25"),
     ("u 1 0 1_0 a\n", ":1: the duration '1_0' is not a number"),
     ("u 1 nan 1 a\n", ":1: the begin 'nan' is not a number"),
     ("u 1 0 inf a\n", ":1: the duration 'inf' is not a number"),

@@ -52,12 +52,12 @@ def test_input_error_pickled():
 
 
 @pytest.mark.parametrize(("check", "message"), [
-    (lambda: check_at_least(1, pool=1, widths=0), "widths=0; it is 1 or more"),
-    (lambda: check_at_least(0, patience=-0.5), "patience=-0.5; it is 0 or more"),
-    (lambda: check_at_least(0, rate=float("nan")), "rate=nan; it is 0 or more"),
-    (lambda: check_probability(dropout=0.5, unknown=1.0), "unknown=1.0; it is at least 0 and less than 1"),
-    (lambda: check_probability(dropout=-0.1), "dropout=-0.1; it is at least 0 and less than 1"),
-    (lambda: check_probability(dropout=float("nan")), "dropout=nan; it is at least 0 and less than 1"),
+    (lambda: check_at_least(1, pool=1, widths=0), "widths=0; give 1 or more"),
+    (lambda: check_at_least(0, patience=-0.5), "patience=-0.5; give 0 or more"),
+    (lambda: check_at_least(0, rate=float("nan")), "rate=nan; give 0 or more"),
+    (lambda: check_probability(dropout=0.5, unknown=1.0), "unknown=1.0; give at least 0 and less than 1"),
+    (lambda: check_probability(dropout=-0.1), "dropout=-0.1; give at least 0 and less than 1"),
+    (lambda: check_probability(dropout=float("nan")), "dropout=nan; give at least 0 and less than 1"),
     (lambda: check_choice({"max": 1, "mean": 2}, pool="sum"), "pool=sum; choose from max, mean"),
 ])
 def test_checks_refuse(check, message):

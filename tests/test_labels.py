@@ -173,7 +173,7 @@ def test_data_directories_have_their_label_set(place, capsys):
 # A label set, and each command's message about data with the old label set.
 REFUSED = [(LESS, "label 'QUESTION' is not in the label set, which has O COMMA PERIOD"),
            (WRITTEN, "label 'COMMA' is written w, here, but w; in the label set")]
-SAID = [(MORE, "it lacks BANG"), (MARKS, "other marks are COMMA")]
+SAID = [(MORE, "it lacks BANG"), (MARKS, "it has other marks for COMMA")]
 
 
 @pytest.mark.parametrize("arguments", [
@@ -211,7 +211,7 @@ def test_punctuate_data_of_another_label_set_says_so(place, capsys):
     assert "dev/punct.labels: the model has another label set: it lacks BANG" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("text", "message"), [(MORE, "it lacks BANG"), (MARKS, "other marks are COMMA")])
+@pytest.mark.parametrize(("text", "message"), [(MORE, "it lacks BANG"), (MARKS, "it has other marks for COMMA")])
 def test_train_finished_model_of_another_label_set_is_refused(place, capsys, text, message):
     (place / "labels.txt").write_text(text)
     assert run(place, "make-store", "--labels", "labels.txt", "store", "train", "dev") == 0  # made again

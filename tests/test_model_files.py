@@ -148,7 +148,7 @@ def test_load_options_of_other_types(directory, option, value):
     content = torch.load(directory / "final.pt", weights_only=True)
     content["spec"]["options"][option] = value
     torch.save(content, directory / "final.pt")
-    assert refused(directory).startswith(f"DIR/final.pt: {option}={value} of t_lstm; give a value as the default, ")
+    assert refused(directory).startswith(f"DIR/final.pt: {option}={value} of t_lstm; give a value like the default, ")
 
 
 torch.set_num_threads(1)

@@ -615,12 +615,12 @@ def test_dropout_only_in_training_and_every_rate_matters(name):
 
 
 @pytest.mark.parametrize(("name", "options", "message"), [
-    ("delay", {"delay": -1}, "delay=-1; it is 0 or more"),
-    ("ngram_lstm", {"ngram": 0}, "ngram=0; it is 1 or more"),
-    ("cnn_ngram", {"pool": 0}, "pool=0; it is 1 or more"),
-    ("dilated_cnn", {"dilated_layers": 0}, "dilated_layers=0; it is 1 or more"),
-    ("window_cnn2", {"pool": 0}, "pool=0; it is 1 or more"),
-    ("dilated_cnn", {"filters": 0}, "filters=0; it is 1 or more")])
+    ("delay", {"delay": -1}, "delay=-1; give 0 or more"),
+    ("ngram_lstm", {"ngram": 0}, "ngram=0; give 1 or more"),
+    ("cnn_ngram", {"pool": 0}, "pool=0; give 1 or more"),
+    ("dilated_cnn", {"dilated_layers": 0}, "dilated_layers=0; give 1 or more"),
+    ("window_cnn2", {"pool": 0}, "pool=0; give 1 or more"),
+    ("dilated_cnn", {"filters": 0}, "filters=0; give 1 or more")])
 def test_models_invalid_sizes(name, options, message):
     with pytest.raises(InputError) as error:
         base.create(name, VOCABULARY, LABELS, options)

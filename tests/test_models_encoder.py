@@ -174,7 +174,7 @@ def test_encoder_is_packed_with_products_in_int8(stores, place, tmp_path, capfd)
             weight += 0.02 * torch.randn_like(weight)
     write(model, tmp_path / "exp")
     assert main(["pack", "--int8", "true", str(tmp_path / "exp"), str(tmp_path / "int8")]) == 0
-    assert capfd.readouterr().err.strip().endswith("the same labels before products are int8")
+    assert capfd.readouterr().err.strip().endswith("the same labels before products are computed in int8")
     kinds = [node.op_type for node in onnx.load(tmp_path / "int8/model.onnx").graph.node]
     assert kinds.count("MatMulInteger") == 2 * 5
     tokens = np.random.default_rng(0).integers(7, 15, (4, 20))
@@ -257,7 +257,7 @@ def test_encoder_runs_no_code_of_the_directory(stores, place, tmp_path):
     ({"encoder": ""}, "encoder= is not a directory; name the directory of an encoder"),
     ({"encoder": "nowhere"}, "encoder=nowhere is not a directory"),
     ({"window": 8}, "window=8 with overlap=4; give a larger window, or a smaller overlap"),
-    ({"dropout": 1.0}, "dropout=1.0; it is at least 0 and less than 1")])
+    ({"dropout": 1.0}, "dropout=1.0; give at least 0 and less than 1")])
 def test_encoder_wrong_options_are_one_line(stores, place, change, message):
     with pytest.raises(InputError, match=message):
         create(stores, place, "bert", **change)

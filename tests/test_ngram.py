@@ -209,8 +209,8 @@ def test_tree_with_folds_reads_posteriors_by_models_that_have_not_read_the_strea
 # Mistakes that users can make.
 
 @pytest.mark.parametrize(("options", "message"), [
-    ({"order": 0}, "order=0; it is 1 or more"),
-    ({"entropy_prune": -1.0}, "entropy_prune=-1.0; it is 0 or more"),
+    ({"order": 0}, "order=0; give 1 or more"),
+    ({"entropy_prune": -1.0}, "entropy_prune=-1.0; give 0 or more"),
     ({"prune": "1"}, "prune=1; write counts that start with 0 and do not decrease: 0,0,1,1"),
     ({"prune": "0,2,1"}, "prune=0,2,1; write counts that start with 0 and do not decrease: 0,0,1,1"),
     ({"prune": "0 0"}, "prune=0 0; write counts that start with 0 and do not decrease: 0,0,1,1"),

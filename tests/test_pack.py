@@ -83,7 +83,7 @@ def test_pack_scale_is_part_of_the_model(packed, tmp_path):
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    (["--scale=O=2"], "--scale with a t_lstm; give it to punc punctuate"), (["--scale=X=2"], "no label 'X'"),
+    (["--scale=O=2"], "--scale with a t_lstm; give --scale to punc punctuate"), (["--scale=X=2"], "no label 'X'"),
     (["--casing=none.txt"], "none.txt: no such file"), (["--card=none.md"], "none.md: no such file")])
 def test_pack_errors_are_one_line(packed, tmp_path, capsys, arguments, message):
     exp = make_model(tmp_path / "exp", "t_lstm", {}) if "t_lstm" in message else packed.parent / "exp_en"

@@ -284,7 +284,7 @@ def test_command_counts_repairs(data, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(("content", "options", "message"), [
-    ("rec 1 1 1 so\nrec 1 2 x far\n", [], "ctm:2: the duration 'x' is not a number; write one, as 1.25"),
+    ("rec 1 1 1 so\nrec 1 2 x far\n", [], "ctm:2: the duration 'x' is not a number; write a number, such as 1.25"),
     ("rec 1 -1 1 so\n", [], "ctm:1: the begin -1 is negative; count from the start of the recording"),
     ("rec 1 0 9 so\nrec 1 1 1 far\n", [], "ctm:2: at 1.00 s a word of 'rec' overlaps the one before by more than 1 s"),
     (UTTERANCE_CTM.replace("1 0.750", "1 5.750"), [], "ctm:3: the times of 'spk-2' go up to 6.25 s, but it is 2.00 s"),

@@ -292,8 +292,8 @@ def test_seeds_of_a_fitted_model_are_one(tmp_path):
 
 @pytest.mark.parametrize(("option", "said"), [
     ("--nj 0", "--nj 0 is not a number of processes or jobs; give 1 or more"),
-    ("--train-ranks 0", "--train-ranks 0; it is 1 or more"),
-    ("--train-nodes 0", "--train-nodes 0; it is 1 or more"),
+    ("--train-ranks 0", "--train-ranks 0; give 1 or more"),
+    ("--train-nodes 0", "--train-nodes 0; give 1 or more"),
     ("--seeds 1,2", "--seeds '1,2'; write whole numbers, as --seeds '1 2 3'"),
     ("--seeds 0", "--seeds '0'; write whole numbers, as --seeds '1 2 3'")])
 def test_option_that_is_not_a_number(tmp_path, option, said):

@@ -100,7 +100,7 @@ def test_score_text_other_words_are_aligned(work, capsys):
     assert found["WER_C"]["value"] > found["WER"]["value"]
     assert text("ref.txt", "changed.txt") == 0
     said = capsys.readouterr()
-    assert "the files have different numbers of lines, so each is one text" in said.err
+    assert "the files have different numbers of lines, so each file is scored as one text" in said.err
     assert "132 words, the reference has 120; WER 20.00 %: 12 substituted, 0 deleted, 12 inserted" in said.err
     assert "units:2 blocks of 100 words in 1 streams" in said.out
 

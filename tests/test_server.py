@@ -470,8 +470,8 @@ def test_models_that_do_not_fit():
 
 @pytest.mark.parametrize(("option", "said"), [
     ("--port=70000", "--port=70000; give one from 0 to 65535"),
-    ("--max-connections=0", "--max-connections=0; it is 1 or more"),
-    ("--max-rate=nan", "--max-rate=nan; it is 1 or more"), ("--workers=0", "--workers=0; it is 1 or more"),
+    ("--max-connections=0", "--max-connections=0; give 1 or more"),
+    ("--max-rate=nan", "--max-rate=nan; give 1 or more"), ("--workers=0", "--workers=0; give 1 or more"),
     ("--host=256.0.0.1", "256.0.0.1:2701: ")])
 def test_wrong_options(capsys, option, said):
     assert main(["serve", option]) == 1

@@ -241,8 +241,8 @@ def test_training_options_each_is_documented_and_in_one_group():
 
 
 @pytest.mark.parametrize(("change", "message"), [
-    ({"batch_size": 0}, "--batch-size=0; it is 1 or more"), ({"context": -1}, "--context=-1; it is 0 or more"),
-    ({"epsilon": float("nan")}, "--epsilon=nan; it is 0 or more"),
+    ({"batch_size": 0}, "--batch-size=0; give 1 or more"), ({"context": -1}, "--context=-1; give 0 or more"),
+    ({"epsilon": float("nan")}, "--epsilon=nan; give 0 or more"),
     ({"optimizer": "adam", "learning_rate": 0.0}, "--learning-rate=0 with --optimizer=adam; give a number above 0"),
     ({"optimizer": "adamw", "epsilon": 0.0}, "--epsilon=0 with --optimizer=adamw; give a number above 0"),
     ({"batching": "rows"}, "--batching=rows; choose from auto, stateful, chunks"),
@@ -255,7 +255,7 @@ def test_training_options_each_is_documented_and_in_one_group():
      "confusions"),
     ({"confusions": "c"}, "--asr-noise=0 with --confusions='c'; give both: a word error rate, and a file of punc "
      "confusions"),
-    (NOISE | {"asr_noise": 1.5}, "--asr-noise=1.5; it is at least 0 and less than 1"),
+    (NOISE | {"asr_noise": 1.5}, "--asr-noise=1.5; give at least 0 and less than 1"),
     (NOISE | {"asr_noise_share": 0}, "--asr-noise-share=0 with --asr-noise=0.1" + SHARE),
     (NOISE | {"asr_noise_share": 1.5}, "--asr-noise-share=1.5 with --asr-noise=0.1" + SHARE),
     ({"asr_noise_share": 0.5}, "--asr-noise-share=0.5 with --asr-noise=0" + SHARE),

@@ -134,13 +134,13 @@ def test_validate_command(data, capsys):
     ("text", "a-1 x #0\na-2\nb-1 é\n", 1, "'#0' in 'a-1'"),
     ("punct", "a-1 O DASH\na-2\nb-1 O\n", 1, "label 'DASH' of 'a-1'"),
     ("utt2spk", "a-1 a\na-2 x\nb-1 b\n", 2, "speaker 'x' is not a prefix of utterance 'a-2'"),
-    ("spk2utt", "a a-1\nb b-1\n", 2, "not the inverse of utt2spk from 'a-2', line 2"),
-    ("spk2utt", "a a-1 a-2\n", None, "not the inverse of utt2spk from 'b-1', line 3"),
-    ("spk2utt", "a a-1 a-2\nb b-1 b-2\n", 2, "not the inverse of utt2spk from its end"),
-    ("spk2utt", "b b-1\na a-1 a-2\n", None, "not the inverse"),
+    ("spk2utt", "a a-1\nb b-1\n", 2, "differs from the inverse of utt2spk at 'a-2', line 2"),
+    ("spk2utt", "a a-1 a-2\n", None, "differs from the inverse of utt2spk at 'b-1', line 3"),
+    ("spk2utt", "a a-1 a-2\nb b-1 b-2\n", 2, "differs from the inverse of utt2spk at its end"),
+    ("spk2utt", "b b-1\na a-1 a-2\n", None, "differs from the inverse"),
     ("segments", SEGMENTS.replace("b-1", "b-2"), 3, "no line for 'b-1'"),
-    ("segments", SEGMENTS.replace("r1", "r3"), 1, "'r1' is either only here or only in segments"),
-    ("wav.scp", "r1 x\nr2 y\nr3 z\n", 3, "'r3' is either only here or only in segments"),
+    ("segments", SEGMENTS.replace("r1", "r3"), 1, "'r1' is missing either here or in segments"),
+    ("wav.scp", "r1 x\nr2 y\nr3 z\n", 3, "'r3' is missing either here or in segments"),
     ("wav.scp", None, None, "no such file"),
     ("reco2file_and_channel", "r1 x C\nr2 y B\n", 1, "not a channel"),
 ])
@@ -160,7 +160,7 @@ def test_validate_mistake_names_file_and_line(data, name, content, line, what):
     assert error.value.remedy
     assert "\n" not in str(error.value)
     # In the others, two tables differ.
-    if what not in ("'r1' is either only here or only in segments", "no line for 'a-2'", "no line for 'b-1'"):
+    if what not in ("'r1' is missing either here or in segments", "no line for 'a-2'", "no line for 'b-1'"):
         assert (error.value.file.name) == ("punct" if "labels" in what else name)
 
 

@@ -157,8 +157,8 @@ def test_log_posteriors_of_unseen_label_are_finite(toy_store, tmp_path):
 # Mistakes that users can make.
 
 @pytest.mark.parametrize(("options", "message"), [
-    ({"window": 0}, "window=0; it is 1 or more"),
-    ({"c1": float("nan")}, "c1=nan; it is 0 or more"),
+    ({"window": 0}, "window=0; give 1 or more"),
+    ({"c1": float("nan")}, "c1=nan; give 0 or more"),
     ({"ngram": 3, "window": 1}, "ngram=3, in a window of 2 words and with a vocabulary of 10; "
                                  "choose shorter n-grams")])
 def test_word_crf_invalid_options(options, message, toy_store):

@@ -114,7 +114,7 @@ MISFIT = ("not a word and 3 finite numbers, with single spaces between; "
     ("1 3\nthe 1 2 3\nof 1 2 3\n",
      "FILE:1: the header says 1 words, but there are 2; get the file again, or fix the header"),
     ("the 1 2 3\n2 3\nof 1 2 3\n", f"FILE:2: {MISFIT}"),
-    ("of 1 2 3\n", "FILE: none of the 1 words has a vector here; name one of this language"),
+    ("of 1 2 3\n", "FILE: none of the 1 words has a vector here; name vectors of this language"),
     ("of 1 2 3\nt\xffhe 1 2 x\n".encode("latin-1"), f"FILE:2: {MISFIT}"),
 ])
 def test_read_bad_file_is_an_error(tmp_path, text, message):

@@ -37,17 +37,17 @@ class InputError(Exception):
 
 
 def check_at_least(least: float, **values: float) -> None:
-    """Raise InputError for the first named value that is below `least` or NaN, such as `widths=0; it is 1 or more`."""
+    """Raise InputError for the first named value that is below `least` or NaN, such as `widths=0; give 1 or more`."""
     for name, value in values.items():
         if not value >= least:
-            raise InputError(f"{name}={value}", f"it is {least} or more")
+            raise InputError(f"{name}={value}", f"give {least} or more")
 
 
 def check_probability(**values: float) -> None:
-    """Raise InputError for the first named value that is not in [0, 1), such as `dropout=1.0; it is …`."""
+    """Raise InputError for the first named value that is not in [0, 1), such as `dropout=1.0; give …`."""
     for name, value in values.items():
         if not 0 <= value < 1:
-            raise InputError(f"{name}={value}", "it is at least 0 and less than 1")
+            raise InputError(f"{name}={value}", "give at least 0 and less than 1")
 
 
 def check_choice(choices: Iterable[str], **values: str) -> None:

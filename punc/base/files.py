@@ -1,4 +1,5 @@
-"""Reads files with helpful errors. Writes files under another name and then renames them: all of it or nothing."""
+"""Reads files with helpful errors. Writes files under temporary names and then renames them: completely or not at all.
+"""
 
 import contextlib
 import errno
@@ -17,8 +18,8 @@ from punc.base.errors import InputError, StrPath
 from punc.base.lock import lock_directory
 from punc.base.stop import held
 
-NEW = ".new"  # a folder in a directory: holds the files that will replace the old ones, or what a killed process left
-OPEN_FILE = re.compile(r"/dev/std(in|out|err)|(/dev|/proc/[^/]+)/fd/\d+")  # the system's names of open files
+NEW = ".new"  # a folder in an output directory, for the files that replace the old ones; a killed process may leave it
+OPEN_FILE = re.compile(r"/dev/std(in|out|err)|(/dev|/proc/[^/]+)/fd/\d+")  # paths that stand for open files
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # Commands read and write the files of a data directory by these names.
 TABLES = frozenset(("text", "punct", "punct.labels", "utt2spk", "spk2utt", "segments", "wav.scp", "ctm", "turns",
@@ -69,15 +70,15 @@ def read_lines(path: StrPath) -> Iterator[tuple[int, str]]:
 
 
 def read_blocks(path: StrPath, size: int = 1 << 20) -> Iterator[bytes]:
-    """Yields a file in blocks of up to `size` bytes. Raises InputError if the file is missing or not a file."""
+    """Yields a file in blocks of up to `size` bytes. Raises InputError like `open_input`."""
     with open_input(path) as file:
         while block := file.read(size):
             yield block
 
 
 def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
-    """Raise InputError if an output is also an input, or would replace a table of an input directory. Files are
-    compared themselves, not their names."""
+    """Raise InputError if an output is also an input, or would replace a table of an input directory. Links and other
+    names of the same file are detected."""
     existing = [path for path in inputs if path and os.path.exists(path)]
     for out in outputs:
         for path in existing:
@@ -86,7 +87,7 @@ def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
             if Path(path).name in TABLES and _is_same_directory(Path(path).parent, out):
                 raise InputError(f"the output would replace {path}, which is an input", "name another directory", out)
             if Path(out).name in TABLES and _is_same_directory(Path(out).parent, path) and os.path.isfile(out):
-                raise InputError("the output is a file of an input", "name another output", out)
+                raise InputError("the output is a file of an input directory", "name another output", out)
 
 
 def _is_same_directory(directory: Path, other: str) -> bool:
@@ -96,7 +97,7 @@ def _is_same_directory(directory: Path, other: str) -> bool:
 def _remove_leftovers(path: Path) -> None:
     """Remove unfinished copies of `path` that killed processes have left: the temporary files without a lock."""
     for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
-        with contextlib.suppress(OSError), open(leftover, "rb+") as file:  # removed, another user's, or no locks here
+        with contextlib.suppress(OSError), open(leftover, "rb+") as file:  # gone, not ours, or without locks
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             leftover.unlink()
 
@@ -193,9 +194,9 @@ def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[P
 
     key     one of the written files, without which no program reads the directory. It is removed first and written
             last, so if the process is killed while it replaces the files, the directory has no key
-    stale   patterns of older files to remove because they do not belong to the new files
+    stale   glob patterns of older files to remove because they do not belong to the new files
 
-    Raises InputError if `path` is a file, if another process writes there, or if a directory is in a file's place.
+    Raises InputError if `path` is a file, if another process writes there, or if a directory has a new file's name.
     """
     path = Path(os.path.abspath(path))
     if path.exists() and not path.is_dir():
@@ -215,12 +216,12 @@ def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[P
             shutil.rmtree(tmp, ignore_errors=True)
             raise
         with held():
-            _replace(path, tmp, key, stale)  # if this fails, `tmp` stays and shows that the other files are ours
+            _replace(path, tmp, key, stale)  # if this fails, `tmp` stays and shows that punc wrote these files
         shutil.rmtree(tmp, ignore_errors=True)
 
 
 def is_unfinished(path: Path) -> bool:
-    """Returns whether a directory is missing, is empty, or is what a killed process left of an `atomic_dir`."""
+    """Returns whether a directory is missing or empty, or was left unfinished by a process killed in `atomic_dir`."""
     return not path.exists() or (path / NEW).is_dir() or (
         path.is_dir() and all(file.name[0] == "." for file in path.iterdir()))
 

@@ -44,7 +44,7 @@ class Share(NamedTuple):
 
     @classmethod
     def parsed(cls, args: Namespace) -> "Share | None":
-        """Returns the share that a command line asks for, or None without `--jobs`. Raises InputError for a bad job."""
+        """Returns the share that a command line asks for, or None without `--jobs`. Checks the numbers."""
         if not args.jobs and args.job == 1:
             return None
         if not 1 <= args.job <= args.jobs:
@@ -56,7 +56,7 @@ class Share(NamedTuple):
         """Yields the items of this share. Each job takes consecutive items of about the same total size.
 
         size     returns the size of an item, such as words or bytes
-        total    the size of all items; if it is not exact, shares are less equal
+        total    the total size of all items; if it is only an estimate, the shares are less equal
         streams  returns the first and last stream of an item; an item that continues a stream goes to the same job
         """
         before, job, last = 0, 1, None
@@ -74,14 +74,14 @@ class Share(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A part in the directory `path`, which `command`, such as `punctuate`, made for `share`."""
+    """A part: the output, in the directory `path`, that the subcommand `command` made for `share`."""
 
     path: Path
     command: str
     share: Share
     options: dict[str, Any]  # the options and arguments of the command; they are the same in all parts of a run
     inputs: dict[str, list[int]]  # file → [bytes, time of last change in ns]; must stay the same until parts are joined
-    result: dict[str, Any]  # what the job tells `join`
+    result: dict[str, Any]  # what the job passes on to `join`
 
     def files(self) -> list[str]:
         """Returns the names of the part's files, without part.json, in C order."""
@@ -136,8 +136,8 @@ def read_part(path: Path) -> Part:
 
 
 def read_parts(paths: Sequence[Path]) -> list[Part]:
-    """Returns the parts of all jobs of one command, in order. Raises InputError if a part is missing, is of other jobs,
-    or was made with other options or inputs, or if an input has changed since then."""
+    """Returns the parts of all jobs of one command, in order. Raises InputError if a part is missing, belongs to other
+    jobs, or was made with other options or inputs, or if an input has changed since the parts were made."""
     parts: list[Part] = []
     for number, path in enumerate(paths, 1):
         if not (path / FILE).is_file():
@@ -183,7 +183,7 @@ def clear_part(path: Path) -> None:
 @contextmanager
 def joining(paths: Sequence[Path]) -> Iterator[list[Part]]:
     """Yield the parts of all jobs of one command, in order. They are removed when the block ends without an error."""
-    read_parts(paths)  # before locking, because a lock would make a missing directory
+    read_parts(paths)  # this checks the parts before they are locked, because a lock makes a missing directory
     with _locked(paths):
         yield read_parts(paths)
         for path in paths:

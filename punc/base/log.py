@@ -1,4 +1,4 @@
-"""Writes the program's messages, one line each, to standard error: `logging` with the logger `punc`."""
+"""Writes the messages of the logger `punc` to standard error, one line each."""
 
 import logging
 import sys
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 LOGGER = logging.getLogger("punc")
-LONGEST = 2500  # characters; a message may have a number for each of 127 labels
+LONGEST = 2500  # characters; a message may contain a number for each of 127 labels
 
 
 class _Stderr(logging.Handler):
@@ -19,7 +19,7 @@ class _Stderr(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         try:
             line = one_line(self.format(record), LONGEST)
-            if module := sys.modules.get("tqdm"):  # write above its progress bar; if not imported, there is none
+            if module := sys.modules.get("tqdm"):  # write above the progress bar; without tqdm, there is none
                 module.tqdm.write(line, file=sys.stderr)
             else:
                 sys.stderr.write(f"{line}\n")

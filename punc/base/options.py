@@ -1,4 +1,4 @@
-"""Options of the subcommands: `--kebab-case` names, conf files, errors of one line, and completion in the shell.
+"""Options of the subcommands: `--kebab-case` names, conf files, one-line errors, and completion in the shell.
 
 If the package argcomplete is installed, it completes command lines (docs/install.md). The shell then calls `punc` with
 the beginning of the line in the environment; argcomplete prints the possible completions and exits.
@@ -32,7 +32,7 @@ def boolean(value: str) -> bool:
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """Prints one line per option, with the default value as one would type it."""
+    """Prints one line per option, with the default value as the user would type it."""
 
     def __init__(self, prog: str):
         super().__init__(prog, max_help_position=80, width=1000)
@@ -74,7 +74,7 @@ class OptionParser(argparse.ArgumentParser):
 
         The option's help is the `text` of a line `    name   text` in the docstring. Lines indented more continue it.
 
-        groups   title → the arguments that the help lists under it; others are listed with the options of all commands
+        groups   title → the arguments that the help lists under this title; all others are listed with --config
         """
         titles = {name: title for title, names in (groups or {}).items() for name in names}
         sections = {title: self.add_argument_group(title) for title in groups or ()}
@@ -106,7 +106,7 @@ class OptionParser(argparse.ArgumentParser):
         return options
 
     def value(self, arguments: Sequence[str], option: str) -> str | None:
-        """Returns the value of an option that decides which other options exist. Nothing else is checked."""
+        """Returns the value of one option that decides which other options exist. No other argument is checked."""
         config = _last_value(arguments, "--config")
         lines = [f"{line.option}={line.value}" for line in config_lines(config)] if config else []
         return _last_value([*lines, *arguments], option)
@@ -163,7 +163,7 @@ class ConfigLine(NamedTuple):
 def config_lines(path: StrPath, including: Sequence[Path] = ()) -> Iterator[ConfigLine]:
     """Yields the lines of the files that a conf file includes, then its own lines, without comments and empty lines.
 
-    The first lines may include files, as `--config=FILE` or `--config FILE`. A relative path starts at the folder of
+    The first lines may include files: `--config=FILE` or `--config FILE`. A relative path is relative to the folder of
     the including file. Later lines override earlier ones, so a file overrides the files that it includes.
 
     Raises InputError for a line that is not an option, a missing file, and files that include each other.
@@ -217,7 +217,7 @@ def keyword_arguments(function: Callable) -> dict[str, inspect.Parameter]:
 
 
 def from_args(kind: Callable[..., T], args: argparse.Namespace) -> T:
-    """Calls `kind` with the values that a command line has for its arguments; see `OptionParser.add_signature`."""
+    """Calls `kind` with the arguments that the command line gives; see `OptionParser.add_signature`."""
     return kind(**{name: getattr(args, name) for name in keyword_arguments(kind)})
 
 
@@ -237,7 +237,7 @@ def kebab(name: str) -> str:
 
 
 def with_options(error: InputError) -> str:
-    """Returns an error's message for the command line. If it begins with `name=value`, that becomes an option."""
+    """Returns an error's message for the command line. If it begins with `name=value`, it writes `--name=value`."""
     if error.file is None and (argument := re.match(r"([a-z]\w*)=", error.what)):
         return kebab(argument[1]) + str(error)[len(argument[1]):]
     return str(error)
@@ -252,7 +252,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def option_type(argument: inspect.Parameter) -> Callable:
-    """Returns the function that converts an argument's value, given its annotation or else the type of its default."""
+    """Returns the function that converts an argument's value: its annotation, or else the type of its default."""
     annotation = argument.annotation
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         annotation = next(part for part in typing.get_args(annotation) if part is not type(None))

@@ -27,7 +27,7 @@ def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: i
     With `nj` = 1, or a single task, no process is started, because that would take longer than a task.
 
     Raises what `function` raises, and InputError if a process is killed. After an error, or if the caller stops early,
-    the processes are killed in mid-task, because Ctrl-C must not wait for a task.
+    the processes are killed during their tasks, because Ctrl-C must not wait for a task.
     """
     tasks = iter(tasks)
     first = list(islice(tasks, 2))
@@ -60,7 +60,7 @@ def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: i
 
 
 def _result(future: "Future[Result]", pool: Any) -> Result:
-    """Returns the result of a task. Raises BrokenProcessPool if a process was killed; the pool would wait forever."""
+    """Returns the result of a task. Raises BrokenProcessPool if a process was killed; the pool itself might hang."""
     from concurrent.futures import wait
     from concurrent.futures.process import BrokenProcessPool
     while not wait([future], CHECK_EVERY).done:
@@ -83,7 +83,7 @@ _function: Callable  # in a worker: the function that it applies to tasks
 
 
 def _start_worker(function: Callable, level: int) -> None:
-    """Set a worker up: store the function, log like the parent, leave Ctrl-C to the parent, and end when it ends."""
+    """Set a worker up: store the function, log like the parent, leave Ctrl-C to the parent, and end with the parent."""
     global _function
     _function = function
     log.configure()

@@ -21,7 +21,7 @@ def check_device(name: str) -> None:
 
 def find_device(name: str) -> str:
     """Returns PyTorch's name of a device: cpu, cuda or cuda:N. `auto` is the GPU if there is one, otherwise the CPU.
-    For a GPU, this forbids cuDNN to round float32 to the 10 bits of TF32. Raises InputError if there is no such GPU."""
+    For a GPU, this stops cuDNN from rounding float32 to TF32 (10 bits). Raises InputError if there is no such GPU."""
     check_device(name)
     if name == "cpu" or (name == "auto" and built_for_cpu()):
         return "cpu"
@@ -48,7 +48,7 @@ def built_for_cpu() -> bool:
 
 @cache
 def has_bfloat16(device: str = "cpu") -> bool:
-    """Returns whether a device runs PyTorch's layers in bfloat16 without emulation; on x86, only a trial can tell."""
+    """Returns whether a device runs PyTorch's layers in bfloat16 without emulation. On a CPU, this tries a layer."""
     import torch
     if device != "cpu":
         with torch.cuda.device(device):
@@ -71,7 +71,7 @@ def keep_freed_memory() -> bool:
 
 
 def give_back_freed_memory() -> bool:
-    """Return the freed memory that malloc keeps to the system. Returns False if the C library cannot do this."""
+    """Give freed memory, which malloc would keep, back to the system. Returns False if the C library cannot do it."""
     try:
         return bool(ctypes.CDLL(None).malloc_trim(0))
     except (AttributeError, OSError, TypeError):

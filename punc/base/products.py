@@ -13,11 +13,11 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 CPUINFO = Path("/proc/cpuinfo")
-LEAST = 1 << 23  # scalar multiplications; for a smaller product, the copies would take longer than they save
+LEAST = 1 << 23  # scalar multiplications; in a smaller product, oneDNN's copies cost more time than oneDNN saves
 
 
 def fast_products(device: torch.device) -> AbstractContextManager:
-    """Returns a context in which layers without gradients compute their products on a CPU with the faster library."""
+    """Returns a context in which layers on a CPU use the faster library, if no gradients are computed."""
     return _ByOneDNN() if device.type == "cpu" and _is_faster() else contextlib.nullcontext()
 
 

@@ -7,17 +7,17 @@ import numpy as np
 
 
 def next_of(values: np.ndarray, after_last: object) -> np.ndarray:
-    """For each value, the next one, (N,). After the last one comes `after_last`."""
+    """Shift the values (N,) to the left: each becomes the value after it, and the last becomes `after_last`."""
     return np.append(values[1:], np.full(len(values[:1]), after_last))
 
 
 def previous_of(values: np.ndarray, before_first: object) -> np.ndarray:
-    """For each value, the previous one, (N,). Before the first one comes `before_first`."""
+    """Shift the values (N,) to the right: each becomes the value before it, and the first becomes `before_first`."""
     return np.append(np.full(len(values[:1]), before_first), values[:-1])
 
 
 def starts_of_runs(*columns: np.ndarray) -> np.ndarray:
-    """For each item, whether a run of equal items begins there, bool (N,). Equal means equal in all columns (N,)."""
+    """Mark where a run of equal items begins, bool (N,). Items are equal if they are equal in all columns (N,)."""
     starts = np.zeros(len(columns[0]), bool)
     starts[:1] = True
     for column in columns:
@@ -26,7 +26,7 @@ def starts_of_runs(*columns: np.ndarray) -> np.ndarray:
 
 
 def ends_of_runs(*columns: np.ndarray) -> np.ndarray:
-    """For each item, whether a run of equal items ends there, bool (N,). Equal means equal in all columns (N,)."""
+    """Mark where a run of equal items ends, bool (N,). Items are equal if they are equal in all columns (N,)."""
     return next_of(starts_of_runs(*columns), True)
 
 
@@ -51,8 +51,8 @@ def find_sorted(table: np.ndarray, keys: np.ndarray) -> np.ndarray:
 
 
 class IdTable:
-    """A table from ids to rows of `width` float64 numbers. A row takes 24 + 8 `width` bytes. Ids are stored as hashes,
-    so two of 10 million ids may happen to share their rows."""
+    """A table from ids to rows of `width` float64 numbers. A row takes 24 + 8 `width` bytes. Ids are stored as 64-bit
+    hashes; two ids with the same hash share their rows, which is unlikely even among 10 million ids."""
 
     def __init__(self, width: int):
         self._hashes, self._numbers, self._width = array("q"), array("d"), width

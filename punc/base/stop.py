@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any
 
 SIGNALS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-GRACE = 1.5  # s to clean up; the next command that writes to the same place removes anything left
+GRACE = 1.5  # s to clean up; the next command that writes to the same place removes what is still left
 
 _received = 0  # the number of the signal that ends the program; 0: none so far
 _held = 0  # how many `held` blocks, which must not be interrupted, are running
@@ -28,8 +28,8 @@ class Stopped(KeyboardInterrupt):
 
 
 def watch(name: str) -> None:
-    """From now on, the first Ctrl-C or SIGTERM raises Stopped. Later signals, and those ignored (nohup), do nothing. If
-    the process is still running after GRACE seconds, a thread prints a line with the program's name and ends it."""
+    """From now on, the first Ctrl-C or SIGTERM raises Stopped. Later signals do nothing. A signal that is ignored, as
+    with nohup, stays ignored. If the process still runs after GRACE seconds, a thread prints a line and ends it."""
     for number in SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _raise)
@@ -60,7 +60,7 @@ def _raise(number: int, frame: FrameType | None) -> None:
 
 @contextlib.contextmanager
 def held() -> Iterator[None]:
-    """Delay signals: a signal during the block raises Stopped when it ends. The block is short or checks `received`."""
+    """Delay signals: a signal during the block raises Stopped at its end. A long block must check `received` itself."""
     global _held
     before = _received
     _held += 1
@@ -81,13 +81,13 @@ def _end_late(reader: int, name: str) -> None:
 
 
 def received() -> Stopped | None:
-    """Returns the signal that ends the program, even if a library has replaced the exception; None if there is none."""
+    """Returns Stopped if a signal has arrived, even if a library has replaced the exception. Returns None otherwise."""
     return Stopped(_received) if _received else None
 
 
 def say(name: str, stopped: Stopped) -> None:
-    """Print, only once, that the program ends. Prints nothing if torchrun ends a rank because another rank has failed,
-    which has already printed its error."""
+    """Print, only once, that the program ends. Prints nothing if torchrun ends this rank because another rank has
+    failed: the failed rank has already printed its error."""
     if stopped.status == 128 + signal.SIGTERM and os.environ.get("WORLD_SIZE", "1") != "1":
         return
     if _said.acquire(blocking=False):

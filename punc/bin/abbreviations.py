@@ -43,7 +43,7 @@ def main(arguments: Sequence[str]) -> None:
     write_abbreviations(args.output, words, about)
     logger.info("punc abbreviations: %s: %d abbreviations, %d words that begin sentences, %d after ordinals, of %s "
                 "words", args.output, *(len(words[kind]) for kind in (STARTER, BEGINS, ORDINAL)), f"{types.total:,}")
-    logger.info("punc abbreviations: the surest: %s", " ".join(words[STARTER][:SHOWN]) or "none")
+    logger.info("punc abbreviations: the most certain: %s", " ".join(words[STARTER][:SHOWN]) or "none")
 
 
 def part_types(part: FilePart) -> Counter[str]:

@@ -14,12 +14,12 @@ logger = logging.getLogger(__name__)
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc confusions --labels FILE REF-DIR ASR-DIR [REF-DIR ASR-DIR …] OUT-FILE",
-        "Counts the substitutions, deletions and insertions of ASR output against reference transcripts, of a "
-        "training set, never of a test set. `punc corrupt` and `punc train --asr-noise` simulate such errors.",
+        "Counts the substitutions, deletions and insertions in the ASR output of a training set, against its reference "
+        "transcripts. Never use a test set. `punc corrupt` and `punc train --asr-noise` simulate such errors.",
         "punc confusions --labels conf/labels.txt data/train data/train_asr data/confusions.txt")
     parser.add_argument("--labels", required=True, metavar="FILE", help="label set of the references")
     parser.add_argument("inputs", nargs="+", metavar="DIR", help="a reference, and the ASR output of the same streams")
-    parser.add_output("out", metavar="OUT-FILE", help="file to write: text, one count a line")
+    parser.add_output("out", metavar="OUT-FILE", help="text file to write, with one count per line")
     options = parser.parse(arguments)
     if len(options.inputs) % 2:
         raise InputError(f"{len(options.inputs)} data directories", "give pairs: REF-DIR ASR-DIR, then OUT-FILE")

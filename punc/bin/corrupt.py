@@ -22,8 +22,8 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--confusions", required=True, metavar="FILE", help="a file that punc confusions wrote")
     parser.add_argument("--wer", type=float, default=0.1, metavar="FLOAT", help="word error rate to expect, 0 to 1")
     parser.add_argument("--draws", type=int, default=1, metavar="N",
-                        help="how often each wrong word is drawn; the draw with the most word pairs of the text is "
-                             "used")
+                        help="how often each wrong word is drawn; the draw that forms the most word pairs seen in the "
+                             "text is used")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the errors")
     parser.add_argument("input", metavar="IN-DIR", help="data directory with labels")
     parser.add_output("out", metavar="OUT-DIR", help="data directory to write")

@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc export-text [options] DATA-DIR TEXT",
-        "Writes the words of a data directory to the text file TEXT, one stream (a recording, or a text) a line, in "
+        "Writes the words of a data directory to the text file TEXT, one stream (a recording or a text) per line, in "
         "the order of the streams' names. punc score-text scores the output of another system for this file.",
         "punc export-text data/test_ref words.txt")
     parser.add_argument("--labels", metavar="FILE",

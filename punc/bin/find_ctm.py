@@ -50,8 +50,8 @@ def find_ctm(decode: Path, name: str, *, lmwt: str = "", wip: str = "", score_di
     if len(chosen) == 1:
         return chosen[0]
     if found:
-        raise InputError(f"which CTM: {' '.join(file.name for file in found)}?", "keep one, or name it to "
-                         "punctuate_ctm.sh", folder)
+        raise InputError(f"which CTM: {' '.join(file.name for file in found)}?", "keep one, or give its "
+                         "name to punctuate_ctm.sh", folder)
     raise InputError("no *.ctm here", "make one with steps/get_ctm.sh or steps/get_ctm_conf.sh", folder)
 
 

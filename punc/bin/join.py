@@ -24,7 +24,7 @@ def main(arguments: Sequence[str]) -> None:
     out = Path(args.out)
     paths = [Path(part) for part in args.parts]
     if finish_joining(paths):
-        logger.info("%s: was already made from these parts; removed the rest of them", out)
+        logger.info("%s: was already made from these parts; removed what was left of them", out)
         return
     with joining(paths) as parts:
         try:

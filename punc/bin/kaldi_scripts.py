@@ -25,7 +25,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc kaldi-scripts [options] DIR",
         f"Puts the scripts that run next to a Kaldi recipe ({', '.join(SCRIPTS[:3])}) into DIR, with what they need. "
-        "They run the punc that put them there, so run this again after punc was moved or updated.",
+        "The scripts run the copy of punc that put them there. Run this again after you move or update punc.",
         "punc kaldi-scripts egs/ami/s5/punc")
     parser.add_argument("--copy", type=boolean, default=False, metavar="BOOL",
                         help="copy the scripts instead of linking them")

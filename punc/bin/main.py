@@ -12,7 +12,7 @@ from typing import TextIO
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The entry point. By default, uses the process's arguments. Returns the exit status, like `run_program`."""
+    """Run the command, by default with the process's arguments. Returns the exit status, like `run_program`."""
     line = sys.argv[1:] if arguments is None else arguments
     words = 1 if _names_subcommand(line) else 0
 
@@ -44,7 +44,7 @@ def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is
             return work()
         finally:
             sys.stdout.flush()
-    except BrokenPipeError:  # the reader of the output has ended, such as `| head`
+    except BrokenPipeError:  # the program that reads the output, such as `| head`, has ended
         _drop_output(sys.stdout)
         return 0
     except KeyboardInterrupt as error:
@@ -68,7 +68,7 @@ def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is
 
 
 def _names_subcommand(arguments: Sequence[str]) -> bool:
-    """Returns whether the first argument is a subcommand. Checks only for its file, which needs no import."""
+    """Returns whether the first argument is a subcommand: whether punc/bin has its file, which is not imported."""
     word = arguments[0] if arguments else ""
     return word[:1].isalpha() and word.replace("-", "").isalpha() and os.path.isfile(
         os.path.join(os.path.dirname(__file__), f"{word.replace('-', '_')}.py"))

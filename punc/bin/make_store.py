@@ -1,4 +1,4 @@
-"""`punc make-store`: data directories to a store."""
+"""`punc make-store`: convert data directories to a store."""
 
 import os
 from collections.abc import Sequence
@@ -22,14 +22,14 @@ def main(arguments: Sequence[str]) -> None:
                         help=f"how many of the most frequent tokens to keep (default: {sizes})")
     parser.add_argument("--min-count", type=int, default=1, metavar="N", help="leave out tokens that occur less often")
     parser.add_argument("--vocab", metavar="FILE",
-                        help="use this vocabulary instead of a new one; for subwords, pieces.model is next to it")
+                        help="use this vocabulary instead of a new one; for subwords, keep pieces.model next to it")
     parser.add_argument("--train", metavar="NAMES",
                         help="make the vocabulary from these sets, separated by commas (default: the first)")
     parser.add_argument("--join", action="append", default=[], metavar="NAME=SET,SET,…",
                         help="add a set that joins other sets, to train on all of them; can be repeated")
     parser.add_argument("--clitics", default="", metavar="FILE",
                         help="the rules that split the words of the data directories, as for punc prepare; models "
-                             "keep them, and split their input in the same way")
+                             "trained on the store split their input by the same rules")
     parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="number of processes")
     parser.add_output("store", metavar="STORE-DIR", help="store to make")
     parser.add_argument("data", metavar="DATA-DIR", nargs="+", help="data directories")

@@ -1,4 +1,4 @@
-"""`punc pack`: make a trained model small, to be decoded without PyTorch."""
+"""`punc pack`: convert a trained model to a small one that runs without PyTorch."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,10 +13,10 @@ from punc.decoding.shipped import find_model
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc pack [options] EXP-DIR OUT-DIR",
-        "Packs a trained neural model: an ONNX file, with large matrices as int8, the labels, the vocabulary, the "
-        "conf, the casing table and the model card. ONNX Runtime decodes it without PyTorch, after a check that both "
-        "give the same labels. The same model gives the same bytes. The casing table is applied to all output. It "
-        "needs: pip install 'punc-toolkit[onnx]'.",
+        "Packs a trained neural model into a directory: an ONNX file with large matrices as int8, the labels, the "
+        "vocabulary, the conf, the casing table and the model card. Checks that ONNX Runtime, which runs the packed "
+        "model, gives the same labels as PyTorch. The same model gives the same bytes. The casing table is applied to "
+        "all output. This command needs: pip install 'punc-toolkit[onnx]'.",
         "punc pack --casing data/casing.txt --card conf/en.md exp/en models/en")
     parser.add_signature(pack, skip=("factors",))
     parser.add_argument("--scale", default="", metavar="STR",

@@ -1,4 +1,4 @@
-"""`punc pauses`: word times to one pause per slot."""
+"""`punc pauses`: compute one pause per slot from word times."""
 
 import itertools
 import logging
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def pauses_of(data: DataDir, sources: Sources, args: Namespace, counts: Counter[str],
               odd: defaultdict[str, list[str]]) -> Iterator[tuple[str, np.ndarray]]:
-    """Yields utterance ids with their pauses, stream by stream. Adds cases that a user may want to check to `odd`."""
+    """Yields utterance ids with their pauses, stream by stream. Adds cases for the user to check to `odd`."""
     channels = read_channels(data.path / "reco2file_and_channel")
     known, first = set[str](), ""
     for stream, utterances in data.streams():

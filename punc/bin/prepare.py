@@ -1,4 +1,4 @@
-"""`punc prepare`: texts, transcripts or ASR output to a data directory."""
+"""`punc prepare`: convert texts, transcripts or ASR output to a data directory."""
 
 import logging
 import os
@@ -39,21 +39,22 @@ def options() -> OptionParser:
     parser.add_argument("--remove", default="", metavar="REGEX",
                         help="leave out text that matches, such as \\(Applause\\)")
     parser.add_argument("--clean", default="", metavar="KIND,…",
-                        help=f"remove text that is not speech, and count its words: {', '.join(KINDS)} (decoded)")
+                        help=f"remove text that is not speech, and count its words: {', '.join(KINDS)}; entities are "
+                             "decoded instead")
     parser.add_argument("--document-prefix", default="", metavar="STRING",
                         help="a line that begins with STRING, such as #doc, begins a stream")
     parser.add_argument("--skip-prefix", default="", metavar="STRING",
                         help="leave out lines that begin with STRING, such as #speaker")
     parser.add_argument("--speaker", default="", metavar="REGEX",
-                        help="a match at the beginning of a line, such as '#speaker (.*)' or '([A-Z]+):', names the "
-                             "speaker from there on (its group, or all of it) and is removed; OUT-DIR gets turns")
+                        help="a match at the beginning of a line, such as '#speaker (.*)' or '([A-Z]+):', is removed; "
+                             "its group, or all of it, is the speaker of the text that follows; OUT-DIR gets turns")
     parser.add_argument("--utt-words", type=int, default=50, metavar="N",
                         help="words in an utterance; 0: each line is an utterance")
     parser.add_argument("--independent", type=boolean, default=False, metavar="BOOL",
                         help="each line or segment is a stream of its own")
     parser.add_argument("--keep-names", type=boolean, default=False, metavar="BOOL",
                         help="name the stream of a file after the file, without its ending, instead of by a number")
-    parser.add_argument("--prefix", default="", metavar="STRING", help="the beginning of all stream names")
+    parser.add_argument("--prefix", default="", metavar="STRING", help="beginning of every stream's name")
     parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes")
     parser.add_argument("inputs", nargs="+", metavar="IN", help="input files")
     parser.add_output("output", metavar="OUT-DIR", help="data directory to write")

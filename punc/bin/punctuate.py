@@ -21,10 +21,10 @@ def main(arguments: Sequence[str]) -> None:
         return
     parser = OptionParser(
         "punc punctuate [options] MODEL DATA-DIR OUT-DIR | punc punctuate [options of punc live] [MODEL] -",
-        "Punctuates a data directory with a model, named by its directory, or by the name of a bundled one, such as "
-        "en. OUT-DIR is a data directory with the labels as punct. It also has text_punct (the punctuated text), "
-        "post.ark and post.scp (the posteriors) and, if there is a CTM, ctm_punct. With - instead of DATA-DIR, it "
-        "does the same as punc live.",
+        "Punctuates a data directory. MODEL is a directory or the name of a bundled model, such as en. OUT-DIR is a "
+        "data directory with the labels as punct. It also has text_punct (the punctuated text), post.ark and post.scp "
+        "(the posteriors) and, if there is a CTM, ctm_punct. With - instead of DATA-DIR, the command works like punc "
+        "live.",
         "punc punctuate --scale O=0.5 exp/T-LSTM data/test_asr exp/T-LSTM/decode_test_asr")
     parser.add_signature(DecodingOptions)
     parser.add_signature(OutputOptions)

@@ -1,4 +1,4 @@
-"""`punc report`: an experiment as one HTML page: tables, plots, and a browser of the errors."""
+"""`punc report`: show an experiment on one HTML page: tables, plots, and a browser of the errors."""
 
 import logging
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ def main(arguments: Sequence[str]) -> None:
         "Writes one HTML page of all scores EXP-DIR/SYSTEM/decode_SET/score: the systems with intervals and tests, "
         "training curves, and for each set confusions, precision-recall curves, calibration, F1 by pause, "
         "recognition error, position and recording, and the text with the errors of each system. Sets of more than "
-        "10,000 slots are sampled. The spoken words of an ASR set NAME_… are those of NAME_ref. The page works "
+        "10,000 slots are sampled. For an ASR set NAME_…, the set NAME_ref has the spoken words. The page works "
         "offline. Without Jinja2 or matplotlib, punc report only says that they are missing.",
         "punc report --title 'Broadcast news' exp exp/report.html")
     parser.add_argument("--title", default="Report", metavar="TEXT", help="heading of the page")

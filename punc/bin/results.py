@@ -31,10 +31,10 @@ def parser() -> OptionParser:
     options.add_argument("--about", default="", metavar="TEXT", help="a sentence or two: what is scored")
     options.add_argument("--command", default="", metavar="TEXT", help="the command that made the figures")
     options.add_argument("--systems", default="", metavar="NAMES", help="order of the systems; others follow, sorted")
-    options.add_argument("--sets", default="", metavar="NAMES", help="order of the sets; others follow, sorted")
+    options.add_argument("--sets", default="", metavar="NAMES", help="order of the sets; all others follow, sorted")
     options.add_argument("--main", default="", metavar="NAMES",
-                         help="systems in the table of RESULTS.md, including published ones, at most ten; quote "
-                              "names with spaces; default: our first ten")
+                         help="systems in the table of RESULTS.md, at most ten; they may include published systems; "
+                              "quote names with spaces; default: our first ten systems")
     options.add_argument("--main-columns", default="", metavar="NAMES",
                          help="columns of that table, such as 'overall.F1@test_ref Err@test_ref'; default: overall.F1")
     options.add_argument("--columns", default="", metavar="NAMES",
@@ -43,18 +43,18 @@ def parser() -> OptionParser:
     options.add_argument("--published", metavar="FILE",
                          help="published figures: system, set, metric, value, source, separated by tabs")
     options.add_argument("--compare", action="append", default=[], metavar="SYSTEM,SYSTEM",
-                         help="a paired test of two systems; can be repeated. Kept and rendered tests of other pairs "
-                              "are left out")
+                         help="test two systems against each other; can be repeated; tests of other pairs, from "
+                              "earlier runs, are then left out")
     options.add_argument("--tested", default="", metavar="NAMES",
-                         help="metrics of the paired tests, such as 'overall.F1 Err'; default: those of --columns")
+                         help="metrics of the paired tests, such as 'overall.F1 Err'; default: as in --columns")
     options.add_argument("--findings", metavar="FILE",
-                         help="Markdown for 'What we found'; its figures are references to fill in, such as {SYSTEM "
-                              "SET METRIC}: punc/results/findings.py lists their kinds")
+                         help="Markdown for 'What we found'; references in it, such as {SYSTEM SET METRIC}, are "
+                              "replaced by figures: punc/results/findings.py lists the kinds of reference")
     options.add_argument("--link", action="append", default=[], metavar="'PATH TEXT'",
                          help="another page to link, relative to RESULTS.md; can be repeated")
     options.add_argument("--keep", metavar="DIR",
-                         help="directory of published pages; rows of systems that are not in EXP-DIR are kept, so "
-                              "systems can be trained on several machines")
+                         help="directory of published pages; if a system is not in EXP-DIR, its rows in DIR are kept, "
+                              "so systems can be trained on several machines")
     options.add_argument("--render", type=boolean, default=False, metavar="BOOL",
                          help="only rewrite the pages, from EXP-DIR/RESULTS.tsv and EXP-DIR/results/*.tsv")
     options.add_argument("exp", metavar="EXP-DIR", help="where the systems' directories are")
@@ -86,7 +86,7 @@ def main(arguments: Sequence[str]) -> None:
         declared = {*options.systems.split(), *options.sets.split()}
         settings.findings = filled(_text(options.findings), data, settings.published, declared, options.findings)
     pages = render(data, settings)
-    # Without RESULTS.md, pages are not published. The tables stay, so that a killed run can be started again.
+    # RESULTS.md is written last, because `punc publish` needs it. The tables stay, so a killed run can be repeated.
     key, stale = "RESULTS.md", ["results/*.md"]
     if not options.render:
         key, stale = page_data.KEY, [*stale, "results/tests.tsv", "results/costs.tsv", "results/command.txt"]

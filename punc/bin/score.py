@@ -21,8 +21,8 @@ from punc.scoring.texts import count
 
 def add_scoring(options: OptionParser, collapses: Sequence[str] = ()) -> None:
     options.add_argument("--collapse", action="append", default=[*collapses], metavar="NAME:CLASS=LABEL+LABEL,…",
-                         help="also score with labels merged into classes; NAME alone: all marks are one class; can "
-                              "be repeated")
+                         help="also score with labels merged into classes; NAME alone: all marks are one class; can be "
+                             "repeated")
     options.add_argument("--output", choices=("text", "json"), default="text", help="what to print: a table, or JSON")
 
 
@@ -31,18 +31,18 @@ def main(arguments: Sequence[str]) -> None:
         "punc score [options] --labels FILE REF-DIR HYP-DIR OUT-DIR",
         "Scores the labels of the data directory HYP-DIR against those of REF-DIR. If the words of a stream differ, "
         "its reference labels are first projected onto the words of HYP-DIR, and word errors are counted. Intervals "
-        "and tests resample streams (recordings, or texts), or blocks of them if there are fewer than ten. Prints a "
+        "and tests resample streams (recordings, or texts) or, if there are fewer than ten, blocks of words. Prints a "
         "table; writes counts.tsv, metrics.tsv, labels.txt and signature into OUT-DIR.",
         "punc score --labels exp/T-LSTM/labels.txt --collapse 3-class:FULLSTOP=PERIOD+QUESTION data/test_ref "
         "exp/T-LSTM/decode_test_ref exp/T-LSTM/decode_test_ref/score")
     parser.add_argument("--labels", required=True, metavar="FILE", help="the label set, a labels.txt")
     parser.add_argument("--last-slot", choices=LAST_SLOTS, default="true",
-                        help="count the slot at a stream's end with the others (true), do not count it (false), or "
-                             "count only it (only)")
+                        help="whether to count the last slot of each stream: true, false, or only (count no other "
+                             "slots)")
     parser.add_argument("--match", choices=("utterances", "streams"), default="utterances",
-                        help="what both directories must have in common; with streams, the utterances may differ")
+                        help="which ids must be the same in both directories; with streams, the utterances may differ")
     parser.add_argument("--merge", default="", metavar="CLASS=LABEL+LABEL,…",
-                        help="score classes of labels instead of labels, for example to ignore capitals")
+                        help="score these classes instead of single labels, for example to ignore capitals")
     add_scoring(parser, ["2-class"])
     parser.add_argument("--against", metavar="DIR", help="also test against another system's score directory")
     parser.add_argument("reference", metavar="REF-DIR", help="data directory with the reference labels")
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def finish(options: Namespace, labels: LabelSet, collapses: Sequence[Collapse], counts: Counts,
            posteriors: Posteriors | None, out: Path) -> None:
-    """Print and write all metrics. Raises InputError if the scores of --against were counted on other slots."""
+    """Print and write all metrics. Raises InputError if the scores of --against count other slots."""
     measure = partial(compute_flat, labels=labels, collapses=collapses)
     comparison = None
     if options.against:

@@ -23,11 +23,11 @@ logger = logging.getLogger(__name__)
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc score-text [options] REF HYP …",
-        "Scores the marks of punctuated text against those of a reference. REF and each HYP are a text file, with "
-        "one recording or text a line or a single text, or a data directory with labels. Words may differ: both "
-        "sides are aligned, ignoring case, the reference's marks move to the aligned words, and word errors are "
-        "counted. Each further HYP is tested against the first one. Intervals and tests resample lines, or "
-        "blocks of them if there are fewer than ten.",
+        "Scores the marks of punctuated text against the marks of a reference. REF and each HYP are a text file (one "
+        "recording or text per line, or a single text) or a data directory with labels. Words may differ: both sides "
+        "are aligned, ignoring case, the reference's marks move to the aligned words, and word errors are counted. "
+        "Each further HYP is tested against the first one. Intervals and tests resample lines or, if there are fewer "
+        "than ten, blocks of words.",
         "punc score-text reference.txt ours.txt theirs.txt")
     parser.add_argument("--labels", metavar="FILE",
                         help="the label set, a labels.txt; default: COMMA (also : - –), PERIOD (also ; ! …), QUESTION")
@@ -78,7 +78,7 @@ def count_all(options: Namespace, labels: LabelSet) -> tuple[Side, dict[str, Cou
     sides = {name: read_side(Path(name), labels, read) for name in options.hypotheses}
     paired = reference
     if any(len(side.streams) != len(reference.streams) for side in sides.values()):
-        logger.info("punc score-text: the files have different numbers of lines, so each is one text")
+        logger.info("punc score-text: the files have different numbers of lines, so each file is scored as one text")
         paired = reference.as_whole
         sides = {name: side.as_whole for name, side in sides.items()}
     counted = {}

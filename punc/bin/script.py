@@ -19,7 +19,7 @@ HELP = (["-h"], ["--help"])
 
 
 def _print_error(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Prints errors like Python, except that Ctrl-C while the script is still importing gives one line."""
+    """Prints errors like Python, but prints only one line for Ctrl-C while the script is still importing."""
     if issubclass(kind, KeyboardInterrupt):
         print(f"{sys.argv[0]}: interrupted", file=sys.stderr)
     else:
@@ -54,7 +54,7 @@ def run_script(main: Callable[..., None], usage: str, name: str = "") -> NoRetur
 def bind(main: Callable, arguments: Sequence[str]) -> list[Any] | None:
     """Converts a command line to arguments of `main`. Returns None if it does not fit, or asks for help. Each parameter
     takes one argument and is a str, a Path, or an int. Parameters with a default may be left out. `*names: str` takes
-    all remaining arguments, at least one. A single parameter of type Sequence[str] takes them all."""
+    all remaining arguments, at least one. If the only parameter is a Sequence[str], it takes all arguments."""
     parameters = list(inspect.signature(main, eval_str=True).parameters.values())
     if [parameter.annotation for parameter in parameters] == [Sequence[str]]:
         return [arguments]

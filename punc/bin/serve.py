@@ -13,8 +13,8 @@ def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc serve [options] [MODEL …]",
         "Serves models to many clients: texts and transcripts by HTTP, live words by WebSocket in the formats of "
-        "punc live, and a page for people. A request that names no model uses the first one; live words use the "
-        f"first one that reads left to right. The default MODELs are {' and '.join(DEFAULT)}. GET /openapi.json "
+        "punc live, and a page for people. A request that names no model uses the first MODEL; live words use the "
+        f"first MODEL that reads left to right. The default MODELs are {' and '.join(DEFAULT)}. GET /openapi.json "
         "describes "
         "the interface.", "punc serve --max-delay 1 --workers 2 en en-live")
     parser.add_signature(ServerOptions)

@@ -1,4 +1,4 @@
-"""`punc soft-targets`: a teacher's posteriors as soft targets of sets of a store, for punc train --teacher."""
+"""`punc soft-targets`: compute a teacher's posteriors for sets of a store, as soft targets for punc train --teacher."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,12 +16,12 @@ def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc soft-targets [options] TEACHER STORE-DIR OUT-DIR SET [SET …]",
         "Writes the posteriors of a teacher for sets of a store, for punc train --teacher OUT-DIR. TEACHER is the "
-        "directory of a model, or the name of a bundled one. STORE-DIR is a store of its tokens; a student "
+        "directory of a model, or the name of a bundled one. STORE-DIR is a store with the teacher's tokens; a student "
         "with other tokens has its own store of the same data directories. A joined set uses the targets of its "
         "members. Finished targets are not made again.",
         "punc soft-targets exp/wide data/store exp/wide/targets text calls")
     parser.add_argument("--context", type=int, metavar="TOKENS",
-                        help="tokens read before each chunk (and after it, by a model that reads both ways); "
+                        help="tokens read before each chunk (and after it, by a bidirectional model); "
                              "default: 256, or 32 for packed models and encoders")
     parser.add_argument("--device", default="auto", metavar="NAME",
                         help="auto, cpu, cuda or cuda:N; auto: a GPU if PyTorch sees one")

@@ -15,8 +15,8 @@ def options(model: str | None = None, values: Mapping[str, Any] | None = None) -
     parser = OptionParser(
         "punc train --model NAME [options] STORE-DIR EXP-DIR",
         "Trains a model on a store. An interrupted run continues where it stopped, and a killed run loses at most "
-        "ten minutes; a finished run does nothing. With --model, --help also lists the options of that model; with "
-        "--initial-model, the model and its options are those of the initial one.",
+        "ten minutes; a finished run does nothing. With --model, --help also lists the options of that model. "
+        "--initial-model also gives defaults for --model and its options.",
         "punc train --config conf/T-LSTM.conf --train-set train --dev-set dev data/store_word exp/T-LSTM")
     parser.add_argument("--model", metavar="NAME", required=model is None, default=model,
                         help=f"architecture: {', '.join(names())}")

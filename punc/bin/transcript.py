@@ -1,4 +1,4 @@
-"""`punc transcript`: ASR output to punctuated text and subtitles: a recogniser's file, or a Kaldi data directory."""
+"""`punc transcript`: convert ASR output (a file or a Kaldi data directory) to punctuated text and subtitles."""
 
 import gc
 from argparse import Namespace
@@ -21,8 +21,8 @@ DIRECTORY_ONLY = ("ctm", "jobs", "job")
 def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc transcript [options] MODEL IN … OUT | punc transcript [options] [--ctm CTM] MODEL DATA-DIR OUT-DIR",
-        "Punctuates ASR output with a model: a directory, or the name of a bundled one. IN is a file of a "
-        "recogniser; its format is found by its content: JSON of Whisper, faster-whisper, whisperX, whisper.cpp, "
+        "Punctuates ASR output with a model: a directory, or the name of a bundled one. IN is a recogniser's output "
+        "file; punc finds its format by its content: JSON of Whisper, faster-whisper, whisperX, whisper.cpp, "
         "transformers, NeMo, sherpa-onnx, Vosk or a cloud service, CTM, STM, TextGrid, SRT, WebVTT or text. OUT is "
         "the same file with marks and capitals, or has the format of --to; for several files it is a directory. "
         "DATA-DIR is the Kaldi data directory that was decoded, and --ctm names the output of decoding. OUT-DIR "
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> None:
     check_fit(parser, args, paths, is_file)
     decoding = DecodingOptions(args.scale, device=args.device)
     if is_file:
-        gc.set_threshold(1_000_000)  # words form no cycles, and looking for cycles would take a sixth of the time
+        gc.set_threshold(1_000_000)  # garbage collection would take a sixth of the time, and words form no cycles
         punctuate_files(directory, paths, args.out, decoding, to=args.to, marks=args.marks, format=args.format,
                         tier=args.tier, probabilities=args.probabilities, nj=args.nj)
         return
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def check_fit(parser: OptionParser, args: Namespace, paths: Sequence[Path], is_file: bool) -> None:
-    """Raise InputError for a directory among several inputs, and for options of the other kind of input."""
+    """Raise InputError for a directory among several inputs, and for options that only the other kind of input has."""
     if len(paths) > 1 and (unlike := [path for path in paths if path.is_dir()]):
         raise InputError("a directory among several inputs", "give it alone", unlike[0])
     for name in DIRECTORY_ONLY if is_file else FILE_ONLY:
@@ -71,7 +71,7 @@ def check_fit(parser: OptionParser, args: Namespace, paths: Sequence[Path], is_f
 
 
 def files(args: Namespace) -> list[Path]:
-    """Returns all files that are read to make the transcripts."""
+    """Returns all input files of the transcripts."""
     directory, data, ctm = Path(args.directory), Path(args.data), Path(args.ctm)
     names = ("text", "utt2spk", "segments", "reco2file_and_channel", "pauses.scp")
     tables = [data / name for name in names if (data / name).is_file()]

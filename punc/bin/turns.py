@@ -41,8 +41,8 @@ def main(arguments: Sequence[str]) -> None:
     streams = by_diarization(data, args.rttm, args.times, counts) if args.rttm else by_speakers(data)
     write_turns(args.data, counted(streams, counts))
     logger.info("punc turns: %s: %s words, %s changes of speaker%s", args.data, f"{counts['words']:,}",
-                f"{counts['changes']:,}", f"; {counts['unknown']:,} words whose speaker is not known, counted as those "
-                "of the speaker before" if counts["unknown"] else "")
+                f"{counts['changes']:,}", f"; {counts['unknown']:,} words whose speaker is not known, counted for the "
+                "previous speaker" if counts["unknown"] else "")
 
 
 def by_speakers(data: DataDir) -> Iterator[Speakers]:
@@ -98,8 +98,8 @@ def read_rttm(path: StrPath) -> dict[str, list[Turn]]:
 
 
 def speakers_of(turns: Sequence[Turn], times: np.ndarray) -> list[str | None]:
-    """For each word, the speaker whose turns overlap it most, or None. `times` has start and end times in seconds,
-    (words, 2)."""
+    """Returns, for each word, the speaker whose turns overlap it most, or None. `times` (words, 2) are begins and ends
+    in seconds."""
     names = sorted({name for _, _, name in turns})
     spoken = np.zeros((len(times), len(names) + 1))  # the last column stands for nobody
     for begin, end, name in turns:

@@ -1,6 +1,6 @@
 """Reads data directories fast: several processes count or encode blocks of whole lines.
 
-This is faster than `DataDir.utterances`, because no Python step is run for each token. If a check fails, `explain`
+This is faster than `DataDir.utterances`, because no Python code runs for each token. If a check fails, `explain`
 reads the data directory again to find the error, with file, line and remedy.
 """
 
@@ -50,7 +50,7 @@ class Encoded(NamedTuple):
     first: str  # the id of the first utterance
     last: str
     words: int
-    lost: int  # tokens that are unknown, or characters left out
+    lost: int  # how many tokens are unknown, or how many characters were left out
     turns: np.ndarray | None = None  # bool (N,), false at tokens without a slot, or None
 
 
@@ -118,7 +118,7 @@ def split_rows(text: str) -> Rows:
 
 
 def numbers_of(values: Sequence[str], known: Mapping[str, int]) -> np.ndarray:
-    """Returns the number that `known` has for each value, int8; -1 if it has none."""
+    """Looks up the number of each value in the table `known`, int8. An unknown value gets -1."""
     return np.fromiter(map(known.get, values, repeat(-1)), np.int8, len(values))
 
 
@@ -160,8 +160,8 @@ def encode_block(path: Path, encoder: Encoder, labels: Mapping[str, int], block:
 
 def _encoded(encoding: Any, values: Sequence[np.ndarray | None], streams: Iterable[str], lengths: np.ndarray,
              first: str, last: str) -> Encoded:
-    """Makes an Encoded of utterances whose `lengths` are in words. `values` are the words' labels, pauses and turns, or
-    None; they are assigned to the tokens with the words' slots."""
+    """Makes an Encoded from utterances whose `lengths` are in words. `values` are the words' labels, pauses and turns,
+    each of which may be None; the tokens with the words' slots get these values."""
     ids, slots, lost = encoding
     if len(ids) > len(slots):
         ends = np.append(0, slots + 1)[np.cumsum(lengths)]  # where utterances end, in tokens
@@ -182,13 +182,13 @@ def at_slots(values: np.ndarray | None, slots: np.ndarray, size: int, other: flo
 
 
 def merge_runs(pairs: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Takes (stream, number of tokens) of each utterance. Adds up the tokens of consecutive utterances of a stream."""
+    """Adds up the numbers of tokens of consecutive utterances of a stream. `pairs`: (stream, tokens) per utterance."""
     return [(stream, sum(map(itemgetter(1), run))) for stream, run in groupby(pairs, itemgetter(0))]
 
 
 def encode_by_time(data: DataDir, encoder: Encoder, labels: Mapping[str, int],
                    batch: int = 1 << 13) -> Iterator[Encoded]:
-    """Encode a data directory with `segments`, in which the utterances' order differs from the order of lines."""
+    """Encode a data directory with `segments`, in which the order of utterances differs from the order of lines."""
     utterances = data.utterances()
     while part := list(islice(utterances, batch)):
         classes = None
@@ -203,7 +203,7 @@ def encode_by_time(data: DataDir, encoder: Encoder, labels: Mapping[str, int],
 
 
 def explain(data: DataDir, labels: LabelSet | None = None) -> InputError:
-    """Returns the error in a data directory with an irregular block. Reads the directory again from the start."""
+    """Finds the error in a data directory with an irregular block. Reads the directory again from the start."""
     try:
         for _ in data.utterances():
             pass

@@ -1,4 +1,4 @@
-"""Reads and writes data directories as streams of utterances. A directory is written whole or not at all.
+"""Reads and writes data directories as streams of utterances. A directory is written completely or not at all.
 
 The files are `text`, `punct`, `pauses.scp`, `turns`, `utt2spk`, `spk2utt` and `segments`. Only this module checks the
 invariant #words = #labels = dim(pauses) = #turns. Utterances come stream by stream. If there is a file `segments`, the
@@ -59,7 +59,7 @@ class DataDir:
                        *(name for name in optional if name not in ignore and (self.path / name).is_file())]
         self.has_labels, self.has_pauses, self.has_turns, self.has_segments = (
             name in self.tables for name in optional)
-        self._segments, self._speakers = self.path / "segments", self.path / "utt2spk"  # not computed per utterance
+        self._segments, self._speakers = self.path / "segments", self.path / "utt2spk"  # computed only once
 
     def utterances(self) -> Iterator[Utterance]:
         """Yields the utterances stream by stream, in time order. Raises InputError for unsorted tables, invalid bytes,
@@ -92,7 +92,8 @@ class DataDir:
             yield dict(zip(names, rows))
 
     def _difference(self, names: Sequence[str], rows: Sequence[Row | None], key: str) -> InputError:
-        """Returns the error for tables that first differ at the utterance `key`. Raises another if one is unsorted."""
+        """Returns the error for tables that first differ at the utterance `key`. If one is unsorted, raises InputError.
+        """
         for name in names:
             deque(read_table(self.path / name), maxlen=0)
         name, row = next((n, r) for n, r in zip(names, rows) if not r or r.key != key)
@@ -101,7 +102,7 @@ class DataDir:
                           self.path / name, row.line if row else None)
 
     def _rows_by_time(self) -> Iterator[dict[str, Row]]:
-        """Like `rows`, but by recording and time. Line i of each table is utterance i, so all share the new order."""
+        """Like `rows`, but by recording and time. Line i of each table is utterance i, so one order fits all tables."""
         order, names = [], self.tables
         for i, row in enumerate(self.rows()):
             recording, begin, _ = segment(row["segments"], self.path / "segments")
@@ -120,7 +121,7 @@ class DataDir:
                 yield rows
 
     def utterance(self, rows: dict[str, Row], vectors: VectorReader) -> Utterance:
-        """Makes an utterance of its rows in `tables`. Raises InputError if the invariant does not hold."""
+        """Makes an utterance from its rows in `tables`. Raises InputError if the invariant does not hold."""
         text = rows["text"]
         words = fields(text.value)
         labels = pauses = turns = times = None
@@ -194,7 +195,7 @@ def checksum(path: StrPath) -> str:
 
 def write_data_dir(path: StrPath, utterances: Iterable[Utterance], like: DataDir | None = None,
                    label_set: LabelSet | None = None) -> None:
-    """Write a data directory, whole or not at all. One utterance at a time is in memory.
+    """Write a data directory, completely or not at all. One utterance at a time is in memory.
 
     Without `like`, streams are speakers, and ids and streams must be sorted in C order. With `like`, the utterances are
     those of the directory `like`, in its order, and its speakers and segments are copied. All utterances or none must

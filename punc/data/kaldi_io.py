@@ -20,7 +20,7 @@ KINDS = {b"\0BFV ": (1, "<f4"), b"\0BDV ": (1, "<f8"), b"\0BFM ": (2, "<f4"), b"
 LONGEST_KEY = 4096  # bytes
 LARGEST = 1 << 31  # bytes; the maximum size of a vector or matrix, which is read as a whole
 LOCATION = re.compile(r"([^|]+):(\d{1,18})", re.ASCII)
-BINARY = "make the archive again, in Kaldi's binary form (without `t`): it is broken or of another kind"
+BINARY = "make the archive again, in Kaldi's binary form (ark:, not ark,t:): it is broken or of another kind"
 
 
 def write_vector(ark: IO[bytes], key: str, values: np.ndarray) -> int:
@@ -53,7 +53,7 @@ def read_archive(path: StrPath) -> Iterator[tuple[str, np.ndarray]]:
 def read_posteriors(path: StrPath) -> Iterator[tuple[str, np.ndarray]]:
     """Like `read_archive`, for posteriors. Also raises InputError for negative or infinite numbers, and for NaN."""
     for key, posteriors in read_archive(path):
-        if posteriors.size and not (posteriors.min() >= 0 and posteriors.max() < np.inf):  # with NaN, both are false
+        if posteriors.size and not (posteriors.min() >= 0 and posteriors.max() < np.inf):  # false for NaN
             raise InputError(f"'{key[:60]}' has numbers that are not posteriors", "punctuate again", path)
         yield key, posteriors
 
@@ -68,13 +68,13 @@ def _read_key(ark: IO[bytes]) -> bytes:
 
 def read_array(file: IO[bytes], size: int) -> np.ndarray:
     """Reads a float vector (N,) or matrix (R, C) at the current position in a file of `size` bytes. Returns float32.
-    Raises ValueError if something else follows, or a number that is too large for float32."""
+    Raises ValueError if there is anything else at this position, or a number that is too large for float32."""
     dimensions, kind = KINDS.get(file.read(5), (0, ""))
     if not dimensions:
         raise ValueError("not a float vector or matrix")
     shape = []
     for _ in range(dimensions):
-        number = file.read(5)  # an int32 after its size
+        number = file.read(5)  # a byte with the size, 4, and an int32
         if len(number) < 5 or number[0] != 4:
             raise ValueError("no int32")
         shape.append(int.from_bytes(number[1:], "little", signed=True))
@@ -140,7 +140,7 @@ class VectorReader(AbstractContextManager):
         self.close()
 
 
-# A line end would end the index line; `|` would make the path a pipe, which never runs here; Kaldi skips a first space.
+# Not allowed in an index: a line end ends the entry, `|` turns the path into a pipe, and Kaldi skips leading blanks.
 NEVER = re.compile(r"[\n\r|\0]|^[ \t]")
 
 

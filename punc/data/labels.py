@@ -66,8 +66,8 @@ class Label:
 
 @dataclass(frozen=True)
 class LabelSet:
-    """The labels of a system, weakest first. Raises InputError if label 0 is not empty, if two labels have the same
-    name, or if two labels of the same case and opening have the same mark."""
+    """The labels of a system, weakest first. Raises InputError if label 0 writes something, if two labels have the
+    same name, or if two labels of the same case and opening have the same mark."""
 
     labels: tuple[Label, ...]
     _index: dict[str, int] = field(init=False, repr=False, compare=False)
@@ -77,7 +77,7 @@ class LabelSet:
         object.__setattr__(self, "_index", {label.name: i for i, label in enumerate(self.labels)})
         object.__setattr__(self, "_reading", {})
         if self.labels and self.labels[0].written != "w":
-            raise InputError(f"the first label, {self.labels[0].name}, is not empty", "begin with one written w")
+            raise InputError(f"the first label, {self.labels[0].name}, is not empty", "begin with a label written w")
         if len(self.labels) > MOST:
             raise InputError(f"more than {MOST} labels", "use fewer: a store keeps a label in one byte")
         if len(self._index) < len(self.labels):
@@ -150,7 +150,7 @@ class LabelSet:
         return self.labels[max(map(self._index.__getitem__, names), default=0)].name
 
     def reading(self, marks: Iterable[str], capital: bool = False, opening: str = "") -> str:
-        """Returns the label of a word followed by `marks`: the strongest one. Marks that no label has are ignored.
+        """Returns the strongest label that fits a word followed by `marks`. Ignores marks that no label has.
 
         capital   whether the word begins with a capital; ignored unless the label set has capitals
         opening   the characters before the word; ignored unless a label with this case and mark has this opening
@@ -168,7 +168,7 @@ RECORD = "punct.labels"
 
 def check_record(path: StrPath, labels: LabelSet, remedy: str = "prepare it again") -> None:
     """Raise InputError if a label of the data directory `path` is not in `labels` or is written differently there. Warn
-    if the directory has fewer labels or reads them from other marks, because this may be intended."""
+    if the directory has fewer labels or reads other marks as these labels, because this may be intended."""
     record = Path(path) / RECORD
     if not record.is_file():
         return
@@ -195,10 +195,10 @@ def note_record(path: StrPath, labels: LabelSet) -> None:
 
 
 def difference(one: LabelSet, other: LabelSet) -> str:
-    """Returns, as text, how the second label set differs from the first."""
+    """Returns, as text, how the label set `one` ("it") differs from the label set `other`."""
     if more := [name for name in other.names if name not in one.names]:
         return f"it lacks {' '.join(more)}"
     if less := [name for name in one.names if name not in other.names]:
         return f"it also has {' '.join(less)}"
     changed = [label.name for label in other if label != one[one.index(label.name)]]
-    return f"other marks are {' '.join(changed)}" if changed else "the labels have another order"
+    return f"it has other marks for {' '.join(changed)}" if changed else "the labels have another order"

@@ -30,7 +30,7 @@ class Row(NamedTuple):
 
 
 def fields(value: str) -> list[str]:
-    """Splits a line at spaces and tabs only, because to Kaldi, no-break and ideographic spaces are letters."""
+    """Splits a line at spaces and tabs only, because Kaldi treats no-break and ideographic spaces as letters."""
     parts = value.replace("\t", " ").split(" ") if "\t" in value else value.split(" ")
     return [part for part in parts if part] if "" in parts else parts
 
@@ -56,7 +56,7 @@ def read_table(path: StrPath, sort: bool = True) -> Iterator[Row]:
 
 
 def count_blanks(path: StrPath) -> int:
-    """Returns the number of words in a `text`. It counts spaces, which is fast: there is one before each word."""
+    """Returns the number of words in a `text`. Counts blanks, which is fast, because there is one before each word."""
     return sum(block.count(b" ") + block.count(b"\t") for block in read_blocks(path))
 
 
@@ -95,7 +95,7 @@ def turns_line(id: str, turns: np.ndarray) -> bytes:
 
 
 def ends_of_turns(speakers: Sequence[Any]) -> np.ndarray:
-    """Returns, given the speaker of each word (None: unknown), whether the next word has another one, bool (words,)."""
+    """Marks each word after which the speaker changes, bool (words,). `speakers`: each word's speaker, or None."""
     known = np.array([i for i, speaker in enumerate(speakers) if speaker is not None], np.int64)
     ends = np.zeros(len(speakers), bool)
     ends[[after - 1 for before, after in pairwise(known.tolist()) if speakers[before] != speakers[after]]] = True
@@ -103,7 +103,7 @@ def ends_of_turns(speakers: Sequence[Any]) -> np.ndarray:
 
 
 def write_turns(directory: StrPath, turns: Iterable[tuple[str, np.ndarray]]) -> None:
-    """Write the table `turns` of a data directory, whole or not at all. The utterances may come in any order."""
+    """Write the table `turns` of a data directory, completely or not at all. The utterances may come in any order."""
     with atomic_dir(directory, TURNS) as tmp:
         with open(tmp / TURNS, "wb") as file:
             file.writelines(turns_line(id, flags) for id, flags in turns)

@@ -1,6 +1,6 @@
 """Checks whether a data directory has everything that `DataDir` and Kaldi's `utils/validate_data_dir.sh` require.
 
-As in Kaldi, an utterance may have no words (a recognizer may have heard nothing); such utterances are counted.
+As in Kaldi, an utterance may have no words (a recogniser may have heard nothing); such utterances are counted.
 """
 
 import os
@@ -114,7 +114,7 @@ def check_spk2utt(path: Path) -> None:
     for row, inverse in zip_longest(read_table(path / "utt2spk"), listed()):
         if not row or not inverse or (row.key, speaker(row, path / "utt2spk")) != inverse[:2]:
             which = f"'{row.key}', line {row.line}" if row else "its end"
-            raise InputError(f"not the inverse of utt2spk from {which}",
+            raise InputError(f"differs from the inverse of utt2spk at {which}",
                              "make it again: utils/utt2spk_to_spk2utt.pl utt2spk > spk2utt",
                              path / "spk2utt", inverse[2] if inverse else None)
 
@@ -132,7 +132,7 @@ def check_recordings(data: DataDir, recordings: set[str]) -> None:
             row.key for row in read_table(data.path / "text"))
         for row, key in zip_longest(read_table(path), wanted):
             if not row or row.key != key:
-                raise InputError(f"'{row.key if row else key}' is either only here or only in segments or text",
+                raise InputError(f"'{row.key if row else key}' is missing either here or in segments (or text)",
                                  "give every recording one line", path, row.line if row else None)
             if path == channels and (len(row.value.split()) != 2 or row.value.split()[1] not in ("A", "B", "1")):
                 raise InputError("not a channel", "write RECORDING FILE A, or B", path, row.line)

@@ -23,7 +23,8 @@ AnyModel = Union["Model", PackedModel]
 
 
 def load_model(directory: Path, device: str = "cpu", threads: int | None = 1) -> AnyModel:
-    """Load the model of a directory. PyTorch uses `threads` threads (None: no change). Raises InputError if broken."""
+    """Load the model of a directory. PyTorch uses `threads` threads (None: no change). Raises InputError if a file is
+    missing or broken."""
     if is_packed(directory):
         return load_packed(directory)
     import torch
@@ -75,10 +76,10 @@ def decode(model: AnyModel, data: StoreSet, scale: np.ndarray | None = None, *, 
 
 
 class ChunkBatch(NamedTuple):
-    """Chunks that are decoded together. `tokens` and `pauses` (B, T) are those of a `Batch`.
+    """Chunks that are decoded together. `tokens` and `pauses` (B, T) are as in a `Batch`.
 
-    slots   one (slot, begin, end) for each row: its scored slots are row[begin:end], and `slot` is the index of the
-            first of them among all N slots
+    slots   one (slot, begin, end) for each row: the slots row[begin:end] are scored, and `slot` is the index of
+            row[begin] among all N slots
     """
 
     tokens: np.ndarray
@@ -129,8 +130,8 @@ class PartLabels:
 
     The first part decides the capital and the opening mark (¿), the last part the closing mark: P(capital, mark) =
     P(capital in the first part's slot) · P(mark in the last part's slot). A model that chooses whole label sequences
-    has no such product, so the labels of the two slots are combined instead. A label set without capitals needs none
-    of this: it takes the label of the last part's slot.
+    has no such probabilities, so the labels of the two slots are combined instead. If the label set has no capitals,
+    this class is not needed: the word gets the label of the last part's slot.
     """
 
     def __init__(self, labels: LabelSet):
@@ -144,7 +145,7 @@ class PartLabels:
         self._same_mark = np.array([[a == b for a in marks] for b in marks], np.float32)
 
     def log_probs(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """Returns log-posteriors (N, L) of split words, given those or the logits of their first and last parts."""
+        """Returns log-posteriors (N, L) of split words. `first`, `last`: logits or log-posteriors of the two parts."""
         begin = np.exp(first - first.max(1, keepdims=True)) @ self._same_begin
         mark = np.exp(last - last.max(1, keepdims=True)) @ self._same_mark
         return log_softmax(np.log(begin) + np.log(mark)).astype(np.float32)

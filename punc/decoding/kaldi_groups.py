@@ -42,7 +42,7 @@ class Group(NamedTuple):
     pauses      float (W,), seconds after each word; None: compute them from the times of the words
     """
 
-    transcript: Transcript  # has the texts of stream after stream; for a CTM, its document has the CTM's lines
+    transcript: Transcript  # its texts come stream by stream; for a CTM, its document has the CTM's lines
     lines: list[tuple[str, int]]  # for each line of the output file `text`: its id, and the end of its range of texts
     recordings: list[str]  # the names of the recordings, in order, including those without words
     pauses: np.ndarray | None = None
@@ -54,7 +54,7 @@ class Tables(NamedTuple):
     speakers: dict[str, str]  # utterance → speaker
     segments: dict[str, tuple[str, float, float]] | None  # utterance → (recording, begin, end); None: no such file
     channels: dict[str, tuple[str, str]]  # recording → (file, channel)
-    files: dict[str, set[str]]  # file → those of its channels that are recordings
+    files: dict[str, set[str]]  # file → its channels that are recordings
 
     def recordings(self) -> set[str]:
         return {recording for recording, _, _ in (self.segments or {}).values()}
@@ -69,12 +69,12 @@ class Entry(NamedTuple):
     id: str
     recording: str
     speakers: tuple[list[float], list[str]]  # begins of the recording's segments, in order, and the speaker of each
-    begin: float = 0.0  # the time in the recording, in seconds, at which the times of this id count as 0
+    begin: float = 0.0  # seconds; time 0 of this id is at this time of the recording
     length: float = np.inf  # in seconds; infinite if unknown
 
 
 def read_tables(directory: Path) -> Tables:
-    """Read `utt2spk` and, if they exist, `segments` and `reco2file_and_channel`. Raises InputError for invalid ones."""
+    """Read `utt2spk` and, if they exist, `segments` and `reco2file_and_channel`. Raises InputError for a bad table."""
     if not directory.is_dir():
         raise InputError("no such data directory", "name the one that was decoded", directory)
     file, table, segments = directory / "utt2spk", directory / "segments", None
@@ -186,7 +186,7 @@ def _placed(texts: list[Text], entry: Entry, stream: int) -> list[Text]:
 
 
 def _with_turns(texts: list[Text], unnamed: Set[str]) -> list[Text]:
-    """Marks a turn where the speaker changes. Drops speaker names that are utterance ids or a recording's only name."""
+    """Sets `turn` where the speaker changes. Drops speaker names that are utterance ids or a recording's only name."""
     first = {text.recording: text.speaker for text in reversed(texts)}
     several = {text.recording for text in texts if text.speaker != first[text.recording]}
     found, before = list[Text](), None

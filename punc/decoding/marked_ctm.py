@@ -21,8 +21,8 @@ logger = logging.getLogger(__name__)
 def write_marked_ctm(path: StrPath, ctm: StrPath, data: DataDir, label_set: LabelSet) -> None:
     """Write the words of `ctm`, stream by stream, each with the mark of its slot. Silences are left out.
 
-    The CTM's ids are stream or utterance ids, as in `timing.pauses`. If the words of the CTM differ from those of the
-    text, both are aligned (`timing.align`), ignoring case, to carry the labels over. Memory holds one stream. Raises
+    The CTM's ids are stream or utterance ids, as in `timing.pauses`. If the words of the CTM and of the text differ,
+    both are aligned (`timing.align`), ignoring case, to carry the labels over. Memory holds one stream. Raises
     InputError for a broken CTM.
     """
     index, counts = CtmIndex(ctm), Counter[str]()

@@ -26,14 +26,14 @@ from punc.transcripts.transcript import BLANKS_BETWEEN, Words
 
 MOST = 0.5
 UTTERANCE = 1 << 12  # words that are cut from a stream at a time
-UNKNOWN, FEW = 0.3, 5  # warn if more than the share UNKNOWN of at least FEW words is unknown
+UNKNOWN, FEW = 0.3, 5  # warn if there are at least FEW words, and a larger share than UNKNOWN of them is unknown
 
 
 class MarkedTranscript(NamedTuple):
     """A transcript's W words with their labels."""
 
     words: SplitWords
-    texts: list[str]  # W texts, as they are written
+    texts: list[str]  # the W words as they are written, with their marks
     labels: np.ndarray  # int64 (W,); 0 for a word that the model does not read
     probabilities: np.ndarray  # float64 (W,), of the labels; NaN if not wanted, or if the model does not read the word
     pauses: np.ndarray  # float64 (W,), seconds after each word, NaN unknown
@@ -93,7 +93,7 @@ class Marker:
     def _decoded(self, words: SplitWords, pauses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         labels, probabilities = [np.zeros(0, np.int64)], [np.zeros(0)]
         counts = words.counts[words.counts > 0]
-        slots = np.cumsum(counts) - 1  # a word's slot is that of its last part
+        slots = np.cumsum(counts) - 1  # a word's slot is the slot of its last part
         ends = np.zeros(int(counts.sum()), bool)
         ends[slots] = words.ends[words.counts > 0]
         done = 0

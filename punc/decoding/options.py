@@ -25,13 +25,13 @@ class DecodingOptions:
 
     scale       multiply posteriors before labels are chosen: LABEL=FACTOR,…; O=0.8 gives more marks, O=1.2 fewer
     chunk_size  tokens of a stream decoded in one go; 0: the whole stream, however much memory that takes
-    context     tokens read before each chunk (and after it, by a model that reads both ways); default: 256, or 32 for
+    context     tokens read before each chunk (and after it, by a bidirectional model); default: 256, or 32 for
                 packed models and encoders
     viterbi     with a CRF, choose the most probable sequence of labels; false: the most probable label of each slot
     device      auto, cpu, cuda or cuda:N; auto: a GPU if PyTorch sees one
     case_rule   a word after the end of a sentence, or at the start of a stream, gets a capital
 
-    Raises InputError if a number is too small, or for another name of a device.
+    Raises InputError if a number is too small, or the name of the device is wrong.
     """
 
     scale: str = ""
@@ -51,8 +51,8 @@ class OutputOptions:
     """What `punc punctuate` writes besides the labels.
 
     posteriors  write post.ark and post.scp
-    casing      a file of words with more capitals than the first letter (NATO); default: that of the packed model
-    clitics     a file of clitics to join to their words (do n't → don't); text_punct becomes prose
+    casing      a file of words with capitals after the first letter (NATO); default: the file of the packed model
+    clitics     a file of clitics to join to their words (do n't → don't); then text_punct is written as prose
     ctm         the CTM to write as ctm_punct; default: DATA-DIR/ctm, if there is one
     """
 
@@ -63,7 +63,8 @@ class OutputOptions:
 
 
 def parse_scale(text: str, labels: LabelSet) -> np.ndarray | None:
-    """Read `LABEL=FACTOR,…` as one factor per label, float32 (L,). Returns None for empty text. Raises InputError."""
+    """Read `LABEL=FACTOR,…` as one factor per label, float32 (L,); None for empty text. Raises InputError if invalid.
+    """
     factors = np.ones(len(labels), np.float32)
     for item in text.split(",") if text else ():
         name, equals, number = item.partition("=")

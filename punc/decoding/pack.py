@@ -13,7 +13,7 @@ The file's metadata has the keys punc (the version), model, token_type, lookahea
 many tokens the model knows), and labels (names separated by spaces). Weights have their PyTorch names with the prefix
 `model.`. Large matrices are stored as int8 with one scale per row: w = q s, s = max |w| / 127, with errors up to s / 2.
 
-This uses the older of PyTorch's two exporters, which takes a second; the newer one takes half a minute.
+Packing uses the older of PyTorch's two exporters, which takes a second; the newer one takes half a minute.
 """
 
 import json
@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 
 OPSET = 17  # version of ONNX's operators; ONNX Runtime 1.13 (2022) and later support it
 ROWS, STEPS = 5, 40  # size of the random inputs on which PyTorch and ONNX Runtime are compared after the export
-TIE = 1e-4  # nats; labels whose log-posteriors differ by less may differ because of rounding
+TIE = 1e-4  # nats; if the two best log-posteriors differ by less, rounding decides which label is chosen
 SMALL = 4096  # matrices with fewer numbers stay float
 PREFIX = "model."  # prefix of a weight's PyTorch name
 INT8, SCALE, FLOAT = ".int8", ".scale", ".float"  # suffixes of weight names: the two stored parts, and their product
@@ -52,12 +52,12 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
          int8: bool = False) -> None:
     """Pack the model of a directory, which may be packed already. `out` is replaced as a whole or left as it was.
 
-    factors  (L,) by which the packed model multiplies its posteriors; None: all 1
+    factors  (L,) factors that multiply the packed model's posteriors; None: all 1
     casing   a file of words with capitals after the first letter (NATO); the output spells these words as in the file
     card     the model card, a Markdown file: the training data, the licence, and how good the model is
     int8     also multiply matrices in 8 bits: faster for an encoder; some labels differ
 
-    Raises InputError if there is no model, if it is not a neural one, or if the package onnx is missing.
+    Raises InputError if there is no model, or it is not neural, and ModuleNotFoundError without the package onnx.
     """
     import onnx
     model = unpack(directory) if is_packed(directory) else load(directory)
@@ -88,14 +88,14 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
         size = sum(path.stat().st_size for path in tmp.iterdir())
     logger.info("%s: %s, %d weights, %d words, %.2f MB; ONNX Runtime gives the same labels%s", out, model.spec["model"],
                 sum(weight.numel() for weight in model.parameters()), len(model.vocabulary), size / 1e6,
-                " before products are int8" if int8 else "")
+                " before products are computed in int8" if int8 else "")
 
 
 def _write_around(tmp: Path, model: NeuralModel, copied: dict[str, StrPath]) -> None:
     model.tokenizer.write(tmp)
     model.labels.write(tmp / "labels.txt")
     if CASING in copied:
-        read_casing(copied[CASING])  # raises an error for a bad one
+        read_casing(copied[CASING])  # raises an error if it is invalid
     if TRANSITIONS in copied:
         read_transitions(copied[TRANSITIONS], model.labels)
     for name, source in copied.items():
@@ -110,7 +110,7 @@ def unpack(directory: Path) -> Model:
     """Returns a packed model as a PyTorch model, for further training. Its weights are the dequantized int8 weights.
 
     A packed model lacks weights that decoding does not need, such as the output layer of a first stage. Raises
-    InputError if the PyTorch model needs them, if a file is missing, has changed or does not fit, or without onnx.
+    InputError if the PyTorch model needs such weights, or if a file is missing, has changed or does not fit the others.
     """
     import onnx
     packed = load_packed(directory)
@@ -140,7 +140,7 @@ def _multiply(model: NeuralModel, factors: np.ndarray, directory: Path) -> None:
     """Multiply the posteriors of a model by factors (L,). Raises InputError if its output has no bias."""
     bias = getattr(getattr(model, "output", None), "bias", None)
     if bias is None or model.sequential:
-        raise InputError(f"--scale with a {model.spec['model']}", "give it to punc punctuate", directory)
+        raise InputError(f"--scale with a {model.spec['model']}", "give --scale to punc punctuate", directory)
     with torch.no_grad():
         bias += torch.from_numpy(np.log(factors))
 
@@ -223,8 +223,8 @@ def _multiply_int8(graph: Any) -> set[str]:
     """Make an ONNX graph multiply by its large weights in integers. Returns the names of these weights.
 
     The other factor, an activation, is rounded to 8 bits at run time. Layers with more inputs than outputs, such as the
-    second of a feed-forward block, stay float: values after a GELU are too uneven, and rounding them would change 1.5
-    times as many labels of an encoder.
+    second layer of a feed-forward block, stay float: values after a GELU are too uneven, and rounding them would change
+    1.5 times as many labels of an encoder.
     """
     from onnx import TensorProto, helper
     sizes = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}

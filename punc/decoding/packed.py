@@ -137,7 +137,7 @@ def load_packed(directory: Path) -> PackedModel:
     transitions = read_transitions(directory / TRANSITIONS, labels)
     try:
         model = PackedModel(spec, new_session(directory / WEIGHTS), labels, tokenizer)
-    except Exception as error:  # ONNX Runtime has its own types; a wrong name, number or type can raise any other
+    except Exception as error:  # ONNX Runtime has its own exceptions; a wrong name, number or type raises others
         raise as_error(error, "its weights do not fit its model", directory / WEIGHTS) from None
     model.transitions, model.path = transitions, directory / WEIGHTS
     return model
@@ -156,7 +156,7 @@ def new_session(path: Path) -> Any:
     import onnxruntime
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3  # no warnings: they are about the graph; errors are raised anyway
+    options.log_severity_level = 3  # show no warnings: they are only about the graph
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 

@@ -58,7 +58,8 @@ def punctuate(directory: Path, data: DataDir, out: Path, decoding: DecodingOptio
 
 def punctuate_share(directory: Path, data: DataDir, part: Path, decoding: DecodingOptions, output: OutputOptions,
                     nj: int, share: Share) -> tuple[Counter[str], int]:
-    """Punctuate a share of the streams into the directory `part`, for `join_punctuated`. See `_write` for counts."""
+    """Punctuate a share of the streams into the directory `part`, for `join_punctuated`. Returns counts, like `_write`.
+    """
     label_set, decoder, groups = _start(directory, data, decoding, output)
     own = share.of(groups, _words, count_blanks(data.path / "text"), _streams)
     return _write(part, part, data, label_set, output, decoder, _decoded(own, decoder, nj))
@@ -119,7 +120,7 @@ def find_ctm(data: DataDir, options: OutputOptions) -> Path | None:
 @contextmanager
 def punctuated_dir(out: Path, data: DataDir, label_set: LabelSet,
                    options: OutputOptions) -> Iterator[tuple[Path, Counter[str]]]:
-    """Context manager that yields a temporary directory and a counter of labels by name. The caller writes the
+    """Yield a temporary directory and a counter of labels by name, as a context manager. The caller writes the
     punctuated utterances of `data` to the directory, in their order, and counts their labels. When the block ends, the
     other files are written and the directory replaces `out` as a whole. Raises InputError if no words were counted."""
     ctm, counts = find_ctm(data, options), Counter[str]()
@@ -216,7 +217,7 @@ def join_punctuated(parts: Sequence[Part], out: Path, directory: Path, data: Dat
         for name in full[0].files() if full else ():
             if not name.endswith(".scp"):
                 concatenate([path / name for path in paths], tmp / name)
-        # The indices name their archives as punctuate and write_utterances do: post.ark by an absolute path.
+        # As in a single job, post.scp has an absolute path, and pauses.scp has a path that begins with `out` as given.
         _join_index(paths, tmp, "post", os.path.abspath(out / "post.ark"))
         _join_index(paths, tmp, "pauses", str(out / "pauses.ark"))
 

@@ -7,7 +7,7 @@ import punc
 from punc.base.errors import InputError
 
 FOLDER = Path(punc.__file__).parent / "pretrained"
-SPEC = "model.json"  # a file that packed models have and trained ones do not
+SPEC = "model.json"  # a file that packed models have and trained models do not have
 CARD = "README.md"
 LANGUAGE = re.compile(r"^- Language: .*\(`([a-z]{2,3})`\)", re.M)
 CASING = "casing.txt"  # the table of words with inner capitals that a packed model may have

@@ -30,7 +30,7 @@ def make_targets(teacher: Path, store: Store, out: Path, sets: Sequence[str], co
     model = load_model(teacher, device, threads=None)
     if model.labels != store.labels or model.tokenizer.vocabulary.tokens != store.vocabulary.tokens:
         raise InputError(f"{teacher} has other tokens or labels than this store",
-                         f"make one for it: punc make-store --vocab {teacher}/vocab", store.path)
+                         f"make a store for it: punc make-store --vocab {teacher}/vocab", store.path)
     weights = [f"# {path.name} {crc32_of(path)}" for path in (teacher / "final.pt", teacher / "model.onnx")
                if path.is_file()]
     for name in sets:

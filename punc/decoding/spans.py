@@ -17,7 +17,7 @@ from punc.tokens.vocabulary import END
 
 T = TypeVar("T")
 
-GROUP = 1 << 17  # tokens decoded at a time; a multiple of a full batch in the default sizes
+GROUP = 1 << 17  # tokens decoded at a time; with the default sizes, a multiple of a full batch
 
 
 class Span(NamedTuple):

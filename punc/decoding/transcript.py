@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 
 DECODING = DecodingOptions()
 KINDS = ("txt", "srt", "vtt")
-WRITTEN = ".written"  # in OUT-DIR: the names of the files that were made there
+WRITTEN = ".written"  # a file in OUT-DIR that lists the files that were made there
 
 
 def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions = DECODING, *, ctm: str = "",
@@ -48,7 +48,7 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
     """Punctuate ASR output with the model in `directory`. `out` is replaced as a whole, or left as it was.
 
     ctm        take the words and their times from this CTM; default: the words of DATA-DIR/text
-    marks      what happens to existing marks: replace, keep, or auto: keep them where a text has many
+    marks      what happens to existing marks: replace, keep, or auto (keep them where a text has many)
     share      punctuate this share of the recordings
 
     Raises InputError if there is no model, for broken input, and for options that do not fit the input or each other.
@@ -108,7 +108,8 @@ def note_written(tmp: Path) -> None:
 
 
 def join_transcripts(parts: Sequence[Path], out: Path) -> None:
-    """Join the transcripts of several jobs, replacing any older one in `out`. Raises InputError if one is missing."""
+    """Join the transcripts of several jobs into `out`, where they replace older ones. Raises InputError if a part has
+    no text."""
     for part in parts:
         if not (part / "text").is_file():
             raise InputError("no such file", "run its job again", part / "text")

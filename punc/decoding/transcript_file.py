@@ -40,13 +40,13 @@ def punctuate_files(directory: Path, paths: Sequence[Path], out: StrPath, decodi
                     nj: int = 2) -> None:
     """Punctuate files with the model in `directory`.
 
-    `out` is a file. It is a directory, in which output files have the names of the input files, if there are several
-    files, if such a directory exists, or if it ends with a slash.
+    `out` is a directory if there are several files, if such a directory exists, or if it ends with a slash; the output
+    files in it have the names of the input files. Otherwise `out` is a file.
 
     to             srt, vtt, ctm, json, text or paragraphs; default: IN's format if OUT has the same ending as IN, else
-                   that of OUT's ending
-    marks          what happens to existing marks: replace, keep, or auto: keep them where a text has many
-    format         read IN as this format: text; default: found by the content
+                   the format of OUT's ending
+    marks          what happens to existing marks: replace, keep, or auto (keep them where a text has many)
+    format         text: read IN as plain text; default: find the format by the content
     tier           the tier of a TextGrid that has the words
     probabilities  JSON gets the probability of each word's label
     nj             processes that decode
@@ -66,7 +66,7 @@ def punctuate_files(directory: Path, paths: Sequence[Path], out: StrPath, decodi
     for path, target in zip(paths, _targets(paths, out, to) if in_directory else [out]):
         try:
             transcript = read_transcript(path, format, tier)
-            give_back_freed_memory()  # which the values of parsed JSON occupied
+            give_back_freed_memory()  # parsed JSON has just been freed
             form = to or _form_of_name(path, target, transcript)
             # Only JSON can hold probabilities.
             rated = form == "json" or (not form and probabilities and transcript.document.rated)
@@ -94,7 +94,7 @@ def _targets(paths: Sequence[Path], out: Path, to: str) -> list[Path]:
     ending = next((ending for ending, form in ENDINGS.items() if form == to), ".txt")
     targets = [out / (path.with_suffix(ending) if to else path).name for path in paths]
     if twice := [target for target, count in Counter(targets).items() if count > 1]:
-        raise InputError("two input files have this name", "give them one after another, to other directories",
+        raise InputError("two input files have this name", "punctuate them one by one, into different directories",
                          twice[0])
     check_outputs(map(str, targets), map(str, paths))
     if not out.is_dir() and (out.exists() or out.suffix.lower() in ENDINGS):

@@ -33,7 +33,7 @@ class ShownWords(NamedTuple):
     pauses: np.ndarray  # float64 (N,) seconds after each word, NaN unknown
     speakers: np.ndarray  # int64 (N,), -1 unknown
     turns: np.ndarray  # bool (N,): whether the next word in the recording has another speaker
-    recordings: np.ndarray  # int64 (R,): where the words of each recording end; each recording has words
+    recordings: np.ndarray  # int64 (R,): where the words of each recording end; no recording is empty
     names: list[str]  # names of the R recordings
 
     @property
@@ -46,7 +46,7 @@ class ShownWords(NamedTuple):
         return capitalized(self.texts, self.marks, self.starts, self.turns)
 
     def timed(self, form: str) -> "ShownWords":
-        """Returns the words themselves. Raises InputError if they lack the times that the format needs."""
+        """Returns `self`. Raises InputError if times are missing, which the output format `form` needs."""
         if np.isnan(self.begins).any() or np.isnan(self.ends).any():
             raise InputError(f"no times for --to {form}", "use --to text or --to paragraphs, or give a file with times")
         return self
@@ -101,8 +101,8 @@ def _filled_times(words: Words) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _in_time(recording: np.ndarray, streams: np.ndarray, begins: np.ndarray, breaks: np.ndarray) -> np.ndarray:
-    """Returns the order in which words are shown: by recording, and within it in time order. If a recording has several
-    streams, each stream is cut at `breaks`, and all the parts are sorted by their begins."""
+    """Returns the order in which words are shown: by recording, then by time. If a recording has several streams, each
+    stream is cut at `breaks`, and the parts are sorted by their start times."""
     breaks = breaks | starts_of_runs(streams)
     group = np.cumsum(breaks) - 1
     start = begins[np.flatnonzero(breaks)][group] if len(group) else begins
@@ -111,8 +111,8 @@ def _in_time(recording: np.ndarray, streams: np.ndarray, begins: np.ndarray, bre
 
 
 def to_subtitles(form: str, words: Words, marked: MarkedTranscript) -> str:
-    """Returns SRT or WebVTT; WebVTT has speakers as voices. Raises InputError without times or if several recordings.
-    """
+    """Returns SRT or WebVTT; in WebVTT, the speakers are voices. Raises InputError if times are missing, or if there is
+    more than one recording."""
     texts = subtitles(words, marked, form)
     if len(texts) > 1:
         raise InputError(f"{len(texts)} recordings, but --to {form} writes one",
@@ -135,8 +135,8 @@ def subtitles(words: Words, marked: MarkedTranscript, form: str) -> dict[str, st
 
 
 def to_text(words: Words, marked: MarkedTranscript) -> str:
-    """Returns one line for each text, and one for each turn in it: `NAME: …` if the speaker is known. If there are
-    several recordings, each line begins with the name of its recording."""
+    """Returns one line for each turn of each stream: `NAME: …` if the speaker is known. If there are several
+    recordings, each line begins with the name of its recording."""
     shown = shown_words(words, marked)
     parts = _parts(shown, shown.turns | ends_of_runs(words.streams[shown.numbers]))
     written = _with_names(words, shown, np.array([begin for _, begin, _ in parts], np.int64))

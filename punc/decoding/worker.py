@@ -32,7 +32,7 @@ class Task(NamedTuple):
     ids: np.ndarray
     pauses: np.ndarray | None
     offsets: np.ndarray
-    slots: np.ndarray  # int64 (S,): the tokens whose slots are labelled
+    slots: np.ndarray  # int64 (S,): the indices of the tokens whose slots are labelled
     begins: np.ndarray  # bool, one per stream: false if it continues an earlier span
     turns: np.ndarray | None = None
 
@@ -106,7 +106,7 @@ class Decoder:
 
     def _free(self, model: AnyModel, task: Task, bounds: np.ndarray) -> np.ndarray:
         """Returns which slots are exempt from transitions and the case rule, bool (S,). These are the first slot of a
-        span that continues another and, with the case rule, words without case."""
+        span that continues an earlier span and, with the case rule, words without case."""
         free = np.zeros(len(task.slots), bool)
         if self.options.case_rule:
             if self._uncased is None:
@@ -117,7 +117,7 @@ class Decoder:
 
 
 def _device(directory: Path, name: str) -> str:
-    """Returns the device to use: `name`, or the CPU for packed models and those not trained by gradient. Raises
+    """Returns the device to use: `name`, or the CPU if the model is packed or not trained by gradient. Raises
     InputError if the device is missing, or if a packed model should use a GPU."""
     if is_packed(directory):
         if name not in ("auto", "cpu"):

@@ -4,8 +4,8 @@ Filters of several widths (Kim et al. 2015, "Character-Aware Neural Language Mod
 
     f(t) = tanh(F · [e(t − ⌊(w−1)/2⌋) … e(t + ⌈(w−1)/2⌉)] + b)    for each filter F of each width w
 
-Kim et al. have min(200, 50 w) filters of width w. Gale & Parthasarathy 2017 have 1,650 filters of widths 1 to 7, but do
-not say how many of each width; min(300, 75 w) filters of width w are 1,650 in all.
+Kim et al. use min(200, 50 w) filters of width w. Gale & Parthasarathy 2017 use 1,650 filters of widths 1 to 7, but do
+not say how many of each width; min(300, 75 w) filters of width w add up to 1,650.
 
 Highway layers (Srivastava, Greff & Schmidhuber 2015, "Training Very Deep Networks", equation (3)):
 
@@ -30,7 +30,8 @@ def concatenate_neighbours(vectors: Tensor, size: int) -> Tensor:
 
 
 def outside(line: Tensor) -> Tensor:
-    """Returns which tokens of (B, T + 1), except the first, are outside a text, bool (B, T): each END after an END."""
+    """Returns which of the last T tokens of `line` (B, T + 1) are outside a text, bool (B, T): each END after an END.
+    """
     ends = line == END
     return ends[:, 1:] & ends[:, :-1]
 

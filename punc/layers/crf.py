@@ -22,8 +22,8 @@ FLOOR = -300.0  # nats below the best score; lower scores count as this
 
 class LinearChain(nn.Module):
     """The learned scores: `begin` (L,), `end` (L,), and `transitions` (L, L) from a label (row) to the next (column).
-    All scores are initially 0. The texts of a batch have `lengths` (B,) slots, which may be 0 and begin at step 0.
-    Later steps are not in the chain."""
+    All scores are initially 0. The texts of a batch have `lengths` (B,) slots, 0 or more, which begin at step 0. Later
+    steps are not in the chain."""
 
     def __init__(self, labels: int):
         super().__init__()
@@ -64,7 +64,7 @@ class LinearChain(nn.Module):
         return (log_partition(scores, self.transitions, lengths).sum() - own - follow) / lengths.sum()
 
     def log_marginals(self, scores: Tensor, lengths: Tensor) -> Tensor:
-        """Returns log P(y_t) (B, T, L), given the result of `scores`; past a text's end, the step's own log-softmax."""
+        """Maps the result of `scores` to log P(y_t), (B, T, L). Past a text's end, it is the step's own log-softmax."""
         sums = _forward_backward(scores, self.transitions, lengths)
         log_probs = sums.marginals().clamp_min(torch.finfo(torch.float32).tiny).log().to(scores.dtype)
         inside = torch.arange(scores.shape[1], device=scores.device) < lengths.unsqueeze(1)

@@ -4,9 +4,9 @@
     c(t) = σ(f) c(t−1) + σ(i) tanh(g)
     h(t) = σ(o) tanh(c(t))
 
-As in Zaremba et al. 2014, "Recurrent Neural Network Regularization", dropout applies to the input of the first layer,
-to the output of each layer, but not to what is passed from step to step. The layers are PyTorch's, which have no
-peepholes; oneDNN computes a whole layer at once.
+As in Zaremba et al. 2014, "Recurrent Neural Network Regularization", dropout applies to the input of the first layer
+and to the output of each layer, but not to the state that is passed from step to step. The layers are PyTorch's, which
+have no peepholes; oneDNN computes a whole layer at once.
 """
 
 import torch
@@ -29,14 +29,14 @@ def with_ends(tokens: Tensor) -> tuple[Tensor, Tensor]:
 def embedding_of(vocab: int, size: int, std: float) -> nn.Embedding:
     """Returns an embedding with sparse gradients. Its vectors are drawn from a normal distribution with this `std`."""
     embedding = nn.Embedding(vocab, size, sparse=True)
-    if std != 1.0:  # PyTorch has already drawn them with 1
+    if std != 1.0:  # PyTorch has already drawn them with std 1
         nn.init.normal_(embedding.weight, std=std)
     return embedding
 
 
 class Dropout(nn.Dropout):
-    """PyTorch's dropout, but faster on a CPU, where one 64-bit random number serves four units. So the rate is rounded
-    to a multiple of 2^−16."""
+    """PyTorch's dropout, but faster on a CPU, where one 64-bit random number serves four units. Therefore the rate is
+    rounded to a multiple of 2^−16."""
 
     def __init__(self, rate: float):
         check_probability(dropout=rate)

@@ -43,7 +43,7 @@ class PauseVectors(nn.Module):
         self.register_buffer("bounds", torch.tensor(BOUNDS), persistent=False)
 
     def forward(self, pauses: Tensor | None, tokens: Tensor) -> Tensor:
-        """Returns the vectors (B, T, size) of pauses (B, T) in seconds, NaN unknown; None if all are unknown."""
+        """Returns vectors (B, T, size). `pauses` (B, T) are seconds, NaN unknown; None means that all are unknown."""
         if pauses is None:
             return self.weight[0].expand(*tokens.shape, -1)
         above = (pauses.unsqueeze(-1) >= self.bounds).sum(-1)  # few operations, because live streams run it per word

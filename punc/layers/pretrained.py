@@ -23,7 +23,7 @@ WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 DROPOUT = ("hidden_dropout_prob", "mlp_dropout", "embedding_dropout")  # names of dropout rates in configurations
 ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
 LAYER = re.compile(r"\blayers?\.(\d+)\.")  # finds the layer's number in the name of a weight
-EMBEDDINGS = re.compile(r"embeddings\.|\brelative_attention_bias\.")  # all MPNet layers share its relative positions
+EMBEDDINGS = re.compile(r"embeddings\.|\brelative_attention_bias\.")  # MPNet's layers share relative positions
 OWN_MASK = ("deberta", "deberta-v2", "modernbert")  # kinds that make their attention mask from a mask of pieces
 LEFT_OUT = ("auto_map", "architectures", "_name_or_path", "dtype", "torch_dtype")  # entries not kept in a model
 FULL = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # how many positions a kind does not use
@@ -32,7 +32,7 @@ FULL = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # how many positions a kind
 class PretrainedEncoder(nn.Module):
     """An encoder. `start` and `end` are the ids of the special pieces before and after a text. `source` is the
     encoder's directory or, in a trained model, its spec, which has the configuration. Raises InputError if the
-    directory has no encoder of KINDS, and if `transformers` is missing."""
+    directory has no encoder of KINDS, and ModuleNotFoundError if `transformers` is not installed."""
 
     def __init__(self, source: str | dict[str, Any], start: list[int], end: list[int], dropout: float,
                  attention_dropout: float):

@@ -22,8 +22,8 @@ BATCH_SIZE = 256  # words of similar length that are read together
 
 class Spelling(nn.Module):
     """Computes vectors of 2 · character_hidden_dim numbers for the words of a vocabulary. The `alphabet` most frequent
-    characters have their own vectors, of size `character_dim`; the others share one. A special token is one character.
-    """
+    characters have their own vectors, of size `character_dim`; the others share one. A special token counts as one
+    character."""
 
     def __init__(self, vocab: int, alphabet: int, character_dim: int, character_hidden_dim: int):
         super().__init__()

@@ -15,10 +15,10 @@ from punc.tokens.word_vectors import read_word_vectors
 class WordVectors(nn.Embedding):
     """An embedding whose initial weights can come from a file of word vectors in GloVe's or word2vec's text format.
 
-    Weights from a file are trained only if `train_vectors`. Without a file, they are drawn from a normal distribution
-    with variance 1. Each dimension of a file's vectors is normalized to mean 0 and variance 1 over the words that have
-    a vector (LeCun et al. 1998, "Efficient BackProp", section 4.3). The constructor does not read the file, because it
-    may no longer exist when a trained model is loaded.
+    Weights from a file are trained only if `train_vectors` is true. Without a file, they are drawn from a normal
+    distribution with variance 1. Each dimension of a file's vectors is normalized to mean 0 and variance 1 over the
+    words that have a vector (LeCun et al. 1998, "Efficient BackProp", section 4.3). The constructor does not read the
+    file, because it may no longer exist when a trained model is loaded.
     """
 
     def __init__(self, vocab: int, embedding_dim: int, vectors: str = "", train_vectors: bool = False):
@@ -59,8 +59,8 @@ class WindowInput(nn.Module):
         return self.vectors_of(line.unfold(1, self.window, 1)), (line[:, tokens.shape[1]:],)
 
     def vectors_of(self, words: Tensor) -> Tensor:
-        """Returns the vectors (…, m, n) of windows (…, m). Before an END are words of the previous stream; they, too,
-        become END."""
+        """Returns the vectors (…, m, n) of windows (…, m). Words before an END belong to the previous stream; they
+        become END, too."""
         before = words[..., :self.last + 1]
         previous = (before == END).long().flip(-1).cumsum(-1).flip(-1) > 0
         return self.vectors(torch.cat([before.masked_fill(previous, END), words[..., self.last + 1:]], dim=-1))

@@ -17,10 +17,10 @@ from punc.base.errors import InputError
 from punc.live.input import BLANKS, End, Item, ItemReader, LiveWord, Partial, read_json
 from punc.live.session import Decided, Session, Writer, speaks
 
-SLICE = 16  # words to decide before other connections get their turn, which takes half a millisecond
+SLICE = 16  # words to decide (in half a millisecond) before other connections get their turn
 LINES = 16  # lines to read before other connections get their turn
 BURST = 10.0  # s; a client may send at once what its rate limit allows in this time
-CHARACTERS = 64  # this many characters count as one word of the rate limit; a word of JSON has fewer
+CHARACTERS = 64  # this many characters count as one word of the rate limit; a word in JSON has fewer
 SOURCE = "message"  # the name of the input in errors
 LONGEST_WORD = 256  # characters
 MOST_LINES, MOST_ERRORS = 1000, 10  # limits for one message: lines that it may have, errors that are answered
@@ -58,7 +58,7 @@ class Connection:
         self._written: deque[str] = deque()  # messages written but not yet sent
 
     async def run(self) -> None:
-        """Read and answer messages until the client closes or the task is cancelled. Raises Closed and OverLimit."""
+        """Read and answer messages until the task is cancelled. Raises Closed if the client has gone, and OverLimit."""
         due: float | None = None  # the time at which the speaker will have been silent for `max_delay`
         while True:
             try:

@@ -3,7 +3,7 @@
 Kinds of input:
 
     words  words separated by spaces; a line end ends an utterance, an empty line ends a stream
-    ctm    lines of a CTM; a new id or channel begins a new stream (`timing.ctm`)
+    ctm    lines of a CTM; a new id or channel begins a new stream (`transcripts.ctm`)
     json   one object per line, or spread over several lines as Vosk writes it:
              {"word": "hello", "start": 0.31, "end": 0.52, …}      a word; times in seconds
              {"result": [{"word": …}, …], "text": "hello you"}     a final result of Vosk, which is an utterance
@@ -37,7 +37,7 @@ CTM_LINE = re.compile(rf"[ \t]*\S+[ \t]+\S[ \t]+(?:{NUMBER})[ \t]+(?:{NUMBER})[ 
                       rf"(?:[ \t]+(?:NA|{NUMBER})(?:[ \t].*)?)?[ \t\r]*")
 # Matches the beginning of a line that may become a CTM line.
 CTM_BEGIN = re.compile(r"[ \t]*\S*(?:[ \t]+\S?(?:[ \t]+[0-9.]*(?:[ \t]+[0-9.]*(?:[ \t].*)?)?)?)?")
-LONGEST_LINE = 1000  # characters; a longer line is no CTM line
+LONGEST_LINE = 1000  # characters; a longer line is not a CTM line
 
 
 class LiveWord(NamedTuple):
@@ -68,7 +68,7 @@ Item = LiveWord | Partial | End
 
 def kind_of(text: str, whole: bool) -> str | None:
     """Returns the kind of an input that begins with `text`, which is not blank. Returns None if more text is needed to
-    tell; never if the text is `whole`."""
+    tell the kind, but never if `text` is the `whole` input."""
     text = text.lstrip(BLANKS)
     if text.startswith("{"):
         return "json"
@@ -98,7 +98,7 @@ class ItemReader:
         return errors
 
     def feed(self, text: str, whole: bool = False) -> list[Item]:
-        """Returns the items that the next piece completes. `whole`: no more text will come to detect the kind from."""
+        """Returns the items that the next piece completes. `whole`: there is no more text to detect the kind from."""
         if self.kind is None:
             text, self._rest = "".join([*self._rest, text]), []
             self.kind = kind_of(text, whole) if text.strip(BLANKS) else None
@@ -116,7 +116,7 @@ class ItemReader:
         return items + (self._checked(self._json.end) if self.kind == "json" else [])
 
     def _cut(self, text: str, ends: str) -> str:
-        """Returns the text up to the last of the characters in `ends`. Keeps the rest for the next call."""
+        """Returns the text up to the last of the characters in `ends`. Keeps the text after it for the next call."""
         cut = max(map(text.rfind, ends)) + 1
         if not cut:
             self._rest.append(text)
@@ -188,7 +188,7 @@ class JsonReader:
     def __init__(self, source: str) -> None:
         self._source = source
         self._begun: list[str] = []  # the lines of an incomplete object
-        self._first = 0  # the line number of the first of them
+        self._first = 0  # the number of the first of these lines
 
     def read(self, line: str, number: int) -> list[Item]:
         """Returns the items that a line completes. Raises InputError like `read_json`, and for an incomplete object."""
@@ -209,11 +209,11 @@ class JsonReader:
 
 
 def read_json(line: str, number: int, source: str) -> list[Item]:
-    """Returns the items of a JSON object or an empty line. Raises InputError if the object is none of those above."""
+    """Returns the items of a JSON object or an empty line. Raises InputError for an object of unknown kind."""
     if not line.strip(BLANKS):
         return [End.STREAM]
     try:
-        message = json.loads(line, parse_constant=lambda name: None)  # NaN is no JSON, but Python's json writes it
+        message = json.loads(line, parse_constant=lambda name: None)  # NaN is not JSON, but Python's json writes it
     except (ValueError, RecursionError):
         raise InputError("not JSON, or only a part of it", "write one object a line", source, number) from None
     try:

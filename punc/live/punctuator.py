@@ -28,11 +28,11 @@ class Labels(NamedTuple):
 
 
 class Punctuator:
-    """A model, ready to punctuate. Threads can share one, because its methods do not change it.
+    """A model that is ready to punctuate. Threads can share a Punctuator, because its methods do not change it.
 
     model    a directory, or the name of a bundled model
     scale    multiply posteriors before labels are chosen: "LABEL=FACTOR,…"
-    device   where a trained model computes: auto, cpu, cuda or cuda:N; packed models use the CPU
+    device   the device of a model that is not packed: auto, cpu, cuda or cuda:N; packed models use the CPU
 
     Raises InputError if there is no such model, or it is broken.
     """
@@ -58,7 +58,7 @@ class Punctuator:
         """Returns the labels of the words of one stream.
 
         words    N words, without spaces and marks
-        pauses   (N,) seconds of silence after each word, NaN where unknown; None if there are none
+        pauses   (N,) seconds of silence after each word, NaN if unknown; None: all are unknown
 
         Raises InputError if a word is empty or contains a space, or the numbers of words and pauses differ.
         """

@@ -42,9 +42,9 @@ class LiveOptions:
     """When words are decided.
 
     max_delay      decide all waiting words when the speaker is silent for this many seconds
-    utterance_end  what happens at the end of an utterance: nothing; decide all waiting words; or end the stream
+    utterance_end  what happens at the end of an utterance: nothing, decide (all waiting words), or end (the stream)
 
-    Raises InputError if one of them is wrong.
+    Raises InputError if a value is wrong.
     """
 
     max_delay: float | None = None
@@ -61,13 +61,14 @@ class ServerOptions:
     """Where a server listens, and what a client may do.
 
     host             address to listen on; the default accepts only connections from this machine
-    port             port to listen on; 0: any free one
-    workers          processes that serve, each with all models; a client stays with one
-    upstream         URL of a Vosk server to pass the input of live clients on to; its results are returned with marks
+    port             port to listen on; 0: any free port
+    workers          processes that serve, each with all models; a client stays with one process
+    upstream         URL of a Vosk server that recognises the live clients' audio; its results are returned with marks
     max_connections  number of live connections, and of requests, that a process accepts at a time
-    max_rate         words and lines a second of a live connection, over ten seconds; faster input waits
+    max_rate         words and lines that a live connection may send per second, averaged over ten seconds; faster
+                     input waits
 
-    Raises InputError if one of them is wrong.
+    Raises InputError if a value is wrong.
     """
 
     host: str = "127.0.0.1"
@@ -107,7 +108,7 @@ class Session:
         for item in items:
             if isinstance(item, LiveWord):
                 stream = self._stream = self._stream or self._open()
-                # This is false for NaN. Words without times, the most frequent case, take the fastest path.
+                # The condition is false for NaN. Words without times are the most frequent case and skip `_pause`.
                 pause = math.nan
                 if item.begin == item.begin:
                     pause = self._pause(item, decided)
@@ -123,7 +124,7 @@ class Session:
         return decided
 
     def silence(self) -> list[Decided | None]:
-        """To be called if no word has arrived for `max_delay` seconds. Decides and returns the waiting words."""
+        """Decides and returns the waiting words. Must be called if no word has arrived for `max_delay` seconds."""
         if self._stream is None or self._max_delay is None:
             return []
         return [*self._with_words(self._stream.decide(self._max_delay))]
@@ -163,7 +164,7 @@ class Writer:
 
     def messages(self, decided: Sequence[Decided | None], items: Iterable[Item],
                  waiting: Iterable[LiveWord]) -> list[str]:
-        """Returns the messages to send after some input.
+        """Returns the messages to send to the client after new input.
 
         decided   the words that the input decided; None: a stream ends
         items     the input

@@ -69,7 +69,7 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
         self.loop.call_later(GRACE, self.transport.abort)  # in case the client does not read the closing frame, either
 
     def shutdown(self) -> None:
-        """Called when the server ends. Tells the application to send its remaining words and to close the socket."""
+        """Tells the application to send its remaining words and to close the socket, because the server ends."""
         if self.handshake_complete and not self.close_sent:
             self.app_state[ENDING].set()
         else:

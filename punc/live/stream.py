@@ -75,7 +75,7 @@ class SlotStream:
 class Labelled(NamedTuple):
     """A word whose label is decided."""
 
-    number: int  # the number of its label
+    number: int  # the number of the word's label
     logits: np.ndarray  # float32 (L,), the logits of all labels; (0,) if posteriors were not asked for
 
 
@@ -138,7 +138,7 @@ class LiveStream:
         return other
 
     def _end(self, pause: float, barred: np.ndarray | None = None) -> list[Labelled]:
-        """Decides and returns all waiting words. `barred` (L,) is added to the log-posteriors of the last one."""
+        """Decides and returns all waiting words. `barred` (L,) is added to the log-posteriors of the last word."""
         decided = self._push(END, self._held[1], True) if self._held else []
         self._held = None
         return decided + self._decided(self._slots.close(pause), barred)
@@ -191,7 +191,8 @@ def ways(model: AnyModel) -> list[list[int]]:
 
 
 class WholeStream:
-    """Like `LiveStream`, for models that read whole streams. Faster without `posteriors`; then logits are empty."""
+    """Like `LiveStream`, for models that read whole streams. It is faster without `posteriors`; then, logits are empty.
+    """
 
     def __init__(self, model: AnyModel, scale: np.ndarray | None = None, posteriors: bool = True):
         self._model, self._scale, self._posteriors = model, scale, posteriors
@@ -225,7 +226,7 @@ def decode_words(model: AnyModel, words: Sequence[str], pauses: np.ndarray | Non
                  scale: np.ndarray | None = None, posteriors: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Returns the labels of the words of a stream, int64 (N,), and their log-posteriors, float32 (N, L).
 
-    pauses      float32 (N,), seconds after each word, NaN unknown; None if there are none
+    pauses      float32 (N,), seconds after each word, NaN unknown; None: all are unknown
     posteriors  false: the log-posteriors are (0, L)
     """
     nothing = np.zeros((0, len(model.labels)), np.float32)

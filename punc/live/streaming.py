@@ -40,10 +40,10 @@ SOURCE = "standard input"
 class LiveFormat:
     """What is read and written.
 
-    input   words, ctm or json (lines of words, or Vosk's results); auto: by the first line
+    input   words, ctm or json (lines of words, or Vosk's results); auto: find out from the first line
     output  text; json: a line for each word, with its label, probability and times; vosk: Vosk's results with marks
 
-    Raises InputError if one of them is wrong.
+    Raises InputError if a value is wrong.
     """
 
     input: str = "auto"
@@ -60,10 +60,10 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
     """Punctuate live input from the file descriptor `source`. `sink` is flushed before each wait for input.
 
     scale    as in `decode`
-    casing   capitalises the words; None: by their labels only, without a table
+    casing   capitalises the words; None: only the labels decide on capitals, without a casing table
 
     With a model that reads whole streams, words are written at the end of each stream. Ctrl-C and SIGTERM act like the
-    end of the input; they are raised when everything is written. Raises InputError if the input has no words, and for
+    end of the input; they are raised after all words are written. Raises InputError if the input has no words, and for
     `max_delay` with a model that reads whole streams.
     """
     options, form = options or LiveOptions(), form or LiveFormat()
@@ -133,7 +133,7 @@ class LiveReader:
         return "\ufffd", error.end
 
     def feed(self, read: bytes) -> list[Item]:
-        """Returns the items that the next bytes complete. Words are complete at the next space, others at line ends."""
+        """Returns the items that the next bytes complete. A word is complete at the next space, others at line ends."""
         return self._checked(self._items.feed(self._decode(read)))
 
     def end(self) -> list[Item]:

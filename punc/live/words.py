@@ -1,6 +1,6 @@
 """Punctuates streams of words from recognisers. Marks, tags and numbers are handled as in files (`text.marked_words`).
 
-Of `"hello,"`, the model reads only `hello`. It does not read `[Music]`, which is returned after the words before it.
+The model reads only `hello` of `"hello,"`. It does not read `[Music]`, which is returned after the words before it.
 Two kinds of words wait for the next words: a word before `<unk>`, because it gets the mark of `<unk>`, and a word that
 may begin a tag of several words, such as `[soft music]`.
 """
@@ -76,7 +76,7 @@ class LiveWriter:
 
 
 class WordStream:
-    """A stream of any words. `labels` is the stream of those words that the model reads."""
+    """A stream of any words. `labels` is the stream of the words that the model reads."""
 
     def __init__(self, labels: LiveStream | WholeStream, writer: LiveWriter):
         self._labels, self._writer = labels, writer
@@ -84,7 +84,7 @@ class WordStream:
         self._decided: deque[Labelled] = deque()  # labels of the first waiting words; only words that the model reads
         self._begun: list[tuple[str, float]] = []  # the words since a bracket that is still open
         self._starts = True  # whether the next word begins a sentence
-        self._inside = False  # whether, by the marks of the input, the next word is inside a sentence
+        self._inside = False  # whether the marks of the input show that the next word is inside a sentence
         self._lower = not writer.labels.cased  # whether lower case has occurred; before that, capitals mean nothing
 
     def reads(self, word: str) -> bool:

@@ -28,8 +28,8 @@ class Model(NeuralModel):
     """Bi-LSTM.
 
     embedding_dim   size of a token's vector
-    embedding_std   standard deviation of the initial vectors; with a small one, a rare word has little effect until it
-                    is learned
+    embedding_std   standard deviation of the initial vectors; if it is small, a rare word has little effect until its
+                    vector is learned
     hidden_dim      units of each LSTM layer in each direction
     layers          LSTM layers
     dropout         dropout rate before, between and after the LSTM layers

@@ -22,8 +22,8 @@ from punc.models.base import NeuralModel, State
 
 ATTENTION_DIM = 64  # size of v in equation (14); the paper does not say
 NORMALIZATIONS = ("softmax", "sum")
-BLOCK = 64  # steps; for a window of 31 states, five times as fast as a sum over shifts, for 5 as fast (measured)
-MIN_SUM = 1e-3  # scores can be negative, so their sum can be near 0; it is moved to at least this far from 0
+BLOCK = 64  # steps; measured: for a window of 31 states, 5 times as fast as a sum over shifts; for 5 states, as fast
+MIN_SUM = 1e-3  # scores can be negative, so their sum can be near 0; if |sum| < MIN_SUM, it becomes ±MIN_SUM
 
 
 class Model(NeuralModel):
@@ -31,7 +31,7 @@ class Model(NeuralModel):
 
     embedding_dim     size of a token's vector (the paper does not say)
     hidden_dim        units of the LSTM in each direction (the paper does not say)
-    attention_window  states that are averaged: l_a
+    attention_window  number of states that are averaged: l_a
     normalize         softmax, or sum: equation 15 as written
     dropout           dropout rate between embedding, LSTM and attention (the paper has none)
     """
@@ -59,7 +59,7 @@ class LocalAttention(nn.Module):
         super().__init__()
         if attention_window < 1 or attention_window % 2 == 0:
             raise InputError(f"attention_window={attention_window}",
-                             "it is an odd number: as many steps before as after")
+                             "give an odd number: as many steps before as after")
         check_choice(NORMALIZATIONS, normalize=normalize)
         self.reach, self.normalize = attention_window // 2, normalize
         self.own = nn.Linear(state_dim, attention_dim, bias=False)  # W
@@ -103,7 +103,7 @@ def averages(weights: Tensor, states: Tensor) -> Tensor:
     rows, seen, missing = batch * blocks, block + window - 1, blocks * block - steps
     around = nn.functional.pad(states, (0, 0, window // 2, missing + window // 2))
     around = around.unfold(1, seen, block).transpose(2, 3).reshape(rows, seen, dim)
-    # Rows are one number longer than the matrix's rows, so reading them as its rows shifts each one right by one more.
+    # The padded rows are one number longer than the band matrix's rows, so reshaping shifts each row one step further.
     band = nn.functional.pad(weights, (0, seen + 1 - window, 0, missing)).reshape(rows, -1)
     band = band[:, :block * seen].reshape(rows, block, seen)
     return (band @ around).view(batch, -1, dim)[:, :steps]

@@ -9,7 +9,7 @@ CRF, equations (1) to (9) (layers.crf):
     s_t = W h_t + b;  P(y) = exp(b[y_1] + Σ s_t[y_t] + Σ T[y_t, y_t+1] + e[y_m]) / Z
 
 The paper uses GloVe vectors of size 300 ("all the embeddings will be fine-tuned") and dropout before and after the
-BLSTM. It gives no other size, and no learning rate, optimizer or batch size.
+BLSTM. It does not give the other sizes, the learning rate, the optimizer or the batch size.
 
 Decoding chooses the most probable label sequence, equations (3) and (4). The posterior of a slot is its marginal.
 """
@@ -116,13 +116,13 @@ class Model(NeuralModel):
 
     def traceable_best(self, logits: Tensor, tokens: Tensor) -> Tensor:
         assert self.chain, "not sequential"
-        loops: Any = torch.jit.script(viterbi_steps)  # else the exporter would unroll its loops
+        loops: Any = torch.jit.script(viterbi_steps)  # otherwise, the exporter would unroll its loops
         return loops(logits, self.chain.transitions, with_ends(tokens)[1])
 
     def _scores(self, words: Tensor, tokens: Tensor | None, indices: Tensor | None, turns: Tensor | None) -> Tensor:
-        """The label scores (B, T, L) of words (B, T). `indices`: where the words are in `tokens`, if those include
-        characters. `turns` (B, T, 1): 1 where the next word has another speaker."""
-        line, lengths = with_ends(words)  # words, (B,)
+        """Returns the label scores (B, T, L) of words (B, T). If `tokens` include characters, `indices` are the indices
+        of the words in `tokens`. `turns` (B, T, 1) are 1 if the next word has another speaker."""
+        line, lengths = with_ends(words)  # (B, T + 1), (B,)
         shown = line
         if self.training and self.unknown:
             hidden = (torch.rand(line.shape, device=line.device) < self.unknown) & (line != END)
@@ -138,7 +138,7 @@ class Model(NeuralModel):
         elif self.spelling:
             inputs = torch.cat([inputs, self.spelling(line)], dim=2)
         if turns is not None:
-            inputs = torch.cat([inputs, nn.functional.pad(turns, (0, 0, 0, 1))], dim=2)  # none after the end
+            inputs = torch.cat([inputs, nn.functional.pad(turns, (0, 0, 0, 1))], dim=2)  # no turn after the end
         scores = self.output(self.lstms(inputs, lengths + 1)[:, :-1])  # (B, T, L)
         return self.chain.scores(scores, lengths) if self.chain else scores
 

@@ -27,8 +27,8 @@ class Model(LSTMModel):
     """Delay.
 
     delay           how many tokens past a slot the model reads
-    embedding_std   standard deviation of the initial vectors; with a small one, a rare word has little effect until it
-                    is learned
+    embedding_std   standard deviation of the initial vectors; if it is small, a rare word has little effect until its
+                    vector is learned
     pauses          read the pauses (not in the paper)
     """
 

@@ -13,9 +13,9 @@ The paper does not define the gate. Here it is the gated unit of van den Oord et
 the paper cites. It is added to the layer's input (He et al. 2015, equation 1) or, if the sizes differ, to a linear
 projection of the input (equation 2).
 
-n layers with d = 1, 2, 4, … see t − ⌊(2ⁿ − 1)/2⌋ … t + ⌈(2ⁿ − 1)/2⌉. Outside the text, the first layer reads <NULL>,
-here END, and the others read what the convolutions compute from it. So five layers see 15 tokens before token t and 16
-tokens past the slot. The model can stream, with the same output as on whole texts (see ContextModel).
+n layers with d = 1, 2, 4, … see t − ⌊(2ⁿ − 1)/2⌋ … t + ⌈(2ⁿ − 1)/2⌉, so five layers see 15 tokens before token t and
+16 tokens past the slot. Outside the text, the first layer reads <NULL>, here END, and each other layer reads what the
+layer below computes there. The model can stream, with the same output as on whole texts (see ContextModel).
 """
 
 import torch

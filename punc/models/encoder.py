@@ -43,7 +43,7 @@ class Model(NeuralModel):
     attention_dropout  dropout rate of the attention weights; on a CPU, training with it takes 1.5 times as long
     output_rate        the learning rate of the output layer and pauses, which are not pre-trained, as a factor of
                        --learning-rate
-    frozen_layers      number of first layers that, with the embeddings, are not trained; 0: train all
+    frozen_layers      do not train the embeddings and this number of layers above them; 0: train all
     pauses             read the pauses
     """
 

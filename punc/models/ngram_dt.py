@@ -6,7 +6,7 @@ set is saved as plain arrays, together with the language model.
 A language model's posteriors are better on its own training text than on other text, so a tree trained there would
 trust them too much. So train the language model on other text. If there is none, `folds` cross-fits: the training
 streams are dealt to the folds in turn. The posteriors for a fold come from a language model estimated like `lm_model`,
-on the same sets, but without that fold's streams. They are then no better than on unseen text.
+on the same sets, but without that fold's streams. So the posteriors are no better than on unseen text.
 
     punc train --model ngram_dt --lm-model exp/4-gram --train-set train --dev-set dev data/store_word exp/4-gram+DT-p
 """
@@ -117,14 +117,14 @@ class Model(NonGradientModel):
 
 
 class Folds:
-    """A store in which the sets `divided` have only the streams of a fold or, if not `inside`, only the others."""
+    """A store in which the sets `divided` have only the streams in a fold or, if not `inside`, in all others."""
 
     def __init__(self, store: Store, divided: Sequence[str], folds: int, fold: int, inside: bool):
         self._store, self._divided, self._folds, self._fold, self._inside = store, divided, folds, fold, inside
         self.vocabulary, self.labels = store.vocabulary, store.labels
 
     def set(self, name: str) -> StoreSet:
-        """Returns a set; if it is divided, only its part. Raises InputError if it has fewer streams than folds."""
+        """Returns a set without the streams that are left out. Raises InputError if it has fewer streams than folds."""
         data = self._store.set(name)
         if name not in self._divided:
             return data
@@ -141,7 +141,7 @@ class Folds:
 
 
 def features(data: StoreSet, lm: NonGradientModel) -> np.ndarray:
-    """For each slot, its pause and its posteriors by a language model, float32 (N, 1 + L)."""
+    """Returns each slot's pause and its posteriors from a language model, float32 (N, 1 + L)."""
     pauses = np.full(len(data.ids), np.nan) if data.pauses is None else np.asarray(data.pauses)
     posteriors = np.exp(lm.log_posteriors_of(data))
     return np.column_stack([np.nan_to_num(pauses, nan=UNKNOWN), posteriors]).astype(np.float32)
@@ -160,7 +160,7 @@ def arrays_of(classifier: Any, labels: int) -> dict[str, np.ndarray]:
 
 
 def leaves(arrays: dict[str, np.ndarray], features: np.ndarray) -> np.ndarray:
-    """For each row of features (N, F), the index of the leaf that it reaches, (N,)."""
+    """Returns the index of the leaf that each row of features (N, F) reaches, (N,)."""
     nodes = np.zeros(len(features), np.int64)
     active = np.arange(len(features)) if arrays["left"][0] >= 0 else np.empty(0, np.int64)
     while len(active):

@@ -6,7 +6,7 @@ h(t) is the input of the text model's output layer at the last piece before slot
     linear     ŷ(t) = softmax(W h(t) + b + c(p(t)))
 
 The text model does not change. c is a table over classes of durations (layers.pauses), so that a linear stage can weigh
-a pause against the words; the paper does not have it. The LSTM has another input that tells an unknown pause from 0 s.
+a pause against the words; it is not in the paper. The LSTM has another input that marks unknown pauses.
 """
 
 from typing import Any, cast

@@ -1,4 +1,4 @@
-"""Confusions: counts of which words a recogniser wrote instead of which reference words.
+"""Confusions: counts of the words that a recogniser wrote instead of the reference words.
 
 The file is text with one count per line. Tabs separate fields, and spaces separate words:
 
@@ -13,10 +13,10 @@ The file is text with one count per line. Tabs separate fields, and spaces separ
     replaced    685       's                    or nothing: it is deleted
     inserted    718       mark        and       words in a slot between two correct words
 
-Reference and ASR output are aligned by `timing.align`. Between matching words are *regions* of reference words and ASR
-words, which are paired in order. Surplus ASR words go to the first reference word; reference words without a partner
-are deleted. A region without reference words is an insertion. Long regions are left out, because they are probably
-different speech.
+Reference and ASR output are aligned by `timing.align`. The reference words and ASR words between two matches are a
+*region*, in which they are paired in order. Surplus ASR words go to the first reference word; reference words without a
+partner are deleted. A region without reference words is an insertion. Long regions are left out, because they are
+probably different speech.
 """
 
 from collections import Counter
@@ -153,7 +153,7 @@ def learn(pairs: Sequence[tuple[StrPath, StrPath]], labels: LabelSet) -> tuple[C
 
 
 def add_stream(found: Confusions, spoken: Sequence[str], heard: Sequence[str], marks: np.ndarray) -> int:
-    """Count a stream. Returns how many reference words are left out. `marks` (reference words,): a mark follows."""
+    """Count a stream. Returns how many reference words are left out. `marks`: whether a mark follows each."""
     alignment = align_words(spoken, heard)
     pairs = alignment.ref_to_hyp.tolist()
     matches = [(-1, -1), *((i, j) for i, j in enumerate(pairs) if j >= 0 and spoken[i] == heard[j]),

@@ -1,8 +1,8 @@
 """Draws errors for a text or a data directory: substituted, deleted and inserted words, and the resulting pauses.
 
 With a `Fluency`, errors fit into their sentences, as if a recogniser's language model had chosen them. Each wrong word
-is drawn several times, and the draw wins that forms the most word pairs seen in the text. The first draw alone decides
-which words are wrong and which are deleted.
+is drawn several times, and the draw that forms the most word pairs seen in the text is used. The first draw alone
+decides which words are wrong and which are deleted.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ class Drawn(NamedTuple):
     words: np.ndarray  # int64 (N,): types, as in the table
     source: np.ndarray  # int64 (N,): the reference word that each word replaces, or after which it is inserted
     kept: np.ndarray  # bool (n,): whether the reference word is unchanged
-    spoken: np.ndarray  # bool (N,): whether the word is the last one that replaces its reference word; has its pause
+    spoken: np.ndarray  # bool (N,): whether the word replaces a reference word, as its last word, and gets its pause
 
     @property
     def deleted(self) -> int:
@@ -58,13 +58,14 @@ class Fluency:
         np.bitwise_or.at(self._bits, places >> 3, _bit(places))
 
     def seen(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Returns, for each pair, whether it occurs in the text, bool. Few pairs are true by chance."""
+        """Returns, for each pair, whether it occurs in the text, bool. A few unseen pairs are true by chance."""
         places = _places(left, right)
         return (left > 0) & (right > 0) & (self._bits[places >> 3] & _bit(places) > 0)
 
     def draw(self, table: NoiseTable, words: np.ndarray, first: np.ndarray, wrong: np.ndarray,
              rng: np.random.Generator) -> np.ndarray:
-        """Draws what replaces the words with the indices `wrong`. Returns sequences, int64. The text is as in `add`."""
+        """Draws replacements for the words with the indices `wrong`. Returns sequences, int64. Other arguments: as in
+        `add`."""
         n, deletion = len(words), len(table.errors)
         left = np.where(first[wrong], 0, words[wrong - 1])
         after = np.minimum(wrong + 1, n - 1)
@@ -116,7 +117,7 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
     if clean is not None:
         wrong &= ~clean
     deletion = len(table.errors)
-    sequences = np.stack([words, np.full(n, deletion)], 1)  # for each word, and for its slot
+    sequences = np.stack([words, np.full(n, deletion)], 1)  # what is written for each word, and in its slot
     replaced = np.flatnonzero(wrong)
     found = fluency.draw(table, words, first, replaced, rng) if fluency else table.draw(words[replaced], rng)
     allowed = ~(first[replaced] & (found == deletion))
@@ -137,8 +138,8 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
 
 def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment:
     """Aligns a text with the same text with errors, by the rules of `timing.align`. So that this takes linear time,
-    both texts are cut at the beginning of streams and between correct words. Most best alignments are the same with
-    these cuts."""
+    both texts are cut at the beginning of streams and between correct words. The cuts seldom change the best
+    alignment."""
     ends = np.cumsum(np.bincount(drawn.source, minlength=len(words)))
     cuts = np.append(np.flatnonzero(first[1:]) + 1, len(words))
     single = np.diff(ends, prepend=0) == 1

@@ -1,7 +1,7 @@
 """Draws errors for a set of a store, anew for each seed.
 
-A word is a run of tokens that ends with a slot. A run that is not in the table of errors is an unknown word, which is
-kept, deleted, or replaced like a rare word. The store's tokenizer turns the recogniser's words into tokens, so a word
+A word is a run of tokens that ends with a slot. A word that is not in the table of errors is unknown: it is kept,
+deleted, or replaced like a rare word. The store's tokenizer turns the recogniser's words into tokens, so a word
 outside the vocabulary becomes `<unk>`, or is spelled. A noisy set is drawn in blocks and written to unnamed temporary
 files, so memory does not grow with the corpus.
 """
@@ -28,7 +28,7 @@ from punc.tokens.vocabulary import SPECIALS, UNK
 logger = logging.getLogger(__name__)
 
 BLOCK = 1 << 19  # the maximum number of tokens in a block
-STRETCH = 1024  # the words of a stretch of this length either may all have errors, or have none
+STRETCH = 1024  # words; in a stretch of this length, either every word may get an error, or no word does
 
 
 class Block(NamedTuple):
@@ -42,7 +42,7 @@ class Block(NamedTuple):
 
     @property
     def first(self) -> np.ndarray:
-        """For each word, whether it is the first one of a stream or of the block, bool (n,)."""
+        """Whether each word is the first word of a stream or of the block, bool (n,)."""
         first = np.zeros(len(self.ends), bool)
         first[self.streams] = True
         first[:1] = True
@@ -178,7 +178,7 @@ class StoreNoise:
                                    pauses=None if self._data.pauses is None else pauses, turns=None)
 
     def _clean(self, count: int, seed: tuple[int, ...]) -> np.ndarray | None:
-        """Draws which words get no errors, bool (count,). Returns None if all words may get errors."""
+        """Draws the words that get no errors, bool (count,). Returns None if all words may get errors."""
         if self._share == 1:
             return None
         stretches = np.random.default_rng(seed).random(-(-count // STRETCH)) >= self._share
@@ -187,7 +187,7 @@ class StoreNoise:
 
 def _write(files: Sequence[IO[bytes]], ids: np.ndarray, ends: np.ndarray, labels: np.ndarray,
            pauses: np.ndarray) -> None:
-    """Append tokens, and labels and pauses of the words, which end at `ends`, to the files of a set."""
+    """Append words to the files of a set: their tokens, labels and pauses. The words end at `ends`."""
     all_labels = np.full(len(ids), -1, np.int8)
     all_pauses = np.full(len(ids), np.nan, np.float32)
     all_labels[ends - 1] = labels

@@ -7,8 +7,8 @@ Rate: a word that was seen n times, and was wrong e times, is wrong with probabi
 rate of all words seen about as often (by powers of 2). Words that were never seen have the rate of rare words.
 
 Replacement: probabilities follow the counts. A word with fewer than ENOUGH errors gets K additional counts. Among
-these, the share of deletions is that of all words seen about as often. The rest goes to words that sound alike or, if
-there are none, to the replacements of unknown words.
+these counts, deletions have the same share as among the errors of all words seen about as often. The other
+counts go to words that sound alike or, if there are none, to the replacements of unknown words.
 
 Sound: a noisy channel (Kernighan, Church & Gale 1990, "A Spelling Correction Program Based on a Noisy Channel Model").
 The probability that a word w is heard as the word v is proportional to P(v) P(w → v). P(v) is the frequency of v in the
@@ -99,11 +99,11 @@ class NoiseTable:
         """Returns the expected word error rate of a text. `counts` (types,): its words; `marks`: share of marked slots.
         """
         lengths = self.lengths
-        edits = self.replacements.mean(np.append(np.maximum(lengths, 1), 0))  # SAME_AS_UNKNOWN is the last, or −1
+        edits = self.replacements.mean(np.append(np.maximum(lengths, 1), 0))  # the last item is for SAME_AS_UNKNOWN
         edits += self.replacements.mean(np.append(np.zeros(len(lengths)), 1)) * edits[0]
         words = max(counts.sum(), 1)
         wrong = float(counts @ self.errors) / words
-        correct = (1 - wrong) * (1 - (1 - self.burst) * wrong)  # both words at a slot
+        correct = (1 - wrong) * (1 - (1 - self.burst) * wrong)  # the words before and after a slot
         added = self.inserted * self.insertions.mean(np.append(lengths, 0))
         return float(counts @ (self.errors * edits)) / words + correct * float(added @ [1 - marks, marks])
 
@@ -164,13 +164,13 @@ def make_table(confusions: Confusions, types: dict[str, int], words: Container[s
         deleted[row] += count * (not output)
         counted[row, outcome] += count
         if row and confusions.seen[word] == 1:
-            counted[0, outcome] += count  # so that unknown words have outcomes even if all words are known
+            counted[0, outcome] += count  # so that the unknown type always has outcomes
     errors, deletions = _smoothed(seen, wrong, deleted)
     few = {number: word for word, number in reversed(types.items()) if number and wrong[number] < ENOUGH
            and word in words}
     rows, outcomes, weights = _alike(confusions, types, few)
     weights *= 1 - deletions[rows]
-    deleted_too = np.array([0, *few], np.int64)  # includes unknown words, so that they have at least one outcome
+    deleted_too = np.array([0, *few], np.int64)  # 0: the unknown type, so that it has at least one outcome
     deletion = np.full(len(deleted_too), sequences.number(()))
     prior = np.concatenate([weights, np.maximum(deletions[deleted_too], 1e-9)])
     mean = Choices(np.concatenate([np.array([row for row, _ in counted], np.int64), rows, deleted_too]),
@@ -224,11 +224,11 @@ class Sounds:
         for (word, output), _ in sorted(confusions.replaced.items()):
             if len(output) == 1 and Levenshtein.normalized_distance(word, output[0]) <= ALIKE:
                 edits.update(_edits(word, output[0]))
-                edits.update(zip(word, word))  # all characters; `_edits` subtracts those that were not kept
+                edits.update(zip(word, word))  # all characters as kept; `_edits` has subtracted the changed ones
         self._log_probs = _log_probabilities(edits)
 
     def neighbours(self, words: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """For each word, the indices of the words that it can be heard as, possibly none, and their probabilities."""
+        """Returns, for each word, the indices (perhaps none) and probabilities of the words it can be heard as."""
         found: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         lengths = np.array([len(word) for word in words], np.int64)
         for length in np.unique(lengths).tolist():

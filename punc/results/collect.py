@@ -99,22 +99,22 @@ def _tests(pair: tuple[str, str], these: Sequence[Score], others: Sequence[Score
 
 
 def _is_aligned(*scores: Score) -> bool:
-    """Whether a system changed the words of a shared reference: the scores then have equal units but unequal slots."""
+    """Returns whether the scores share a reference, but a system changed the words. Then units are equal, slots not."""
     signed = [signature_parts(score.signature) for score in scores]
     return len({parts.get("reference") for parts in signed}) == 1 and any(
         parts.get("words", "").startswith("aligned") for parts in signed)
 
 
 class Epoch(NamedTuple):
-    """An epoch of a training."""
+    """An epoch of training."""
 
     number: int  # from 1
     rate: float  # the learning rate
     loss: float  # on the training set
     dev_loss: float
     dev_f1: float  # in percent; NaN if the dev set has none
-    tokens: float  # how many were trained on
-    seconds: float  # how long it took
+    tokens: float  # the number of tokens trained on
+    seconds: float  # the duration of the epoch
     kept: bool = False  # whether the final model is the model after this epoch
 
 
@@ -144,7 +144,7 @@ def read_training(system: Path) -> list[Epoch]:
 
 
 def read_cost(system: Path) -> Cost | None:
-    """Returns the cost of training the model in a directory; None unless there is a log that includes epoch 1."""
+    """Returns the cost of training the model in a directory; None if its log does not begin with epoch 1 or a fit."""
     epochs = read_training(system)
     if epochs and epochs[0].number == 1:
         seconds = sum(epoch.seconds for epoch in epochs)

@@ -26,7 +26,7 @@ TEXT = "#123456"  # a placeholder for currentColor, the page's text colour
 COLOURS = ("#2f7fc1", "#d1495b", "#3f9b57", "#a86bd1", "#c77d0a", "#1f9e9e", "#a0705a", "#8a8a8a")
 DASHES = ("-", "--", "-.", ":")
 MARKERS = "osD^vPX*"
-CURVES = len(COLOURS)  # the most systems in a plot; tables show all of them
+CURVES = len(COLOURS)  # the maximum number of systems in a plot; tables show all systems
 WIDTH, HEIGHT = 4.6, 3.2  # the size of a panel in inches
 SHORTEST, LONGEST = 0.01, 100.0  # s, the ends of the axis
 ZERO = 0.006  # the position of "0" on the axis
@@ -113,7 +113,7 @@ def draw(curves: Mapping[str, Curves], style: Mapping[str, dict[str, Any]], name
             axes.set_yscale("log")
         if ticks:
             axes.set_xticks(range(len(ticks)), map(plain, ticks), fontsize=7)
-    handles: dict[str, Any] = {}  # of one legend for all panels
+    handles: dict[str, Any] = {}  # the entries of one legend for all panels
     for axes in panels:
         handles |= dict(zip(*reversed(axes.get_legend_handles_labels())))
     if handles:
@@ -136,11 +136,11 @@ def _svg(figure: Any, name: str) -> str:
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r'(href="|url\()#', rf"\1#{name}-", svg)
-    return svg.replace("<svg ", '<svg aria-hidden="true" ', 1)  # readers get the figure's name and the table's values
+    return svg.replace("<svg ", '<svg aria-hidden="true" ', 1)  # screen readers read the table instead
 
 
 def axis_positions(pauses: np.ndarray) -> np.ndarray:
-    """Returns the positions of known pauses on the axis: "0" for pauses under 10 ms, the end for those beyond it."""
+    """Returns the positions of known pauses on the axis: "0" for pauses under 10 ms, the end for longer ones."""
     return np.where(pauses < SHORTEST, ZERO, np.clip(pauses, SHORTEST, LONGEST * 0.999, dtype=np.float64))
 
 

@@ -91,7 +91,7 @@ class Figures:
         self._names = self._known.union(metric.split(".")[0] for row in self._rows.values() for metric in row)
 
     def is_name(self, word: str) -> bool:
-        """Whether a word that contains a digit is a name, not a figure."""
+        """Returns whether a word that contains a digit is a name, not a figure."""
         return word in self._names or NAME.fullmatch(word) is not None
 
     def text(self, reference: str, prose: str) -> str:

@@ -23,9 +23,9 @@ logger = logging.getLogger(__name__)
 
 MAIN = "overall.F1"  # the metric in the table of systems
 ALPHA = 0.05
-MOST_SLOTS = 10_000  # the most slots of a set in the error browser; a larger set is sampled
-MOST_STREAMS = 50  # the most streams from which a sample takes slots
-PASSAGE = 60  # the most slots in a paragraph
+MOST_SLOTS = 10_000  # the maximum number of slots of a set in the error browser; a larger set is sampled
+MOST_STREAMS = 50  # the maximum number of long streams from which a sample takes slots
+PASSAGE = 60  # the maximum number of slots in a paragraph
 UNKNOWN = "--"
 
 
@@ -135,7 +135,7 @@ def _browsed(name: str, table: SlotTable, recordings: Sequence[str]) -> dict[str
     slots, all_slots = sum(end - begin for begin, end in ranges), len(table.words)
     note = (f"All {all_slots:,} slots." if slots == all_slots else
             f"A sample of {slots:,} of {all_slots:,} slots, from {len(ranges)} of {len(table.streams)} recordings or "
-            "speakers. punc report --recordings NAMES shows those whole.")
+            "speakers. punc report --recordings NAMES shows recordings in full.")
     labels = [{"name": label.name, "mark": ("Aa" if label.capital else "") + label.mark} for label in table.labels]
     return {"name": name, "note": note, "labels": labels, "systems": list(table.hypotheses),
             "passages": encode(table, ranges)}
@@ -145,15 +145,15 @@ def choose(begins: np.ndarray, most: int, wanted: Sequence[int] = ()) -> list[tu
     """Returns the slots to show as ranges, in order, each within one stream. The streams `wanted` are shown in full.
 
     begins   int64 (streams + 1,): where the slots of each stream begin
-    most     the most slots to show. If there are more, up to MOST_STREAMS streams are drawn, and a stretch at a random
-             place of each, whose length is proportional to the stream's
+    most     the maximum number of slots to show. If there are more slots, streams are drawn at random, and each shows a
+             stretch at a random place, whose length is proportional to the length of the stream
     """
     sizes = np.diff(begins)
     if begins[-1] <= most:
         return [(int(begin), int(begin + size)) for begin, size in zip(begins, sizes) if size]
     rng = np.random.default_rng(1)
     order = rng.permutation(np.flatnonzero(sizes))
-    # Short streams are taken whole until there are enough slots; of long streams, at most MOST_STREAMS have a part.
+    # Short streams are taken whole until there are enough slots. If streams are long, MOST_STREAMS have a part each.
     fit = int(np.searchsorted(np.cumsum(sizes[order]), most, side="right"))
     drawn = order[:max(fit, min(MOST_STREAMS, most))]
     share = min(1.0, most / sizes[drawn].sum())

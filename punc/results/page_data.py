@@ -26,11 +26,11 @@ from punc.scoring.report import read_tsv, signature_parts, write_tsv
 from punc.scoring.significance import Interval
 
 PAGES = ("RESULTS.tsv", "RESULTS.md")
-KEY = "RESULTS.tsv"  # programs take a directory without it for one without results
+KEY = "RESULTS.tsv"  # a directory without this file counts as a directory without results
 RESULTS_HEADER = ("system", "set", "metric", *Interval._fields)
 SIGNATURES_HEADER = ("system", "set", "signature")
 SEED = re.compile(r"\.seed\d+$")
-SAME = ("labels", "words", "last-slot", "slots", "reference")  # all rows of a set share these parts
+SAME = ("labels", "words", "last-slot", "slots", "reference")  # parts of a signature that all rows of a set share
 
 
 class PairedTest(NamedTuple):
@@ -176,7 +176,7 @@ def without_seed(system: str) -> str:
 
 
 def runs_of(system: str, names: Iterable[str]) -> list[str]:
-    """Returns those of `names` that are runs of the row `system` (`join_seeds`); none if there is no such row."""
+    """Returns the names that are runs of the row `system` (see `join_seeds`); none if there is no such row."""
     found = [name for name in names if system in (name, without_seed(name))]
     return found if system in found or len(found) > 1 else []
 
@@ -241,12 +241,12 @@ def dropped_rows(new: PageData, kept: PageData) -> list[Row]:
 
 
 def _figures(data: PageData, system: str) -> dict[Row, str]:
-    """Returns all that was measured for the runs of a system as text, which compares NaN as equal to NaN."""
+    """Returns everything that was measured for the runs of a system, as text, so that NaN equals NaN."""
     return {key: str(row) for key, row in data.metrics.items() if without_seed(key[0]) == system}
 
 
 def _check_comparable(new: Mapping[Row, str], kept: Mapping[Row, str], directory: StrPath) -> None:
-    """Raise InputError if, by the signatures, a kept row of a set has different slots from a new row."""
+    """Raise InputError if the signatures show that a kept row and a new row of a set have different slots."""
     first: dict[str, dict[str, str]] = {}
     for (_, name), signed in new.items():
         first.setdefault(name, signature_parts(signed))

@@ -122,7 +122,7 @@ def _split(column: str) -> tuple[str, str]:
 
 
 def _bold_best(values: Sequence[Interval | Spread | None], lowest: bool) -> list[str]:
-    """Writes each as `value (low–high)`, None as "". The best value, and all that look equal to it, are bold."""
+    """Writes each as `value (low–high)`, None as "". The best value, and values printed like it, are bold."""
     known = [one.value for one in values if one and not np.isnan(one.value)]
     best = figure((min if lowest else max)(known)) if known else ""
     shown = [figure(one.value) if one else "" for one in values]

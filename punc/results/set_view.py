@@ -10,14 +10,14 @@ from punc.results.figures import draw
 from punc.results.slot_table import SlotTable
 from punc.scoring.metrics import compute_metrics
 
-POINTS = 120  # the most points of a drawn curve
-BINS = 15  # of the reliability diagram, as in Guo et al. 2017
+POINTS = 120  # the maximum number of points of a drawn curve
+BINS = 15  # number of bins of the reliability diagram, as in Guo et al. 2017
 PAUSES = (0.01, 0.1, 0.2, 0.3, 0.5, 1.0)  # s; under 10 ms, the shortest frame of an ASR system, there is no pause
 DISTANCES = (1, 2, 4, 8, 16)  # words
 LENGTHS = (1, 3, 6, 11, 21, 41)  # words
 POSITIONS = (5, 20, 100, 1000)  # slots from the stream's begin
-MOST_RECORDINGS = 20  # in the table of the worst
-PERCENT = (0, 102)  # of an axis
+MOST_RECORDINGS = 20  # in the table of the worst recordings
+PERCENT = (0, 102)  # the ends of an axis
 
 
 class Group(NamedTuple):
@@ -93,7 +93,7 @@ class Reliability(NamedTuple):
 
     confidence: np.ndarray  # mean posterior of the most probable label
     accuracy: np.ndarray  # how often that label is right
-    slots: np.ndarray  # in each bin
+    slots: np.ndarray  # number of slots in each bin
     error: float  # expected calibration error: mean of |accuracy - confidence|, weighted by slots
 
 

@@ -1,8 +1,8 @@
 """The slots of a set as columns: the words, the reference, the pauses, and what each system wrote in the slot.
 
-The words are the words that the systems punctuated. If the reference has different words (for example with ASR output),
-its labels are projected onto these words, as in `scoring.counts`. A system is left out, with the reason, if its slots
-are missing or do not add up to the counts of its score: the data has then changed since it was scored.
+The words come from the input that the systems punctuated. If the reference has different words (for example with ASR
+output), its labels are projected onto these words, as in `scoring.counts`. A system is left out, with the reason, if
+its slots are missing or do not add up to the counts of its score, because then the data is not what was scored.
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,7 +57,7 @@ class SlotTable:
     counted: np.ndarray  # bool (slots,): whether the score counts a slot (--last-slot)
     hypotheses: dict[str, Hypothesis] = field(default_factory=dict)  # by system
     left_out: dict[str, str] = field(default_factory=dict)  # system -> the reason why it is left out
-    recognition: Recognition | None = None  # None if the reference has equal words, or unknown ones
+    recognition: Recognition | None = None  # None if the reference has the same words, or they are unknown
 
     @property
     def stream_of(self) -> np.ndarray:
@@ -110,7 +110,7 @@ def _directories(score: Score, data: Path) -> tuple[Path, Path]:
     log = exp / score.system / "log" / f"score_{score.set}.log"
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
     for command in (line.split() for line in lines if line.startswith("# punc score ")):
-        for place in exp.resolve().parents:  # finds where the recipe ran: EXP-DIR can be exp or exp/VARIANT
+        for place in exp.resolve().parents:  # perhaps where the recipe ran; EXP-DIR can be exp or exp/VARIANT
             reference, decoded = (place / path for path in command[-3:-1])
             if (reference / "punct").is_file() and (decoded / "punct").is_file():
                 return reference, decoded
@@ -118,7 +118,7 @@ def _directories(score: Score, data: Path) -> tuple[Path, Path]:
 
 
 def _classes(scored: LabelSet, exp: Path) -> dict[str, int]:
-    """Maps each label name to the scored label: the same, or the one with the same mark if labels were merged."""
+    """Maps each label name to a scored label: to itself, or to the label with the same mark if labels were merged."""
     known = {name: number for number, name in enumerate(scored.names)}
     by_mark = {label.mark: number for number, label in reversed(list(enumerate(scored)))}
     for path in sorted(exp.glob("*/labels.txt")):
@@ -137,7 +137,7 @@ def _numbers(utterances: Sequence[Utterance], classes: Mapping[str, int], path: 
 
 
 def _begin(reference: Path, decoded: Path, labels: LabelSet, classes: Mapping[str, int], last_slot: str) -> SlotTable:
-    """Returns a table, without systems, of the words that a system punctuated and of the reference labels."""
+    """Returns a table with the words that a system punctuated and the reference labels, but without any system."""
     sides = DataDir(reference, ["pauses.scp"], ["punct"]), DataDir(decoded, needs=["punct"])
     table = SlotTable(labels, [], [], np.zeros(1, np.int64), np.zeros(0, np.int8), np.zeros(0, np.float32),
                       np.zeros(0, bool))

@@ -26,7 +26,7 @@ from punc.scoring.metrics import FORMS, OUTCOMES
 from punc.timing.align import Alignment, align_streams, project_labels, project_slots, word_numbers
 
 BLOCK = 100  # reference words in a block
-MIN_STREAMS = 10  # the fewest streams that are resampled whole
+MIN_STREAMS = 10  # if there are fewer streams, blocks are resampled instead
 LAST_SLOTS = ("true", "false", "only")  # a stream's last slot counts, does not count, or is the only one that counts
 CUT, RUN = 1000, 8  # for a second alignment, streams are cut about every CUT words, between RUN equal words
 WORD_COLUMNS = tuple(f"{form}:{outcome}" for form in FORMS for outcome in "CSDI")
@@ -106,14 +106,15 @@ def confusion(reference: np.ndarray, hypothesis: np.ndarray, unit: np.ndarray, u
 
 
 def counted_slots(lengths: Sequence[int], last_slot: str) -> np.ndarray:
-    """Whether each slot of streams with these lengths counts, bool (slots,). `count_streams` explains `last_slot`."""
+    """Returns whether each slot of streams with these lengths counts, bool (slots,). `last_slot`: see `count_streams`.
+    """
     last = np.zeros(sum(lengths), bool)
     last[np.cumsum(lengths, dtype=np.int64)[np.array(lengths, np.int64) > 0] - 1] = True
     return (np.ones_like(last), ~last, last)[LAST_SLOTS.index(last_slot)]
 
 
 def join_blocks(counts: Counts) -> Counts:
-    """Joins one or more blocks to the units that are resampled: to streams, if there are at least MIN_STREAMS."""
+    """Joins the blocks of each stream if streams are the units that are resampled (at least MIN_STREAMS streams)."""
     if counts.streams < MIN_STREAMS:
         return counts
     names = [name.rpartition(":")[0] for name in counts.units]
@@ -202,7 +203,7 @@ class _Layout:
                              np.sort(np.append(pairs[cuts], self.hyp_ends)).tolist())
 
     def _unit(self, stream: np.ndarray, place: np.ndarray) -> np.ndarray:
-        """Returns the block of each place in the reference. A place before its stream counts to its first block."""
+        """Returns the block of each place in the reference. A place before its stream is in its first block."""
         within = np.maximum(place - self.ref_begins[stream], 0) // self.block
         return (np.cumsum(self.blocks) - self.blocks)[stream] + within
 

@@ -30,7 +30,7 @@ class Metric(NamedTuple):
     """A row of the table of metrics."""
 
     name: str  # its row, such as `Err`, or the column of P, R and F1, such as `overall`; LABEL is any label's name
-    single: bool  # whether it is one row, not P, R and F1
+    single: bool  # true: the metric is one row; false: it has the rows P, R and F1
     meaning: str
     source: str = ""
     lowest: bool = False  # whether the best system has the lowest value
@@ -176,7 +176,7 @@ def _of_slots(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse
 
 
 def _of_posteriors(histograms: np.ndarray, labels: LabelSet) -> Amounts:
-    """Areas under the marks' precision-recall curves: Σ (R_n − R_{n−1}) P_n over thresholds n, not interpolated."""
+    """Returns areas under the marks' precision-recall curves: Σ (R_n − R_{n−1}) P_n over thresholds n."""
     wrong, right = np.moveaxis(histograms[..., ::-1], -2, 0)  # (…, labels, bins), the highest posterior first
     above = right.cumsum(-1)
     both = above + wrong.cumsum(-1)
@@ -186,7 +186,7 @@ def _of_posteriors(histograms: np.ndarray, labels: LabelSet) -> Amounts:
 
 
 def _of_words(words: np.ndarray) -> Amounts:
-    """The error rate (S + D + I) / (C + S + D) for each word form that has any counts."""
+    """Returns the error rate (S + D + I) / (C + S + D) for each word form that has any counts."""
     found: Amounts = {}
     for form, name in enumerate(FORMS):
         correct, substituted, deleted, inserted = np.moveaxis(words[..., form, :], -1, 0)
@@ -246,7 +246,7 @@ def rows_of(column: str) -> list[str]:
 
 
 def is_summary(name: str) -> bool:
-    """Whether systems are compared by a metric: they are by F1 and single figures, but not by P and R alone."""
+    """Returns whether systems are compared by this metric: F1 and single figures are compared, P and R are not."""
     return single(name) is not None or (column_of(name) != name and name.endswith(f".{SUMMARY}"))
 
 

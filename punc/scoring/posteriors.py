@@ -32,7 +32,7 @@ class Posteriors:
 
     @classmethod
     def of(cls, directory: StrPath, labels: LabelSet) -> "Posteriors | None":
-        """Reads `directory`/post.ark; None if it is missing, or if its system has other labels."""
+        """Reads `directory`/post.ark. Returns None if it is missing, or if its system has other labels."""
         archive = Path(directory) / "post.ark"
         system = Path(os.path.abspath(directory)).parent / "labels.txt"
         if not archive.is_file():
@@ -45,7 +45,8 @@ class Posteriors:
         return cls(archive, labels)
 
     def add(self, utterances: Sequence[Utterance], reference: np.ndarray, counted: np.ndarray) -> None:
-        """Count utterances, given each slot's reference label and whether the slot counts. Raises InputError."""
+        """Count utterances, given each slot's reference label and whether the slot counts. Raises InputError if
+        posteriors are missing."""
         found = np.concatenate([self._read(utterance) for utterance in utterances])[counted]
         for label in range(len(self.labels)):
             right = reference[counted] == label
@@ -55,7 +56,7 @@ class Posteriors:
     def _read(self, utterance: Utterance) -> np.ndarray:
         for id, matrix in self._rows:
             if id == utterance.id:
-                if matrix.size != len(utterance.words) * len(self.labels):  # without words, it has no columns
+                if matrix.size != len(utterance.words) * len(self.labels):  # without words, it is 0 × 0
                     break
                 return matrix.reshape(len(utterance.words), len(self.labels))
         raise InputError(f"no posteriors of the {len(utterance.words)} slots of '{utterance.id}'",

@@ -25,8 +25,8 @@ METRICS_HEADER = ("metric", *Interval._fields)
 
 
 def signature(counts: Counts, labels: LabelSet, checksum: str, last_slot: str) -> str:
-    """Returns one line that says what a score depends on. Scores with equal lines can be compared. `checksum` is that
-    of the reference."""
+    """Returns one line that says what a score depends on. Scores with equal lines can be compared. `checksum` is the
+    checksum of the reference."""
     aligned = f"aligned by edit distance in {counts.aligned} of {counts.streams} streams"
     units = f"{len(counts.units)} blocks of {counts.block} words"  # the units that intervals and tests resample
     parts = {
@@ -65,7 +65,7 @@ def new_score(path: StrPath) -> AbstractContextManager[Path]:
 
 def write_score(directory: Path, counts: Counts, labels: LabelSet, measured: Mapping[str, Interval],
                 signed: str, comparison: Mapping[str, Comparison] | None = None) -> None:
-    """Write the files of a score: counts.tsv, labels.txt, metrics.tsv, signature; after a comparison, against.tsv."""
+    """Write the files of a score: counts.tsv, labels.txt, metrics.tsv, signature and, if compared, against.tsv."""
     write_counts(directory / "counts.tsv", counts, labels)
     labels.write(directory / "labels.txt")
     (directory / "signature").write_text(signed + "\n", encoding="utf-8")

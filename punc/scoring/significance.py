@@ -170,12 +170,12 @@ def _products(weights: Callable[[int], np.ndarray], counts: np.ndarray, replicat
 
 
 def _generator(purpose: str, seed: int) -> np.random.Generator:
-    """A separate random generator for each purpose, so that their draws are independent."""
+    """Returns a separate random generator for each purpose, so that their draws are independent."""
     return np.random.default_rng([seed, zlib.crc32(purpose.encode())])
 
 
 def _bounds(sampled: np.ndarray) -> tuple[float, float]:
-    """Returns the bounds of the middle 95 % of those replicates in which the metric is defined."""
+    """Returns the bounds of the middle 95 % of the replicates in which the metric is defined."""
     defined = sampled[np.isfinite(sampled)]
     low, high = np.quantile(defined, (0.025, 0.975)).tolist() if len(defined) else (np.nan, np.nan)
     return low, high

@@ -24,7 +24,7 @@ from punc.text.characters import CharacterReader
 from punc.text.passages import Memo
 from punc.text.prose import TextReader
 
-# The marks of the English recipes. If a slot has several marks, the one that is listed last counts.
+# The marks of the English recipes. If a slot has several marks, the label that is listed last counts.
 ENGLISH = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",", ":", "-", "–", "—")),
                     Label("PERIOD", "w.", (".", ";", "!", "…")), Label("QUESTION", "w?", ("?",))))
 BATCH = 1 << 16  # streams are aligned together in batches of this many words, which is faster if they are short
@@ -46,7 +46,7 @@ def text_reader(labels: LabelSet, characters: bool = False) -> Read:
     def read(text: str) -> Words:
         passage = memo.read(text.split(), reader.attach, Counter())
         cased, names = passage.words.split(), passage.labels.split()
-        if labels.cased:  # the label, not the word, then says if the first letter is a capital
+        if labels.cased:  # then the label, not the word, decides whether the first letter is a capital
             cased = [with_capital(word) if capital[name] else word for word, name in zip(cased, names)]
         slots = np.fromiter(map(labels.index, names), np.int64, len(names))
         return Words(passage.words.lower().split(), slots, cased)
@@ -68,7 +68,7 @@ def _character_reader(labels: LabelSet) -> Read:
 def score_texts(reference: str, hypothesis: str, labels: LabelSet = ENGLISH) -> dict[str, float]:
     """Scores the marks of `hypothesis` against those of `reference`. Returns all metrics in percent; NaN if undefined.
 
-    labels   says which marks are read as which label
+    labels   which marks are read as which label
 
     Words are compared without case and marks. If the words differ, the reference's marks are first projected onto the
     hypothesis' words by edit distance (Tilk & Alumäe 2015, section 3). Raises InputError for a text without words.
@@ -132,8 +132,8 @@ def _streams_of_both(reference: DataDir, hypothesis: DataDir, match: str) -> Ite
 
 
 class Side(NamedTuple):
-    """The streams of a file or a data directory (`named`), with their names. The streams of a file are numbered from 1;
-    empty lines at its end are no streams."""
+    """The streams of a data directory (`named` is true) or of a file. The streams of a file are numbered from 1; empty
+    lines at its end are not streams."""
 
     path: Path
     names: list[str]

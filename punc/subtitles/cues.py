@@ -10,7 +10,7 @@
   than LEAST seconds or could not be read at SPEED. Gaps shorter than GAP seconds are closed. Cues never overlap.
 - If speech leaves a cue less than LEAST seconds, the rules of `short_cues` make it longer.
 
-Arrays hold the cues of many recordings; the number of steps is the number of cues in the longest sentence.
+The cues of many recordings are computed together, in as many steps as the longest sentence has cues.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -95,7 +95,7 @@ def _joined(text: _Text, marks: np.ndarray, bounds: np.ndarray) -> tuple[np.ndar
     first = previous_of(last, 0)
     limits = np.flatnonzero(bounds) + 1
     limit = limits[np.searchsorted(limits, first, "right")]
-    # For each sentence, the first one not joined with it: those that fit one line are, and a short one joins the next.
+    # For each sentence, the number of the first sentence that is not joined with it.
     number = np.arange(1, len(last) + 1)
     following = np.maximum(np.searchsorted(last, np.minimum(text.line[first], limit), "right"), number)
     pair = np.minimum(np.searchsorted(last, text.reach(first, limit), "right"), number + 1)
@@ -108,7 +108,7 @@ def _joined(text: _Text, marks: np.ndarray, bounds: np.ndarray) -> tuple[np.ndar
 
 
 def _split(first: np.ndarray, last: np.ndarray, text: _Text, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cut sentences longer than two lines, one cue of each at a time. `rank`, (N,), rates each word as a cue's end."""
+    """Cut sentences longer than two lines into cues. `rank`, (N,), says how good each word is as a cue's last word."""
     done = []
     while len(first):
         reach = text.reach(first, last)
@@ -185,7 +185,7 @@ class CueText(NamedTuple):
 
 
 def cue_texts(words: Sequence[str], cues: Cues) -> Iterator[CueText]:
-    """The cues as they are written."""
+    """Yields the cues as they are written."""
     for first, second, last, begin, end in zip(*(column.tolist() for column in cues[:5])):
         text = " ".join(words[first:second])
         if second < last:
@@ -194,7 +194,7 @@ def cue_texts(words: Sequence[str], cues: Cues) -> Iterator[CueText]:
 
 
 def srt(cues: Sequence[CueText]) -> str:
-    """Cues as SubRip."""
+    """Writes cues as SubRip."""
     return "".join([f"{i}\n{times}\n{text}\n\n" for i, (times, text) in enumerate(cues, 1)])
 
 

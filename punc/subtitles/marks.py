@@ -19,7 +19,7 @@ from punc.data.labels import LabelSet, with_capital
 NO_MARK, MARK, SENTENCE_END = 0, 1, 2  # what is written after a word
 SPELLED, BETWEEN = 1, 2  # kinds of number words
 LONG = 2.0  # s; no cue spans a silence this long; after a sentence, it also ends the paragraph
-PARAGRAPH = 120  # words; the first sentence that ends after this many ends the paragraph
+PARAGRAPH = 120  # words; the first sentence that ends after so many words ends the paragraph
 
 
 def marks_after(words: Sequence[str], labels: np.ndarray, label_set: LabelSet) -> np.ndarray:
@@ -37,7 +37,7 @@ def marks_after(words: Sequence[str], labels: np.ndarray, label_set: LabelSet) -
 
 
 def _goes_on(word: str, following: str) -> bool:
-    """Whether a name or a number continues after a word despite the mark of a sentence end."""
+    """Returns whether a name or a number continues after a word despite the mark of a sentence end."""
     if len(word) < 2 or word[-1] != ".":
         return False
     return (len(word) == 2 and word[0].isupper() and following[:1].isupper()) or \
@@ -45,7 +45,7 @@ def _goes_on(word: str, following: str) -> bool:
 
 
 def tied(words: Sequence[str], marks: np.ndarray) -> np.ndarray:
-    """Whether a name or a number continues after each word, bool (N,): a line should not end there.
+    """Returns whether a name or a number continues after each word, bool (N,): a line should not end there.
 
     A name continues if a word with a capital is followed, without a mark, by a capital or a digit: Ada Lovelace, April
     14. A number continues after a digit (10 million) and between the words of a spelled number (two hundred and one).
@@ -60,7 +60,7 @@ def tied(words: Sequence[str], marks: np.ndarray) -> np.ndarray:
     kinds = np.fromiter(map(known.get, words, repeat(0)), np.int8, len(words))
     spelled, between, following = kinds == SPELLED, kinds == BETWEEN, np.zeros(len(words), bool)
     at = np.flatnonzero(kinds[:-1])
-    following[at] = [known.get(words[i + 1].rstrip(".,?!;:")) == SPELLED for i in at.tolist()]  # it may have a mark
+    following[at] = [known.get(words[i + 1].rstrip(".,?!;:")) == SPELLED for i in at.tolist()]  # with or without a mark
     # `hundred` before `and one`, and `and` before `one`
     joined = spelled & next_of(between & following, False)
     joined |= previous_of(joined, False)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 LEAST = 1.0  # s; a shorter cue is too short to read
-SHIFT = 0.4  # s; viewers do not notice that text and voice are this far apart
+SHIFT = 0.4  # s; viewers do not notice if text and voice are this far apart
 MARK_WORTH = 84.0  # characters by which parts may differ for a cut at a mark; half as many for a cut at a pause
 
 Cue = tuple[int, int]  # the first word, and the end
@@ -28,7 +28,7 @@ class ShortCues:
     length   (first words, ends) → number of characters
     until    (N,) seconds: when the word after each word begins; infinite after a recording's last word
     bounds   bool (N,): whether a cue must end after each word
-    rank     (N,): how good it is that a cue ends after each word
+    rank     (N,): how good each word is as the last word of a cue
     """
 
     def __init__(self, reach: Span, length: Span, begins: np.ndarray,
@@ -65,7 +65,7 @@ class ShortCues:
         return firsts, lasts
 
     def _shared(self, before: Cue | None, cue: Cue, after: Cue | None) -> list[Cue]:
-        """Makes one or two cues of the words of a cue and a neighbour; none if they would still be too short."""
+        """Makes one or two cues from the words of a cue and a neighbour; none if they would still be too short."""
         pairs = [(one, other) for one, other in ((before, cue), (cue, after)) if one and other]
         whole = []
         for (first, middle), (_, last) in pairs:

@@ -3,11 +3,11 @@
 A file, such as `abbreviations.txt` in this directory, gives the kind of each word; `KINDS` lists the kinds. The kind
 and the next word (quotes and brackets before it are ignored) decide whether a sentence ends at the dot:
 
-- After `never`, it does not. After `starter`, it ends before a word of the kind `begins` that has a capital; after
-  `capital`, before any word with a capital; after `number`, unless a number follows.
+- `never`: the sentence never ends. `starter`: it ends before a word of the kind `begins` that has a capital. `capital`:
+  it ends before any word with a capital. `number`: it ends unless a number follows.
 - Single letters, and letters with dots inside, have the kind `starter` unless the file says otherwise.
-- After a number, it ends unless a small letter or a word of the kind `ordinal` follows (24. veebruar, 3. Mai).
-- After an ellipsis, with or without spaces (`. . .`), it does not end if a small letter follows.
+- A number in digits: the sentence ends unless a small letter or a word of the kind `ordinal` follows (24. veebruar).
+- An ellipsis, with or without spaces (`. . .`): the sentence ends unless a small letter follows.
 - If a mark follows (`Inc., the`), the dot is not a mark. At the end of a line that is an utterance, `starter` counts
   as `capital`. At the end of a stream, the sentence ends, except after `never`.
 """
@@ -107,8 +107,8 @@ class Abbreviations:
         return Dot(NEVER if kind != NUMBER and not MARKS.isdisjoint(rest) else kind, word, bare)
 
     def ends(self, dot: Dot, following: Iterable[str], line_end: bool = False) -> bool | None:
-        """Whether a sentence ends at a dot, given up to REACH next tokens and whether a line ends after them; None if
-        this does not decide it."""
+        """Returns whether a sentence ends at a dot, given up to REACH next tokens and whether a line ends after them.
+        Returns None if these tokens do not decide it."""
         if dot.kind == NEVER:
             return False
         kind = CAPITAL if line_end and dot.kind == STARTER else dot.kind

@@ -34,7 +34,7 @@ def read_casing(path: StrPath) -> dict[str, str]:
 
 
 class Casing:
-    """Writes words with their labels and with the capitals of a table, which maps words as labels write them to forms.
+    """Writes words with their labels and with the capitals of a table: word as its label writes it → usual form.
 
     sentences  also write a capital at the start of a stream and after the end of a sentence, whatever the label
     """
@@ -68,6 +68,6 @@ class Casing:
         if self.sentences and texts:
             begins = [i for i, name in enumerate(names, 1) if name in self._ends]
             for i in {*begins, *starts, *([0] if self.begins else ())} - {len(texts)}:
-                texts[i] = with_capital(texts[i]) if texts[i] == texts[i].lower() else texts[i]  # iPhone stays as it is
+                texts[i] = with_capital(texts[i]) if texts[i] == texts[i].lower() else texts[i]  # iPhone stays
             self.begins = names[-1] in self._ends
         return texts

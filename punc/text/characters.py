@@ -131,7 +131,7 @@ def split(text: str) -> list[str]:
 
 
 def with_words(text: str, words: Sequence[str]) -> str:
-    """Replaces the words of a text by an equal number of others."""
+    """Replaces the words of a text by as many other words."""
     parts, at = [], 0
     for (start, end), word in zip(_spans(text), words):
         parts += [text[at:start], word]

@@ -13,12 +13,12 @@ from typing import IO, NamedTuple
 from punc.base.errors import InputError, StrPath
 from punc.base.files import open_input
 
-PART = 1 << 21  # bytes: so large that passing parts to processes is cheap, so small that several fit in memory
+PART = 1 << 21  # bytes: large enough that passing parts to processes is cheap, and small enough for memory
 CUT_CHARACTER = re.compile("[\udcc2-\udcf4][\udc80-\udcbf]+[?]|[\udc80-\udcff]")
 
 
 class FilePart(NamedTuple):
-    """A part of an input file, which begins at byte `offset`: whether it begins a line, and whether it is the first."""
+    """A part of an input file, from byte `offset` on. `line_start`: it begins a line; `first`: it begins the file."""
 
     path: str
     offset: int
@@ -29,7 +29,7 @@ class FilePart(NamedTuple):
 
 def file_parts(paths: Iterable[StrPath], delimiter: bytes, size: int = PART) -> Iterator[FilePart]:
     """Yields the files in parts of about `size` bytes that end with `delimiter` or, if need be, with a line end or a
-    space. Raises InputError."""
+    space. Raises InputError for an empty file."""
     for path in paths:
         with open_input(path) as file:
             rest, offset, line_start, first = b"", 0, True, True
@@ -81,8 +81,8 @@ def decode(data: bytes, repairs: Counter[str]) -> str:
     return text.removeprefix("\ufeff")
 
 
-MOST = 20_000  # the most different examples that are counted separately
-WIDTH = 40  # the most characters of an example
+MOST = 20_000  # the maximum number of examples that are counted separately
+WIDTH = 40  # the maximum number of characters of an example
 SHOWN = 10
 
 

@@ -94,7 +94,7 @@ class TextFormat(Format):
 
     takes: ClassVar[tuple[str, ...]] = STREAM_OPTIONS
     delimiter: ClassVar[bytes] = b"\n"  # what a part of a file ends with
-    has_utterances: ClassVar[bool] = False  # whether the text always says where an utterance ends
+    has_utterances: ClassVar[bool] = False  # whether the text itself shows where every utterance ends
 
     def __init__(self, options: PrepareOptions):
         super().__init__(options)
@@ -156,7 +156,7 @@ class TextFormat(Format):
         return passages, repairs
 
     def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
-        """As `Format.prepare`. Streams have the order of the files or, with `keep_names`, of the files' names."""
+        """Like `Format.prepare`. Streams are sorted like the files or, with `keep_names`, by file name."""
         counts = Counter[str]()
         repairs = Counter[str]()
         options = self.options

@@ -59,7 +59,7 @@ def take_apart(texts: Sequence[str], reader: TokenReader, streams: np.ndarray, t
     codes: dict[str, int] = {}
     numbers = np.fromiter((codes.setdefault(text, len(codes)) for text in texts), np.int64, len(texts))
     tokens = [reader.token(text) for text in codes]
-    for i in np.flatnonzero(tagged(texts, segments)).tolist():  # few
+    for i in np.flatnonzero(tagged(texts, segments)).tolist():  # there are few
         tokens.append(Token(TAG, "", texts[i], "", "", "", (), False))
         numbers[i] = len(tokens) - 1
     counts = np.array([len(token.words) for token in tokens], np.int64)[numbers] if tokens else numbers
@@ -67,7 +67,7 @@ def take_apart(texts: Sequence[str], reader: TokenReader, streams: np.ndarray, t
 
 
 def keeps(words: SplitWords, marks: str) -> np.ndarray:
-    """Whether the marks of each word stay, bool (W,).
+    """Returns whether the marks of each word stay, bool (W,).
 
     KEEP: all stay; REPLACE: none stays; AUTO: they stay in streams with at least a third of the usual number of marks.
     """
@@ -80,7 +80,7 @@ def keeps(words: SplitWords, marks: str) -> np.ndarray:
 
 
 def unmarked(words: SplitWords) -> np.ndarray:
-    """Whether marks are missing near each word of a marked text, bool (W,): its turn, or a long run, has none."""
+    """Marks the words near which marks are missing in a marked text, bool (W,): their turn, or a long run, has none."""
     read = np.flatnonzero(words.counts)
     marked, last = words.marked[read], words.ends[read]
     turn = np.cumsum(previous_of(last, False))
@@ -138,7 +138,7 @@ class MarkedWords:
     def _move(self, words: SplitWords, labels: np.ndarray, tags: np.ndarray, had: np.ndarray) -> None:
         """Move the mark of a tag that stands for a word to the previous word, which keeps the stronger mark."""
         read = np.flatnonzero(words.counts)
-        for i in np.flatnonzero(tags[read])[::-1].tolist():  # from the last, as a mark can pass several tags
+        for i in np.flatnonzero(tags[read])[::-1].tolist():  # from the last, because a mark can pass several tags
             at, before = int(read[i]), int(read[i - 1]) if i else -1
             label = self.label_set[int(labels[at])]
             if not label.mark:
@@ -167,7 +167,7 @@ class MarkedWords:
             labels[i] = self.label_set.index(self.label_set.reading(marks, *lead))
 
     def _kept_case(self, words: SplitWords, kinds: np.ndarray, inside: np.ndarray) -> np.ndarray:
-        """Which words keep their case, bool (W,): words with capitals that are not due to the start of a sentence."""
+        """Marks the words that keep their case, bool (W,): those with capitals that do not just begin a sentence."""
         kept = (kinds == NUMBER) | (kinds == URL)
         lower = words.of([token.has_lower for token in words.tokens])
         if not (lower & (kinds == WORD)).any():

@@ -32,7 +32,7 @@ class Kind(NamedTuple):
 
     patterns  match it in a text that begins with a line end; each has a quick test whether a text may have a match
     form      returns the form under which a match is counted; matches that differ only in numbers have the same form
-    sure      returns whether a match is of the kind; by default, it must have a letter or a digit
+    sure      returns whether a match is really of this kind; by default, it must have a letter or a digit
     """
 
     patterns: tuple[tuple[Callable[[str], bool], "re.Pattern[str] | SpeakerLabels"], ...]
@@ -51,7 +51,7 @@ def in_brackets(*pairs: tuple[str, str], condition: str = "") -> Kind:
 
 
 def is_heading(match: re.Match[str]) -> bool:
-    """Whether a line is a heading: it has a prefix, is all capitals, or stands alone without an end mark."""
+    """Returns whether a line is a heading: it has a prefix, is all capitals, or stands alone without an end mark."""
     line = match[0].strip()
     if line[:1] in ("#", "="):
         return True
@@ -154,7 +154,7 @@ def parse_kinds(names: str) -> tuple[str, ...]:
 
 
 def messages(counts: Counter[str]) -> Iterator[str]:
-    """Lines on what was repaired in a text, and on what was found there."""
+    """Yields lines that say what was repaired in a text, and what was found there."""
     for repair in sorted(counts):
         if "\t" not in repair and not repair.startswith(WORDS):
             yield f"repaired: {counts[repair]:,} {repair}"

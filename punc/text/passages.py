@@ -38,7 +38,7 @@ class Passage(NamedTuple):
     words, labels  separated by spaces; one label per word
     lead, lead_pause  label and pause for the last word of the previous passage; empty and None if there are none
     stream         if a stream begins with this passage, its name, which may be empty; otherwise None
-    dot            the undecided dot of the last word, whose label is that of a sentence end; None if there is none
+    dot            the undecided dot of the last word, which has the label of a sentence end so far; None: no such dot
     """
 
     words: str
@@ -56,15 +56,15 @@ class Passage(NamedTuple):
 class Memo(dict[str, str]):
     """Remembers the analysis of items (lines or words): maps an item to its words, or to "" if the item is `special`.
 
-    Special items have a lead, a repair, no words, or (if items are tokens) a dot that by `abbreviations` is perhaps not
-    a mark.
+    Special items have a lead, a repair, no words, or (if items are tokens) a dot that, according to `abbreviations`,
+    may not be a mark.
     """
 
     def __init__(self, analyse: Callable[[str], Parts], abbreviations: Abbreviations | None = None):
         self.analyse, self.abbreviations = analyse, abbreviations
         self.labels: dict[str, str] = {}
         self.special: dict[str, Parts] = {}
-        self.dots: dict[str, tuple[Dot, Parts]] = {}  # item → its dot, and what the item says without the dot
+        self.dots: dict[str, tuple[Dot, Parts]] = {}  # item → its dot, and its analysis without the dot
 
     def __missing__(self, item: str) -> str:
         parts = self.analyse(item)
@@ -113,7 +113,7 @@ class Memo(dict[str, str]):
                        first=first)
 
     def _decide(self, items: Sequence[str], at: int, label: str, counts: Counter[str]) -> tuple[Parts, OpenDot | None]:
-        """Returns the analysis of an item with a dot, and the dot if undecided. `label` ends in the previous label."""
+        """Returns the analysis of an item with a dot, and the dot if undecided. `label` has the previous label last."""
         dot, without = self.dots[items[at]]
         behind = items[at + 1:at + 1 + REACH]
         ends = self.abbreviations.ends(dot, behind) if self.abbreviations else None
@@ -137,7 +137,7 @@ def utterance_id(stream: str, number: int) -> str:
 
 
 def stream_name(name: str) -> str:
-    """Makes a name an id: replaces characters that Kaldi's tools may not accept by `_`."""
+    """Converts a name to an id: replaces characters that Kaldi's tools may not accept by `_`."""
     return "".join(c if c.isalnum() or c in "-._" else "_" for c in name)
 
 
@@ -166,7 +166,7 @@ class Cutter:
     attach         (label of a word, label found after the word) → the word's new label
     independent    each utterance is a stream of its own, with the same name
     pauses, turns  whether the utterances keep the pauses of the passages, and have flags where the speaker changes
-    numbered       a stream's name begins with the stream's number; else it is the passage's name
+    numbered       a stream's name begins with the stream's number; otherwise, it is the passage's name
     abbreviations  decide on the dot of a passage's last word when the next passage arrives
     """
 
@@ -210,7 +210,7 @@ class Cutter:
         yield from self._take(len(self._words))
 
     def _ends_before(self, passage: Passage) -> bool | None:
-        """Whether a sentence ends at the undecided dot; None if a later passage may decide it."""
+        """Returns whether a sentence ends at the undecided dot; None if a later passage may decide it."""
         ends = None
         if self._dot and self._abbreviations and not (self.independent and self._ended):
             ends = self._abbreviations.ends(self._dot.dot, passage.first, line_end=self._ended)

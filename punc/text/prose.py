@@ -97,7 +97,7 @@ class Clitics:
         if lower in self.words:
             parts = self.words[lower]
             return [with_capital(parts[0]), *parts[1:]] if word[:1].isupper() else parts
-        if len(lower) == len(word):  # else positions differ: lower() turns İ into two characters
+        if len(lower) == len(word):  # otherwise, positions differ: lower() turns İ into two characters
             for clitic in self.beginnings:
                 if lower.startswith(clitic) and len(lower) > len(clitic):
                     return [word[:len(clitic)], *self.split(word[len(clitic):])]
@@ -121,7 +121,7 @@ class TextReader:
 
     def token(self, token: str) -> Parts:
         letters = token[:-1] if token[-1:] in END_MARKS else token
-        plain = letters.isalpha() and "ʼ" not in letters  # ʼ is a letter in Unicode, but PLAIN has it
+        plain = letters.isalpha() and "ʼ" not in letters  # ʼ is a letter in Unicode, but PLAIN replaces it
         if plain and self.lowercase and not self.clitics:  # a fast path for most tokens; same result
             return Parts("", letters.lower(), self._gap_label(token[len(letters):], letters[0].isupper()))
         if plain and letters is token:
@@ -202,8 +202,8 @@ class ProseWriter:
     """Writes the utterances of streams to a file, one per line: id and text. Joins `clitics` to their words.
 
     A label can say that a quotation mark `"` stands after a word, but not whether the quotation mark opens or closes.
-    In each sentence, the first one opens and is put before the next word, the second one closes, and so on. If one is
-    still open at the end of a sentence or stream, a closing one is added after the sentence's mark.
+    In each sentence, the first quotation mark opens and is put before the next word, the second closes, and so on. If a
+    quotation is still open at the end of a sentence or stream, a closing `"` is added after the sentence's mark.
     """
 
     def __init__(self, file: IO[bytes], labels: LabelSet, casing: Mapping[str, str] | None = None,

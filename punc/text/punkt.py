@@ -9,9 +9,9 @@ hypotheses: w has a dot by chance, P(•|w) = C(•)/N, or nearly always, P(•|
 
 where length does not count dots. Sentences then end at the dots of all other words, and at ! and ?. Two kinds of words
 are found by Dunning's log-likelihood ratio. A word begins sentences if it follows a sentence end more often than by
-chance (≥ 30). A word belongs to ordinals if it follows a number with a dot more often than by chance (≥ 7.88) and does
-not begin sentences. A word also begins sentences if it occurs in small letters, and has a capital only at the beginning
-of sentences (the orthographic heuristic of the paper's second stage).
+chance (≥ 30). A word is of the kind `ordinal` if it follows a number with a dot more often than by chance (≥ 7.88) and
+does not begin sentences. A word also begins sentences if it occurs in small letters, and has a capital only at the
+beginning of sentences (the orthographic heuristic of the paper's second stage).
 
 There are three differences from the paper. A single letter is an initial unless it has a dot RARER times less often
 than other words do, like I in English. Abbreviations, and words of the orthographic heuristic, must occur MIN_COUNT
@@ -113,12 +113,12 @@ def _place(before: Token, abbreviations: frozenset[str]) -> str:
     if _is_end(before, abbreviations):
         if before.word == NUMBER and not before.end:
             return NUMBERED
-        return FIRST if len(before.word) > 1 or before.end else ""  # an initial
+        return FIRST if len(before.word) > 1 or before.end else ""  # it follows an initial
     return "" if before.dot or before.ellipsis else INSIDE
 
 
 def words_by_kind(types: Types, contexts: Counter[tuple[str, str]]) -> dict[str, list[str]]:
-    """Returns the words of each kind of `abbreviations`: abbreviations sorted by score, others by count."""
+    """Returns the words of each kind of `abbreviations`: abbreviations sorted by score, other words by count."""
     places: dict[str, Counter[str]] = {place: Counter() for place in PLACES}
     for (place, word), count in contexts.items():
         places[place][word] = count
@@ -137,7 +137,7 @@ def words_by_kind(types: Types, contexts: Counter[tuple[str, str]]) -> dict[str,
 
 
 def is_bound(first: int, second: int, both: int, total: int, least: float) -> bool:
-    """Whether the second event follows the first (`both` times) more often than by chance: ratio at least `least`."""
+    """Returns whether the second event follows the first (`both` times) more often than by chance: ratio ≥ `least`."""
     return both * total > first * second and second >= both and dunning(first, second, both, total) >= least
 
 

@@ -2,7 +2,7 @@
 
 - A mark is one of MARKS at the end of a word. Quotes and brackets stay, and a new mark takes the place of the old one:
   `"hello,"` → `"hello."`. A hyphen at the end (`wh-`) belongs to the word. A mark that stands alone stays.
-- A number does not change. A point at its end may mark an ordinal, so it stays, and no mark is added: `42.`
+- A number does not change. A point at its end may mark an ordinal, so the point stays and no mark is added: `42.`
 - An abbreviation keeps its point: letters with points inside (`U.S.`), a single letter (`E.`), and the words of the
   file `punc/text/abbreviations.txt`. No second point is written after it, but other marks are (`in the U.S., we`).
 - URLs, addresses and numbers never change case.
@@ -30,8 +30,8 @@ NUMBER_SHAPE = re.compile(r"[^\w\s]*\d[\d.,:'’/%‰°–-]*[^\w\s]*")
 URL_SHAPE = re.compile(r"(?:https?://|www\.)\S+|[^\s@]+@[^\s@]+\.\w+|[\w.-]*\w\.[a-z]{2,24}(?:[/?#]\S*)?")
 SAME_LENGTH = {code: char for code, char in PLAIN.items() if char}
 TRAIL = re.compile(f"([^{re.escape(MARKS)}]*)([{re.escape(MARKS)}]*)(.*)", re.DOTALL)
-MOST_TAGGED = 12  # the most words in brackets
-MOST_SUNG = 60  # the most words between signs of music
+MOST_TAGGED = 12  # the maximum number of words in brackets
+MOST_SUNG = 60  # the maximum number of words between signs of music
 MUSIC = "♪♫♬♩#¶"
 CLOSING = {"[": "]", "(": ")", "*": "*", **{sign: sign for sign in MUSIC}}
 OPENING = tuple(CLOSING)
@@ -125,17 +125,17 @@ def _ends(marks: str) -> bool:
 
 
 def is_plain(word: str) -> bool:
-    """Whether a word has only lower-case letters: models read it unchanged, and its label says how to write it."""
+    """Returns whether a word has only lower-case letters. Models read it unchanged; its label says how to write it."""
     return word.islower() and word.isalpha() and "ʼ" not in word and word != "sil"
 
 
 def opens(word: str) -> bool:
-    """Whether a word may begin several words that are not speech: `[soft`, `(DOOR`, `*door`, `♪`."""
+    """Returns whether a word may begin several words that are not speech: `[soft`, `(DOOR`, `*door`, `♪`."""
     return bool(word) and word[0] in OPENING and (word[0] in MUSIC or CLOSING[word[0]] not in word[1:])
 
 
 def closes(opening: str, words: Sequence[str]) -> bool:
-    """Whether `words`, which begin with the sign `opening`, end with its closing sign and are not speech."""
+    """Returns whether `words`, which begin with the sign `opening`, end with its closing sign and are not speech."""
     last = words[-1].rstrip(MARKS)
     if not last.endswith(CLOSING[opening]):
         return False
@@ -145,12 +145,12 @@ def closes(opening: str, words: Sequence[str]) -> bool:
 
 
 def is_hidden(token: Token) -> bool:
-    """Whether people should not see a token: it is a silence or a tag for programs, such as `<unk>` and `<noise>`."""
+    """Returns whether to hide a token from people: a silence, or a tag for programs, such as `<unk>` and `<noise>`."""
     return token.kind == SILENCE or (token.kind == TAG and (token.core[0] in "<{!" or token.core.lower() in UNKNOWN))
 
 
 def tagged(words: Sequence[str], segments: np.ndarray) -> np.ndarray:
-    """Which words are in a sequence, inside one segment, that is not speech, bool (N,): `[soft music]`, `♪ la la ♪`."""
+    """Marks words in sequences that are not speech, each inside one segment, bool (N,): `[soft music]`, `♪ la la ♪`."""
     inside = np.zeros(len(words), bool)
     after = 0  # the first word after the last such sequence
     for i in [i for i, word in enumerate(words) if word[:1] in OPENING and opens(word)]:  # a fast test first

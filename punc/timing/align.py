@@ -16,7 +16,7 @@ word goes after the nearest hypothesis word before it. It follows that
   - of several marks in one slot, the strongest stays.
 
 Ties: if several alignments have the same distance, rapidfuzz chooses the matches from the words alone, and the pairing
-rule decides the rest. Of the rules that we tried, these agree best with a published set of labels for ASR output.
+rule pairs the other words. Of the rules that we tried, these agree best with a published set of labels for ASR output.
 """
 
 from bisect import bisect_right
@@ -28,9 +28,9 @@ import numpy as np
 
 from punc.base.runs import previous_of, ranges, starts_of_runs
 
-EXACT = 10**10  # reference × hypothesis words; up to this size (a second), texts are aligned as a whole
+EXACT = 10**10  # reference × hypothesis words; up to this size, which takes a second, texts are aligned as a whole
 STRIDE = 8192  # reference words per anchor; with more, alignment takes longer but has more anchors to choose from
-SUPPORT = 16  # an anchor is no chance match if this many other n-grams nearby have nearly the same offset
+SUPPORT = 16  # an anchor is not a chance match if so many other n-grams nearby have nearly the same offset
 ANCHOR_LENGTHS = (6, 3)  # lengths of n-grams that are unique in both texts, in the order of trial
 WINDOW = 30_000  # words in each side of a window, if a long text has no anchors
 
@@ -99,14 +99,14 @@ def word_numbers(ref: Sequence[str], hyp: Sequence[str]) -> tuple[np.ndarray, np
 
 def _matching_blocks(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Returns stretches of equal words as rows (start in a, start in b, length), with an empty one at the end."""
-    from rapidfuzz.distance import Levenshtein  # takes 50 ms, which commands that align nothing need not pay
+    from rapidfuzz.distance import Levenshtein  # imported here: it takes 50 ms, and many commands align nothing
 
     blocks = Levenshtein.editops(a.tolist(), b.tolist()).as_matching_blocks()
     return np.array([(block.a, block.b, block.size) for block in blocks], np.int64)
 
 
 def _pair(blocks: np.ndarray, n_ref: int) -> np.ndarray:
-    """Makes `ref_to_hyp` of the matching blocks by the pairing rule. The last block is at the end of both texts."""
+    """Makes `ref_to_hyp` from the matching blocks by the pairing rule. The last block is at the end of both texts."""
     ref_to_hyp = np.full(n_ref, -1, np.int64)
     ref_start, hyp_start, size = blocks.T
     ref_before = previous_of(ref_start + size, 0)  # where the unmatched words before each block start
@@ -196,7 +196,7 @@ def _windows(a: np.ndarray, b: np.ndarray) -> list[tuple[int, int]]:
     cuts: list[tuple[int, int]] = []
     r, h = 0, 0
     while (len(a) - r) * (len(b) - h) > EXACT:
-        scale = WINDOW / ((len(a) - r) * (len(b) - h)) ** 0.5  # below a third, as WINDOW² is below EXACT / 9
+        scale = WINDOW / ((len(a) - r) * (len(b) - h)) ** 0.5  # below 1/3, because WINDOW² < EXACT / 9
         rows = int((len(a) - r) * scale) + 1
         columns = int((len(b) - h) * scale) + 1
         blocks = _matching_blocks(a[r : r + rows], b[h : h + columns])

@@ -45,7 +45,8 @@ class TimedWord(NamedTuple):
 
 
 class Timing(NamedTuple):
-    """The words of one id in time order, without silences; its end in seconds, None if unknown; the file it is from."""
+    """The words of one id, in time order, without silences. `end`: the end of the recording or utterance in seconds,
+    None if unknown; `file`, `line`: where the times come from."""
 
     words: list[TimedWord]
     end: float | None = None
@@ -57,7 +58,7 @@ Sources = Mapping[str, Callable[..., Timing]]
 
 
 def read_channels(path: StrPath) -> dict[str, tuple[str, str]]:
-    """Maps recordings to file and channel by `reco2file_and_channel`, if it exists. Raises InputError if invalid."""
+    """Reads `reco2file_and_channel`, if it exists: recording → (file, channel). Raises InputError if it is invalid."""
     channels: dict[str, tuple[str, str]] = {}
     recordings: dict[tuple[str, str], str] = {}
     for row in read_table(path) if os.path.isfile(path) else ():
@@ -167,7 +168,7 @@ def slot_pauses(times: np.ndarray, matched: np.ndarray, end: float | None = None
     silence = np.append(0.0, np.cumsum(np.maximum(begins[1:] - ends[:-1], 0.0)))  # up to each timed word
     pauses = np.full(len(matched), np.nan, np.float32)
     known = (matched >= 0) & (following >= 0)
-    # Rounded, so that 0.3 - (0.1 + 0.2) is 0, as it is in the file.
+    # Rounded, so that 0.3 - (0.1 + 0.2) is 0, as it is for the decimal numbers in the file.
     pauses[known] = np.round(silence[following[known]] - silence[matched[known]], 6)
     return pauses
 

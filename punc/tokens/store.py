@@ -1,6 +1,6 @@
 """Stores: data directories as a vocabulary and flat memory-mapped arrays. Models train on stores.
 
-    STORE/vocab               one token per line; its line number is its id: <unk>, </s>, then by falling frequency
+    STORE/vocab               one token per line; its line number is its id: <unk>, </s>, most frequent first
     STORE/…                   the other files of the tokenizer (see `tokenizer`)
     STORE/labels.txt          the label set
     STORE/conf                --name=value lines: the token type and the other options
@@ -88,7 +88,7 @@ def _read_conf(path: Path) -> tuple[dict[str, str], dict[str, list[str]]]:
 
 
 def crc32_of(path: Path) -> int:
-    """The CRC-32 of a file."""
+    """Returns the CRC-32 of a file."""
     total = 0
     for block in read_blocks(path, 1 << 18):
         total = zlib.crc32(block, total)
@@ -98,8 +98,8 @@ def crc32_of(path: Path) -> int:
 def make_store(path: StrPath, data_dirs: Sequence[StrPath], labels: StrPath, token_type: str = "word",
                vocab_size: int | None = None, min_count: int = 1, vocab: StrPath | None = None,
                train: str | None = None, nj: int = 2, joins: Sequence[str] = (), clitics: str = "") -> None:
-    """Make a store of data directories; each becomes a set with its name. Does nothing if the store is finished and
-    neither the options nor the inputs (size and time of each table) have changed.
+    """Make a store from data directories. Each directory becomes a set with the directory's name. Does nothing if the
+    store is finished and neither the options nor the inputs (size and time of each table) have changed.
 
     labels      file of the label set; `clitics`: file of the rules that split the words of the data directories
     vocab       file of a vocabulary to use instead of making one (for subwords, pieces.model is next to it)
@@ -147,7 +147,7 @@ def make_store(path: StrPath, data_dirs: Sequence[StrPath], labels: StrPath, tok
 
 
 def is_finished(path: Path, conf: str) -> bool:
-    """Whether a directory was made with this conf, which is written last. Logs the answer."""
+    """Returns whether a directory was made with this conf, which is written last. If so, logs a message."""
     if not (path / "conf").is_file() or (path / "conf").read_bytes() != conf.encode():
         return False
     logger.info("%s: finished, and its inputs have not changed", path)

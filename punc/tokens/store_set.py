@@ -121,7 +121,7 @@ def check_numbers(folder: Path, vocabulary: int, labels: int) -> None:
 
 
 def write_set(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: LabelSet, nj: int = 1) -> None:
-    """Write a set to a new directory, in one pass over the data. The number of processes, `nj`, has no effect on it.
+    """Write a set to a new directory, in one pass over the data. The number of processes, `nj`, does not change it.
 
     Only a few blocks are in memory at a time. Raises InputError if the data directory has errors or has no words.
     """
@@ -177,8 +177,8 @@ def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> dict[
 
 
 def join_sets(store: Path, name: str, members: Sequence[str]) -> None:
-    """Join sets of a store to a new set. If only some members have pauses (or turns), they are unknown in the others.
-    Raises InputError if only some members have labels."""
+    """Join sets of a store to a new set. If only some members have pauses or turns, the other members get unknown
+    values. Raises InputError if only some members have labels."""
     sets = [read_set(store / member) for member in members]
     labelled = [data.labels is not None for data in sets]
     if any(labelled) != all(labelled):

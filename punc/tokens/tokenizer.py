@@ -53,7 +53,7 @@ class Tokenizer(ABC):
     vocab_size: ClassVar[int] = 100000  # default of `--vocab-size`
     ends_with_end: ClassVar[bool] = False  # whether END replaces the last token of a stream; if not, readers append END
     by_character: ClassVar[bool] = False  # whether the words of a text are its characters, not separated by spaces
-    context: ClassVar[int] = 256  # when a long stream is decoded in parts, this many tokens around each are read
+    context: ClassVar[int] = 256  # when a long stream is decoded in parts, so many tokens around each part are read
     # The line that `punc make-store` prints about a set.
     summary: ClassVar[str] = "{words} words in {streams} streams, {percent:.2f} % unknown"
     vocabulary: Vocabulary
@@ -73,11 +73,11 @@ class Tokenizer(ABC):
     @classmethod
     @abstractmethod
     def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "Tokenizer":
-        """Makes a tokenizer from the result of `count`. The other arguments are those of `make`."""
+        """Makes a tokenizer from the result of `count`. For the other arguments, see `make`."""
 
     @classmethod
     def is_token(cls, word: bytes) -> bool:
-        """Whether a word can be a token if it is frequent enough."""
+        """Returns whether a word can be a token if it is frequent enough."""
         return True
 
     @classmethod
@@ -106,8 +106,8 @@ class Tokenizer(ABC):
         return self.clitics.split if self.clitics else None
 
     def encode_input(self, words: Sequence[str]) -> Encoding:
-        """Returns the tokens of input words, after a split by the rules of the training text. The slot of a word is the
-        slot of its last part."""
+        """Returns the tokens of input words, which are first split by the rules of the training text. The slot of a
+        word is the slot of its last part."""
         if not (splitter := self.splitter):
             return self.encode(words)
         split = lru_cache(CACHED)(splitter)
@@ -125,7 +125,7 @@ class LookupTokenizer(Tokenizer):
     """Looks words up in a vocabulary, read from `path`. A subclass may override `complete`. Raises InputError if the
     vocabulary does not have the `first` tokens."""
 
-    first: ClassVar[tuple[str, ...]] = ()  # after the special ones
+    first: ClassVar[tuple[str, ...]] = ()  # tokens that must follow the special tokens
 
     def __init__(self, vocabulary: Vocabulary, path: StrPath | None = None):
         begin = len(SPECIALS)
@@ -155,7 +155,7 @@ def token_types() -> list[str]:
 
 
 def tokenizer_class(token_type: str, path: Path | None = None) -> type[Tokenizer]:
-    """Returns the tokenizer class with this name, which `path` may have given. Raises InputError if there is none."""
+    """Returns the tokenizer class with this name. Raises InputError, with `path`, if there is no such class."""
     if token_type not in token_types():
         raise InputError(f"no token type '{token_type}'", f"choose from {', '.join(token_types())}", path)
     name = f"{token_type}_" if keyword.iskeyword(token_type) else token_type
@@ -212,7 +212,7 @@ class PieceTokenizer(Tokenizer):
 
     @abstractmethod
     def parse(self, content: bytes, path: StrPath | None) -> None:
-        """Set the vocabulary and everything that `cut_words` needs. The arguments and errors are those of the class."""
+        """Set the vocabulary and everything that `cut_words` needs. For arguments and errors, see the class."""
 
     @classmethod
     def read(cls, path: StrPath) -> "PieceTokenizer":
@@ -245,5 +245,5 @@ class PieceTokenizer(Tokenizer):
         parts = list(map(self._pieces.__getitem__, words))
         ids = np.frombuffer(bytearray(b"".join(parts)), np.int32)
         lengths = np.fromiter(map(len, parts), np.int64, len(parts)) // ids.itemsize
-        unknown = sum(int((ids == token).sum()) for token in self.unknown)  # faster than np.isin if few
+        unknown = sum(int((ids == token).sum()) for token in self.unknown)  # faster than np.isin for few tokens
         return Encoding(ids, np.cumsum(lengths) - 1, unknown)

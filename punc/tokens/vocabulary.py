@@ -72,7 +72,7 @@ class Vocabulary:
 
 
 def _is_usual(content: bytes) -> bool:
-    """Whether a vocabulary file ends with a line end and has no empty line and no space."""
+    """Returns whether a vocabulary file ends with a line end and has no empty line and no space."""
     if content.startswith(b"\n") or b"\n\n" in content or not content.endswith(b"\n"):
         return False
     return len(content.translate(None, b" \t\r\0")) == len(content)

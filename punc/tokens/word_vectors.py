@@ -23,7 +23,7 @@ NUMERIC = b"0123456789+-.eE "  # the characters of finite numbers, and the space
 
 
 def read_word_vectors(path: StrPath, words: Sequence[str], dimensions: int) -> np.ndarray:
-    """Returns the vectors of `words`, float32 (words, dimensions). Other words of the file need memory only for names.
+    """Returns the vectors of `words`, float32 (words, dimensions). Of other words in the file, only the names are kept.
 
     If a word with an apostrophe, such as `don't`, is not in the file but its parts are (`do` and `n't`), it gets the
     mean of their vectors. If there are several such splits, the one whose rarer part is earliest in the file is used.
@@ -37,7 +37,7 @@ def read_word_vectors(path: StrPath, words: Sequence[str], dimensions: int) -> n
     rows, vectors = _read(path, wanted, dimensions)
     own = [rows[word] for word in encoded if word in rows]
     if not own:
-        raise InputError(f"none of the {len(words)} words has a vector here", "name one of this language", path)
+        raise InputError(f"none of the {len(words)} words has a vector here", "name vectors of this language", path)
     default = vectors[rows[b"<unk>"]] if b"<unk>" in rows else vectors[own].mean(axis=0, dtype=np.float64)
     extra, composed = [default], {}  # vectors that are not in the file, and words that get them
     for word, parts in ways.items():
@@ -103,7 +103,7 @@ def _read(path: StrPath, wanted: Set[bytes], dimensions: int) -> tuple[dict[byte
 
 
 def _misfit(line: bytes, dimensions: int, path: StrPath, number: int, first: bool) -> InputError:
-    """Returns the error for a line that is not a word and `dimensions` finite numbers. `first`: is it the first?"""
+    """Returns the error for a line that is not a word and `dimensions` finite numbers. `first`: the first one."""
     numbers = line.split(b" ")[1:]
     with contextlib.suppress(ValueError):
         if first and len(numbers) not in (1, dimensions) and list(map(float, numbers)):

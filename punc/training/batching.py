@@ -79,7 +79,7 @@ def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int, part: i
              parts: int = 1) -> Iterator[Batch]:
     """Yields batches of `batch_size` rows and `bptt` steps that go over all streams, end to end.
 
-    part, parts   yield only the batches of part `part`, from 0, of `parts` parts of each row. A part has a fresh state
+    part, parts   divide each row into `parts` parts; yield only part `part`, from 0, which begins with a fresh state
 
     Only some batches are in memory at a time. A short text has fewer rows, so that each has at least `bptt` steps.
     """

@@ -6,8 +6,9 @@ by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumä
 linear`, the rate rises from 0 during `--warmup` and falls to 0, batch by batch (Li et al. 2020, Budgeted training).
 
 The model with the lowest development loss is kept. After an epoch that did not lower the loss, training continues from
-that model (the paper does not say from which). Several processes (`ranks`) make the same updates as one, up to rounding
-and dropout. The first rank scores dev, writes the files, and gives all ranks its weights when an epoch begins.
+the kept model (the paper does not say from which model). Several processes (`ranks`) make the same updates as one, up
+to rounding and dropout. The first rank scores dev, writes the files, and gives all ranks its weights when an epoch
+begins.
 """
 
 import itertools
@@ -67,7 +68,7 @@ class Epochs:
             sums = checksums(store, options)
             self._noise = StoreNoise(data, store, options.confusions, options.asr_noise, options.asr_noise_share,
                                      options.asr_noise_draws) if options.asr_noise else None
-            self._reading = -1  # for which reading of the set errors were drawn
+            self._reading = -1  # the reading of the set for which errors were drawn
         facts = {kebab(name): value for name, value in conf.items() if name not in (*NOT_COMPARED, "store")}
         facts |= {f"{name} (CRC-32)": value for name, value in sums.items()}
         ranks.check_same({**facts, "--device": net.device.type},
@@ -100,7 +101,7 @@ class Epochs:
         self._slots = batching.count_slots(self._data) / self._options.parts if by_slot else 1  # slots per epoch
 
     def _train(self, progress: Progress) -> float:
-        """Train for the next epoch, or for the rest of it. Returns the mean loss."""
+        """Train for the next epoch, or for what is left of it. Returns the mean loss."""
         net, options, ranks, number = self._net, self._options, self._ranks, progress.epoch
         torch.manual_seed(batching.epoch_seed(options, number) + ranks.rank)
         self._run.begin_epoch(progress)
@@ -144,7 +145,7 @@ def train_epoch(model: Model, updates: Optimizer, batches: Iterator[batching.Bat
     """Train on batches, on the device of the model. The state continues from each batch to the next.
 
     teacher   adds targets to the batches and computes the loss; None: the loss depends only on the labels
-    run       knows where the epoch was stopped (`batches` are those after that), and saves the state from time to time
+    run       knows where the epoch was stopped (`batches` begin after this), and saves the state from time to time
 
     Returns the mean loss per batch over all ranks. Raises InputError if a loss is NaN or infinite.
     """

@@ -48,8 +48,9 @@ class TrainingOptions:
     parts            number of epochs for one reading of the training set: each epoch reads one part, which is a random
                      part of the chunks or (stateful) the next part of each row, from a fresh state
     asr_noise        word error rate of the errors that are drawn each time the training set is read; 0: no errors
-    asr_noise_share  share of the text that gets errors, in different places each time; the rest has no errors
-    asr_noise_draws  how often each wrong word is drawn; the draw with the most word pairs from the text is used
+    asr_noise_share  share of the text that gets errors, in different places each time
+    asr_noise_draws  how often each wrong word is drawn; the draw that forms the most word pairs seen in the text is
+                     used
     confusions       file of `punc confusions` from which the errors are drawn
     initial_model    model of the same sizes from which the initial weights are taken: the name of a bundled model, or a
                      directory
@@ -125,7 +126,7 @@ NON_GRADIENT = ("train_set", "dev_set", "seed", "threads", "device")
 
 
 def check_non_gradient(model: str, options: TrainingOptions) -> None:
-    """Raise InputError if an option that only applies to models trained by gradient has not its default value."""
+    """Raise InputError if an option that only applies to models trained by gradient does not have its default value."""
     defaults = asdict(TrainingOptions())
     for name, value in asdict(options).items():
         if name not in NON_GRADIENT and value != defaults[name]:

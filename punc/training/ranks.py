@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import torch
-import torch.distributed.nn  # must come before there is a group: see `Ranks.join`
+import torch.distributed.nn  # must be imported before there is a group: see `Ranks.join`
 
 from punc.base import log
 from punc.base.errors import InputError
@@ -28,8 +28,8 @@ LAUNCH = "start all ranks by torchrun, or unset WORLD_SIZE to train in one proce
 
 
 class Ranks:
-    """All `size` ranks, of which this process is number `rank`, from 0; on its machine, number `local_rank` of
-    `local_size`.
+    """All `size` ranks. This process is rank number `rank`, from 0, and number `local_rank` of the `local_size` ranks
+    on its machine.
 
     Every rank calls the same methods in the same order. They raise InputError if another rank has ended.
     """
@@ -174,7 +174,7 @@ class Ranks:
         return found
 
     def threads(self) -> int:
-        """Returns the number of this machine's cores for each of its ranks."""
+        """Returns how many of this machine's cores each of its ranks gets."""
         return max(1, len(os.sched_getaffinity(0)) // self.local_size)
 
 

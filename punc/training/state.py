@@ -36,7 +36,7 @@ from punc.training.ranks import ALONE, Ranks
 
 FORMAT = "punc progress 2"
 BEST, PROGRESS, EPOCH, FINAL = "best.pt", "progress.pt", "epoch.pt", "final.pt"
-SECONDS = 600.0  # the most training time that is lost if the process is killed, or if one of several ranks is stopped
+SECONDS = 600.0  # the maximum training time that is lost if a process is killed, or if one of several ranks is stopped
 BATCHES = 100  # after this many batches, all ranks wait for each other and look at the first rank's clock
 # With a different number of threads, PyTorch adds in a different order, so the last bits of the weights may differ. The
 # model still counts as the same, so that a run may continue on a machine with more or fewer cores. For the same reason,
@@ -111,7 +111,8 @@ class Run:
         return progress
 
     def begin_epoch(self, progress: Progress) -> None:
-        """Begin the epoch after `progress`. If equally many ranks have saved a state in it, restore that state."""
+        """Begin the epoch after `progress`. If a state within it was saved, by equally many ranks, restore that state.
+        """
         self.progress, self.place, places = progress, Place(), None
         with self.ranks.agree():
             content = self._read(EPOCH) if self.ranks.first else None
@@ -124,7 +125,7 @@ class Run:
             self.ranks.copy_state(self._updates)
             own, device = places[self.ranks.rank], self._net.device
             torch.set_rng_state(own["random"]["cpu"])
-            if device.type != "cpu" and device.type in own["random"]:  # else the seed decides
+            if device.type != "cpu" and device.type in own["random"]:  # otherwise, the seed decides
                 torch.cuda.set_rng_state(own["random"][device.type], device)
             place = Place(*own["place"])
             self.place = place._replace(state=tuple(part.to(device) for part in place.state))
@@ -192,7 +193,7 @@ class Run:
         content = read_checkpoint(path, FORMAT)
         check_conf(content, path, self.conf)
         if not {"store", "weights", "optimizer", "progress"} <= set(content) or not isinstance(content["store"], dict):
-            raise InputError("not the state of a training", "remove it to train from the beginning", path)
+            raise InputError("not the state of a training run", "remove it to train from the beginning", path)
         if changed_file := changed(content["store"], self._store):
             raise InputError(f"changed since the training in {self.directory} began",
                              "remove that directory to start again, or restore the store",
@@ -237,8 +238,8 @@ def check_conf(content: Mapping[str, Any], path: Path, conf: dict[str, Any]) -> 
     """Raise InputError if a file of a training run has no conf, or a conf that differs from this one."""
     saved = content.get("conf")
     if not isinstance(saved, dict):
-        raise InputError("not a file of a training: it has no conf", "remove it, or name another directory", path)
-    # A model was trained with the defaults of options that are newer than it. Options that no longer exist are ignored.
+        raise InputError("not a file of a training run: it has no conf", "remove it, or name another directory", path)
+    # For options that are newer than the model, it was trained with the defaults. Options that are gone are ignored.
     saved = {**option_defaults(conf["model"]), **asdict(TrainingOptions()), **saved}
     for name, value in conf.items():
         if saved.get(name) != value and name not in NOT_COMPARED:

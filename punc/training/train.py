@@ -1,5 +1,5 @@
-"""Trains a model on a store: by gradient, where an interrupted run continues; or by a fit in one process, which always
-starts anew."""
+"""Trains a model on a store: by gradient, so that an interrupted run can continue, or by a fit in one process, which
+always starts from the beginning."""
 
 import contextlib
 import logging
@@ -101,7 +101,7 @@ def _warn_of_text_read_twice(net: Model, store: Store, model_options: Mapping[st
         first = Store(store_dir)
         theirs = {member for name in part.conf["train_set"].split(",") for member in first.members(name)}
         if both := sorted(own & theirs):
-            logger.warning("%s was trained on '%s', too, where it is better than on other text, so this model learns "
+            logger.warning("%s was trained on '%s', too; it is better there than on other text, so this model learns "
                            "to trust it too much; train it on other text", kebab(option), "', '".join(both))
 
 
@@ -123,7 +123,7 @@ def start_from(net: Model, name: str) -> None:
 
 
 def architecture(name: str) -> tuple[str, dict[str, Any]]:
-    """Returns architecture and options of the model `name`. The argument and the errors are those of `start_from`."""
+    """Returns architecture and options of the model `name`. For the argument and the errors, see `start_from`."""
     directory = find_model(name)
     spec = load_packed(directory).spec if is_packed(directory) else read_checkpoint(directory / "final.pt")["spec"]
     return spec["model"], spec["options"]
@@ -162,7 +162,7 @@ def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
 
 
 def finished(directory: Path, conf: dict[str, Any], options: TrainingOptions) -> bool:
-    """Whether the directory has a finished model of this conf. Logs the answer.
+    """Returns whether the directory has a finished model of this conf. If so, logs a message.
 
     Raises InputError if its model has a different conf, labels that differ from the store's, or different training
     data. Data that no longer exists is not compared. A model of an older version has labels but no checksums.
@@ -172,7 +172,7 @@ def finished(directory: Path, conf: dict[str, Any], options: TrainingOptions) ->
         return False
     content = read_checkpoint(path)
     check_conf(content, path, conf)
-    _remove_states(directory)  # a run that was killed at its very end may have left them
+    _remove_states(directory)  # a run that was killed after it wrote FINAL still has these files
     if (Path(conf["store"]) / "conf").is_file():
         _check_store(directory, Store(conf["store"]), content.get("store"), options)
     logger.info("punc train: %s is finished", path)
@@ -192,6 +192,6 @@ def _check_store(directory: Path, store: Store, saved: Any, options: TrainingOpt
 
 
 def _remove_states(directory: Path) -> None:
-    """Remove files that a finished run no longer needs; last progress.pt, which shows that there may be others."""
+    """Remove files that a finished run no longer needs. progress.pt is last: it shows that the others may exist."""
     for name in (EPOCH, BEST, PROGRESS):
         (directory / name).unlink(missing_ok=True)

@@ -40,7 +40,7 @@ def checked_number(text: str, what: str, error: Callable[[str, str], InputError]
     except ValueError:
         number = math.nan
     if not -math.inf < number < math.inf:
-        raise error(f"the {what} '{text[:20]}' is not a number", "write one, as 1.25")
+        raise error(f"the {what} '{text[:20]}' is not a number", "write a number, such as 1.25")
     return number
 
 

@@ -5,8 +5,8 @@
     MLF    "*/id.lab", then lines [begin end] word [score] in units of 100 ns, and a full stop
     text   id word word …
 
-Source: NIST's SCTK, `doc/infmts.htm`; Kaldi's `steps/get_ctm.sh`; the HTK Book, section 6.3. Comments (`;;`) stay as
-they are.
+Source: NIST's SCTK, `doc/infmts.htm`; Kaldi's `steps/get_ctm.sh`; the HTK Book, section 6.3. Comments (`;;`) stay
+unchanged.
 """
 
 import math
@@ -43,7 +43,7 @@ def reader_of(text: str) -> Callable[[Source], Transcript] | None:
 
 
 def _is_kaldi_text(text: str) -> bool:
-    """Whether every line begins with a different utterance id, and each id has both digits and letters."""
+    """Returns whether every line begins with a different utterance id, and each id has both digits and letters."""
     lines = [line[0] for line in LINE.finditer(text)]
     ids = [found["id"] for found in map(UTTERANCE.fullmatch, lines) if found]
     shapes = {re.sub(r"\d+", "0", id) for id in ids}

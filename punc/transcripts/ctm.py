@@ -103,7 +103,7 @@ def ctm_rows(lines: Iterable[CtmLine], repairs: Counter[str] | None = None) -> I
 
 
 def has_no_channel(columns: Sequence[str]) -> bool:
-    """Whether a line leaves out the channel: its second and third columns are numbers, and the fourth is not."""
+    """Returns whether a line has no channel: its second and third columns are numbers, and the fourth is not."""
     numbers = [column.replace(".", "", 1).isdecimal() for column in columns[1:]]
     return numbers in ([True, True, False], [True, True, False, True])
 
@@ -166,7 +166,7 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
         return self._files[int(number)], int(line)
 
     def lines(self, id: str, channel: str = "", known: Set[str] = frozenset()) -> list[CtmLine]:
-        """The lines of an id, or of its channel `channel`. Raises InputError for a missing or unknown channel."""
+        """Returns the lines of an id or of one of its channels. Raises InputError for a missing or unknown channel."""
         lines: list[CtmLine] = []
         for number, begin, end, line in self._stretches.rows(id).astype(np.int64).tolist():
             path = self._files[number]

@@ -50,7 +50,7 @@ class Roll(NamedTuple):
 
 
 def form_of(text: str) -> str:
-    """Returns the name of the cue format in which a text is written; empty if it is in none."""
+    """Returns the name of the cue format in which a text is written; empty if it is not a cue format."""
     if VTT.match(text[:10]):
         return "WebVTT"
     rows = text.splitlines()
@@ -80,7 +80,8 @@ def find_cues(source: Source, times: re.Pattern[str] = TIMES, named: bool = Fals
 
 
 def _size(lines: Sequence[str], is_last: bool, named: bool) -> int:
-    """How many of the `lines` after its times belong to a cue. It ends before a block and the next number or name."""
+    """Returns how many of the `lines` after a cue's times belong to the cue. The cue ends before a block and before the
+    next cue's number or name."""
     for number, (before, line) in enumerate(pairwise(["", *lines])):
         if named and BLOCK.match(line) and not before.strip():
             return number
@@ -92,7 +93,7 @@ def _size(lines: Sequence[str], is_last: bool, named: bool) -> int:
 
 
 def read_cues(source: Source, name: str) -> Transcript:
-    """Read a file in the format `name`: `SRT`, `WebVTT` or YouTube's `SBV`. Raises InputError as `find_cues` does."""
+    """Read a file in the format `name`: `SRT`, `WebVTT` or YouTube's `SBV`. Raises InputError like `find_cues`."""
     named = name == "WebVTT"
     markup = VTT_MARKUP if named else MARKUP
     cues = find_cues(source, SBV_TIMES if name == "SBV" else TIMES, named)

@@ -16,7 +16,7 @@ INDENT = re.compile(r"[\[{]\s*\n([ \t]+)\S")
 AFTER_NAME = re.compile(r'"\s*:(\s*)')
 HUGE = re.compile(r"[eE]\+?[0-9]{2}")  # the exponent of a number that may be infinite
 RAW = range(0xDC80, 0xDD00)  # how a Source represents bytes that are not UTF-8
-OWN = 0x10FE00  # where this module moves them: a JSON escape may be a lone surrogate, too
+OWN = 0x10FE00  # how this module represents them, because a JSON escape may be a lone surrogate, too
 BYTES = {number: OWN + number - RAW[0] for number in RAW}
 BYTES_BACK = {own: number for number, own in BYTES.items()}
 HALF = re.compile("[\ud800-\udfff]")
@@ -69,7 +69,7 @@ class JsonDocument:
         self.values: list[Any] = []
         self.spots: list[tuple[Any, Any]] = []  # holder and key of each place
         self._path = source.path
-        self._between: list[str] = []  # the characters before each value, and those after the last
+        self._between: list[str] = []  # the characters before each value, and after the last value
         self._style = Style.of(source.text.lstrip())
         self._raw = source if not source.text.isascii() and HALF.search(source.text) else None
         self._may_be_special = any(part in source.text for part in MAY_BE_SPECIAL)
@@ -103,9 +103,9 @@ class JsonDocument:
             raise source.error(f"{what}: {error.msg} at column {error.colno}", again, error.pos) from None
         except RecursionError:
             raise source.error("values nested too deep", again, at) from None
-        except KeyError as error:  # of `_members`
+        except KeyError as error:  # raised by `_members`
             raise source.error(f"an object has the member '{error.args[0]}' twice", "keep one", at) from None
-        except ValueError:  # of `_finite`, or of an integer of thousands of digits
+        except ValueError:  # raised by `_finite`, or for an integer with thousands of digits
             raise source.error("a number that is too large, or has thousands of digits", again, at) from None
 
     def place(self, holder: Any, key: Any) -> tuple[int, str]:
@@ -137,7 +137,7 @@ class JsonDocument:
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Makes an object of its members. Raises KeyError if two members have the same name."""
+    """Makes an object from its members. Raises KeyError if two members have the same name."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise KeyError(Counter(name for name, _ in pairs).most_common(1)[0][0])

@@ -11,8 +11,8 @@ from punc.transcripts.transcript import BEGINS_WITH_BLANK, Repeat, Text, folded,
 
 
 class JsonReader:
-    """Reads the documents of a file into `texts`, `repeats` and `language` of a `Transcript`, as a row of the table
-    says."""
+    """Reads the documents of a file by a row of the table. The results are `texts`, `repeats` and `language`, as in a
+    `Transcript`."""
 
     def __init__(self, row: JsonFormat, document: JsonDocument, timed: bool = False):
         self.texts: list[Text] = []
@@ -130,7 +130,7 @@ class JsonReader:
         return Text(place, text, *span, speaker, confidence, self._segment, stream, self._recording, joined)
 
     def _repeats_all(self, words: list[Text]) -> bool:
-        """Whether `words` repeat all earlier words of the stream; if so, the earlier words take their speakers."""
+        """Returns whether `words` repeat all earlier words of the stream. If so, these get the speakers of `words`."""
         for text in self.texts[self._counted:]:
             self._before += map(folded, split(text.text))
         self._counted = len(self.texts)
@@ -142,8 +142,8 @@ class JsonReader:
         return True
 
     def _text_is_better(self, texts: list[Text], words: list[Text]) -> bool:
-        """Whether to prefer the texts: they have words or marks that the word list lacks, or the pieces in the list do
-        not add up to the words of the texts."""
+        """Returns whether to prefer the texts: they have words or marks that the word list lacks, or the pieces in the
+        list do not add up to the words of the texts."""
         text = " ".join(text.text for text in texts)
         parts = [word.text for word in words]
         said, whole = split(text), split("".join(parts))

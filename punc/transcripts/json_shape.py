@@ -54,7 +54,7 @@ def places(value: Any, path: str) -> list[Spot]:
 
 
 def values(value: Any, paths: str) -> list[Any]:
-    """Returns all values of the first of `paths` that leads to any; for no path and for `.`, the value itself."""
+    """Returns all values of the first path in `paths` that leads to any. `.` and no path lead to the value itself."""
     for path in paths.split():
         found = [holder[key] for holder, key in places(value, path)] if path != "." else [value]
         if found:
@@ -139,7 +139,7 @@ class JsonFormat(NamedTuple):
     speakers: str = ""  # elements of a document that say who starts to speak at which time
     repeats: str = ""  # texts that repeat the words of a document; each path gives one list of texts
     timed: str = ""  # elements of a document that repeat its words and give their times
-    recordings: str = ""  # the recordings; empty: the file is one; `.`: every document is one
+    recordings: str = ""  # the recordings; empty: the file is one recording; `.`: every document is one
     recording: str = ""  # the member that holds the name of a recording
     part: str = ""  # a document with this member continues the previous recording if both have the same name
     streams: str = ""  # parts of a recording that are read one after another, each with one speaker
@@ -177,14 +177,14 @@ class Shape:
         self._holder = getter(".".join(before)) if before else None
 
     def matches(self, document: Any) -> bool:
-        """Whether a document has the row's format."""
+        """Returns whether a document has the row's format."""
         def has(path: str) -> bool:
             return bool(places(document, path.lstrip("!"))) != path.startswith("!")
 
         return any(all(map(has, paths.split())) for paths in self.row.has.split(";"))
 
     def is_final(self, value: Any) -> bool:
-        """Whether a document or a segment is final: no later one replaces it."""
+        """Returns whether a document or a segment is final: no later one replaces it."""
         for test in self.row.skip.split():
             path, _, said = test.partition("=")
             found = getter(path)(value)
@@ -230,8 +230,8 @@ class Shape:
         return first, first + last if is_length else last
 
     def spans(self, segment: Any, words: list[Word]) -> list[Span]:
-        """Returns begin and end of each of `words`; if there are none, of each word of the segment's text, which only a
-        format with `lists` gives."""
+        """Returns begin and end of each of `words`. Without `words`, returns begin and end of each word of the
+        segment's text; only formats with `lists` have these times."""
         start = seconds(self._start(segment), self._unit)
         if self.row.lists:
             spans = self._listed_spans(segment)

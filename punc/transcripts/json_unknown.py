@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from punc.transcripts.json_shape import JsonFormat, seconds
 from punc.transcripts.transcript import WORD, split
 
-# Names in lower case, without underscores. A name is preferred to those after it.
+# Names in lower case, without underscores. Earlier names are preferred.
 TEXTS = ("punctuatedword", "word", "text", "transcript", "utterance", "sentence", "content", "caption", "subtitle",
          "phrase", "body", "speech", "display", "displaytext", "value", "token", "line", "message", "transcription",
          "w")
@@ -115,7 +115,7 @@ def _name_of(value: dict[str, Any], names: tuple[str, ...], kind: type = object,
 
 def unread(values: list[Any], used: Iterable[tuple[Any, Any]], stays: str = "", without: Iterable[int] = ()
            ) -> Counter[str]:
-    """For each member name, counts the texts of several words that were not read and so stay unchanged.
+    """Counts, for each member name, the texts of several words that were not read, and therefore stay unchanged.
 
     used     the texts that were read
     stays    names of members whose texts are known not to be words

@@ -90,8 +90,8 @@ def known(time: float, other: float) -> float:
 
 
 def _same_words(old: list[str], new: list[str]) -> list[int]:
-    """For each old word, the index of the new word that is equal, or that alone replaces it between two equal words; -1
-    if there is none."""
+    """Returns, for each old word, the index of the new word that is equal, or that alone replaces it between two equal
+    words; -1 if there is none."""
     number = [-1, *align_words(old, new).ref_to_hyp.tolist(), len(new)]
     equal = [True, *(i >= 0 and new[i] == word for word, i in zip(old, number[1:])), True]
     found = []
@@ -103,8 +103,8 @@ def _same_words(old: list[str], new: list[str]) -> list[int]:
 
 
 def in_order_of(texts: list[Text], said: list[Text]) -> list[Text] | None:
-    """Returns `texts` in the order of `said`, which repeats them (as a recording repeats its channels); None if the
-    texts differ."""
+    """Returns `texts` in the order of `said`, which repeats them (as a recording repeats its channels' words). Returns
+    None if the texts differ."""
     if len(said) != len(texts) or len({text.stream for text in texts}) < 2:
         return None
     index: dict[tuple[float, str], Text] = {}

@@ -24,7 +24,7 @@ ANNOTATION = re.compile(r"<(?:ALIGNABLE|REF)_ANNOTATION\b(?P<attributes>[^<>]*)>
                         r"<ANNOTATION_VALUE>(?P<text>[^<]*)</ANNOTATION_VALUE>")
 AGENT = re.compile(r"<ttm:agent\b([^<>]*)>")
 TIER = re.compile(r"<TIER\b(?P<attributes>[^<>]*)>")
-ESCAPES = (("<?", "&lt;?"), ("<!", "&lt;!"))  # else a bare < in a broken file, with a mark after it, opens an element
+ESCAPES = (("<?", "&lt;?"), ("<!", "&lt;!"))  # otherwise, a mark after a bare < in a broken file would open an element
 TICK_RATE = re.compile(r"\bttp:tickRate\s*=\s*[\"'](\d{1,12})")
 
 

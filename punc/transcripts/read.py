@@ -22,7 +22,7 @@ ENDINGS = (".textgrid", ".json", ".mlf", ".eaf")  # the files of a directory tha
 
 
 def read_transcript(path: StrPath, form: str = "", tier: str = "", timed: bool = False) -> Transcript:
-    """Read a file. The arguments and errors are those of `transcript_of`."""
+    """Read a file. For the arguments and errors, see `transcript_of`."""
     return transcript_of(read_source(path), form, tier, timed)
 
 
@@ -67,8 +67,8 @@ def word_times(path: StrPath, tier: str = "",
     """Returns a function for each id under `path` that reads the id's timing.
 
     If the directory or its subdirectories have files with one of ENDINGS, the ids are their names without the ending;
-    otherwise `path` is read as a CTM. Raises InputError if two files have the same name, and as `CtmIndex` does. The
-    functions raise it as `read_timing` does.
+    otherwise `path` is read as a CTM. Raises InputError if two files have the same name, and like `CtmIndex`. The
+    functions raise the errors of `read_timing`.
     """
     path = Path(path)
     found = sorted(path.rglob("*")) if path.is_dir() else [path]
@@ -83,7 +83,7 @@ def word_times(path: StrPath, tier: str = "",
 
 def read_timing(path: StrPath, tier: str = "", channel: str | None = None) -> Timing:
     """Returns the timed words of a file in time order; only the words of speaker `channel` if the file has this
-    speaker. Raises InputError as `read_transcript` does, and for wrong or missing times."""
+    speaker. Raises InputError like `read_transcript`, and for wrong or missing times."""
     transcript = read_transcript(path, tier=tier, timed=True)
     words = words_of(transcript.texts)
     timed = np.isfinite(words.begins) & np.isfinite(words.ends)

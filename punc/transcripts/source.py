@@ -17,7 +17,7 @@ from punc.transcripts.transcript import BEGINS_WITH_BLANK, BLANKS, Text, Transcr
 
 RAW = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8
 BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-BINARY = (  # how files begin that are no text: what they are, and the remedy
+BINARY = (  # for files that are not text: how they begin, what they are, and the remedy
     (rb"\x1f\x8b", "compressed", "gunzip it"),
     (rb"PK\x03\x04|\xd0\xcf\x11\xe0|%PDF", "a document or an archive", "save it as plain text"),
     (rb"ID3[\x02-\x04]|\xff[\xe2-\xfb]|RIFF....WAVE|OggS|fLaC|FORM....AIF|\x1aE\xdf\xa3|....ftyp", "a recording",
@@ -46,13 +46,13 @@ class Source(NamedTuple):
 
 
 def read_source(path: StrPath) -> Source:
-    """Reads the text of a file. Raises InputError if the file cannot be read, and as `source_of` does."""
+    """Reads the text of a file. Raises InputError if the file cannot be read, and like `source_of`."""
     with open_input(path) as file:
         return source_of(file.read(), path)
 
 
 def source_of(raw: bytes, path: StrPath) -> Source:
-    """Decodes bytes: UTF-16 if a byte-order mark says so, otherwise UTF-8. Raises InputError if they are not text."""
+    """Decodes bytes: UTF-16 if a byte-order mark says so, otherwise UTF-8. Raises InputError for other files."""
     for beginning, what, remedy in BINARY:
         if re.match(beginning, raw, re.DOTALL):
             raise InputError(f"not text: {what}", remedy, path)

@@ -13,12 +13,12 @@ COLON = re.compile(r":[*_]{0,2}(?=[ \t]|$)")
 STAMP = r"\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?"
 AFTER_NAME = re.compile(rf"[ \t]*(?:[(\[]{STAMP}[)\]]|{STAMP}|\((?:[a-z]{{1,8}}/){{1,3}}[a-z]{{1,8}}\))$")
 PHONE = re.compile(r"\+?\d[\d ()-]{5,20}\d")
-ID = re.compile(r"(?:speaker|spk|spkr|s)[ _-]?\d{1,4}|unknown speaker", re.I)  # diarization names speakers so
+ID = re.compile(r"(?:speaker|spk|spkr|s)[ _-]?\d{1,4}|unknown speaker", re.I)  # speaker names from diarization
 WORD = re.compile(r"[\w.'’&-]+")
 LOWER = re.compile(r"[a-z][a-z0-9._-]{1,15}")  # a user's name
 PARTICLES = frozenset(("of", "the", "de", "da", "di", "do", "du", "del", "della", "la", "le", "van", "von", "der",
                        "den", "ter", "ten", "al", "bin", "ibn", "and", "y", "e", "&"))
-MOST_WORDS, LONGEST = 5, 80  # the most words in a name, and the most characters in a label
+MOST_WORDS, LONGEST = 5, 80  # the maximum numbers of words in a name and of characters in a label
 
 
 class Label(NamedTuple):
@@ -42,7 +42,7 @@ def find_label(line: str, dashes: bool = False) -> Label | None:
 
 
 def _in_brackets(text: str) -> Label | None:
-    """`[SPEAKER_00]`, `[John Smith]:` or `(speaker 0)`."""
+    """Finds a label such as `[SPEAKER_00]`, `[John Smith]:` or `(speaker 0)`."""
     end = text.find({"[": "]", "(": ")"}.get(text[:1], "\n"))
     if end < 0:
         return None
@@ -53,7 +53,7 @@ def _in_brackets(text: str) -> Label | None:
 
 
 def _before_colon(text: str) -> Label | None:
-    """`John Smith:`, `**MAN 1:**`, `Anna (00:03):`."""
+    """Finds a label such as `John Smith:`, `**MAN 1:**` or `Anna (00:03):`."""
     colon = COLON.search(text)
     if not colon:
         return None
@@ -66,7 +66,7 @@ def _before_colon(text: str) -> Label | None:
 
 
 def _alone(line: str) -> Label | None:
-    """`SPEAKER_01` or `Anna Smith  1:02:10`, with nothing after it."""
+    """Finds a label such as `SPEAKER_01` or `Anna Smith  1:02:10`, with nothing after it."""
     text = line.strip("*_ \t")
     name = AFTER_NAME.sub("", text)
     if ID.fullmatch(name) or (name != text and not text.endswith("/") and is_name(name)):
@@ -75,7 +75,7 @@ def _alone(line: str) -> Label | None:
 
 
 def is_name(text: str) -> bool:
-    """Whether a text looks like the name of a speaker."""
+    """Returns whether a text looks like the name of a speaker."""
     if PHONE.fullmatch(text) or ID.fullmatch(text):
         return True
     words = text.split()

@@ -1,7 +1,7 @@
 """Reads TextGrids of Praat and of aligners, in the long and the short form.
 
 Source: www.fon.hum.uva.nl/praat/manual/TextGrid_file_formats.html. The reader takes the tiers of words, which are
-called `words`, another name in WORD_TIERS, or `speaker - words` (Montreal Forced Aligner). If there are none, every
+called `words`, another name in WORD_TIERS, or `speaker - words` (Montreal Forced Aligner). If none exist, every
 interval tier, except phones, is a speaker whose intervals may have many words. Other tiers stay unchanged.
 """
 
@@ -66,8 +66,8 @@ def choose_tiers(source: Source, tiers: list[Tier], name: str = "") -> list[Tier
 
 
 def intervals(source: Source, tier: Tier) -> list[Stretch]:
-    """Returns the intervals of a tier. Raises InputError if the tier has more or fewer than its size says, or if an
-    interval has no times."""
+    """Returns the intervals of a tier. Raises InputError if the number of intervals differs from the tier's size, or
+    if an interval has no times."""
     found, at = list[Stretch](), tier.start
     for match in [*INTERVAL.finditer(source.text, tier.start, tier.stop), None]:
         quote = source.text.find('"', at, match.start() if match else tier.stop)
@@ -96,7 +96,7 @@ def read_textgrid(source: Source, tier: str = "") -> Transcript:
     reader = TextReader(source, escapes=(('"', '""'),))
     tiers = find_tiers(source)
     chosen = choose_tiers(source, tiers, tier)
-    for stream, one in enumerate(tiers):  # checks all tiers: their sizes show if the file is whole
+    for stream, one in enumerate(tiers):  # checks all tiers: their sizes show whether the file is complete
         speaker = "" if len(chosen) == 1 else re.sub(r" - \w+$", "", one.name)
         for found in intervals(source, one):
             if one in chosen and source.text[found.start:found.stop].strip() not in SILENCE:

@@ -1,7 +1,7 @@
 """A transcript: the texts of a file, with what the file says about them, and the words of the texts.
 
 A reader takes a file apart into texts, such as a word of JSON, a line of a cue or a column of a CTM. Each text has a
-place in a document. After the words have got marks, the document is written with the new texts in these places.
+place in a document. After punctuation, the document is written with the new texts in these places.
 """
 
 import math
@@ -22,7 +22,7 @@ BLANKS = "\u200b\u2060\ufeff▁"
 WORD = re.compile(rf"[^\s{BLANKS}]+")
 BEGINS_WITH_BLANK = re.compile(rf"[\s{BLANKS}]")
 TO_BLANKS = str.maketrans(dict.fromkeys(BLANKS, " "))
-MARKS = ".,?!:;…\"'()[]<>«»“”-–—¿¡"  # a repeated word may differ in these and in letter case
+MARKS = ".,?!:;…\"'()[]<>«»“”-–—¿¡"  # a repeated word may differ in these characters and in case
 
 
 class Text(NamedTuple):
@@ -33,7 +33,7 @@ class Text(NamedTuple):
     begin: float = math.nan
     end: float = math.nan
     speaker: str = ""  # a name; empty if it is not known
-    confidence: float = math.nan  # the recogniser's; NaN if there is none
+    confidence: float = math.nan  # the recogniser's confidence; NaN if there is none
     segment: int = 0  # the segment of the file (a line, a cue) that the text is in
     stream: int = 0  # a model reads the texts of a stream as one text
     recording: str = ""  # the name of the recording, from whose start the times count
@@ -69,8 +69,8 @@ class Transcript:
     format: str  # the name of the format
     texts: list[Text]
     document: Document
-    repeats: list[Repeat] = field(default_factory=list)  # texts that repeat words of these texts
-    language: str = ""  # as the file names it; empty if it does not
+    repeats: list[Repeat] = field(default_factory=list)  # texts that repeat words of `texts`
+    language: str = ""  # the language that the file names; empty if it names none
     notes: list[str] = field(default_factory=list)  # how the file was read
     messages: list[str] = field(default_factory=list)  # problems that a user should check
     encoding: str = "utf-8"
@@ -107,7 +107,7 @@ class Script(NamedTuple):
     """How the words of a language are separated."""
 
     split: Callable[[str], list[str]]  # splits a text into words
-    with_words: Callable[[str, Sequence[str]], str]  # replaces the words of a text by an equal number of others
+    with_words: Callable[[str, Sequence[str]], str]  # replaces the words of a text by as many other words
     close: Callable[[str], str]  # removes the spaces that the language does not write from words joined by spaces
 
 
@@ -124,7 +124,7 @@ def in_order(texts: list[Text]) -> list[Text]:
 
 
 def with_words(text: str, words: Sequence[str]) -> str:
-    """Replaces the words of a text by an equal number of others; the spaces stay."""
+    """Replaces the words of a text by as many other words; the spaces stay."""
     return "".join(chain.from_iterable(zip_longest(WORD.split(text), words, fillvalue="")))
 
 

@@ -14,8 +14,8 @@ from punc.tokens.tokenizer import Tokenizer
 from punc.tokens.tokenizers.word import WordTokenizer
 from punc.tokens.vocabulary import Vocabulary
 
-# Former options that are now constants. A model saved by an older version may have one of the values listed
-# here: with it, the model computes the same as today, or its weights have other sizes and fail to load.
+# Former options that are now constants. A model saved by an older version may have one of the values listed here.
+# Such a model computes the same as a new model, or its weights have other sizes and fail to load.
 FORMER: dict[str, tuple[Any, ...]] = {
     "alphabet": (256,), "attention_dim": (64,), "character_dim": (50,), "character_hidden_dim": (50,),
     "cluster_bits": ("4,6,10,20",), "cnn_dropout": (0.2,), "embedding_dropout": (0.1,), "heights": (4,), "kernel": (3,),
@@ -55,7 +55,7 @@ def build(spec: dict[str, Any]) -> Model:
         kinds = {float: (float, int), str: (str, dict)}.get(type(default), type(default))
         value = options.get(option, default)
         if not isinstance(value, kinds) or isinstance(value, bool) != isinstance(default, bool):
-            raise InputError(f"{option}={str(value)[:40]} of {name}", f"give a value as the default, {default!r}")
+            raise InputError(f"{option}={str(value)[:40]} of {name}", f"give a value like the default, {default!r}")
     model = constructor(spec["vocabulary"], spec["labels"], **options)
     model.token_type = spec["token_type"]
     submodels = {option: submodel.spec for option, submodel in model.submodels.items()}

@@ -61,7 +61,7 @@ class ContextModel(LSTMModel):
         return self.output(hidden), (line[:, max(0, line.shape[1] - around):], *lstm_state)
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """The state has the last before + ahead tokens minus END, the number of tokens read, and the LSTMs' h and c."""
+        """Computes one step. State: the last before + ahead tokens minus END, the number of tokens read, h and c."""
         kept, count, *lstm_state = state
         line = torch.cat([kept + END, tokens], dim=1)
         hidden, after = self.lstms(self.features(line), (lstm_state[0], lstm_state[1]))
@@ -88,7 +88,7 @@ class WindowModel(NeuralModel):
     squared_error   minimize the paper's equation (1) instead of cross-entropy
     """
 
-    token_types = ("word", "subword")  # END must stand outside the text, but in characters it is the last token
+    token_types = ("word", "subword")  # END must not be part of a text, but a text of characters ends with it
     lookahead = 2
 
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = False,
@@ -119,7 +119,7 @@ class WindowModel(NeuralModel):
         return self.logits(vectors), state
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """The state has the last m − 1 tokens minus END."""
+        """Computes one step. The state has the last m − 1 tokens minus END."""
         line = torch.cat([state[0] + END, tokens], dim=1)  # (B, m)
         return self.logits(self.input.vectors_of(line).unsqueeze(1)), (line[:, 1:] - END,)
 

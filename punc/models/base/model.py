@@ -32,11 +32,11 @@ STEPS = 32  # steps that a model with a state computes together, so that their v
 class Model(nn.Module):
     """Maps the tokens of a stream and the pause in each slot to a distribution over labels in each slot."""
 
-    trained_by_gradient: bool  # whether it has the first group of methods below (with softmax defaults) or the second
+    trained_by_gradient: bool  # true: it has the first group of methods below (defaults: softmax); false: the second
     token_type: str = "word"  # the type of the tokens in the store that the model is trained on
     token_types: tuple[str, ...] | None = None  # the token types that the model can read; None: any
     lookahead: int | None = None  # how many tokens past a slot the model reads; None: the whole stream
-    reads_pauses: bool = False  # whether a model that reads left to right reads pauses
+    reads_pauses: bool = False  # whether the model reads pauses
     reads_turns: bool = False  # whether it reads changes of speaker, which `forward` gets with the pauses
     longest: int | None = None  # the maximum number of tokens that `traceable` reads at once; None: any number
     sequential: bool = False  # whether it scores label sequences; if so, `best_sequence` returns the best one
@@ -72,7 +72,7 @@ class Model(nn.Module):
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
         """Returns logits (B, T, L) and the new state, given tokens (B, T) int64, and pauses (B, T) in seconds or None.
-        NaN is an unknown pause. If the model `reads_turns`, pauses may be (B, T, 2). The second column is 1 where the
+        NaN is an unknown pause. If the model `reads_turns`, pauses may be (B, T, 2). Then the second column is 1 if the
         next word has another speaker."""
         raise NotImplementedError
 

@@ -21,7 +21,7 @@ LN10 = np.log(10)
 
 
 class Order(NamedTuple):
-    """The n-grams of one order. `keys` are sorted, int64 (M,); the others are natural logarithms, float32 (M,)."""
+    """The n-grams of one order. `keys`: sorted, int64 (M,). The other arrays: natural logarithms, float32 (M,)."""
 
     keys: np.ndarray
     log_probs: np.ndarray
@@ -41,8 +41,8 @@ class Backoff:
                 raise ValueError("not the arrays of an order")
 
     def contexts(self, history: np.ndarray) -> list[np.ndarray]:
-        """For each history (M, H) int64, the indices of its last 1, 2, … tokens as n-grams, each (M,). An index is −1
-        if the n-gram was not seen or contains the token −1."""
+        """Looks up the n-grams that end each history (M, H) int64: its last 1, 2, … tokens. Returns their indices, (M,)
+        for each length. An index is −1 if the n-gram was not seen or contains the token −1."""
         found = []
         for length in range(1, min(history.shape[1], len(self.orders) - 1) + 1):
             indices = history[:, -length]
@@ -55,7 +55,7 @@ class Backoff:
         return found
 
     def log_probs(self, contexts: list[np.ndarray], tokens: np.ndarray) -> np.ndarray:
-        """Returns log P(token | context), float32 (M,), given the result of `contexts` and tokens (M,), never −1."""
+        """Returns log P(token | context), float32 (M,), given the result of `contexts`. No token (M,) may be −1."""
         result = self.orders[0].log_probs[tokens]
         for below, order, context in zip(self.orders, self.orders[1:], contexts):
             seen = np.flatnonzero(context >= 0)

@@ -47,7 +47,7 @@ def prune(model: Backoff, threshold: float, begin: int, end: int) -> Backoff:
 
 
 def _grams(model: Backoff) -> list[np.ndarray]:
-    """For each order, the tokens of its n-grams, int32 (M, n)."""
+    """Returns the tokens of the n-grams of each order, int32 (M, n)."""
     grams = [np.arange(model.size, dtype=np.int32)[:, None]]
     for order in model.orders[1:]:
         last = (order.keys % model.size).astype(np.int32)
@@ -66,7 +66,7 @@ def _shorter_log_probs(model: Backoff, grams: np.ndarray) -> np.ndarray:
 
 
 def _left_over(contexts: int, prefix: np.ndarray, log_probs: np.ndarray) -> np.ndarray:
-    """For each context, 1 minus the sum of the probabilities of its explicit n-grams, float64 (contexts,)."""
+    """Returns, for each context, 1 minus the sum of the probabilities of its explicit n-grams, float64 (contexts,)."""
     return 1.0 - np.bincount(prefix, np.exp(log_probs, dtype=np.float64), contexts)
 
 

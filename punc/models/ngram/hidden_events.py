@@ -22,8 +22,7 @@ LogProbs = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def label_histories(tokens: int, labels: int) -> Iterator[LabelHistory]:
-    """Yields all label histories that `tokens` tokens up to a word can cover. The one with only empty labels is first.
-    """
+    """Yields all label histories that `tokens` tokens up to a word can cover. The first one has only empty labels."""
     if tokens <= 1:
         yield ()
         return
@@ -45,7 +44,7 @@ def visible(labels: LabelHistory, tokens: int) -> LabelHistory:
 
 def token_history(labels: LabelHistory, tokens: int, words: np.ndarray, slots: np.ndarray,
                   first_event: int) -> np.ndarray:
-    """For each slot, the last `tokens` tokens up to its word, (slots, tokens). Slot t follows words[t + tokens]."""
+    """Returns, per slot, the last `tokens` tokens up to its word, (slots, tokens). Slot t follows words[t + tokens]."""
     columns = [words[slots + tokens]]
     for back, label in enumerate(labels, 1):
         if label:
@@ -83,7 +82,7 @@ def _edges(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_
     states = list(label_histories(seen, labels))
     index = {state: i for i, state in enumerate(states)}
     follows = [[index[visible((label, *state), seen)] for label in range(labels)] for state in states]
-    # All streams in one line, each after a begin token. −1 before a begin token means that there is no token.
+    # All streams in one array, each after a begin token. −1 before a begin token means that there is no token.
     padded = np.full(n + len(offsets) * (seen + 1), -1, np.int64)
     lengths = np.diff(offsets)
     stream = np.repeat(np.arange(len(lengths)), lengths)

@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 WRITE_SIZE = 1 << 20  # tokens written at once
 RESERVED = "<s>", "</s>", "<unk>", "<UNK>"  # tokens of language models that are not words of a text
-UNKNOWN = "<UNK>"  # to lmplz, a word like any other; its own `<unk>` stands for words that are not in its text
+UNKNOWN = "<UNK>"  # an ordinary word for lmplz, whose own `<unk>` stands for words that are not in its text
 MOST_STATES = 10_000  # label histories of a model; with more, posteriors cannot be computed
 MEMORY = "1G"  # the memory that lmplz may use
 EM_ROUNDS, EM_TOLERANCE = 100, 1e-5
@@ -130,7 +130,7 @@ class Model(NonGradientModel):
         return result
 
     def _component_log_probs_of(self, data: StoreSet) -> np.ndarray:
-        """For each model, log P of every token (word or mark) of a labelled set, (models, M)."""
+        """Returns, for each model, log P of every token (word or mark) of a labelled set, (models, M)."""
         found, labels = [], np.asarray(data.labels)
         for begin, end in zip(data.offsets[:-1].tolist(), data.offsets[1:].tolist()):
             tokens = np.append(with_events(data.ids[begin:end], labels[begin:end], self.vocab), END)

@@ -4,10 +4,10 @@ A *template* is a kind of feature together with the words that it reads, such as
 integer, the *key*. A slot has at most one key of each template, except that a window can have any number of triggers.
 
     word[i..j]     the n-gram of the words i to j around the slot: 0 is the word before it, 1 the word after it
-    shape[i]       the shape of word i: each run of letters becomes a or A, each run of digits 0; the rest is unchanged
+    shape[i]       the shape of word i: each run of letters becomes a or A, each run of digits 0; others stay
     suffix3[i]     the last three characters of word i, if it has more than three
     cluster4[i]    the first four bits of the Brown cluster of word i
-    lm[l]          the posterior of label l by another model, as log-odds in steps of LM_STEP
+    lm[l]          the posterior of label l from another model, as log-odds in steps of LM_STEP
     trigger[n]     a trigger of n words in the window
 
 The unknown word and END have no shape, suffix or cluster. The form of a new word has a shape and a suffix, but no
@@ -70,12 +70,13 @@ def shape_table(words: Sequence[str]) -> np.ndarray:
 
 def suffix_table(words: Sequence[str], length: int) -> np.ndarray:
     """Returns, for each word, a number for its last `length` characters, int32 (V,). The number is −1 for special
-    tokens, and for words that are not longer than that."""
+    tokens and for words of at most `length` characters."""
     return _numbered([None if i <= END else _suffix(word, length) for i, word in enumerate(words)])
 
 
 def _suffix(word: str, length: int) -> str | None:
-    """Returns the last `length` characters of a word or form; None if the word is not longer, or the form shorter."""
+    """Returns the last `length` characters of a word or form. Returns None for a word of at most `length` characters,
+    and for a form whose suffix is shorter."""
     form = parse_form(word)
     if form:
         return form[1][-length:] if len(form[1]) >= length else None
@@ -116,7 +117,7 @@ def templates(window: int, ngram: int, tables: Sequence[str], lm_labels: int, tr
     """Returns the templates of a model.
 
     tables          names of the word tables
-    lm_labels       number of labels whose posteriors by another model are features
+    lm_labels       number of labels whose posteriors from another model are features
     trigger_ngram   length of the longest triggers
     """
     result = [Template("word", first, n) for n in range(1, ngram + 1) for first in range(1 - window, window - n + 2)]
@@ -131,7 +132,7 @@ class Finder:
 
     tables          for each word table, a number for each word of the vocabulary (V,)
     triggers        the sorted keys of the triggers of 1, 2, … words
-    before, after   how many words the trigger window has up to a slot, and after it
+    before, after   how many words the trigger window has before a slot, and after it
     """
 
     def __init__(self, vocab: int, tables: dict[str, np.ndarray], triggers: Sequence[np.ndarray], before: int,
@@ -185,7 +186,7 @@ def odds_step(log_probs: np.ndarray) -> np.ndarray:
 
 def attributes(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[np.ndarray],
                slots: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the feature numbers of all slots, int64 (M,), and ends (slots,): slot i has [ends[i − 1]:ends[i]].
+    """Returns the feature numbers of all slots, int64 (M,), and ends (slots,): slot i has numbers[ends[i − 1]:ends[i]].
 
     found    the result of `Finder.keys`
     tables   for each template, the sorted keys that are features; features are numbered in this order, from 0
@@ -226,9 +227,9 @@ def ngram_keys(ids: np.ndarray, n: int, vocab: int) -> np.ndarray:
 
 def runs(ids: np.ndarray, offsets: np.ndarray, n: int, vocab: int, before: int, after: int,
          wanted: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Finds, for each n-gram of the words (N,), the slots whose windows contain it. `wanted`: only for these keys.
-    Returns runs of slots as three int64 arrays (M,): the key of the n-gram, the first slot, and the last slot. Runs are
-    sorted by key and slot; runs of the same key are disjoint. The keys in `wanted` must be sorted."""
+    """Finds, for each n-gram of the words (N,), the slots whose windows contain it. `wanted`: the sorted keys of the
+    n-grams to find; None: all. Returns runs of slots as three int64 arrays (M,): the key of the n-gram, the first slot,
+    and the last slot. Runs are sorted by key and slot; runs of the same key are disjoint."""
     keys = ngram_keys(ids, n, vocab)
     starts = np.arange(len(keys))
     if wanted is not None:
@@ -252,7 +253,7 @@ def select(ids: np.ndarray, labels: np.ndarray, offsets: np.ndarray, vocab: int,
            before: int, after: int, min_count: int, longest: int = 3) -> list[np.ndarray]:
     """Returns the keys of the triggers of all marks, as one sorted array for each length from 1 to `longest` words.
 
-    number      maximum number of triggers of a mark; ties go to n-grams in the windows of more marks, then to shorter
+    number      maximum number of triggers of a mark; if equal, n-grams near more marks, then shorter ones, come first
     min_count   a trigger of p is in the windows of at least this many marks p; otherwise rare n-grams would win,
                 because their mutual information is large
     """

@@ -4,11 +4,11 @@ The paper gives no size of the window, length of n-grams or number of triggers; 
 language model on the CRF's training text, because its posteriors would be better there than on other text.
 
 CRFsuite (Okazaki 2007; python-crfsuite, the extra `crf`) trains by L-BFGS, with OWL-QN for L1. Decoding does not need
-CRFsuite. For training, long streams are cut into chunks, whose features see past the cut. They are decoded in
-overlapping chunks.
+CRFsuite. For training, long streams are cut into chunks; features also read words beyond the cuts. For decoding, they
+are cut into overlapping chunks.
 
 In a store of words, a word outside the vocabulary is `<unk>` and has no shape or suffix. A store with --token-type form
-keeps shapes and suffixes (`tokens.tokenizers.form`). Use --min-count 1, because rare features are left out here.
+keeps shapes and suffixes (`tokens.tokenizers.form`). Use --min-count 1, because this model leaves out rare features.
 
     punc make-store --token-type form --labels conf/labels.txt data/store_form data/train data/dev
     punc train --model word_crf --train-set train --dev-set dev data/store_form exp/CRF
@@ -154,7 +154,7 @@ class Model(NonGradientModel):
             clusters = features.read_clusters(self.clusters)
             known = sum(word in clusters for word in words)
             if not known:
-                raise InputError("no word of the vocabulary is here", "name one of this language", self.clusters)
+                raise InputError("no word of the vocabulary is here", "name clusters of this language", self.clusters)
             logger.info("%s: clusters of %d of %d words", self.clusters, known, len(words))
             tables |= {f"cluster{bits}": features.cluster_table(words, clusters, bits) for bits in CLUSTER_BITS}
         return tables
@@ -209,7 +209,7 @@ def log_marginals(scores: np.ndarray, transitions: np.ndarray, offsets: np.ndarr
     transitions   (L, L) the score of a label (row) followed by another (column)
 
     The influence of one label on another fades with their distance, so a chunk needs only some slots on both sides.
-    Chunks of similar length are computed together, so that a Python loop over the slots of one chunk is enough.
+    Chunks of similar length are computed together, so one Python loop over slots serves a whole batch of chunks.
     """
     result = np.empty(scores.shape, np.float32)
     chain = LinearChain(scores.shape[1])

@@ -27,7 +27,7 @@ class Format(BaseFormat):
     takes = ("lowercase", "utt_words")
 
     def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
-        """As `Format.prepare`. Leaves out ids that have only silences. Needs memory for one stream."""
+        """Like `Format.prepare`. Leaves out ids that have only silences. Needs memory for one stream."""
         if len(inputs) > 1:
             raise InputError(f"{len(inputs)} inputs", "give one CTM, or a directory of CTMs")
         counts, repairs = Counter[str](), Counter[str]()
@@ -35,7 +35,7 @@ class Format(BaseFormat):
         output = Path(os.path.abspath(output))
         with new_data_dir(output, "punct", TURNS) as tmp:  # old labels would not fit the new words
             write_utterances(tmp, output, self._utterances(index, sorted_streams(index), counts))
-            counts += repairs  # before the words are read again
+            counts += repairs  # now, because the next line reads the words again and would count repairs twice
             write_ctm(tmp / "ctm", (word for _, words, _ in timings(index, sorted_streams(index)) for word in words))
         return counts
 

@@ -58,13 +58,13 @@ class Format(TextFormat):
         for i, line in enumerate([*lines, rest]):
             if i < len(lines) or line:
                 passage = self.passage(line, repairs)
-                # At a blank line, an utterance ends before it is known if another speaker follows.
+                # With `speaker`, skip blank lines: they would end an utterance before the next speaker is known.
                 if passage.words or passage.lead or not self.options.speaker:
                     yield passage._replace(end=i < len(lines))
 
     def said(self, text: str, repairs: Counter[str], line_start: bool = True) -> str:
         """Applies the options `remove` and `clean`; counts the remaining text that is not speech."""
-        text = re.sub(self.options.remove, " ", text) if self.options.remove else text  # Python caches expressions
+        text = re.sub(self.options.remove, " ", text) if self.options.remove else text  # `re` caches expressions
         text = self._not_speech.read(text, repairs, line_start)
         return WITH_BLANKS.sub("...", text) if self.options.abbreviations else text
 

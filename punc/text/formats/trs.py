@@ -1,8 +1,8 @@
-"""Transcriber's transcripts (.trs), with times: the data directory has `segments`.
+"""Transcriber's transcripts (.trs), with times; the data directory gets `segments`.
 
 The recording has the file's name. An utterance is the text from one `<Sync>` to the next, or to the end of the turn.
-Its speaker id consists of the recording and the turn's speaker. Events, comments and backgrounds are left out. Kaldi
-requires a `wav.scp` with `segments`: it names a `.wav` with the transcript's name next to the transcript, even if that
+Its speaker id consists of the recording and the turn's speaker. Events, comments and backgrounds are left out. The
+`wav.scp`, which Kaldi requires with `segments`, names a `.wav` next to the transcript, with the same name, even if that
 file does not exist.
 
 These repairs are counted:
@@ -172,15 +172,15 @@ class Format(BaseFormat):
         self._text = prose.Format(options)
 
     def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
-        """As `Format.prepare`. Also raises InputError for two files with one name, and for two utterances of a speaker
-        that begin at the same time."""
+        """Like `Format.prepare`. Also raises InputError for two files with one name, and for two utterances of one
+        speaker that begin at the same time."""
         counts, repairs, files = Counter[str](), Counter[str](), dict[str, StrPath]()
         found: dict[str, tuple[Utterance, str]] = {}  # id → utterance, and its line in `segments` without the id
         for path in inputs:
             recording = legal_id(Path(path).stem)
             if recording in files:
                 raise InputError(f"a second file is called '{recording}'", "rename it", path)
-            if not os.path.abspath(path).isprintable():  # nor are bytes that are not UTF-8
+            if not os.path.abspath(path).isprintable():  # false for bytes that are not UTF-8
                 raise InputError("no line of wav.scp can have this name", "rename the file or its directory", path)
             files[recording] = path
             for utterance, part in self._utterances(path, recording, repairs):
@@ -221,5 +221,5 @@ class Format(BaseFormat):
 
 
 def legal_id(name: str) -> str:
-    """Makes a name a part of an id. Its characters keep speakers in the order of their utterances."""
+    """Converts a name to a part of an id. It gets no hyphen, so that speakers are sorted like their utterances."""
     return stream_name(name).replace("-", "_")

@@ -20,7 +20,7 @@ def characters_of(word: str) -> list[str]:
 
 
 class ClassTokenizer(LookupTokenizer):
-    """One token per word: its own, else its class, else UNK."""
+    """One token per word: the word itself, or its class if the word is not in the vocabulary, or else UNK."""
 
     token_type = "class"
     by_character = True

@@ -30,11 +30,11 @@ class EncoderTokenizer(PieceTokenizer):
     """One or more tokens per word. `start` and `end`: the encoder's ids of the special pieces around a text, such as
     [CLS] and [SEP].
 
-    Raises InputError if the content is not a tokenizer, or if the package `tokenizers` is missing.
+    Raises InputError if the content is not a tokenizer, and ModuleNotFoundError without the package `tokenizers`.
     """
 
     token_type = "encoder"
-    context = 32  # a little is enough because the encoder's windows overlap, too
+    context = 32  # a small context is enough because the encoder's windows overlap, too
     meaning = "a piece of a word, cut by a pre-trained encoder's tokenizer; --vocab names the encoder's directory"
 
     file = FILE

@@ -1,6 +1,6 @@
 """Words as tokens; a word that is not in the vocabulary becomes its form.
 
-A form has the number of last letters, the word's shape, and its last letters: `<form:3:a:ing>` for `blogging`. In a
+A form has the word's shape, its last letters, and their number: `<form:3:a:ing>` for `blogging`. In a
 shape, a or A stands for a run of letters, and 0 for a run of digits. A vocabulary contains the forms of all words from
 which it is made. A new word becomes its form, or a form with fewer last letters: `<form:2:a:ng>`, `<form:1:a:g>`,
 `<form:0:a:>`. So a model that reads shapes and suffixes knows the shapes and suffixes of new words (`models.word_crf`).
@@ -16,7 +16,7 @@ from punc.tokens.tokenizer import AGAIN, Encoding, LookupTokenizer
 from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, most_frequent
 
 PREFIX = "<form:"
-SUFFIX = 3  # the most last letters in a form
+SUFFIX = 3  # the maximum number of last letters in a form
 
 
 class FormTokenizer(LookupTokenizer):
