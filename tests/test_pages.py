@@ -414,4 +414,4 @@ def test_readme_output_of_mini_is_that_of_its_page():
 
 def test_committed_pages_of_mini_say_that_its_speech_is_synthetic():
     for path in [ROOT / "egs/mini/RESULTS.md", *ROOT.glob("egs/mini/results/*.md")]:
-        assert "The speech is synthetic and its pauses are drawn by mark" in path.read_text(encoding="utf-8")
+        assert "The speech is synthetic and its pauses are simulated from the marks" in path.read_text(encoding="utf-8")

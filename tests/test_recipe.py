@@ -425,7 +425,7 @@ def test_run_again_changes_nothing(finished):
     assert state() == before
     assert pages() == results
     assert (finished / "exp/RESULTS.md").read_text() in printed
-    assert "The speech of this corpus is synthetic and its pauses are drawn by mark" in printed
+    assert "The speech of this corpus is synthetic and its pauses are simulated from the marks" in printed
 
 
 def test_run_one_system_keeps_rows_of_others(finished):
