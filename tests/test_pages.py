@@ -334,7 +334,7 @@ def page_of(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_committed_findings_follow_their_cells(page):
-    """A cell that changes changes the findings; a typed figure and a reference to nothing are errors."""
+    """If a cell changes, so do the findings. A typed figure, or a reference to a missing cell, is an error."""
     options, data, published = page_of(page)
     text = (recipe_of(page) / options.findings).read_text(encoding="utf-8")
     declared = {*options.systems.split(), *options.sets.split()}

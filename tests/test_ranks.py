@@ -243,7 +243,7 @@ def test_ranks_have_the_losses_of_one_process(pair, name):
 
 
 def texts_and_losses(lines):
-    """A log without its losses and the parts that change from run to run; and the losses."""
+    """Returns a log without its losses and the parts that change from run to run, and the losses."""
     lines = [re.sub(r"dev F1.*", "", line) for line in lines]
     loss = r"\d+\.\d{5}"
     found = [float(number) for line in lines for number in re.findall(loss, line)]
@@ -275,7 +275,7 @@ def test_run_continues_with_more_and_with_fewer_ranks(pair):
 
 
 def test_run_continues_within_an_epoch_with_as_many_ranks(pair):
-    """It continues where it stopped: later losses are those of an uninterrupted run, bit for bit."""
+    """It continues where it stopped: later losses equal those of an uninterrupted run, bit for bit."""
     for rank in range(2):
         whole, rest = (torch.load(pair / f"losses-{name}.{rank}") for name in ("linear", "two-two"))
         assert rest == whole[2:]

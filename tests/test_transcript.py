@@ -202,7 +202,7 @@ def test_transcript_recording_with_a_slash_stays_in_its_directory(model, tmp_pat
 
 @pytest.mark.parametrize("options", [{}, {"marks": "keep"}, {"marks": "replace"}])
 def test_transcript_existing_marks_are_not_doubled(tmp_path, options):
-    """In a CTM of punctuated words, tags stay the same, and they are not in subtitles."""
+    """In a CTM of punctuated words, tags do not change; subtitles leave them out."""
     (tmp_path / "data").mkdir()
     (tmp_path / "data/utt2spk").write_text("r r\n")
     said = ["Hello,", "how", "are", "you?", "<noise>", "I'm", "fine,", "thanks!"]

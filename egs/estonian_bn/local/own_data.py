@@ -55,7 +55,7 @@ def of_table(data: DataDir, reader: TextReader) -> Iterator[Utterance]:
     for utterance in data.utterances():
         words, labels = read(" ".join(utterance.words), reader)
         if not words:
-            raise InputError(f"no word in '{utterance.id}'", "take it out: utils/fix_data_dir.sh", data.path / "text")
+            raise InputError(f"no word in '{utterance.id}'", "remove it: utils/fix_data_dir.sh", data.path / "text")
         yield Utterance(utterance.id, utterance.stream, words, labels)
 
 
@@ -66,7 +66,7 @@ def of_texts(files: Sequence[Path], reader: TextReader) -> Iterator[Utterance]:
             text = " ".join(decode_line(line, file, number) for number, line in enumerate(lines, 1))
         words, labels = read(text, reader)
         if not words:
-            raise InputError("no word in it", "take it out, or get it again", file)
+            raise InputError("no word in it", "remove the file, or get it again", file)
         yield Utterance(file.stem, file.stem, words, labels)
 
 
