@@ -251,7 +251,7 @@ def test_windows_boundaries(monkeypatch):
     assert align._windows(np.array(ref), np.array(hyp)) == [(14, 14)]
     hyp[14:16] = [4, ref[15]]
     assert align._windows(np.array(ref), np.array(hyp)) == [(21, 21)]
-    hyp[9:15] = [0, *ref[9:13], 1]  # only in the hypothesis it begins in the third quarter
+    hyp[9:15] = [0, *ref[9:13], 1]  # it begins in the third quarter only in the hypothesis
     assert align._windows(np.array(ref), np.array(hyp)) == [(21, 21)]
 
 

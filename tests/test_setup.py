@@ -85,7 +85,7 @@ def test_setup_after_failure_is_repeated(checkout):
 
 
 def test_setup_with_the_pip_that_is_there(checkout):
-    """The pip of constraints.txt comes first; if it is not available, the old one installs the rest."""
+    """The pip of constraints.txt is installed first; if it is not available, the old pip installs the packages."""
     result, asked = set_up(checkout, REFUSED="install --no-compile pip==")
     assert result.returncode == 0
     assert "pip is not updated: " in result.stderr

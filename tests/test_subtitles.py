@@ -268,7 +268,7 @@ def test_srt_and_vtt_to_the_letter():
 
 
 def parse(text, header=""):
-    """A small parser of SRT and WebVTT: (begin, end, lines) of each cue."""
+    """A small parser for SRT and WebVTT. Returns (begin, end, lines) of each cue."""
     assert text.startswith(header)
     found = []
     for block in text[len(header):].strip("\n").split("\n\n"):

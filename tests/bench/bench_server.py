@@ -190,7 +190,7 @@ def requests(port: int, number: int, count: int, size: int, delays: list[float])
 
 
 def in_threads(count: int, run: Callable[[int], None]) -> float:
-    """How long some calls take, with some at a time."""
+    """Returns the seconds that `count` calls of `run` take at the same time."""
     begin = time.perf_counter()
     with ThreadPoolExecutor(count) as pool:
         list(pool.map(run, range(count)))
