@@ -51,7 +51,7 @@ def read(text: str, reader: TextReader) -> tuple[list[str], list[str]]:
 
 
 def of_table(data: DataDir, reader: TextReader) -> Iterator[Utterance]:
-    """Yields the utterances of a Kaldi directory with punctuated text. Raises InputError for one without a word."""
+    """Yields the utterances of a Kaldi directory with punctuated text. Raises InputError if one has no word."""
     for utterance in data.utterances():
         words, labels = read(" ".join(utterance.words), reader)
         if not words:
@@ -60,7 +60,7 @@ def of_table(data: DataDir, reader: TextReader) -> Iterator[Utterance]:
 
 
 def of_texts(files: Sequence[Path], reader: TextReader) -> Iterator[Utterance]:
-    """Yields each recording's text as one utterance, which is a stream. Raises InputError for one without a word."""
+    """Yields each recording's text as one utterance, which is a stream. Raises InputError if a text has no word."""
     for file in sorted(files, key=lambda file: file.stem.encode()):
         with open_input(file) as lines:
             text = " ".join(decode_line(line, file, number) for number, line in enumerate(lines, 1))

@@ -59,7 +59,7 @@ add_options() {
 # targets TEACHER STORE SET …: writes the teacher's posteriors for sets, which its students learn.
 targets() { punc soft-targets --context 64 $exp/$1 $data/$2 $exp/$1/targets "${@:3}"; }
 
-# Train the teachers, then write their targets, then train all others.
+# Train the teachers, then write their targets, then train all other systems.
 train_systems() {
   local system texts="text calls_text calls calls_clean"
   for system in $(in_stage 4a); do
