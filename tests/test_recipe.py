@@ -102,7 +102,7 @@ def test_data_of_another_label_set_are_refused(tmp_path, body):
     assert script(tmp_path, body) == ([], "", 0)
     (tmp_path / "data/dev/punct.labels").write_text("O w\nPERIOD w. . !\n")
     assert script(tmp_path, body) == ([], (
-        f"{tmp_path.name}/run.sh: data/dev was made with another label set than conf/labels.txt; remove the data, and "
+        f"{tmp_path.name}/run.sh: data/dev was made with another label set than conf/labels.txt; remove the data and "
         f"everything made from them: cd {tmp_path} && rm -r data exp\n"), 1)
 
 
