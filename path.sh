@@ -1,5 +1,5 @@
-# Puts `punc` and utils/ on PATH, and installs what is missing. Every recipe sources it (`. ../../path.sh`); you can do
-# so, too, in bash, from any directory.
+# Puts `punc` and utils/ on PATH, and installs what is missing. Every recipe sources it (`. ../../path.sh`). You can
+# source it too, in bash, from any directory.
 # shellcheck shell=bash disable=SC2128  # zsh and sh have no array BASH_SOURCE
 
 PUNC_ROOT=$(CDPATH='' cd -- "$(dirname "${BASH_SOURCE:-$0}")" && pwd -P)

@@ -62,7 +62,7 @@ def streaming_logits(model, tokens):
 
 
 def random_model(directory, labels, words, name="t_lstm", options=None, std=None):
-    """Write a model of random weights, by default a T-LSTM whose labels depend on many words before."""
+    """Write a model with random weights, by default a T-LSTM whose labels depend on many earlier words."""
     import torch
 
     from punc.models.base import create, save
@@ -105,7 +105,7 @@ def toy_labels(task, words, pauses):
 
 
 def toy_utterances(task, lengths, rng):
-    """An utterance of random words for each length, each a stream."""
+    """For each length, an utterance of random words, which is a separate stream."""
     for number, length in enumerate(lengths):
         words = rng.choice(WORDS, length).tolist()
         pauses = rng.choice(np.array([0, 0.1, 0.5, 0.6, 0.9, 1.0], np.float32), length)

@@ -23,7 +23,7 @@ def posteriors(labels, rng):
 
 
 def worsened(labels, rng, share):
-    """Labels with a share drawn again."""
+    """The labels, with a share of them drawn again."""
     return [str(rng.choice(NAMES)) if rng.random() < share else name for name in labels]
 
 

@@ -251,7 +251,7 @@ def test_windows_boundaries(monkeypatch):
     assert align._windows(np.array(ref), np.array(hyp)) == [(14, 14)]
     hyp[14:16] = [4, ref[15]]
     assert align._windows(np.array(ref), np.array(hyp)) == [(21, 21)]
-    hyp[9:15] = [0, *ref[9:13], 1]  # it begins in the third quarter of the hypothesis alone
+    hyp[9:15] = [0, *ref[9:13], 1]  # it begins in the third quarter only in the hypothesis
     assert align._windows(np.array(ref), np.array(hyp)) == [(21, 21)]
 
 
@@ -335,7 +335,7 @@ def test_align_words_one_word_repeated():
 
 
 def test_align_words_memory_is_linear():
-    """A table of all word pairs would take 2.5 GB here, as bits 600 MB."""
+    """A table of all word pairs would take 2.5 GB here, or 600 MB with one bit a pair."""
     random = np.random.default_rng(5)
     ref = random.integers(0, 1000, 50_000).astype(str).tolist()
     hyp = random.integers(0, 1000, 50_000).astype(str).tolist()

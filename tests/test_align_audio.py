@@ -201,7 +201,7 @@ def test_align_without_recordings(place):
     os.remove(place / "wav/b.wav")
     done = align(place, "--aligner", "mfa")
     assert done.returncode == 1
-    assert "no recording of these texts; name it as they are, NAME.wav\n" in done.stderr
+    assert "no recording of these texts; give each recording the name of its text, NAME.wav\n" in done.stderr
 
 
 @pytest.mark.parametrize(("make", "message"), [

@@ -203,7 +203,7 @@ def test_draw_has_the_word_error_rate_that_was_asked_for(wer):
     words, marks, first = text(rng, 100_000)
     found = table().at_wer(wer, np.bincount(words, minlength=5), marks.mean())
     drawn = draw(found, words, marks, first, rng)
-    # By the drawn edits; the edit distance is lower, because fewer edits can explain some of them.
+    # Counts the drawn edits. The edit distance is lower, because fewer edits can explain the same change.
     lengths = np.bincount(drawn.source, minlength=len(words))
     edits = np.where(drawn.kept, lengths - 1, np.maximum(lengths, 1)).sum()
     assert edits / len(words) == pytest.approx(wer, rel=0.05)

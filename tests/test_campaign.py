@@ -41,7 +41,7 @@ QUICK = [name for name in KINDS if not name.startswith(("model ", "packed ")) or
 
 @pytest.fixture(scope="module")
 def place():
-    """A folder for inputs, next to what is made once for many of them."""
+    """A folder for inputs, next to files that are made once for many inputs."""
     logging.disable()
     with tempfile.TemporaryDirectory() as folder:
         yield Path(folder)
@@ -57,7 +57,7 @@ def make(kind, place, seed=1):
 
 
 def lost(kind, data, read):
-    """How many words of a file are neither read nor named."""
+    """How many words of a file are neither read nor reported as left out."""
     return (counted(kind.visible(data)) - found(read.words)).total() - read.named
 
 
@@ -106,10 +106,10 @@ def test_words_in_are_words_out_or_named(name, place, data):
 
 @pytest.mark.parametrize("name", QUICK)
 def test_no_file_runs_code(name, place):
-    """Each file that a reader opens is replaced by pickles and by what would run if it were evaluated."""
+    """Each file that a reader opens is replaced by pickles, and by code that would run if it were evaluated."""
     kind, marker = KINDS[name], place / "ran"
     for file in kind.mutated:
-        for payload in mutate.payloads(marker)[1:11:3]:  # a pickle by itself, after PKL, after NUMPY; and code
+        for payload in mutate.payloads(marker)[1:11:3]:  # a pickle: alone, after PKL, after NUMPY; and code
             folder = make(kind, place)
             if (folder / file).is_file():
                 (folder / file).write_bytes(payload)
@@ -130,8 +130,8 @@ DANGEROUS = re.compile(r"(?<![\w.])(eval|exec|compile)$|\b(load_ark|load_mat|loa
 
 
 def test_every_loader_is_safe():
-    """Every loading function in the program refuses code in the file by its arguments, or is listed here."""
-    # punc.models.base.load, which reads by read_checkpoint; protobuf's, of a packed model
+    """Each call that loads a file has arguments that refuse code in the file, or is listed here."""
+    # punc.models.base.load, which calls read_checkpoint; protobuf's load, for packed models
     safe = {"json.loads", "load", "onnx.load"}
     for path in PUNC.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

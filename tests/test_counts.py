@@ -27,7 +27,7 @@ def labels():
 
 
 def make_dir(path, *texts):
-    """A data directory of texts like `s-1 i am . are you ?`: the utterance's id, its stream's before the `-`; words."""
+    """A data directory of texts like `s-1 i am . are you ?`: the utterance's id (the stream's before `-`); words."""
     utterances = []
     for text in texts:
         key, *tokens = text.split()

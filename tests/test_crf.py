@@ -314,7 +314,7 @@ def test_spelled_words_are_read_as_words_of_the_vocabulary(options, batch_size):
 
 @pytest.mark.parametrize("options", [{}, {"crf": False}])
 def test_spelled_words_have_the_loss_and_gradients_of_words(options):
-    """Slots in the middle of a text alone count, as in a chunk with context."""
+    """Only slots in the middle of the text count, as in a chunk with context."""
     words, names = ["tot", "a", "ahead", "h", "the", "to"], [-1, 0, 1, 2, 1, -1]
     losses, grads = [], []
     for model in spelled_twins(unknown=0.0, dropout=0.0, **options):

@@ -1,4 +1,4 @@
-"""Files: errors a user can act on; written whole or not at all."""
+"""Files: errors a user can act on; written completely or not at all."""
 
 import contextlib
 import errno
@@ -154,7 +154,7 @@ def test_atomic_dir_directory_in_the_place_of_a_file(tmp_path):
 
 
 def test_atomic_dir_error_while_files_move_leaves_an_unfinished_directory(tmp_path, monkeypatch):
-    """The result is the same as after a kill: there is no key, and the rest is marked as ours."""
+    """The result is the same as after a kill: the key file is missing, and the remaining files are marked as ours."""
     (tmp_path / "key").write_text("1")
     (tmp_path / "mine").write_text("kept")
     writing = atomic_dir(tmp_path, "key")
@@ -183,7 +183,7 @@ class Killed(BaseException):
 
 
 def test_atomic_dir_killed_at_any_change_is_old_or_new_or_has_no_key(tmp_path, monkeypatch):
-    """After a kill, files of two generations are never together, and only a whole directory has the key."""
+    """After a kill, files of two generations are never together, and only a complete directory has the key file."""
     at, seen = 0, set()
     calls = {name: getattr(os, name) for name in CHANGES}
     while True:
@@ -309,7 +309,7 @@ def test_atomic_file_leftover_that_goes_meanwhile(tmp_path, monkeypatch):
 
 
 def test_atomic_file_removed_before_it_is_locked(tmp_path, monkeypatch):
-    """Another process takes the new file for a leftover: this one makes another."""
+    """If another process removes the new file as a leftover, this process makes a new one."""
     flock, removed = fcntl.flock, []
 
     def other_is_faster(file, operation):

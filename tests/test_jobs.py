@@ -275,7 +275,7 @@ if __name__ == "__main__":
 
 
 def parent_of(function, folder, script):
-    """The command line of a process that maps a function of this module, with a folder, over its tasks."""
+    """The command line of a process that runs a function of this module, with a folder, on several tasks."""
     script.write_text(PARENT)
     return [sys.executable, script, Path(__file__).parent, function, folder]
 

@@ -21,7 +21,7 @@ def timed(key, *said, unit=1.0, begin="start", end="end", length=False, **more):
 
 
 def item(word, begin=None, end=None, **more):
-    """An item of Amazon Transcribe; without times, a mark."""
+    """An item of Amazon Transcribe: a word, or, without times, a mark."""
     times = {"start_time": str(begin), "end_time": str(end)} if begin is not None else {}
     return {**times, "type": "pronunciation" if times else "punctuation",
             "alternatives": [{"confidence": "0.9", "content": word}], **more}

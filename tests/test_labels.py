@@ -156,7 +156,7 @@ TRAIN = ["train", "--model", "t_lstm", "--embedding-dim", "2", "--hidden-dim", "
 
 
 def run(place, subcommand, *arguments):
-    """The exit status of a command whose names in FILES are paths in `place`."""
+    """Run a command, with paths in `place` for the names in FILES. Returns its exit status."""
     return command.main([subcommand, *(str(place / one) if one in FILES else one for one in arguments)])
 
 

@@ -1,6 +1,6 @@
 """Words that arrive one by one, with pauses, get the labels of the whole stream as soon as the model allows.
 
-Words with marks, tags and numbers are written as those of a file.
+Words with marks, tags and numbers are written as in a file.
 """
 
 import math
@@ -98,7 +98,7 @@ def test_tokens_of_words_that_wait_for_the_next(tmp_path):
 
 
 def split(model, at):
-    """The labels of WORDS with `decide` after `at` of them, and the labels that are decided there."""
+    """The labels of WORDS if `decide` is called after `at` words, and the labels that this call returns."""
     stream, found = open_stream(model, writer(model)), []
     for word in WORDS[:at]:
         found += stream.push(word)

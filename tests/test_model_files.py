@@ -144,7 +144,7 @@ def test_model_class_unknown_name():
 @pytest.mark.parametrize(("option", "value"), [("hidden_dim", 4.0), ("hidden_dim", True), ("pauses", 1),
                                                ("hidden_dim", [4])])
 def test_load_options_of_other_types(directory, option, value):
-    """PyTorch takes some of these, and fails in the middle of a text."""
+    """PyTorch accepts some of these files, and fails in the middle of a text."""
     content = torch.load(directory / "final.pt", weights_only=True)
     content["spec"]["options"][option] = value
     torch.save(content, directory / "final.pt")
@@ -264,7 +264,7 @@ def test_spelling_invalid_sizes(sizes, option):
 
 @pytest.mark.parametrize("number", [-1, OTHER + 1 + 64])
 def test_spelling_of_a_broken_file(number):
-    """A character without a vector would be an index error in the middle of a text."""
+    """A character without a vector would cause an index error in the middle of a text."""
     spelling = made()
     weights = {name: weight.clone() for name, weight in spelling.state_dict().items()}
     weights["table"][3, 0] = number

@@ -278,7 +278,7 @@ def test_encoder_of_other_pieces_or_kinds(stores, place, tmp_path):
 
 
 def test_load_huge_encoder_is_refused(stores, place, tmp_path):
-    """A file with an encoder that would take all memory is not a model."""
+    """A file that describes an encoder too large for the memory is refused."""
     model = create(stores, place, "bert")
     model.tokenizer.write(tmp_path)
     model.labels.write(tmp_path / "labels.txt")
@@ -303,7 +303,7 @@ def test_load_encoder_with_other_special_pieces(stores, place, tmp_path, start):
 @given(lengths=st.lists(st.integers(1, 60), min_size=1, max_size=4), size=st.integers(3, 20), overlap=st.integers(0, 8),
        at_once=st.integers(1, 9), more=st.booleans())
 def test_in_windows_gives_each_token_its_surroundings(lengths, size, overlap, at_once, more):
-    """A layer that returns the tokens around each one sees `overlap` true ones on either side."""
+    """A layer that reads the tokens around each token gets `overlap` real tokens on either side."""
     overlap = min(overlap, (size - 1) // 2)
     width = max(lengths)
     tokens = torch.full((len(lengths), width), END)

@@ -125,7 +125,7 @@ def test_read_speech_with_times(make):
 
 
 def test_conversations_with_speakers(make):
-    """Texts 0 and 6, 1 and 7, … are of the same speakers; a host is in all of them."""
+    """Texts 0 and 6, 1 and 7, … have the same speakers; a host speaks in all texts."""
     corpus = make(speakers=True)
     speakers = {name: {"host", f"guest{number % 6}"} for number, name in enumerate(corpus.words)}
     (corpus.folder / "speakers").write_text("".join(f"{name} {' '.join(who)}\n" for name, who in speakers.items()))
@@ -268,7 +268,7 @@ def test_new_recipe_keeps_existing_directory(corpus):
     (corpus / "talks/README.md").write_text("mine\n")
     made = recipe_make(corpus, "talks", "--text", "texts")
     assert (made.returncode, made.stderr) == (
-        1, "utils/new_recipe.sh: talks: this directory exists; remove it, or name another one\n")
+        1, "utils/new_recipe.sh: talks: this directory exists; remove it, or name another directory\n")
     assert [path.name for path in (corpus / "talks").iterdir()] == ["README.md"]
 
 

@@ -13,7 +13,7 @@ from punc.base.options import OptionParser, config_lines, with_options
 
 
 def build(tokens, hidden_dim=100, rate=0.1, pauses: bool = False, limit: int | None = None, name="a",
-          other: Optional[float] = None):  # noqa: UP045 (both ways to write it are taken)
+          other: Optional[float] = None):  # noqa: UP045 (both notations are accepted)
     """Build something.
 
     tokens       not an option

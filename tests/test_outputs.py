@@ -1,4 +1,4 @@
-"""No command takes an input as its output; devices and links are written to as they are."""
+"""No command accepts an input as its output; devices and links are written to, not replaced."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ OVER = {
     "prepare": ["--format=prose", LABELS, "IN/text", "IN"], "project": [LABELS, "IN", "OTHER", "IN"],
     "punctuate": ["en", "IN", "IN"], "report": ["IN", "IN/text"], "score": [LABELS, "IN", "OTHER", "IN"],
     "soft-targets": ["en", "IN", "IN", "x"], "train": ["--model=t_lstm", "IN", "IN"], "transcript": ["en", "IN", "IN"]}
-# Commands that write nothing but messages, or into the directory that they are given to change.
+# Commands that only write messages, or that change the directory they are given.
 IN_PLACE = {"casing", "find-ctm", "live", "pauses", "publish", "results", "score-text", "serve", "turns", "validate",
             "kaldi-scripts"}
 

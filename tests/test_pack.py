@@ -44,7 +44,7 @@ def make_model(directory, name, options):
 
 @pytest.fixture(scope="module")
 def packed(tmp_path_factory):
-    """Packed models: en reads both ways, en-live left to right; with a casing table and a card."""
+    """Packed models: en reads in both directions, en-live left to right; with a casing table and a card."""
     place = tmp_path_factory.mktemp("pack")
     (place / "casing.txt").write_text("Nato NATO\niphone iPhone\n")
     (place / "card.md").write_text("# en\n")

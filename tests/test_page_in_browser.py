@@ -1,6 +1,6 @@
 """The page of `punc report` in a real browser: Debian's chromium, headless. Skipped without chromium.
 
-A script at the page's end acts like a reader, and writes what is visible then into an element.
+A script at the page's end acts like a user, and then writes the visible text into an element.
 """
 
 import html

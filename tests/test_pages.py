@@ -334,7 +334,7 @@ def page_of(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_committed_findings_follow_their_cells(page):
-    """A cell that changes changes the findings; a typed figure and a reference to nothing are errors."""
+    """If a cell changes, so do the findings. A typed figure, or a reference to a missing cell, is an error."""
     options, data, published = page_of(page)
     text = (recipe_of(page) / options.findings).read_text(encoding="utf-8")
     declared = {*options.systems.split(), *options.sets.split()}
@@ -414,4 +414,4 @@ def test_readme_output_of_mini_is_that_of_its_page():
 
 def test_committed_pages_of_mini_say_that_its_speech_is_synthetic():
     for path in [ROOT / "egs/mini/RESULTS.md", *ROOT.glob("egs/mini/results/*.md")]:
-        assert "The speech is synthetic and its pauses are drawn by mark" in path.read_text(encoding="utf-8")
+        assert "The speech is synthetic and its pauses are simulated from the marks" in path.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Figures: what is drawn; pictures are written whole, or one line says why not; SVG inside a page."""
+"""Figures: what is drawn; pictures are complete, or one line says why there is none; SVG inside a page."""
 
 import re
 import subprocess

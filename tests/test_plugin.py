@@ -246,5 +246,5 @@ def test_plugin_does_not_overwrite_the_data_directory(recipe):
     before = files(recipe / "data")
     result = line(recipe, "punc/punctuate_text.sh data/test ../model data/../data/test")
     assert (result.returncode, result.stderr.count("\n")) == (1, 1)
-    assert "the output is the data directory; name another one" in result.stderr
+    assert "the output is the data directory; name another directory" in result.stderr
     assert files(recipe / "data") == before

@@ -1,4 +1,4 @@
-"""`punc prepare`: whole files, parts and processes, streams, and errors that leave the output as it was."""
+"""`punc prepare`: whole files, parts and processes, streams, and errors that leave the output unchanged."""
 
 import os
 import threading

@@ -108,7 +108,7 @@ def test_keep_freed_memory_second_large_array_costs_no_pages():
 
 
 def test_give_back_freed_memory_takes_less_memory():
-    """Small blocks below one that stays are kept until they are given back."""
+    """The process keeps freed small blocks below a block in use until it gives them back."""
     code = """
 import ctypes, os
 from punc.base.processor import give_back_freed_memory

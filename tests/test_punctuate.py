@@ -1,4 +1,4 @@
-"""Punctuating data directories: labels, files, options, and errors that leave the output as it was."""
+"""Punctuating data directories: labels, files, options, and errors that leave the output unchanged."""
 
 import os
 import shutil

@@ -43,7 +43,7 @@ RUNS = {
 }
 SAME = "; start all ranks with the same options, on the same store"
 NONE = r"\S+/store: no set 'none' in the store"
-# Errors in the two ranks: name: each rank's changes of "stateful", and its message.
+# Runs that fail, by name: for each of the two ranks, its changes to the run "stateful", and its message.
 REFUSED = {
     "options": ({}, {"learning_rate": 0.2}, "rank 1 has --learning-rate=0.2, rank 0 has 0.1" + SAME, "exit 1"),
     "store": ({}, {"store": "other"}, r"rank 1 has dev_short/labels.npy \(CRC-32\)=\d+, rank 0 has \d+" + SAME,
@@ -243,7 +243,7 @@ def test_ranks_have_the_losses_of_one_process(pair, name):
 
 
 def texts_and_losses(lines):
-    """A log without its losses and the parts that change from run to run; and the losses."""
+    """Returns a log without its losses and the parts that change from run to run, and the losses."""
     lines = [re.sub(r"dev F1.*", "", line) for line in lines]
     loss = r"\d+\.\d{5}"
     found = [float(number) for line in lines for number in re.findall(loss, line)]
@@ -275,7 +275,7 @@ def test_run_continues_with_more_and_with_fewer_ranks(pair):
 
 
 def test_run_continues_within_an_epoch_with_as_many_ranks(pair):
-    """It continues where it stopped: later losses are those of an uninterrupted run, bit for bit."""
+    """It continues where it stopped: later losses equal those of an uninterrupted run, bit for bit."""
     for rank in range(2):
         whole, rest = (torch.load(pair / f"losses-{name}.{rank}") for name in ("linear", "two-two"))
         assert rest == whole[2:]

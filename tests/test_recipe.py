@@ -102,8 +102,8 @@ def test_data_of_another_label_set_are_refused(tmp_path, body):
     assert script(tmp_path, body) == ([], "", 0)
     (tmp_path / "data/dev/punct.labels").write_text("O w\nPERIOD w. . !\n")
     assert script(tmp_path, body) == ([], (
-        f"{tmp_path.name}/run.sh: data/dev was made with another label set than conf/labels.txt; remove the data, and "
-        f"what was made of them: cd {tmp_path} && rm -r data exp\n"), 1)
+        f"{tmp_path.name}/run.sh: data/dev was made with another label set than conf/labels.txt; remove the data and "
+        f"everything made from them: cd {tmp_path} && rm -r data exp\n"), 1)
 
 
 def test_absolute_is_relative_to_the_users_directory(tmp_path):
@@ -196,7 +196,7 @@ def test_decode_and_score_skips_finished_work(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (1e9 + number, 1e9 + number))
-    # punct alone comes from a run that was killed, because text is written last.
+    # Without text, the directory is from a killed run, because text is written last.
     assert script(tmp_path, body)[0] == [decoded[0], scored[0], decoded[1], scored[1]]
     (tmp_path / "exp/A/decode_test/text").touch()
     assert script(tmp_path, body)[0] == [scored[0], decoded[1], scored[1]]
@@ -425,7 +425,7 @@ def test_run_again_changes_nothing(finished):
     assert state() == before
     assert pages() == results
     assert (finished / "exp/RESULTS.md").read_text() in printed
-    assert "The speech of this corpus is synthetic and its pauses are drawn by mark" in printed
+    assert "The speech of this corpus is synthetic and its pauses are simulated from the marks" in printed
 
 
 def test_run_one_system_keeps_rows_of_others(finished):

@@ -31,7 +31,7 @@ for package in ("jinja2", "matplotlib"):
 
 
 class Read(HTMLParser):
-    """The elements of a page, what is in its scripts, and the cells of its tables."""
+    """Collects the elements of a page, the content of its scripts, and the cells of its tables."""
 
     def __init__(self, text):
         super().__init__()

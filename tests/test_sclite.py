@@ -19,7 +19,7 @@ SCLITE = shutil.which("sclite", path=os.environ["PATH"] + ":/usr/lib/sctk/bin") 
 
 
 def sclite(place, pairs):
-    """sclite's counts (words, correct, substitutions, deletions, insertions) of (reference, hypothesis) pairs.
+    """Returns sclite's counts (words, correct, substitutions, deletions, insertions) for (reference, hypothesis) pairs.
 
     Each pair is a segment of 100 s, ten segments a recording; its hypothesis' words are spread over the segment.
     """
@@ -71,7 +71,7 @@ def test_sclite_counts_as_we_do(tmp_path, ref, hyp, counts):
 
 
 def recognised(words, vocabulary, rate, rng):
-    """Words as ASR with about this error rate writes them."""
+    """Words as an ASR system with about this word error rate would write them."""
     hyp = []
     for word in words:
         kind = rng.random() / rate

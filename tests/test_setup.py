@@ -85,10 +85,10 @@ def test_setup_after_failure_is_repeated(checkout):
 
 
 def test_setup_with_the_pip_that_is_there(checkout):
-    """The pip of constraints.txt comes first; if it is not available, the old one installs the rest."""
+    """The pip of constraints.txt is installed first; if it is not available, the old pip installs the packages."""
     result, asked = set_up(checkout, REFUSED="install --no-compile pip==")
     assert result.returncode == 0
-    assert "pip stays as it is: " in result.stderr
+    assert "pip is not updated: " in result.stderr
     assert [re.search(r" (pip==[\d.]+|torch==|--editable)", line)[1] for line in asked] == [
         PIP_VERSION, "torch==", "--editable"]
 
@@ -109,7 +109,7 @@ def test_setup_without_python_is_one_line(checkout, tmp_path):
         (bare / tool).symlink_to(shutil.which(tool))
     result, asked = set_up(checkout, PYTHON="", PATH=str(bare))
     assert (result.returncode, result.stderr.count("\n"), asked) == (1, 1, [])
-    assert "no Python of 3.10 or newer; install one" in result.stderr
+    assert "no Python 3.10 or newer; install it" in result.stderr
     python = bare / "python3"
     python.write_text('#!/bin/sh\ncase "$*" in *ensurepip*) exit 1 ;; esac\n')
     python.chmod(0o755)
@@ -190,7 +190,7 @@ def set_up_torch(checkout, offered, build=""):
 def test_torch_build(torch_checkout, build, offered, asked, installed):
     result, found, torch = set_up_torch(torch_checkout, offered, build)
     assert (result.returncode, found, torch) == (0, asked, [installed])
-    assert ("brings CUDA: " in result.stderr) == (installed == "TORCH")
+    assert ("includes CUDA, " in result.stderr) == (installed == "TORCH")
     result, found, torch = set_up_torch(torch_checkout, offered, build)
     assert (result.stderr, found, torch) == ("", [], [installed])
 

@@ -180,7 +180,7 @@ print(re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1])
 
 
 def test_targets_take_no_memory_that_grows(taught, tmp_path):
-    """240,000 words take hardly more memory than 60,000: the difference of their posteriors alone is 2 MB."""
+    """240,000 words take hardly more memory than 60,000: their posteriors alone would differ by 2 MB."""
     words, peaks = np.random.default_rng(1).choice(WORDS, 1000).tolist(), []
     for size in (60, 240):
         data, store = tmp_path / f"d{size}", tmp_path / f"store{size}"

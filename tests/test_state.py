@@ -35,7 +35,7 @@ FIRST = advance(Progress(0.1), 2.0, 0.003)  # after a first epoch
     ([10, 9, 8, 7], [1, 1, 1, 1], False),
     # It falls by less once: from then on, the rate is halved after every epoch, even after larger falls.
     ([10, 8, 7.5, 6, 5], [1, 1, 1 / 2, 1 / 4, 1 / 8], False),
-    # It falls by less a second time: that was the last epoch.
+    # It falls by less a second time: training ends after this epoch.
     ([10, 8, 7.5, 6, 5.5], [1, 1, 1 / 2, 1 / 4, 1 / 8], True),
     ([10, 9.5, 9.4], [1, 1 / 2, 1 / 4], True),
     # A rise counts as a smaller fall. The next loss is compared with the best one, not with the last.

@@ -1,4 +1,4 @@
-"""Stores: the arrays have the data directories' content; joined sets; invalid input leaves nothing half written."""
+"""Stores: the arrays have the data directories' content; joined sets; invalid input leaves no half-written store."""
 
 import os
 import re
@@ -420,7 +420,7 @@ def test_make_store_of_a_directory_whose_name_is_not_text(place, caplog):
 
 
 def test_joined_sets_stand_end_to_end(place):
-    """In a joined set, a member without pauses has unknown ones, and one without turns has no change of speaker."""
+    """In a joined set, members without pauses have unknown pauses; members without turns have no speaker changes."""
     write_data_dir(place / "talk", [Utterance("t", "t", ["z", "x"], ["O", "PERIOD"], None, np.array([True, False]))])
     store = make(place, "train", "talk", joins=["all=talk,train,talk", "twice=talk,talk"])
     joined, twice, talk, train = map(store.set, ("all", "twice", "talk", "train"))

@@ -106,7 +106,7 @@ LONG_SENTENCE = "this is a sentence of many words, which goes on for so long tha
     ("oh. this is it.", {"recordings": [1]}, ["oh.", "this is it."]),
     ("oh. this is it.", {"pauses": {0: LONG}}, ["oh.", "this is it."]),
     ("i do not know what", {"pauses": {2: LONG + 1}}, ["i do not", "know what"]),
-    # Lines break after a mark, or in the middle.
+    # Lines break after a mark, otherwise in the middle.
     ("well, this goes to the second line of this one.", {}, ["well, this goes to the / second line of this one."]),
     ("this goes to the first line, this goes to the second.", {},
      ["this goes to the first line, / this goes to the second."]),
@@ -268,7 +268,7 @@ def test_srt_and_vtt_to_the_letter():
 
 
 def parse(text, header=""):
-    """A small parser of SRT and WebVTT: (begin, end, lines) of each cue."""
+    """A small parser for SRT and WebVTT. Returns (begin, end, lines) of each cue."""
     assert text.startswith(header)
     found = []
     for block in text[len(header):].strip("\n").split("\n\n"):

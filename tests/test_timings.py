@@ -1,4 +1,4 @@
-"""Times of words in files of aligners, for `punc pauses`: TextGrids, JSON of Gentle, and a CTM if there are none."""
+"""Word times in aligners' files, for `punc pauses`: TextGrids, Gentle's JSON, and CTMs if there are neither."""
 
 import json
 import time

@@ -122,7 +122,7 @@ def test_read_a_huge_id_is_one_line(tokenizers):
 
 
 def test_read_json_as_the_package_reads_it(tokenizers):
-    """The package accepts files that Python's parser refuses, and its reading counts."""
+    """The package accepts files that Python's parser refuses; the package's reading is used."""
     content = tokenizers["bert"].__getstate__()
     broken = content.replace(b'"version": "1.0"', b'"version": "1.0","1.0"', 1)
     assert broken != content

@@ -156,7 +156,7 @@ def test_train_bfloat16_falls_back_to_float32(toy_store, tmp_path, both_ways, ca
 
 @pytest.mark.parametrize("name", ["parts", "stateful-parts"])
 def test_train_parts_are_one_reading_of_the_set(name, toy_store, tmp_path, monkeypatch):
-    """Two epochs of two parts read each slot once, at rates that fall over both; then chunks come in another order."""
+    """Two epochs of half the text read each slot once, at falling rates. The next two have another order of chunks."""
     sums, rates, batches = [], [], punc.training.batching.epoch_batches
     monkeypatch.setattr(punc.training.epochs.Optimizer, "set_learning_rate", lambda _, rate: rates.append(rate))
 
@@ -235,7 +235,7 @@ def run_two_epochs(store, directory, name):
 
 
 def count_and_kill(monkeypatch, moment):
-    """From now on, the program is killed before renaming number `moment`."""
+    """From now on, the program is killed before it renames a file for the `moment`-th time."""
     calls, replace = [], os.replace
 
     def counted(*names):
@@ -307,7 +307,7 @@ def handlers():
 
 
 def signal_in(monkeypatch, owner, name, number, moment):
-    """From now on, a signal comes in the call of a function when `moment` steps are done. Returns `count_steps`."""
+    """From now on, a signal arrives in a call of a function after `moment` steps. Returns `count_steps`."""
     monkeypatch.setattr(stop, "_received", 0)
     signal.signal(number, stop._raise)
     steps, function = count_steps(monkeypatch), getattr(owner, name)

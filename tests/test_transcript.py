@@ -202,7 +202,7 @@ def test_transcript_recording_with_a_slash_stays_in_its_directory(model, tmp_pat
 
 @pytest.mark.parametrize("options", [{}, {"marks": "keep"}, {"marks": "replace"}])
 def test_transcript_existing_marks_are_not_doubled(tmp_path, options):
-    """In a CTM of punctuated words, tags stay the same, and they are not in subtitles."""
+    """In a CTM of punctuated words, tags do not change; subtitles leave them out."""
     (tmp_path / "data").mkdir()
     (tmp_path / "data/utt2spk").write_text("r r\n")
     said = ["Hello,", "how", "are", "you?", "<noise>", "I'm", "fine,", "thanks!"]
@@ -649,7 +649,7 @@ def test_a_long_word_and_many_words(tmp_path):
 
 
 def test_jobs_of_one_file_give_the_same(tmp_path, monkeypatch):
-    """The labels do not depend on how a long stream is cut for processes."""
+    """The labels do not depend on how a long stream is divided among processes."""
     monkeypatch.setattr("punc.decoding.spans.GROUP", 500)
     text = " ".join(SPOKEN_WORDS * 1500)
     cut = punctuated(tmp_path, text, "--nj=1")

@@ -18,7 +18,7 @@ from punc.data.datadir import Utterance, write_data_dir
 @pytest.mark.parametrize(("listed", "code", "message"), [
     ("2 a\n\n# the same\n~2 a\n", 0, ""),
     ("~3 a\n", 0, "DIR/a: 2 lines, not the 3 of RESULTS.md; the figures will differ"),
-    ("3 a\n2 a\n", 1, "DIR/a: 2 lines instead of 3; get it again: it is cut off, or another file"),
+    ("3 a\n2 a\n", 1, "DIR/a: 2 lines instead of 3; get it again: it is truncated, or a different file"),
     ("~2 b/c\n2 a\n", 1, "DIR/b/c: no such file; README.md says where to get it"),
 ])
 def test_check_corpus_compares_line_counts(tmp_path, listed, code, message):

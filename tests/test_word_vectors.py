@@ -67,7 +67,7 @@ def test_read_clitics_joined_and_split(tmp_path):
     """don't is the mean of do and n't, which are more frequent than don and 't."""
     found = read(tmp_path, GLOVE, ["do", "n't", "don't", "the'lo", "'", "won't", "the"])
     np.testing.assert_array_equal(found[:4], [[4, 0, 0], [0, 4, 0], [2, 2, 0], [1, 1.5, 2]])
-    np.testing.assert_array_equal(found[4], found[5])  # the file has no parts of these
+    np.testing.assert_array_equal(found[4], found[5])  # the file has none of the parts of these words
     own = read(tmp_path, GLOVE + "don't 5 6 7\n", ["don't"])
     np.testing.assert_array_equal(own, [[5, 6, 7]])
 

@@ -1,4 +1,4 @@
-"""How a recogniser's words are taken apart, and how words are written with labels."""
+"""How a recogniser's words are split into words and marks, and how words are written with labels."""
 
 import numpy as np
 import pytest

@@ -35,7 +35,7 @@ fail() {
 }
 
 [ $# -ge 3 ] || { echo "$help_message" >&2; exit 1; }
-[ -d "$1" ] || fail "$1: no such directory; name the one with the recordings, NAME.wav"
+[ -d "$1" ] || fail "$1: no such directory; name the directory with the recordings, NAME.wav"
 audio=$(cd "$1" && pwd -P)
 mkdir -p "$2"
 out=$(cd "$2" && pwd -P)
@@ -72,7 +72,7 @@ make_corpus() {
   done
   rm -rf "$out/new"
   [ ${#missing[@]} = 0 ] || echo "$0: no recording of ${#missing[@]} texts: ${missing[*]:0:3}" >&2
-  compgen -G "$corpus/*.wav" >/dev/null || fail "$audio: no recording of these texts; name it as they are, NAME.wav"
+  compgen -G "$corpus/*.wav" >/dev/null || fail "$audio: no recording of these texts; give each recording the name of its text, NAME.wav"
 }
 
 align_pocketsphinx() {
@@ -105,7 +105,7 @@ align_gentle() {
 
 align_kaldi() {
   [ -f "$kaldi/steps/align_si.sh" ] || fail "--kaldi '$kaldi': no steps/align_si.sh there; name a recipe of Kaldi"
-  [ -n "$acoustic_model" ] || fail "--acoustic-model is not given; name the one of the recipe, as exp/tri3b"
+  [ -n "$acoustic_model" ] || fail "--acoustic-model is not given; name the recipe's model, for example exp/tri3b"
   local data=$out/kaldi/data wav name
   mkdir -p "$data"
   rm -f "$data"/{text,wav.scp,utt2spk}

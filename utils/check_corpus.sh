@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: utils/check_corpus.sh DIR LIST
 # Checks that a recipe's corpora are in DIR, with as many lines as when its figures were measured. LIST has a line
-# `LINES PATH` for each file. If `~` precedes the number, another number only gives a warning: other versions work.
+# `LINES PATH` for each file. If `~` precedes the number, other numbers only give a warning: other versions work too.
 set -euo pipefail
 [ $# = 2 ] || { sed -n '2,4s/^# //p' "$0" >&2; exit 1; }
 dir=$1
@@ -18,7 +18,7 @@ while read -r lines file; do
   if [ "$found" = "$expected" ]; then
     continue
   elif [ "$expected" = "$lines" ]; then
-    echo "check_corpus.sh: $dir/$file: $found lines instead of $expected; get it again: it is cut off, or another file" >&2
+    echo "check_corpus.sh: $dir/$file: $found lines instead of $expected; get it again: it is truncated, or a different file" >&2
     status=1
   else
     echo "check_corpus.sh: $dir/$file: $found lines, not the $expected of RESULTS.md; the figures will differ" >&2

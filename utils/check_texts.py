@@ -26,7 +26,7 @@ NAMED = 3
 def texts(folder: Path, least: int) -> dict[str, Path]:
     """Returns the texts by name, in C order. Raises InputError if there are fewer than `least`."""
     if not folder.is_dir():
-        raise InputError("no such directory", "name the one with the texts: --text DIR", folder)
+        raise InputError("no such directory", "name the directory with the texts: --text DIR", folder)
     paths = list(folder.glob("*.txt"))
     if len(paths) < least:
         raise InputError(f"{len(paths)} files *.txt here", f"give at least {MIN_TEXTS} texts, one per file", folder)

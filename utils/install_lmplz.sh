@@ -47,7 +47,7 @@ pip() { "$place/venv/bin/python" -m pip --disable-pip-version-check --no-input -
 pip download --no-deps --no-build-isolation --no-binary :all: --dest "$place" "kenlm==$version" ||
   fail "pip could not download kenlm $version; see the message above"
 echo "$sha256  $place/kenlm-$version.tar.gz" | sha256sum --check --status ||
-  fail "kenlm-$version.tar.gz is not the file that it was; see constraints.txt"
+  fail "kenlm-$version.tar.gz has another checksum than in constraints.txt"
 tar -xzf "$place/kenlm-$version.tar.gz" -C "$place"
 # With -O1, lmplz is as fast as with CMake's -O3, and compiles in three quarters of the time.
 if ! { cmake -S "$place/kenlm-$version" -B "$place/build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_POLICY_VERSION_MINIMUM=3.5 \

@@ -117,7 +117,7 @@ newer() {
   for other in "${@:2}"; do [ "$1" -nt "$other" ] || return 1; done
 }
 
-# make_file FILE COMMAND …: writes what the command prints to FILE, whole or not at all.
+# make_file FILE COMMAND …: writes what the command prints to FILE, completely or not at all.
 make_file() { "${@:2}" >"$1.new" && mv "$1.new" "$1"; }
 
 # two_at_a_time COMMAND ARGUMENT …: runs the command once for each argument, two at the same time. Stops if one fails.
@@ -167,7 +167,7 @@ text_job() { if $cluster; then one_job "$@"; else "${@:2}"; fi; }
 check_labels() {
   local one_form='/^#/d; s/[[:space:]]+/ /g; s/^ | $//g; /^$/d'  # no comments, one space between columns
   [ ! -f "$1/punct.labels" ] || cmp -s <(sed -E "$one_form" "$1/punct.labels") <(sed -E "$one_form" "$label_file") ||
-    fail "$1 was made with another label set than $label_file; remove the data, and what was made of them: cd $(printf %q "$PWD") && rm -r $data $exp"
+    fail "$1 was made with another label set than $label_file; remove the data and everything made from them: cd $(printf %q "$PWD") && rm -r $data $exp"
 }
 
 # prepare_set SET [OPTION …] FILE …: makes the data directory of a set with punc prepare, if it does not exist.
@@ -181,7 +181,7 @@ prepare_set() {
 prepare_listed() {
   local files
   [ ! -f "$data/$1/text" ] || [ "$data/$1/text" -nt "$data/split/$1" ] ||
-    fail "$data/split/$1 is newer than $data/$1; remove all that was made from the old lists, but $data/split, and $exp"
+    fail "$data/split/$1 is newer than $data/$1; remove $exp and everything in $data except split"
   mapfile -t files <"$data/split/$1"
   prepare_set "$1" "${@:2}" "${files[@]}"
 }
@@ -272,7 +272,7 @@ tune_scale() {
 
 # collect_results [CONF]: writes the pages of all systems that have been scored, and prints RESULTS.md. report.html
 # shows the same scores, plots, and the errors in the text. With conf/results-PAGE.conf, published rows (--keep-rows)
-# are those in results/PAGE, or the recipe's own if results/PAGE and conf/results.conf do not exist.
+# are those in results/PAGE, or the recipe's own RESULTS.md if results/PAGE and conf/results.conf do not exist.
 collect_results() {
   local conf=${1-conf/results.conf} published=. kept=() argument line=./run.sh
   case $conf in */results-*) published=results/${conf##*/results-} published=${published%.conf} ;; esac

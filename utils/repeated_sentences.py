@@ -128,7 +128,7 @@ def _has(known: np.ndarray, key: int) -> bool:
 
 
 def _total(number: np.ndarray, lengths: np.ndarray, chosen: np.ndarray) -> tuple[int, int]:
-    """Returns how many sentences, and how many words, the chosen ones are. `number`: how often each one occurs."""
+    """Returns how many sentences and words the chosen sentences are in total. `number`: how often each occurs."""
     return int(number[chosen].sum()), int((number * lengths)[chosen].sum())
 
 

@@ -31,7 +31,7 @@ find_python() {
     echo "$python"
     return
   done
-  fail "no Python of 3.10 or newer; install one, or name it: PYTHON=/path/to/python3"
+  fail "no Python 3.10 or newer; install it, or name it: PYTHON=/path/to/python3"
 }
 
 pip() {
@@ -59,7 +59,7 @@ install_torch() {
     fail "no torch==$torch+$build; https://download.pytorch.org/whl/torch lists the builds, see also docs/install.md"
   else
     echo "No torch==$torch+cpu in pip's index, and no https://download.pytorch.org: installing the plain wheel." >&2
-    echo "On x86 it brings CUDA: some gigabytes more to download and more of disk. It works the same." >&2
+    echo "On x86 it includes CUDA, several gigabytes more to download and to store. It works the same." >&2
     pip install --no-deps "torch==$torch"
   fi
 }
@@ -90,13 +90,13 @@ if [ "$train" ]; then
 fi
 echo "Setting up .venv: about $size MB to download, once." >&2
 rm -f .venv/.stamp$train
-# An incomplete or moved environment is made anew, because it does not work. In any other, the user's own packages stay.
+# An incomplete or moved environment does not work, so it is made again. Any other keeps the user's own packages.
 if ! .venv/bin/python -m pip --version >/dev/null 2>&1 || ! grep -qF "$PWD/.venv" .venv/bin/activate; then
   rm -rf .venv/*
   "$python" -m venv .venv || fail "could not make a virtual environment in $PWD/.venv; see the message above"
 fi
 # An old pip takes four times as long to read the indexes; it works, too.
-pip install "$(grep '^pip==' constraints.txt)" 2>/dev/null || echo "pip stays as it is: no newer one could be installed." >&2
+pip install "$(grep '^pip==' constraints.txt)" 2>/dev/null || echo "pip is not updated: no newer version could be installed." >&2
 [ -z "$train" ] || install_torch || fail "pip could not install torch; see the message above and docs/install.md"
 pip install --constraint constraints.txt --editable ".${extras:+[$extras]}" ||
   fail "pip could not install the packages; see the message above and docs/install.md"

@@ -54,7 +54,7 @@ class Sphinx:
         self._decoders: dict[tuple, Any] = {}
 
     def align(self, samples: np.ndarray, words: Sequence[str], spoken: Sequence[str]) -> list[Heard] | None:
-        """Returns the time of each word in int16 samples; None if the words could not be aligned.
+        """Returns the time of each word spoken in int16 samples; None if the words could not be aligned.
 
         spoken  the words in spoken form, from which their phones are made
         """

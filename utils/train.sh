@@ -27,7 +27,7 @@ conf_files() {
 dir_of_seed() { if [ "$1" = 1 ]; then echo "$2"; else echo "$2.seed$1"; fi; }
 
 # options_of_seed SEED CONF [OPTION …]: prints the options to train a model with a seed other than 1. If the model is
-# built on another one, which an option --…-model names, it is built on that model of the same seed, if this exists.
+# built on another model, which an option --…-model names, it uses that model with the same seed, if this exists.
 options_of_seed() {
   local argument option='' model
   echo "--seed $1"

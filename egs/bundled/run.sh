@@ -10,12 +10,12 @@ stop_stage=100
 language=en           # a directory of conf/
 corpus=corpus         # where the corpora are
 systems=              # names separated by spaces; all if empty
-pretrained=false      # true: the bundled models are not trained
-mpnet=                # en: directory of all-mpnet-base-v2, the teacher (README.md); without it no en-MPNet, and no student of it
-minilm=               # en: directory of all-MiniLM-L6-v2, of which en-large is made
-teacher=false         # en: true: also train the systems of en-fifth (README.md)
-threads=1             # of PyTorch; two models are trained at a time
-nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
+pretrained=false      # true: copy the bundled models instead of training them
+mpnet=                # en: directory of all-mpnet-base-v2, the teacher (README.md); without it, neither en-MPNet nor its students
+minilm=               # en: directory of all-MiniLM-L6-v2, which is fine-tuned to en-large
+teacher=false         # en: if true, also train the systems of en-fifth (README.md)
+threads=1             # threads of PyTorch; two models are trained at a time
+nj=2                  # number of processes for text; if --cmd is not run.pl, number of jobs
 help_message="usage: $0 --language LANGUAGE --corpus DIR [--systems NAMES] [--stage N] [--stop-stage N]"
 
 . ./cmd.sh
@@ -48,7 +48,7 @@ if runs 2; then
   [ -s "$data/transitions.txt" ] ||
     learn_transitions.py "$label_file" "$data/${counted:-$(names '' | head -n 1)}" 0.1 "$data/transitions.txt"
 fi
-# Stage 3: make the vocabulary, and write all sets as numbers.
+# Stage 3: make the vocabulary, and convert all sets to token numbers.
 if runs 3; then make_stores; fi
 # Stage 4: copy the bundled models, or train models. Stage 5: train them further on other text.
 if runs 4; then
@@ -71,7 +71,7 @@ if runs 6; then
   score_others
 fi
 
-# Stage 7: write the pages; pack the models in int8, with their cards, in the form of bundled models.
+# Stage 7: write the pages; pack the models in int8, with their cards, in the format of the bundled models.
 if runs 7; then
   page=conf/results-$language.conf
   case $systems in en-fifth*) page=conf/results-fifth.conf ;; esac

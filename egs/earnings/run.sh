@@ -9,14 +9,14 @@ stage=0
 stop_stage=100
 corpus=corpus         # where the corpora are
 labels=3              # 3 or 4: conf/labels3.txt, conf/labels4.txt
-repeat=6              # how often an epoch of the first stage reads the text of its calls
-asr_pairs=            # TED's training talks and their ASR output (egs/iwslt_ted): systems with noise learn errors from them
+repeat=6              # how often an epoch of the first stage reads the first stage's calls
+asr_pairs=            # TED's training talks and their ASR output (egs/iwslt_ted): errors for systems with noise
 encoder=              # the Hugging Face directory of all-MiniLM-L6-v2; without it no MiniLM
-mpnet=                # that of all-mpnet-base-v2; without it no MPNet
+mpnet=                # the directory of all-mpnet-base-v2; without it no MPNet
 systems=              # names separated by spaces; all of them if empty or `all`
-min_count=5           # least count of a word in the vocabulary
-threads=1             # of PyTorch; two models are trained at a time
-nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
+min_count=5           # minimum count of a word in the vocabulary
+threads=1             # threads of PyTorch; two models are trained at a time
+nj=2                  # number of processes for text; if --cmd is not run.pl, number of jobs
 help_message="usage: $0 --corpus DIR [--labels 3|4] [--encoder DIR] [--systems NAMES]"
 
 . ./cmd.sh
@@ -35,9 +35,9 @@ choose_systems conf/$variant/systems
 [ -n "$mpnet" ] || leave_out mpnet "no --mpnet (docs/encoder.md)"
 [ -d "$data/text_podcasts" ] || [ -f "$corpus/podcasts/changelog.txt" ] || leave_out podcasts "no podcasts (README.md)"
 tests="test_ref test_asr test_asr_libri"
-engines=$([ "$labels" = 3 ] || echo amazon google microsoft speechmatics)  # they write question marks
+engines=$([ "$labels" = 3 ] || echo amazon google microsoft speechmatics)  # only these have question marks
 
-# Stage 0: check that the corpora are those of RESULTS.md.
+# Stage 0: check that the corpora are the same as for RESULTS.md.
 if runs 0; then local/check_corpus.sh "$corpus"; fi
 
 # Stage 1: make the data directories, all in spoken words: calls with pauses, text of the first stage, test calls.
@@ -57,7 +57,7 @@ if runs 2; then
   [ -z "$asr_pairs" ] || local/learn_confusions.sh "$asr_pairs" "$label_file" "$data"
 fi
 
-# Stage 3: make the first stage's vocabulary and write its sets as numbers; do the same for the calls alone.
+# Stage 3: make the first stage's vocabulary and convert its sets to token numbers; do the same for the calls with pauses.
 if runs 3; then
   needed=$(for store in store_{pieces,mpnet,talk}; do ! asked $store || echo $store; done)
   local/make_stores.sh "$data" "$min_count" "$encoder" "$engines" "$needed" "$mpnet"
@@ -77,10 +77,10 @@ if runs 4; then
   two_at_a_time train_system $(in_stage 4)
 fi
 
-# Stage 5: train on the calls: second stages, models that read the calls alone, and the decision tree.
+# Stage 5: train on the calls: second stages, models trained only on calls, and the decision tree.
 if runs 5; then two_at_a_time train_system $(in_stage 5); fi
 
-# Stage 6: punctuate references and ASR output, with the scale that is best on dev; score them, and the engines' output.
+# Stage 6: punctuate references and ASR output, with the scale that is best on dev. Score them and the engines' output.
 if runs 6; then
   sets=$tests${engines:+ test_${engines// / test_}}
   for s in $systems; do

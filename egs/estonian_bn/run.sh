@@ -10,13 +10,13 @@ cd "$(dirname "$0")"
 stage=0
 stop_stage=100
 corpus=corpus         # where the corpus is
-own=                  # directories train, dev and test with your own transcripts and word times; replaces the corpus's
-lowercase=true        # false: case is kept
+own=                  # your own transcripts and word times: a directory with train, dev and test (README.md)
+lowercase=true        # false: keep the case
 systems=              # names separated by spaces; all of them if empty or `all`
-min_count=5           # least count of a word in the first stage's vocabulary; chosen on dev
+min_count=5           # minimum count of a word in the first stage's vocabulary; chosen on dev
 own_min_count=10      # the same for T-LSTM-p, which has no first stage
-threads=1             # of PyTorch; 1 is nearly as fast as 2, and is not slowed down by other jobs
-nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
+threads=1             # threads of PyTorch; 1 is nearly as fast as 2, and is not slowed down by other jobs
+nj=2                  # number of processes for text; if --cmd is not run.pl, number of jobs
 help_message="usage: $0 --corpus DIR [--own DIR] [--lowercase true|false] [--systems NAMES] [--stage N] [--stop-stage N]"
 
 . ./cmd.sh
@@ -55,14 +55,14 @@ if runs 2; then
     punc plot-pauses --title "Estonian broadcast news: pauses by label" data/train exp/results/pauses.png
 fi
 
-# Stage 3: make the first stage's vocabulary and write all sets as numbers. Do the same for the sets with pauses alone.
+# Stage 3: make the first stage's vocabulary and convert all sets to token numbers. Do the same for the sets with pauses.
 if runs 3; then
   make_store --min-count "$min_count" --train text_train data/store_text \
     data/text_train data/text_dev data/{bn,edt,estner,fiction} data/train data/dev
   make_store --min-count "$own_min_count" --train train data/store_pauses data/train data/dev
 fi
 
-# Stage 4: train the models of text.
+# Stage 4: train the models without pauses.
 if runs 4; then
   ! asked lmplz || install_lmplz.sh
   for system in $(in_stage 4); do
@@ -70,14 +70,14 @@ if runs 4; then
   done
 fi
 
-# Stage 5: train on the set with pauses: separate models, and second stages on the models of text.
+# Stage 5: train on the set with pauses: models without a first stage, and second stages on the text models.
 if runs 5; then
   for system in $(in_stage 5); do
     train "conf/$system.conf" "data/${store_of[$system]}" "exp/$system" --threads "$threads"
   done
 fi
 
-# Stage 6: punctuate and score the test set, which is one broadcast, and the dev set, on which options were chosen.
+# Stage 6: punctuate and score the test set, (one broadcast) and the dev set, on which options were chosen.
 if runs 6; then
   for system in $systems; do decode_and_score "exp/$system" "exp/$system" "dev test"; done
 fi

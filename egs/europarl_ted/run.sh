@@ -2,18 +2,18 @@
 # Europarl, TED talks and CoNLL-2003: punctuation and capitals in one model, BLSTM-CRF (Bansal 2019).
 #
 #   ./run.sh --corpus DIR                  # DIR has europarl/, iwslt_ted/ and conll2003/ (README.md)
-#   ./run.sh --corpus DIR --vectors FILE   # GloVe's 300 numbers or others; without them word2vec learns vectors: gensim
+#   ./run.sh --corpus DIR --vectors FILE   # GloVe's vectors, or others; without --vectors, gensim learns them
 set -euo pipefail
 cd "$(dirname "$0")"
 
 stage=0
 stop_stage=100
 corpus=corpus         # where the corpora are
-vectors=              # word vectors in GloVe's or word2vec's text format; data/vectors.txt, made in stage 3, if empty
+vectors=              # word vectors in GloVe's or word2vec's text format; if empty, stage 3 makes data/vectors.txt
 systems=              # names separated by spaces; all of them if empty or `all`
-min_count=2           # least count of a word in the vocabulary; not tuned
-threads=2             # of PyTorch
-nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
+min_count=2           # minimum count of a word in the vocabulary; not tuned
+threads=2             # threads of PyTorch
+nj=2                  # number of processes for text; if --cmd is not run.pl, number of jobs
 help_message="usage: $0 --corpus DIR [--vectors FILE] [--systems NAMES] [--stage N] [--stop-stage N]"
 
 . ./cmd.sh
@@ -29,7 +29,7 @@ case=case:O=O+QUOTATION+COMMA+PERIOD+QUESTIONMARK,CAPITAL=CAP+CAP_QUOTATION+CAP_
 decode_options=(--context 64 --posteriors false --casing data/casing.txt --clitics conf/clitics.txt)
 score_options=(--match streams --collapse "$marks" --collapse "$case")
 
-# Stage 0: check that the corpora are those of README.md.
+# Stage 0: check that the corpora are the same as in README.md.
 if runs 0; then check_corpus.sh "$corpus" conf/corpus.txt; fi
 
 # Stage 1: make the texts of all sets, and their data directories. Each debate, talk or article is a stream.
@@ -38,7 +38,7 @@ if runs 1; then local/prepare_texts.sh "$corpus"; fi
 # Stage 2: there is no audio to align. Learn how words with capitals after the first letter are written.
 if runs 2; then [ -s data/casing.txt ] || learn_casing.py conf/labels.txt data/train_cased data/casing.txt; fi
 
-# Stage 3: make vocabularies; write texts as numbers, with rare words also spelled; learn word vectors.
+# Stage 3: make vocabularies; convert texts to token numbers, with rare words also spelled; learn word vectors.
 if runs 3; then
   words() { make_store --clitics conf/clitics.txt "$@"; }
   words --min-count "$min_count" --train train data/store data/train data/dev
@@ -63,8 +63,8 @@ if runs 4; then
   done
 fi
 
-# decode_sets SYSTEM SUFFIX [OPTION …]: makes the row SYSTEM+SUFFIX. Only the two systems compared on single sentences
-# punctuate these, too.
+# decode_sets SYSTEM SUFFIX [OPTION …]: makes the row SYSTEM+SUFFIX. Only the two systems that are compared on single sentences
+# punctuate single sentences, too.
 decode_sets() {
   local set out=exp/$1$2/decode sets="test_mix test_ref test_asr test2011 test2011asr test_europarl test_conll"
   case $1$2 in
@@ -79,11 +79,11 @@ decode_sets() {
     score "data/${set/test_asr/test_ref}" "${out}_$set" "${out}_$set"
   done
   case $1 in *-TED*) make_file "${out}_test2011asr/score/near_errors.md" near_errors.py conf/labels.txt "$marks" \
-    data/test2011 data/test2011asr "${out}_test2011asr" ;; esac  # next to correct and to wrong words
+    data/test2011 data/test2011asr "${out}_test2011asr" ;; esac  # slots next to correct words, and next to wrong words
 }
 
-# Stage 6: punctuate the test sets and score them: all labels, marks, and case. +case: marks and capitals agree; +slots:
-# the best label of each slot, not the best sequence; +half: no mark is half as probable (Che et al. 2016, section 3.4).
+# Stage 6: punctuate the test sets and score them: all labels, marks, and case. +case: a capital follows each sentence end; +slots:
+# the best label of each slot, not the best sequence; +half: labels without a mark count half (Che et al. 2016, section 3.4).
 if runs 6; then
   half=O=0.5,CAP=0.5,QUOTATION=0.5,CAP_QUOTATION=0.5
   for system in $systems; do

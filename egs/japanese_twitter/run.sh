@@ -10,20 +10,20 @@ cd "$(dirname "$0")"
 stage=0
 stop_stage=100
 corpus=               # where the corpora are
-posts=                # posts, one a line; those of the corpus if empty
-books=                # books, a paragraph a line, `#doc NAME` before each; those of the corpus if empty
-works=0               # books in the training set, at most; 0: all
-line_breaks=stop      # what __BR__ is in a post: stop, the end of a sentence, or drop, nothing
+posts=                # posts, one a line; if empty, the corpus's posts
+books=                # books, a paragraph a line, `#doc NAME` before each; if empty, the corpus's books
+works=0               # maximum number of books in the training set; 0: all
+line_breaks=stop      # how __BR__ in a post is read: stop (the end of a sentence), or drop (nothing)
 test=10000            # sentences of each kind, books, posts and others, in its test set, as in the paper
 dev=3000              # sentences of each kind in the development set
-texts="single multi"  # what systems are trained on: single sentences, texts of 2 to 5
+texts="single multi"  # what systems are trained on: single sentences; texts of 2 to 5 sentences
 systems=              # names separated by spaces; all if empty
-characters=6797       # of the vocabulary, at most (section 3.1 of the paper)
-min_count=2           # least count of a character in the vocabulary; not tuned
-subwords=8000           # of the vocabulary of Subword-Bi-LSTM; not tuned
-threads=2             # of PyTorch
-split_seed=1          # of the random split into sets
-nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
+characters=6797       # maximum size of the vocabulary (section 3.1 of the paper)
+min_count=2           # minimum count of a character in the vocabulary; not tuned
+subwords=8000           # vocabulary size of Subword-Bi-LSTM; not tuned
+threads=2             # threads of PyTorch
+split_seed=1          # seed of the random split into sets
+nj=2                  # number of processes for text; if --cmd is not run.pl, number of jobs
 help_message="usage: $0 --corpus DIR [--texts NAMES] [--systems NAMES] [--seeds '1 2 3'] [--stage N] [--stop-stage N] [--nj N]"
 
 . ./cmd.sh
@@ -64,7 +64,7 @@ fi
 # shellcheck disable=SC2086
 if runs 2 && asked Subword-Bi-LSTM; then local/make_subwords.sh "$subwords" $texts; fi
 
-# Stage 3: make the vocabulary of characters, with a token for Latin words and one for numbers; write texts as numbers.
+# Stage 3: make the vocabulary of characters, with a token for Latin words and one for numbers; convert texts to token numbers.
 if runs 3; then
   store() { make_store --token-type class --min-count "$min_count" "$@"; }
   for kind in $texts; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # All of punc on a small corpus in the repository, in a few minutes. The speech of this corpus is synthetic, and its
-# pauses are drawn by mark.
+# pauses are simulated from the marks.
 #
 #   ./run.sh                    # everything; finished work is not repeated
 #   ./run.sh --stage 6          # from stage 6 on
@@ -11,11 +11,11 @@ cd "$(dirname "$0")"
 stage=0
 stop_stage=100
 text=corpus/text      # NAME.txt: the punctuated texts
-from_audio=false      # true: make the word times and the ASR output, instead of taking corpus/{ref,asr}.ctm.gz
+from_audio=false      # true: make the word times and the ASR output, instead of using corpus/{ref,asr}.ctm.gz
 systems=              # names separated by spaces; all if empty
-min_count=2           # least count of a word in the vocabulary
-threads=1             # of PyTorch
-nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
+min_count=2           # minimum count of a word in the vocabulary
+threads=1             # threads of PyTorch
+nj=2                  # number of processes for text; if --cmd is not run.pl, number of jobs
 help_message="usage: $0 [--stage N] [--stop-stage N] [--systems NAMES] [--from-audio true]"
 
 . ./cmd.sh
@@ -57,12 +57,12 @@ if runs 2; then
   prepare_asr data/asr.ctm
 fi
 
-# Stage 3: make the vocabulary of the training set, and write all sets as numbers.
+# Stage 3: make the vocabulary of the training set, and convert all sets to token numbers.
 if runs 3; then
   make_store --min-count "$min_count" --train train data/store data/{train,rest,tree,dev}
 fi
 
-# Stage 4: train the models of text.
+# Stage 4: train the models without pauses.
 if runs 4; then
   for system in $(in_stage 4); do
     train "conf/$system.conf" "data/${store_of[$system]}" "exp/$system" --threads "$threads"
@@ -81,7 +81,7 @@ if runs 6; then
   for system in $systems; do decode_and_score "exp/$system" "exp/$system" "test_ref test_asr"; done
 fi
 
-# Stage 7: write the pages; then punctuate the ASR output of the test texts as subtitles and paragraphs, and show some.
+# Stage 7: write the pages. Punctuate the ASR output of the test texts as subtitles and paragraphs; show the start of one.
 if runs 7; then
   collect_results
   if [ -f exp/TA-LSTM-p/final.pt ]; then
@@ -91,5 +91,5 @@ if runs 7; then
     printf '\n%s, the beginning:\n\n' "${transcripts[0]}"
     head -n 12 "${transcripts[0]}"
   fi
-  echo "The speech of this corpus is synthetic and its pauses are drawn by mark: its figures say nothing of real speech."
+  echo "The speech of this corpus is synthetic and its pauses are simulated from the marks, so its figures say nothing about real speech."
 fi

@@ -2,7 +2,7 @@
 # Newswire and short messages: character-level models for punctuation, and word-level ones (Gale & Parthasarathy 2017).
 #
 #   ./run.sh --corpus DIR                        # DIR has news_smd/, europarl/, iwslt_ted/ and podcasts/ (README.md)
-#   ./run.sh --corpus DIR --experiments "1 2"    # of the paper's tables; 4 is tables 4 and 5
+#   ./run.sh --corpus DIR --experiments "1 2"    # the paper's tables 1 and 2; 4 means tables 4 and 5
 #   ./run.sh --corpus DIR --systems "Delay Bi-LSTM" --seeds "1 2 3" --stage 4     # from stage 4 on
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -13,16 +13,16 @@ corpus=corpus         # where the corpora are
 experiments="1 2 3 4" # 1 news and synthetic texts, 2 with in-domain data, 3 matched sentences, 4 matched longer texts
 systems=              # names separated by spaces; all if empty
 news=0                # sentences of news in the mixture; 0: all
-synthetic=0           # informal texts in the mixture; 0: as many as make 18.9 % of news and these questions
-conversation=100000   # sentences of podcasts in the mixture, 18.9 % questions; 0: as many as there are questions for
-train=400000          # matched sentences to train on, at most; the questions set the limit
-held_out=20000        # matched sentences of dev, and of test, as in the paper
-rates="0.001 0.002"   # learning rates to try first, on dev, for each neural system; while an end is the best, further ones
-trial=4               # a trial reads one part of this many of what the system reads
+synthetic=0           # informal texts in the mixture; 0: so many that 18.9 % of news and informal texts are questions
+conversation=100000   # sentences of podcasts in the mixture, 18.9 % questions; 0: as many as the questions allow
+train=400000          # maximum number of matched training sentences; in fact the questions limit it
+held_out=20000        # matched sentences each in dev and test, as in the paper
+rates="0.001 0.002"   # learning rates that each neural system tries on dev; more while the lowest or highest is best
+trial=4               # a trial reads the system's text divided by this number
 penalties="c1=0.5,c2=0.01 c1=0,c2=0.3 c1=0,c2=1"  # penalties of weights that Word-CRF tries on dev
-min_count=2           # least count of a word in the neural word models; not tuned
-threads=1             # of PyTorch
-nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
+min_count=2           # minimum count of a word in the neural word models; not tuned
+threads=1             # threads of PyTorch
+nj=2                  # number of processes for text; if --cmd is not run.pl, number of jobs
 help_message="usage: $0 --corpus DIR [--experiments '1 2 3 4'] [--systems NAMES] [--seeds '1 2 3'] [--stage N] [--stop-stage N]"
 
 . ./cmd.sh
@@ -51,7 +51,7 @@ each() {
   done
 }
 
-# Stage 0: check that the corpora are those of README.md.
+# Stage 0: check that the corpora are the same as in README.md.
 if runs 0; then check_corpus.sh "$corpus" conf/corpus.txt; fi
 
 # Stage 1: make the texts of all sets, and their data directories; each text is a separate stream.
@@ -64,13 +64,13 @@ if runs 1; then
   done
 fi
 
-# Stage 2: there is no audio to align; count what is in the sets.
+# Stage 2: there is no audio to align. Count the texts, words and marks of the sets.
 if runs 2; then
   local/count_sets.py data/{train,dev}_{mixture,in_domain} data/{test_messages,europarl} \
     data/{train,dev,test}_{matched,multi} | tee data/counts.md
 fi
 
-# Stage 3: make the vocabularies, and write all texts as numbers. The CRF needs all words; it leaves out rare features.
+# Stage 3: make the vocabularies, and convert all texts to token numbers. The CRF needs all words; it leaves out rare features.
 if runs 3; then
   store() { make_store --train "train_$1" "${@:3}" "data/$2_$1" data/{train,dev}_"$1"; }
   for number in ${experiments/#2/1 2}; do store "${sets_of[number]}" store_char --token-type char; done
@@ -93,6 +93,6 @@ if runs 6; then each test_row; fi
 if runs 7; then
   for number in ${experiments/#1 2/1}; do
     exp=exp/${pages[number]} page=conf/results-${pages[number]}.conf
-    [ ! -d "$exp" ] || collect_results "${page/-matched/}"  # perhaps no row of a page is requested
+    [ ! -d "$exp" ] || collect_results "${page/-matched/}"  # there may be no row of this page
   done
 fi

@@ -52,7 +52,7 @@ def worker(name: str, tokens: int, threads: int) -> None:
 
 
 def measure(name: str, tokens: int, threads: int, ranks: int) -> tuple[float, float]:
-    """Slots a second in a new process, or in ranks; and the processors that each rank's process had."""
+    """Returns the slots a second of a new process or of ranks, and how many processors each rank had."""
     command = [sys.executable]
     if ranks > 1:
         command += ["-m", "torch.distributed.run", "--nproc-per-node", str(ranks)]

@@ -37,7 +37,7 @@ TRAIN = [sys.executable, __file__, "--train"]
 
 
 def draw_ranks(rng: np.random.Generator, size: int) -> np.ndarray:
-    """Ranks of words, from 0, int64: the integral of the frequencies, inverted."""
+    """Returns ranks of words, from 0, int64, by inverting the integral of the frequencies."""
     head, tail = np.log(COMMON), 1 / (EXPONENT - 1)
     drawn = rng.random(size) * (head + tail)
     rare = COMMON * np.maximum(1 - (drawn - head) / tail, 1e-12) ** -tail

@@ -139,7 +139,7 @@ async def speak(args: argparse.Namespace, port: int, what: str) -> None:
 
 
 def measure_live(args: argparse.Namespace) -> None:
-    """Delays without and with hostile clients, and the memory meanwhile."""
+    """Measure delays without and with hostile clients, and the memory."""
     with serving(f"--max-connections={args.connections + 32}", LIVE) as (process, port):
         show("resident, no connection", resident(process.pid), "MiB")
         asyncio.run(speak(args, port, f"delay, {args.connections} connections"))
@@ -174,7 +174,7 @@ def post(connection: http.client.HTTPConnection, words: list[str], json_words: b
 
 
 def requests(port: int, number: int, count: int, size: int, delays: list[float]) -> None:
-    """Send requests one after another, and check the answers: texts of LONG words, else words in JSON."""
+    """Send requests one after another, and check the answers: texts of LONG words, or words in JSON."""
     chance = random.Random(number)
     connection = http.client.HTTPConnection("127.0.0.1", port)
     for _ in range(count):
@@ -190,7 +190,7 @@ def requests(port: int, number: int, count: int, size: int, delays: list[float])
 
 
 def in_threads(count: int, run: Callable[[int], None]) -> float:
-    """How long some calls take, with some at a time."""
+    """Returns the seconds that `count` calls of `run` take at the same time."""
     begin = time.perf_counter()
     with ThreadPoolExecutor(count) as pool:
         list(pool.map(run, range(count)))
@@ -224,7 +224,7 @@ def measure_http(args: argparse.Namespace) -> None:
 
 
 def measure_end() -> None:
-    """The time from SIGTERM to the end, with answers under way."""
+    """Measure the time from SIGTERM to the end while requests are being answered."""
     with serving(LIVE) as (process, port):
         found: list[int] = []
 
@@ -248,7 +248,7 @@ def measure_end() -> None:
 
 
 async def hurry(args: argparse.Namespace, pid: int, port: int) -> None:
-    """Many words as fast as they are answered, and the memory meanwhile."""
+    """Send many words as fast as they are answered, and measure the memory."""
     clients = [Client(await connect(f"ws://127.0.0.1:{port}/v1/live"), number) for number in range(args.connections)]
     share, begin = args.words // args.connections, time.perf_counter()
     for part in (0.1, 0.2, 0.2, 0.2, 0.3):

@@ -2,8 +2,8 @@
 
     python tests/bench/hostile.py PORT
 
-lines    messages of 1,000 lines that are not JSON, as fast as they are taken
-pings    pings as fast as the socket takes them; answers are never read
+lines    messages of 1,000 lines that are not JSON, as fast as they are accepted
+pings    pings as fast as the socket accepts them; answers are never read
 unknown  `hello`, then words that no model reads (they wait until a word is read), with partial results between them
 All clients connect again a tenth of a second after they were closed.
 """

@@ -1,4 +1,4 @@
-"""The speed of the machine, for comparison with a speed of ours in the same run."""
+"""Measures the machine's speed, to compare it with punc's speed in the same run."""
 
 import statistics
 import time

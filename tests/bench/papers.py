@@ -41,7 +41,7 @@ def words_of(count: int) -> StoreSet:
 
 
 def characters_of(count: int) -> StoreSet:
-    """Texts of about so many characters together."""
+    """Texts with about this many characters in total."""
     rng = np.random.default_rng(0)
     offsets = np.arange(max(count // LENGTH, 100) + 1) * LENGTH
     ids = rng.integers(2, CHARACTERS, offsets[-1]).astype(np.int32)
@@ -63,7 +63,7 @@ def model_of(title: str, **given: float) -> torch.nn.Module:
 
 
 def batches_of(title: str, tokens: int) -> tuple[Callable[[], Iterator[Batch]], int]:
-    """A function that begins the batches of a training set of about so many tokens, and how many there are."""
+    """Returns a function that starts the batches of about this many training tokens, and the number of tokens."""
     data = characters_of(tokens) if title in OF_CHARACTERS else words_of(tokens)
     if title.startswith("T"):
         return partial(stateful, data, 1, 100, 5), len(data.ids)

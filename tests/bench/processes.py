@@ -41,7 +41,7 @@ def tree(process: int) -> list[int]:
 
 
 def memory(process: int, data: Path) -> tuple[int, int]:
-    """Bytes of a process in memory, as its share of all pages (PSS): without files in `data`, and of these files."""
+    """Returns a process's memory in bytes (PSS: its share of shared pages): without files in `data`, and of these."""
     own = mapped = 0
     in_data = False
     inside = f"{data}/".encode()

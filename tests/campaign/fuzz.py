@@ -31,7 +31,7 @@ from kind import Kind, all_kinds, counted, found  # noqa: E402
 from punc.base.errors import InputError  # noqa: E402
 
 FAULTS = ("code run", "traceback", "loss", "hang")
-SECONDS, KILL_SECONDS = 10, 120  # s of computing for one input, and until an input that does not end is killed
+SECONDS, KILL_SECONDS = 10, 120  # s: processor time of an input, and time until a hanging input is killed
 MIB_SECONDS = 10  # more seconds for each MiB: characters in utterances of 3 take 4.5 s per MiB
 MEMORY = 12 << 30  # bytes of address space of a process
 KEPT = 3  # failures of one kind and place that are written
@@ -125,7 +125,7 @@ def work(names: list[str], numbers: range, args: argparse.Namespace, place: Path
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     logging.disable()
-    warnings.simplefilter("error", RuntimeWarning)  # else numbers that overflow silently become infinite
+    warnings.simplefilter("error", RuntimeWarning)  # otherwise numbers that overflow silently become infinite
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     kinds = [kind for kind in all_kinds() if not names or kind.name in names]
     folder = place / str(os.getpid())

@@ -98,7 +98,7 @@ def read(folder: Path, rng: random.Random) -> None:
 
 
 def check_same(path: Path, content: bytes) -> None:
-    """Raise AssertionError unless a file is unchanged; for JSON, only its values must be."""
+    """Raise AssertionError unless a file is unchanged. JSON may change in form, but not in its values."""
     old = path.read_bytes()
     if old != content and (documents(old) is None or letters(old) != letters(content)):
         raise AssertionError("another file without new marks")

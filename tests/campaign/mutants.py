@@ -3,8 +3,8 @@
     python tests/campaign/mutants.py [--sample N] [--seed N] [MODULE …]
 
 cosmic-ray changes a module in a clone of the checkout, one mutant at a time: pip install cosmic-ray. Prints each mutant
-that no test caught, as a diff, and the counts. Read the survivors to see which of them behave like the module, such as
-a larger block to read.
+that no test caught, as a diff, and the counts. Read the survivors to see which of them behave like the module, for
+example because they only read larger blocks.
 """
 
 import argparse

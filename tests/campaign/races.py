@@ -2,8 +2,8 @@
 """usage: races.py [--races N] [--commands NAME,…] [--seed N]
 
 Runs a command of punc twice at the same time into one directory, once with each of two inputs, and reads the directory
-all the while. Afterwards, the directory must have the output of one run; the other run must have said who writes there,
-or have come later. A reader must find the old directory or one of the two new ones, or refuse. Nine of ten pairs start
+all the while. Afterwards, the directory must have the output of one run; the other must have said who writes there, or
+have started later. A reader must find the old directory or one of the two new ones, or refuse. Nine of ten pairs start
 together; in the tenth, one starts up to half a second later. Prints the counts; the status is 1 if a result is mixed.
 
 --races N: the number of races over all commands; 200 by default.

@@ -2,10 +2,10 @@
 """usage: signals.py [--times N] [--programs NAME,…] [--seed N]
 
 Presses Ctrl-C: SIGINT to the whole process group, as a terminal sends it, at a random moment of `punc punctuate --nj
-2` or of `punc train`; half of the moments are in its first 0.2 s. Then SIGTERM to the program alone, in the same way.
-It counts how often the program ended within 2 s, with exactly one line, with nothing left of its directory, and with no
-process left. Training is started again until it ends; its model must then equal the model of an uninterrupted run. The
-status is 1 if one of the counts is short.
+2` or of `punc train`; half of the moments are in its first 0.2 s. Then sends SIGTERM to the program alone, in the same
+way. Counts how often the program ended within 2 s, with exactly one line, with nothing left of its directory, and with
+no process left. Training is started again until it ends; its model must then equal that of an uninterrupted run. The
+status is 1 if one of the counts is too low.
 
 The interpreter takes some hundredths of a second to start before it runs a line of the program; anything that it prints
 in this time is counted separately. --times N: number of signals of each kind for each program, 100 by default.

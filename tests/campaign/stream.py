@@ -57,7 +57,7 @@ def report(name: str, count: int, seconds: float, memory: list[int]) -> bool:
 
 
 def through_the_command(count: int, streams: int) -> bool:
-    """Words through a pipe; returns whether all came back, and memory was flat."""
+    """Send words through a pipe. Returns whether all came back and the memory stayed flat."""
     every = count // streams if streams else count + 1
     line = [*PUNC, "punctuate", "en-live", "-"]
     with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -89,7 +89,7 @@ def through_the_command(count: int, streams: int) -> bool:
 
 
 def with_pauses(count: int) -> bool:
-    """Words and pauses through the model."""
+    """Send words and pauses through the model. Returns whether the memory stayed flat."""
     import numpy as np
 
     from punc.decoding.packed import load_packed

@@ -45,7 +45,7 @@ class Command(NamedTuple):
     out      the directory that it writes
     read     reads `out` as its users do; raises InputError if it refuses
     before   command lines that make what it needs
-    fresh    no older directory, because it would not be replaced
+    fresh    there must be no older directory, because the command would not replace it
     """
 
     line: list[str]

@@ -1,4 +1,4 @@
-"""The documents of a corpus that has a `#doc` line before each, and `#speaker` lines, or only lines of text."""
+"""Reads corpora with a `#doc` line before each document and optional `#speaker` lines, or with lines of text only."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ LINES = 50  # in each document of a file without `#doc` lines
 
 
 def lines(paths: Iterable[Path]) -> Iterator[tuple[int, str]]:
-    """Yields the lines of files, except `#speaker` lines, each with its document's number; from 1, over all files.
+    """Yields the lines of files, except `#speaker` lines, each with its document's number, from 1 across all files.
 
     A file whose first line is not `#doc` is cut into documents of LINES lines. Raises InputError for text before the
     first document.

@@ -3,11 +3,11 @@
 # that differ.
 
 sources=                                                # names with their files, NAME:FILE
-every=40                                                # one document in so many is a test
+every=40                                                # one document in this many is test, another dev
 format=(--format prose)                                 # options of punc prepare
 cased=true                                              # whether the language has capitals
 tokens=(--token-type subword --vocab-size 24000)        # options of punc make-store
-counted=                                                # the set whose transitions are learned; that of the first source if empty
+counted=                                                # the set whose transitions are learned; if empty, the first source
 ships=$language                                         # bundled models
 declare -A pack_options=()                              # options of punc pack for a bundled model
 declare -A merges=(                                     # what is scored, as --merge of punc score

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # usage: local/pack.sh SYSTEM [OPTION …]
-# Makes $exp/packed/SYSTEM: the model in int8, in the form of bundled models, and its card with the figures of
+# Makes $exp/packed/SYSTEM: the model in int8, in the format of the bundled models, and its card with the figures of
 # $exp/RESULTS.tsv.
 # data, exp, conf and cased are variables of run.sh.
 # shellcheck disable=SC2154  # variables of run.sh

@@ -19,7 +19,7 @@ for system in "${@:3}"; do
     rm -rf "$model.new"
     mkdir -p "$exp"
     cp -r "$shipped" "$model.new"
-    if [ -e "$model" ]; then  # also removes its output; model.json, which is read first, comes last
+    if [ -e "$model" ]; then  # also removes its output; model.json, which readers open first, is written last
       find "$model.new" -type f ! -name model.json -exec mv -t "$model" {} +
       mv "$model.new/model.json" "$model"
       rmdir "$model.new"

@@ -26,7 +26,7 @@ def prepare(directory: Path, reference: Path, labels: LabelSet, out: Path, engin
         extra, missing = [c for c in files if c not in wanted], [c for c in wanted if c not in files]
         if missing:
             raise InputError(f"no transcript of {len(missing)} calls of the test: {listed(missing)}",
-                             "leave the engine out, or get its whole output", directory / "output" / engine)
+                             "leave the engine out, or get its complete output", directory / "output" / engine)
         if extra:
             print(f"{engine}: no reference of {len(extra)} calls, left out: {listed(extra)}", file=sys.stderr)
         write_data_dir(out / engine, punctuated({call: files[call] for call in wanted}, labels))

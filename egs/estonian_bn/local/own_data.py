@@ -51,22 +51,22 @@ def read(text: str, reader: TextReader) -> tuple[list[str], list[str]]:
 
 
 def of_table(data: DataDir, reader: TextReader) -> Iterator[Utterance]:
-    """Yields the utterances of a Kaldi directory with punctuated text. Raises InputError for one without a word."""
+    """Yields the utterances of a Kaldi directory with punctuated text. Raises InputError if one has no word."""
     for utterance in data.utterances():
         words, labels = read(" ".join(utterance.words), reader)
         if not words:
-            raise InputError(f"no word in '{utterance.id}'", "take it out: utils/fix_data_dir.sh", data.path / "text")
+            raise InputError(f"no word in '{utterance.id}'", "remove it: utils/fix_data_dir.sh", data.path / "text")
         yield Utterance(utterance.id, utterance.stream, words, labels)
 
 
 def of_texts(files: Sequence[Path], reader: TextReader) -> Iterator[Utterance]:
-    """Yields each recording's text as one utterance, which is a stream. Raises InputError for one without a word."""
+    """Yields each recording's text as one utterance, which is a stream. Raises InputError if a text has no word."""
     for file in sorted(files, key=lambda file: file.stem.encode()):
         with open_input(file) as lines:
             text = " ".join(decode_line(line, file, number) for number, line in enumerate(lines, 1))
         words, labels = read(text, reader)
         if not words:
-            raise InputError("no word in it", "take it out, or get it again", file)
+            raise InputError("no word in it", "remove the file, or get it again", file)
         yield Utterance(file.stem, file.stem, words, labels)
 
 

@@ -5,8 +5,8 @@ Writes the corpora as prose, OUT-DIR/{train,dev,test}_{europarl,ted,conll}.txt, 
 document. Each document is in only one part, and so is each sitting of the Parliament, because its debates continue from
 one document to the next.
 
-- europarl: train has the sittings up to June 2011, dev the sittings of 4 and 5 July 2011, and test all from 6 July 2011
-  on. `#speaker` lines are dropped. Single quotes around phrases, the usual style, become double quotes (`quoted`).
+- europarl: train has the sittings up to June 2011, dev the sittings of 4 and 5 July 2011, and test the later sittings.
+  `#speaker` lines are dropped. Single quotes around phrases, the usual style, become double quotes (`quoted`).
 - ted: train2012 is train, dev2012 is dev, and the eight talks of test2011 are test.
 - In both, text in parentheses is dropped, because nobody said it: (Applause), (PSE), (The sitting was closed at 12.30).
 - conll: the files train, valid and test, cut into documents. Sentences without a small letter are dropped: headlines

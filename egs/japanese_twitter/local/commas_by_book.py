@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """usage: local/commas_by_book.py LABELS BOOKS REFERENCE-DIR SYSTEM-DIR
 
-Prints how each book of a test set of single sentences uses commas, and how well they were restored, in percent: a line
-for each book, sorted from the fewest commas to the most, and a line for each third of the books.
+Prints how often each book of a test set of single sentences has commas, and how well a system restored them, in %.
+Each book has a line, sorted from the fewest commas to the most, and so has each third of the books.
 """
 
 from collections.abc import Sequence
@@ -61,7 +61,7 @@ def by_book(books: dict[str, str], reference: str, system: str) -> dict[str, Com
         if not (correct and restored and correct.words == restored.words):
             raise InputError(f"{(correct or restored).id}: not the same text", f"restore that of {reference}", system)
         if not (book := books.get("".join(correct.words))):
-            raise InputError(f"{correct.id}: in none of the books", "name the file that the set was made of", reference)
+            raise InputError(f"{correct.id}: in none of the books", "name the file of this set's books", reference)
         found[book] = found.get(book, Commas()) + counts(correct.labels, restored.labels)
     return dict(sorted(found.items(), key=lambda item: -item[1].characters_a_comma()))
 

@@ -2,15 +2,15 @@
 """Makes the texts of all sets, OUT-DIR/*.txt, from books, posts, and files with one or more sentences per line.
 
     *_single   single sentences
-    *_multi    the same sentences in texts of 2 to 5: sentences of a book or post in order, all others at random
+    *_multi    the same sentences in texts of 2 to 5: sentences of a book or post in order, others in random order
 
 train_* and dev_* have texts of all kinds; test_books_*, test_posts_* and test_sentences_* have texts of one kind.
 
 Held-out books are whole works. Works are sorted by a hash of their names, so that the choice depends on nothing else;
-the first works are test and the next ones dev. A held-out work gives its first HELD_OUT sentences; its other sentences
-are in no set. In other files, each run of RUN lines goes to one set, drawn at random. So neighbouring lines, which may
-be translations of one sentence, are not split between training and test. Of sentences that differ only in their marks,
-only one is used: in test, else in dev.
+the first works are test and the next ones dev. A held-out work contributes its first HELD_OUT sentences; its other
+sentences are in no set. In other files, each run of RUN lines goes to one set, drawn at random. So neighbouring lines,
+which may be translations of one sentence, are not split between training and test. Of sentences that differ only in
+their marks, only one is used, in test if possible, otherwise in dev.
 """
 
 import random
@@ -113,7 +113,7 @@ def take(runs: Iterator[list[Line]], size: int, most: int, seen: set[str]) -> li
 
 
 def together(lines: Sequence[Line], rng: random.Random) -> list[list[Sentence]]:
-    """Joins the sentences of lines to texts of several. A sentence that would be alone is left out."""
+    """Joins the sentences of lines to texts of several sentences. A sentence that would be alone is left out."""
     texts, alone = [], {True: [], False: []}
     for line in lines:
         rest = line.sentences
@@ -149,7 +149,7 @@ def options() -> OptionParser:
                         help=f"whether {BREAK} in a post ends a sentence or is dropped")
     parser.add_argument("--test", type=int, default=10000, metavar="N", help="sentences of each kind in test")
     parser.add_argument("--dev", type=int, default=3000, metavar="N", help="sentences of each kind in dev")
-    parser.add_argument("--works", type=int, default=0, metavar="N", help="books in train, at most; 0: all")
+    parser.add_argument("--works", type=int, default=0, metavar="N", help="maximum number of books in train; 0: all")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the random split and order")
     parser.add_argument("out", metavar="OUT-DIR")
     parser.add_argument("sentences", nargs="*", metavar="SENTENCES", help="files of sentences, one or more a line")

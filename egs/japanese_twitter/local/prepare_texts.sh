@@ -12,6 +12,6 @@ if [ ! -f data/raw/.made ]; then
     --line-breaks "$line_breaks" --test "$test" --dev "$dev" --seed "$seed" data/raw "$@" | tee data/sentences.log
   echo "$made" >data/raw/.made
 elif [ "$(cat data/raw/.made)" != "$made" ]; then
-  echo "$0: data was made of other texts ($(cat data/raw/.made)); remove data and exp, or give those" >&2
+  echo "$0: data was made with other arguments ($(cat data/raw/.made)); remove data and exp, or give the same arguments" >&2
   exit 1
 fi

@@ -114,7 +114,7 @@ def detokenize(data: DataDir, subwords: DataDir, out: Path) -> None:
     def utterances() -> Iterator[Utterance]:
         for one, other in zip(data.utterances(), chain(subwords.utterances(), [None])):
             if other is None or one.id != other.id or "".join(one.words) != "".join(other.words):
-                raise InputError(f"'{one.id}' is not the same text in both", "name the directory that it was made of",
+                raise InputError(f"'{one.id}' is not the same text in both", "name the directory that it was made from",
                                  subwords.path)
             ends = dict(zip(accumulate(map(len, other.words)), other.labels))
             yield one._replace(labels=[ends.get(end, "N") for end in accumulate(map(len, one.words))], pauses=None)

@@ -1,4 +1,4 @@
-"""Cuts a text into chunks of several lines, in which pocketsphinx aligns and recognises it; computes their times."""
+"""Cuts a text into chunks of several lines for pocketsphinx to align and recognise; computes the times of the lines."""
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
@@ -7,8 +7,8 @@ MIN_CHUNK = 8.0  # s; the decoder subtracts the mean of a chunk, and a short chu
 
 
 def chunks(lengths: Sequence[int], rate: int) -> list[range]:
-    """Returns ranges of lines that last at least MIN_CHUNK. `lengths`: samples per line. A short rest joins the last
-    range."""
+    """Returns ranges of lines that last at least MIN_CHUNK. `lengths`: samples per line. If the remaining lines are too
+    short, they join the last range."""
     cuts, start = [], 0
     for line in range(len(lengths)):
         if sum(lengths[start:line + 1]) >= MIN_CHUNK * rate:

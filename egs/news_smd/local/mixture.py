@@ -5,13 +5,13 @@ Writes the sets of experiments 1 and 2, one text per line:
 
     train_mixture, dev_mixture        three kinds of texts; one document in DEV is dev:
                                       NEWS sentences of news (0: all);
-                                      SYNTHETIC texts that informal.py makes of ted and europarl. Half are questions,
-                                      which are made of questions first and then of statements. 0: as many texts as it
+                                      SYNTHETIC texts that informal.py makes from ted and europarl. Half are questions,
+                                      made from questions or, if these run out, from statements. 0: as many texts as it
                                       takes for 18.9 % of the news and synthetic texts to be questions, as in the paper;
                                       CONVERSATION sentences of podcasts, 18.9 % of them questions (0: as many as the
                                       questions allow)
     train_in_domain, dev_in_domain    the same texts, plus messages: 0.3 %, or as many as there are
-    test_messages                     the half of all messages that has its ids in conf/sms_test_ids; messages in the
+    test_messages                     the messages whose ids are in conf/sms_test_ids, half of all; messages in the
                                       sets above come from the other half
     europarl                          other text, for a language model: the sentences of those europarl documents (three
                                       in four) from which no informal text is made
@@ -29,10 +29,10 @@ from punc.base.errors import InputError
 from punc.base.files import atomic_file, decode_line, open_input, read_lines
 from punc.bin.script import run_script
 
-QUESTIONS = 0.189  # of the mixture (paper, section 3.1.1)
+QUESTIONS = 0.189  # fraction of questions in the mixture (paper, section 3.1.1)
 IN_DOMAIN = 0.003  # the largest fraction of messages that is added (section 3.3.2)
 DEV = 25  # one document in this many
-FOR_TEXTS = 4  # one europarl document in this many gives informal texts; the others are for the language model
+FOR_TEXTS = 4  # one europarl document in this many becomes informal texts; the others are for the language model
 FROM_STATEMENT = 2  # one statement in this many becomes a question
 
 

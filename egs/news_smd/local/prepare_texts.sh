@@ -8,7 +8,7 @@ here=$(dirname "$0")
 sizes="news $news, synthetic $synthetic, conversation $conversation, train $train, held-out $held_out"
 if [ -f data/raw/.done ]; then
   [ "$(cat data/raw/.done)" = "$sizes" ] && exit
-  echo "$0: data has other sizes ($(cat data/raw/.done)); remove data, or give those" >&2
+  echo "$0: data has other sizes ($(cat data/raw/.done)); remove data, or give the same sizes" >&2
   exit 1
 fi
 mkdir -p data/raw

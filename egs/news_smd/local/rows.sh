@@ -19,7 +19,7 @@ tune() {
 }
 
 # tune_rate CONF STORE MODEL-DIR 'RATE …' [OPTION …]: tune with each learning rate, from low to high. While the lowest
-# is the best, half of it is tried, too; while the highest is the best, twice of it.
+# is the best, half of it is tried, too; while the highest is the best, twice this rate is tried.
 tune_rate() {
   local rates=$4
   while tune "$1" "$2" "$3" "learning-rate=${rates// / learning-rate=}" "${@:5}" || return; do
@@ -34,7 +34,7 @@ tune_rate() {
 # tuned MODEL-DIR: the options that tune found.
 tuned() { grep '^--' "$1/tuned.conf"; }
 
-# take_trial MODEL-DIR: makes the trial that tune chose the model, if trials are complete training runs.
+# take_trial MODEL-DIR: if trials are complete training runs, makes the trial that tune chose the model in MODEL-DIR.
 take_trial() {
   local trial
   trial=$1/tune/$(tuned "$1" | sed 's/^--//' | paste -sd ,)

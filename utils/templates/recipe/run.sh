@@ -74,12 +74,12 @@ if runs 2; then
   [ -z "$asr" ] || prepare_asr "$asr"
 fi
 
-# Stage 3: make the vocabulary of the training set, and write all sets as numbers.
+# Stage 3: make the vocabulary of the training set, and convert all sets to token numbers.
 if runs 3; then
   make_store --min-count "$min_count" --train train data/store data/{train,rest,tree,dev}
 fi
 
-# Stage 4: train the models of text.
+# Stage 4: train the models without pauses.
 if runs 4; then
   for system in $(in_stage 4); do
     train "conf/$system.conf" "data/${store_of[$system]}" "exp/$system" --threads "$threads"

@@ -25,7 +25,7 @@ tests_of() {  # encoders, which are slow, punctuate the words of one engine
 
 prepare_data() { local/en/prepare_data.sh "$corpus"; }
 
-# The pauses of the references, and their labels on the words of recognisers.
+# Finds the pauses of the references, and projects their labels onto the recognisers' words.
 prepare_tests() {
   local engine
   [ -f "$data/earnings_ref/pauses.scp" ] || punc pauses --by-label true "$data/earnings_ref" "$data/kaldi_ctm"
@@ -34,7 +34,7 @@ prepare_tests() {
   for engine in $engines; do project earnings_ref ${engine}_words earnings_$engine; done
 }
 
-# A joined set is several sets end to end, some of them twice or three times; `calls_text` has no pauses, `calls_clean`
+# A joined set is several sets, one after another, some of them twice or three times; `calls_text` has no pauses, `calls_clean`
 # no fillers. Encoders read half of text_more.
 make_stores() {
   local ted=("$data"/ted*) join_ted
@@ -59,7 +59,7 @@ add_options() {
 # targets TEACHER STORE SET …: writes the teacher's posteriors for sets, which its students learn.
 targets() { punc soft-targets --context 64 $exp/$1 $data/$2 $exp/$1/targets "${@:3}"; }
 
-# Train the teachers, then write their targets, then train all others.
+# Train the teachers, then write their targets, then train all other systems.
 train_systems() {
   local system texts="text calls_text calls calls_clean"
   for system in $(in_stage 4a); do
@@ -73,7 +73,7 @@ train_systems() {
   two_at_a_time train_system $(in_stage 4b)
 }
 
-# With text of TED.
+# Train the systems with text of TED.
 train_on() {
   local system ted=("$data"/ted*)
   for system in $(in_stage 5a); do [ -z "$mpnet" ] || train_system $system; done
@@ -81,7 +81,7 @@ train_on() {
   two_at_a_time train_system $(in_stage 5)
 }
 
-# The engines' own marks.
+# Score the engines' own marks.
 score_others() {
   local engine
   for engine in $engines; do score_all "$data/earnings_$engine" "$data/$engine" "$exp/$engine/decode_earnings_$engine"; done

@@ -18,11 +18,11 @@ def capitals(token: str, words: Sequence[str]) -> list[bool]:
 
 
 def with_capitals(token: str, words: Sequence[str]) -> list[str]:
-    """Returns the spoken words of a token, with a first capital wherever the token has a capital."""
+    """Returns the spoken words of a token. A word gets a capital if its first letter is a capital in the token."""
     return [with_capital(word) if capital else word for word, capital in zip(words, capitals(token, words))]
 
 
 def cased(names: Sequence[str], flags: Sequence[bool], labels: LabelSet) -> list[str]:
-    """Returns label names for words in lower case; where `flags` is true, the names for capitalized words instead."""
+    """Returns the label names `names`, which have no capital; where `flags` is true, the same labels with a capital."""
     upper = {label.name: labels.reading(label.marks[:1], capital=True) for label in labels if not label.capital}
     return [upper[name] if flag else name for name, flag in zip(names, flags, strict=True)]

@@ -52,7 +52,7 @@ def earnings21(directory: Path, labels: LabelSet, marks: LabelSet, out: Path) ->
     for engine in ENGINES:
         files = call_files(directory / "output" / engine)
         if missing := [call for call in calls if call not in files]:
-            raise InputError(f"no transcript of {' '.join(missing)}", "get the engine's whole output",
+            raise InputError(f"no transcript of {' '.join(missing)}", "get the engine's complete output",
                              directory / "output" / engine)
         write(out / engine, {call: percents(read_nlp(files[call])) for call in calls}, labels, marks=marks)
         bare = (utterance._replace(labels=None) for utterance in DataDir(out / engine).utterances())

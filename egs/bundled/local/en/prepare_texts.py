@@ -9,8 +9,8 @@ OUT/{podcasts,europarl}.txt                 test: documents 100, 200, … of eac
 
 ASR systems differ in what they write. So every second document of training and dev is converted to spoken words by the
 rules of utils/calls/spoken.py (numbers spelled out, compounds split). The other documents, and test, stay as written. A
-dash between words becomes a comma, and so does an ellipsis before a small letter. Dropped are `#speaker` lines and, in
-Europarl, text in parentheses, because nobody said it.
+dash between words becomes a comma, and so does an ellipsis before a small letter. `#speaker` lines are dropped. In
+Europarl, text in parentheses is dropped too, because nobody said it.
 """
 
 import contextlib
