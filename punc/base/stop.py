@@ -86,7 +86,7 @@ def received() -> Stopped | None:
 
 
 def say(name: str, stopped: Stopped) -> None:
-    """Print, only once, that the program ends. Prints nothing if torchrun ends this rank because another rank has
+    """Print, only once, that the program is ending. Prints nothing if torchrun ends this rank because another rank has
     failed: the failed rank has already printed its error."""
     if stopped.status == 128 + signal.SIGTERM and os.environ.get("WORLD_SIZE", "1") != "1":
         return

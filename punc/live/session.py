@@ -92,7 +92,7 @@ class Decided(NamedTuple):
 
 
 class Session:
-    """Decides the words of consecutive streams. `waiting` are the words that are not yet decided."""
+    """Decides the words of consecutive streams. `waiting` holds the words that are not yet decided."""
 
     def __init__(self, open_stream: Callable[[], WordStream], options: LiveOptions):
         self._open, self._max_delay = open_stream, options.max_delay

@@ -22,7 +22,7 @@ from punc.live.session import OUTPUTS, LiveOptions, ServerOptions, Session
 HANDSHAKE = 5.0  # s; the first request must arrive within this time
 READ = 1 << 12  # bytes to read before other connections get their turn; up to 700 frames
 CONTROLS = 100  # the allowed number of pings, pongs and empty fragments per second
-GRACE = 1.0  # s for a client to read why its connection is closed
+GRACE = 1.0  # s; a client has this long to read why its connection is closed
 ENDING = "ending"  # the key, in the application's state, of an event that is set when the server ends
 logger = logging.getLogger(__name__)
 SILENT = logging.getLogger("punc-websockets")  # drops the messages about Vosk servers that break the protocol

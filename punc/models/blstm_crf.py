@@ -51,9 +51,9 @@ class Model(NeuralModel):
     `forward` returns label scores, which include the CRF's scores of the first and the last label of a text.
 
     A word outside the vocabulary has the vector of `<unk>`. In a store with `--token-type spelled`, the characters of
-    such a word are also known: they are tokens before `<unk>`. The network and the CRF read only words; characters have
-    no slot. The vocabulary can include words that are not in the training text, such as all words of a vector file
-    (`punc make-store --vocab`). These words have a vector and characters.
+    such a word are also known: they are tokens before `<unk>`. These character tokens have no slot, and the
+    LSTMs over words and the CRF skip them. The vocabulary can include words that are not in the training text, such as
+    all words of a vector file (`punc make-store --vocab`). These words have a vector and characters.
     """
 
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = True, embedding_dim: int = 300,

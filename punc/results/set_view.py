@@ -12,7 +12,7 @@ from punc.scoring.metrics import compute_metrics
 
 POINTS = 120  # the maximum number of points of a drawn curve
 BINS = 15  # number of bins of the reliability diagram, as in Guo et al. 2017
-PAUSES = (0.01, 0.1, 0.2, 0.3, 0.5, 1.0)  # s; under 10 ms, the shortest frame of an ASR system, there is no pause
+PAUSES = (0.01, 0.1, 0.2, 0.3, 0.5, 1.0)  # s; less than 10 ms, the shortest frame of an ASR system, is no pause
 DISTANCES = (1, 2, 4, 8, 16)  # words
 LENGTHS = (1, 3, 6, 11, 21, 41)  # words
 POSITIONS = (5, 20, 100, 1000)  # slots from the stream's begin

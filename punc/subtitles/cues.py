@@ -8,7 +8,8 @@
   cue into two lines. A cut inside a name or a number (`marks.tied`) is the last choice.
 - A cue is shown from its first word to its last. It stays longer, at most until the next cue, if it would last less
   than LEAST seconds or could not be read at SPEED. Gaps shorter than GAP seconds are closed. Cues never overlap.
-- If speech leaves a cue less than LEAST seconds, the rules of `short_cues` make it longer.
+- If the next words follow so soon that a cue would still be shown for less than LEAST seconds, the rules of
+  `short_cues` lengthen it.
 
 The cues of many recordings are computed together, in as many steps as the longest sentence has cues.
 """

@@ -1,8 +1,8 @@
 """Words with capitals after the first letter: NATO, McDonald, iPhone.
 
 A label only says whether a word's first letter is a capital. A table gives the other capitals: for each word that has
-some, its most frequent form in a cased text (utils/learn_casing.py). Each line of the file has the word as its label
-alone would write it, then that most frequent form:
+some, its most frequent form in a cased text (utils/learn_casing.py). Each line of the file has a word as it would be
+written from its label alone, and its most frequent form:
 
     Nato NATO
     Us US          only with a first capital: `us` has no line

@@ -92,7 +92,7 @@ def unmarked(words: SplitWords) -> np.ndarray:
 
 
 class MarkedWords:
-    """Writes words with their labels. `keeps` explains `marks`. With `sentences`, sentences begin with a capital."""
+    """Writes words with their labels. `keeps` explains `marks`. `sentences`: sentences begin with a capital."""
 
     def __init__(self, label_set: LabelSet, casing: Casing, marks: str = REPLACE, sentences: bool = False):
         self.label_set, self._casing, self._marks, self._sentences = label_set, casing, marks, sentences

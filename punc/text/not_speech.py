@@ -1,7 +1,7 @@
 """Finds text that is not speech: notes in brackets, names of speakers, times, headings, addresses, markup.
 
 Each kind is counted, with its most frequent forms, so that people can decide what to remove. The option `clean` names
-the kinds to remove; their words are counted. If it names entities, they are decoded.
+the kinds to remove; their words are counted. If `clean` names `entities`, HTML entities such as `&amp;` are decoded.
 """
 
 import html

@@ -137,7 +137,7 @@ def utterance_id(stream: str, number: int) -> str:
 
 
 def stream_name(name: str) -> str:
-    """Converts a name to an id: replaces characters that Kaldi's tools may not accept by `_`."""
+    """Converts a name to an id: writes `_` for each character that Kaldi's tools may not accept."""
     return "".join(c if c.isalnum() or c in "-._" else "_" for c in name)
 
 

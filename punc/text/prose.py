@@ -169,7 +169,7 @@ class TextReader:
         return label
 
     def attach(self, label: str, lead: str) -> str:
-        """Returns the label of a word with `label` after which `lead` is found. Only the mark can change."""
+        """Returns the new label of a word that had `label`, if the mark of the label `lead` was found after it."""
         if (label, lead) not in self._attached:
             mark = self.labels[self.labels.index(lead)]
             known = self.labels[self.labels.index(label)]

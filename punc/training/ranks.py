@@ -31,7 +31,7 @@ class Ranks:
     """All `size` ranks. This process is rank number `rank`, from 0, and number `local_rank` of the `local_size` ranks
     on its machine.
 
-    Every rank calls the same methods in the same order. They raise InputError if another rank has ended.
+    Every rank calls the same methods in the same order. The methods raise InputError if another rank has ended.
     """
 
     def __init__(self, rank: int = 0, size: int = 1, local_rank: int = 0, local_size: int = 1):

@@ -146,7 +146,8 @@ def _fit(net: Model, store: Store, directory: Path, options: TrainingOptions, co
 
 
 def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
-    """Make the best model the final model, with the transitions of its initial model and the conf to train it again."""
+    """Make the best model the final model. Also write the conf with which it can be trained again and, if training
+    began with a model that has transitions, copy these."""
     model.tokenizer.write(directory)
     model.labels.write(directory / "labels.txt")
     transitions = find_model(conf["initial_model"]) / TRANSITIONS if conf.get("initial_model") else None

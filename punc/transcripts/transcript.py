@@ -223,7 +223,8 @@ def _new_pieces(words: Words, new: Sequence[str]) -> list[str]:
 
 
 def _write_repeat(document: Document, repeat: Repeat, script: Script, *forms: tuple[list[str], Sequence[str]]) -> None:
-    """Write texts that repeat words. `forms` has two pairs of old and new words, first by piece and then by word."""
+    """Write new words into the texts of `repeat`, which repeat words of the transcript. `forms` has two pairs of old
+    and new words, first by piece and then by word."""
     if list(forms[-1][1]) == forms[-1][0]:
         return  # no word changed, so a repeat that differs stays unchanged
     split_texts = [script.split(text) for _, text in repeat.texts]

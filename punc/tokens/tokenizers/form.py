@@ -59,7 +59,7 @@ def forms(word: str) -> Iterator[str]:
 
 
 def parse_form(token: str) -> tuple[str, str] | None:
-    """Returns shape and last letters of a form; None for any other token."""
+    """Returns the shape and the last letters of a form, or None for any other token."""
     if not token.startswith(PREFIX):
         return None
     end = len(token) - 1
