@@ -96,7 +96,7 @@ class OptionParser(argparse.ArgumentParser):
         config = _last_value(arguments, "--config")
         # Options may stand between files, unless `--` shows that a file's name begins with a dash.
         parse_args = self.parse_args if "--" in arguments else self.parse_intermixed_args
-        options = parse_args([*(self.read_config(config) if config else []), *arguments])
+        options = parse_args([*(self.read_config(config) if config else []), *self._spelled(arguments)])
         if options.quiet and options.verbose:
             raise InputError("--quiet and --verbose", "give one of them")
         log.configure(options.quiet, options.verbose)
@@ -133,19 +133,20 @@ class OptionParser(argparse.ArgumentParser):
             raise InputError(f"{line.option}: wrong value '{line.value}'",
                              f"choose from {', '.join(map(str, action.choices))}", line.path, line.number)
 
-    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def, override]
-        """Like argparse, but unknown options raise InputError, and Kaldi's spelling `--stop_stage` is accepted, too."""
-        args = list(args or [])
+    def _spelled(self, arguments: Sequence[str]) -> list[str]:
+        """Returns the arguments with options as argparse knows them: Kaldi's `--stop_stage` becomes `--stop-stage`, and
+        a flag without a value `--quiet=true`. Raises InputError for an unknown option."""
+        args = list(arguments)
         known = {option for action in self._actions for option in action.option_strings}
         for i, argument in enumerate(args[:args.index("--")] if "--" in args else args):
             if argument.startswith("--"):
                 name, equals, value = argument[2:].partition("=")
-                if kebab(name) not in known and not completion_asked():
+                if kebab(name) not in known:
                     raise InputError(f"unknown option --{name}", nearest(kebab(name), known))
                 if argument in FLAGS and args[i + 1:i + 2] not in (["true"], ["false"]):
                     equals, value = "=", "true"
                 args[i] = kebab(name) + equals + value
-        return super().parse_known_args(args, namespace)
+        return args
 
     def error(self, message: str) -> NoReturn:
         raise InputError(message.replace("the following arguments are required", "missing"), f"see {self.prog} --help")
