@@ -2,8 +2,8 @@
 
 Sharing out. Each set gets a tenth of the words; the last set gets the rest. Texts are taken in the order of their
 names, so that each set has texts from everywhere in that order. Each text goes to the set that has the fewest words
-relative to its share; if several do, to the first of them. A text skips a set if more than half of the text would exceed
-the set's share. But a set always takes its first text, and the next ones up to LEAST texts if it stays within twice its
+relative to its share; if several do, to the first of them. A text skips a set if more than half of it would exceed the
+set's share. But a set always takes its first text, and the next ones up to LEAST texts if it stays within twice its
 share.
 
 Large texts. A set with only one large text is not representative. So a text with more than a STREAMS-th of a share goes
