@@ -7,11 +7,12 @@
 # aligner write OUT-DIR/times, which punc pauses reads. docs/from-audio.md says how to get each aligner.
 #
 #   --aligner pocketsphinx   for a first look; all other aligners are better. Needs pip install 'punc-toolkit[speech]'.
-#                            For English, or with --acoustic-model DIR --dictionary FILE --language-model FILE
+#                            For English; for other languages, give --acoustic-model DIR --dictionary FILE
+#                            --language-model FILE
 #   --aligner mfa            the Montreal Forced Aligner: --dictionary, --acoustic-model (default: english_us_arpa)
 #   --aligner gentle         Gentle, for English, with --gentle URL (default: http://localhost:8765)
 #   --aligner kaldi          Kaldi's align_si.sh. --kaldi DIR is a recipe with steps/ and utils/; relative to it are
-#                            --lang data/lang and --acoustic-model exp/tri3b. --uppercase true: words are upper-case
+#                            --lang data/lang and --acoustic-model exp/tri3b. --uppercase true: for an upper-case lexicon
 set -euo pipefail
 
 aligner=pocketsphinx

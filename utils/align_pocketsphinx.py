@@ -34,7 +34,7 @@ def options() -> OptionParser:
     parser = OptionParser("align_pocketsphinx.py [options] JOB NJ CORPUS-DIR OUT-DIR", "See the top of the script.",
                           "align_pocketsphinx.py 1 1 data/align/corpus data/align/times")
     for name, what in (("hmm", "acoustic model, a directory"), ("dict", "dictionary"), ("lm", "language model")):
-        parser.add_argument(f"--{name}", default="", metavar="PATH", help=f"{what}; empty: English, of pocketsphinx")
+        parser.add_argument(f"--{name}", default="", metavar="PATH", help=f"{what}; empty: pocketsphinx's, for English")
     parser.add_argument("job", type=int, metavar="JOB", help="number of this job, from 1")
     parser.add_argument("nj", type=int, metavar="NJ", help="number of jobs")
     parser.add_argument("corpus", metavar="CORPUS-DIR", help="NAME.wav and NAME.txt")

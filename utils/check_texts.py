@@ -2,9 +2,9 @@
 """usage: check_texts.py [--times TIMES] [--asr CTM-OR-DIR] [--audio DIR] TEXT-DIR
 
 Checks the data of a recipe: TEXT-DIR must have at least MIN_TEXTS files *.txt. Word times, ASR output and recordings
-must belong to these texts: their ids are the names of the files without .txt. Prints how many texts have each of them,
-and lists ids that belong to no text. If none of them is given, there may be fewer texts, because split_texts.py can cut
-them. utils/new_recipe.sh and stage 0 of its recipes call this script.
+must belong to these texts: their ids are the names of the files without .txt. Prints how many texts have word times,
+ASR output and recordings, and lists ids that belong to no text. If only texts are given, fewer are enough, because
+split_texts.py can cut them into pieces. utils/new_recipe.sh and stage 0 of its recipes call this script.
 """
 
 import sys

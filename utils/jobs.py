@@ -49,7 +49,7 @@ def fail(message: str) -> NoReturn:
 
 
 def parse(arguments: Sequence[str]) -> Call:
-    """Parse a command line: options and job range in any order, then the log and the command. Exits if it is wrong."""
+    """Parse a command line: options and job range in any order, then the log and the command. Exits if invalid."""
     options, at_once, name, numbers, rest = [], [], None, range(1, 2), list(arguments)
     while len(rest) > 1 or (rest and rest[0].startswith("-")):
         if name is None and re.fullmatch(r"[A-Za-z_]\w*=(\d*|[^/]*:[^/]*)", rest[0]):

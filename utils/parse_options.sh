@@ -57,7 +57,8 @@ _po_read_config() {
   done <"$1"
 }
 
-# The script, and the files through which it sources this one. Recipes change to their own directory first.
+# The script, and the files through which it sources this one. A recipe has changed to its own directory,
+# where a relative path may no longer be valid; then only the file name is used.
 _po_scripts=("$0" "${BASH_SOURCE[@]:1}")
 for _po_i in "${!_po_scripts[@]}"; do
   [ -f "${_po_scripts[_po_i]}" ] || _po_scripts[_po_i]=${_po_scripts[_po_i]##*/}

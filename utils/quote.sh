@@ -1,6 +1,6 @@
 # Sourced by scripts that run jobs: quotes words for the command line of run.pl, slurm.pl and queue.pl.
 #
-# These programs turn their arguments into one line for bash. An argument without spaces is copied as it is. An argument
+# These programs turn their arguments into one line for bash. An argument without spaces is copied unchanged. An argument
 # with spaces is put in double quotes, in which bash would run a $(…). Kaldi's queue.pl and slurm.pl also write the line
 # to a here-document, where bash runs $(…) even in single quotes. JOB becomes the job's number wherever it occurs.
 # shellcheck shell=bash disable=SC2034

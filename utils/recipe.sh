@@ -11,7 +11,7 @@ fail() {
 }
 
 train_ranks=1  # --train-ranks: how many processes on a machine train a model together
-train_nodes=1  # --train-nodes: how many machines of a Slurm job, with --train-ranks processes each, train it together
+train_nodes=1  # --train-nodes: how many machines of a Slurm job, with --train-ranks processes each, train a model
 train_cmd=${train_cmd-}  # the $cmd for trainings, if they need other resources
 keep_rows=false  # --keep-rows true: the pages keep the published rows of systems that are not in exp
 seeds=1  # --seeds "1 2 3": train each system with each seed, as exp/SYSTEM, exp/SYSTEM.seed2 and exp/SYSTEM.seed3
@@ -21,7 +21,7 @@ _start_dir=${OLDPWD:-$PWD}  # run.sh has changed to its own directory
 . "$(dirname "${BASH_SOURCE[0]}")/quote.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/parse_options.sh"
 [ $# = 0 ] || fail "'$1' is not an option; see $0 --help"
-[ -z "${PUNC_ROOT-}" ] || bash "$PUNC_ROOT/utils/setup.sh" --train || exit 1  # bundled models alone need no PyTorch
+[ -z "${PUNC_ROOT-}" ] || bash "$PUNC_ROOT/utils/setup.sh" --train || exit 1  # recipes need PyTorch; bundled models alone do not
 for _option in stage stop_stage; do
   [[ ${!_option-0} =~ ^-?[0-9]+$ ]] || fail "--${_option//_/-} '${!_option}' is not a number; stages are 0 to 7"
 done

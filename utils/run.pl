@@ -41,7 +41,7 @@ def jobs_at_once(options, jobs):
             return max(1, sum(line.startswith("GPU") for line in run.stdout.splitlines()))
         return 1
     processors = os.cpu_count() or 1
-    return max(1, jobs) if jobs < 1.4 * processors else processors  # as in Kaldi, so that few jobs do not run last
+    return max(1, jobs) if jobs < 1.4 * processors else processors  # as in Kaldi: a few extra jobs do not wait
 
 
 def ended(log):
@@ -65,7 +65,10 @@ def picked(options, logs):
 
 
 def stop(number, _frame):
-    """Pass a signal on to the jobs, so that none outlives this program; being in other process groups, they miss it."""
+    """Pass a signal on to the jobs, so that none outlives this program.
+
+    The jobs do not get the signal themselves, because they are in other process groups.
+    """
     for job in list(running):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(job.pid, number)

@@ -90,7 +90,7 @@ if [ "$train" ]; then
 fi
 echo "Setting up .venv: about $size MB to download, once." >&2
 rm -f .venv/.stamp$train
-# An incomplete or moved environment does not work, so it is made again. Any other keeps the user's own packages.
+# An incomplete or moved environment does not work, so it is made again. Any other environment keeps its packages.
 if ! .venv/bin/python -m pip --version >/dev/null 2>&1 || ! grep -qF "$PWD/.venv" .venv/bin/activate; then
   rm -rf .venv/*
   "$python" -m venv .venv || fail "could not make a virtual environment in $PWD/.venv; see the message above"

@@ -99,7 +99,7 @@ def run_one(description, number):
     name = what["name"]
     command, log = (what[key].replace(name, number) if name else what[key] for key in ("command", "log"))
     job = f"{os.environ['SLURM_ARRAY_JOB_ID']}_{number}" if name else os.environ["SLURM_JOB_ID"]
-    # The log is not emptied: Slurm may have started the job before, on a node that was lost, and a training continues.
+    # The log is kept: Slurm may have started this job before, on a node that was lost; a training then continues.
     signal.signal(signal.SIGTERM, lambda *_: None)  # Slurm also sends it to the command, whose end must be reported
     # The command is not in a separate process group, because Slurm must find all processes.
     code = run_job(command, log, what["threads"], f"Running on {os.uname().nodename}, Slurm's job {job}")
@@ -148,7 +148,7 @@ def left_in(done):
 def remove(done):
     """Remove the directory of exit statuses, even if cancelled jobs are still writing theirs."""
     gone = done + ".gone"
-    with contextlib.suppress(FileNotFoundError):  # it is being removed already, and a signal came
+    with contextlib.suppress(FileNotFoundError):  # a signal interrupted an earlier call
         os.rename(done, gone)  # so that jobs can no longer write there
     shutil.rmtree(gone, ignore_errors=True)
 
@@ -167,7 +167,8 @@ def settled(state, left, late):
 def wait(job, numbers, done):
     """Wait for all jobs. Returns {number: exit status}, and {number: reason} for jobs that Slurm ended.
 
-    This queries Slurm about jobs that have written no exit status, or one that says they were killed, maybe by Slurm.
+    Asks Slurm about jobs that have written no exit status, and about jobs whose exit status says that they were killed,
+    because Slurm may have killed them.
     """
     codes, reasons, silent_since = {}, {}, {}
     start = asked = time.monotonic()

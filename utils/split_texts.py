@@ -49,7 +49,7 @@ def options() -> OptionParser:
     parser = OptionParser("split_texts.py [options] TEXT-DIR SPLIT-DIR", "See the top of the script.",
                           "split_texts.py talks data/split")
     parser.add_argument("--by", choices=("words", "texts"), default="words",
-                        help="shares of words; texts: shares of texts, of every ten the first is test, the second dev")
+                        help="words: sets get shares of the words; texts: of every ten, one is test and the next dev")
     parser.add_argument("--speakers", default="", metavar="FILE",
                         help="who speaks: lines TEXT SPEAKER …, or Kaldi's utt2spk; nobody is in two sets")
     parser.add_argument("--speaker-prefix", default="#speaker", metavar="STRING",
@@ -125,7 +125,7 @@ def cut(files: Mapping[str, Path], tmp: Path, split: Path, nj: int) -> dict[str,
 
 
 def leave_out(args: Namespace, sets: dict[str, list[Path]], tmp: Path, split: Path) -> dict[str, list[Path]]:
-    """Returns the sets. In train, copies replace the texts with sentences that other sets have; these are removed."""
+    """Returns the sets. If a text of train has long sentences of another set, a copy without them replaces it."""
     place = tmp_path(tmp, split)
     known = digests((place(path) for name in HELD_OUT for path in sets[name]), args.nj)
     removed, new = Counter[str](), {}
@@ -148,7 +148,7 @@ def add_speakers(found: Survey, table: str) -> None:
 
 
 def read_sets(split: Path) -> dict[str, list[Path]]:
-    """Returns the texts of each set. Writes rest and tree if missing. Raises InputError if lists do not fit."""
+    """Returns the texts of each set. Writes rest and tree if missing. Raises InputError if lists do not match."""
     sets: dict[str, list[Path]] = {}
     seen: dict[str, str] = {}
     for name in SHARES:
@@ -172,7 +172,7 @@ def read_sets(split: Path) -> dict[str, list[Path]]:
 
 
 def read_list(path: Path) -> list[Path]:
-    """Returns the texts in a list. Raises InputError for a line that is not the path of a file."""
+    """Returns the paths that a list file names. Raises InputError if a line is not the path of a file."""
     found = []
     with open_input(path, f"write it, or remove {path.parent}; it is made again") as file:
         for number, raw in enumerate(file, 1):

@@ -2,8 +2,8 @@
 
 Sharing out. Each set gets a tenth of the words; the last set gets the rest. Texts are taken in the order of their
 names, so that each set has texts from everywhere in that order. Each text goes to the set that has the fewest words
-relative to its share; if several do, to the first of them. It skips a set if more than half of the text would exceed
-the set's share. But a set always takes its first text, and the next ones up to LEAST if it stays within twice its
+relative to its share; if several do, to the first of them. A text skips a set if more than half of it would exceed the
+set's share. But a set always takes its first text, and the next ones up to LEAST texts if it stays within twice its
 share.
 
 Large texts. A set with only one large text is not representative. So a text with more than a STREAMS-th of a share goes
@@ -70,7 +70,7 @@ def split_training(names: Sequence[str], sizes: Mapping[str, int]) -> dict[str, 
 
 
 def share_out(sizes: Sequence[int], shares: Mapping[str, Fraction]) -> list[str]:
-    """Returns the set of each text. `sizes` are the texts' words; `shares` of all sets add up to 1."""
+    """Returns the set of each text. `sizes`: words of each text. `shares`: of each set; their sum is 1."""
     *small, last = shares
     targets = {name: shares[name] * sum(sizes) for name in small}
     limit = _limit(sizes, list(targets.values()))

@@ -77,7 +77,7 @@ if runs 5; then
   done
 fi
 
-# Stage 6: punctuate and score the test set, (one broadcast) and the dev set, on which options were chosen.
+# Stage 6: punctuate and score the test set (one broadcast) and the dev set, on which options were chosen.
 if runs 6; then
   for system in $systems; do decode_and_score "exp/$system" "exp/$system" "dev test"; done
 fi

@@ -38,7 +38,7 @@ if runs 1; then local/prepare_texts.sh "$corpus"; fi
 # Stage 2: there is no audio to align. Learn how words with capitals after the first letter are written.
 if runs 2; then [ -s data/casing.txt ] || learn_casing.py conf/labels.txt data/train_cased data/casing.txt; fi
 
-# Stage 3: make vocabularies; convert texts to token numbers, with rare words also spelled; learn word vectors.
+# Stage 3: make vocabularies; convert texts to token numbers, in some stores with the letters of unknown words; learn vectors.
 if runs 3; then
   words() { make_store --clitics conf/clitics.txt "$@"; }
   words --min-count "$min_count" --train train data/store data/train data/dev

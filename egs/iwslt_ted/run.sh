@@ -7,16 +7,16 @@ cd "$(dirname "$0")"
 
 stage=0
 stop_stage=100
-corpus=               # data/corpus, downloaded, if empty
+corpus=               # where the corpus is; if empty, it is downloaded to data/corpus
 asr_pairs=            # training talks and their ASR output (README.md): systems with noise learn errors from them
-vectors=              # word vectors in GloVe's or word2vec's text format; data/vectors.txt, made in stage 3, if empty
+vectors=              # word vectors in GloVe's or word2vec's text format; if empty, stage 3 makes data/vectors.txt
 europarl=             # more text for word vectors, besides the corpus's train_extra: Europarl in English
-encoder=              # the Hugging Face directory of all-MiniLM-L6-v2; without it no MiniLM
-mpnet=                # that of all-mpnet-base-v2; without it no MPNet
+encoder=              # the Hugging Face directory of all-MiniLM-L6-v2; if empty, MiniLM systems are left out
+mpnet=                # the Hugging Face directory of all-mpnet-base-v2; if empty, MPNet systems are left out
 systems=T-LSTM        # names separated by spaces; all if empty
-min_count=5           # least count of a word in the vocabulary; chosen on dev2012
-threads=2             # of PyTorch
-nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
+min_count=5           # minimum count of a word in the vocabulary; chosen on dev2012
+threads=2             # threads of PyTorch
+nj=2                  # number of processes for text; if --cmd is not run.pl, number of jobs
 help_message="usage: $0 [--corpus DIR] [--asr-pairs DIR] [--vectors FILE] [--europarl FILE] [--encoder DIR] …"
 
 . ./cmd.sh
@@ -45,14 +45,15 @@ if runs 1; then
   if asked store_vectors && [ -z "$own_vectors" ]; then local/prepare_more.sh "$corpus" "$europarl"; fi
 fi
 
-# Stage 2: check that our label projection gives the published labels of the ASR output; learn a recogniser's errors.
+# Stage 2: compare our label projection with the published labels of the ASR output; learn a recogniser's errors.
 if runs 2; then
   [ -f data/projection.txt ] || make_file data/projection.txt local/check_projection.py "$corpus" conf/labels.txt
   cat data/projection.txt
   ! asked asr_pairs || learn_confusions.sh "$asr_pairs" conf/labels.txt data/confusions.txt
 fi
 
-# Stage 3: make the vocabularies, and write texts as numbers. The CRF has all words, window models those with a vector.
+# Stage 3: make the vocabularies, and convert texts to token numbers. The CRF's vocabulary has all words of train2012; the
+# vocabulary of window models also has all words with a vector.
 if runs 3; then
   words() { make_store --token-type word --clitics conf/clitics.txt "$@"; }
   words --min-count "$min_count" --train train2012 data/store_word data/train2012 data/dev2012
@@ -81,7 +82,8 @@ if runs 4; then
   done
 fi
 
-# Stage 6: punctuate and score. DNN-A and CNN-2A halve P(O) (Che et al. 2016, 3.3); for other -A, dev decides the scale.
+# Stage 6: punctuate and score. DNN-A and CNN-2A halve P(O) (Che et al. 2016, 3.3); other rows with -A use
+# the scale that is best on dev_asr.
 if runs 6; then
   for system in $systems; do
     decode_and_score "exp/$system" "exp/$system" "test_ref test_asr"
@@ -94,7 +96,7 @@ if runs 6; then
         decode_and_score "exp/$system" "exp/$system-A" "test_ref test_asr" --scale "$(cat "exp/$system/scale")" ;;
     esac
   done
-  for decoded in exp/*/decode_test_asr; do  # next to correct words, and near errors
+  for decoded in exp/*/decode_test_asr; do  # score slots near recognition errors, and other slots
     make_file "$decoded/near_errors.md" near_errors.py conf/labels.txt "" data/test_ref data/test_asr "$decoded"
   done
 fi

@@ -36,7 +36,7 @@ absolute corpus posts books
 choose texts single multi
 choose_systems
 decode_options=(--posteriors false)
-mapfile -t sentences < <(compgen -G "$corpus/ta[tn]*.txt" | sort -r)  # of Tatoeba and Tanaka
+mapfile -t sentences < <(compgen -G "$corpus/ta[tn]*.txt" | sort -r)  # the files of Tatoeba and Tanaka
 
 # each COMMAND: runs COMMAND SYSTEM TEXTS ROW for each requested row, whose options are in conf/TEXTS/SYSTEM.conf.
 each() {

@@ -48,7 +48,7 @@ class Call(NamedTuple):
 def read_nlp(path: str | os.PathLike) -> list[Token]:
     """Reads the tokens of a transcript. Joins the letters of an abbreviation to one token.
 
-    Raises InputError if a column or a column of one line is missing, or if a time is invalid.
+    Raises InputError if a column is missing, in all lines or in one, or if a time is invalid.
     """
     tokens, letters = [], ""
     with open_input(path) as file:

@@ -6,11 +6,12 @@ from pathlib import Path
 from punc.base.errors import InputError
 from punc.base.files import decode_line, open_input
 
-LINES = 50  # in each document of a file without `#doc` lines
+LINES = 50  # the number of lines in each document of a file without `#doc` lines
 
 
 def lines(paths: Iterable[Path]) -> Iterator[tuple[int, str]]:
-    """Yields the lines of files, except `#speaker` lines, each with its document's number, from 1 across all files.
+    """Yields each line of files, except `#speaker` lines, with the number of its document. Numbers start at 1 and
+    continue across files.
 
     A file whose first line is not `#doc` is cut into documents of LINES lines. Raises InputError for text before the
     first document.

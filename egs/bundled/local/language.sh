@@ -10,7 +10,7 @@ tokens=(--token-type subword --vocab-size 24000)        # options of punc make-s
 counted=                                                # the set whose transitions are learned; if empty, the first source
 ships=$language                                         # bundled models
 declare -A pack_options=()                              # options of punc pack for a bundled model
-declare -A merges=(                                     # what is scored, as --merge of punc score
+declare -A merges=(                                     # what is scored: values of punc score's --merge
   ["marks"]="O=O+CAP,COMMA=COMMA+CAP_COMMA,PERIOD=PERIOD+CAP_PERIOD,QUESTION=QUESTION+CAP_QUESTION"
   ["case"]="O=O+COMMA+PERIOD+QUESTION,CAPITAL=CAP+CAP_COMMA+CAP_PERIOD+CAP_QUESTION")
 export PYTHONPATH=$PWD/local${PYTHONPATH:+:$PYTHONPATH}  # for the scripts in local/LANGUAGE

@@ -12,14 +12,14 @@ for system in "${@:3}"; do
   model=$exp/$system shipped=$PUNC_ROOT/punc/pretrained/$system
   if [ "$pretrained" = true ]; then
     if [ -f "$model/model.json" ]; then
-      ! cmp -s "$shipped/model.json" "$model/model.json" || continue  # it has the checksums of all files
+      ! cmp -s "$shipped/model.json" "$model/model.json" || continue  # model.json has the checksums of all files
     elif [ -e "$model" ]; then
       fail "$model was trained here; remove it, or leave out --pretrained true"
     fi
     rm -rf "$model.new"
     mkdir -p "$exp"
     cp -r "$shipped" "$model.new"
-    if [ -e "$model" ]; then  # also removes its output; model.json, which readers open first, is written last
+    if [ -e "$model" ]; then  # also removes the model's output; model.json, which readers open first, is written last
       find "$model.new" -type f ! -name model.json -exec mv -t "$model" {} +
       mv "$model.new/model.json" "$model"
       rmdir "$model.new"

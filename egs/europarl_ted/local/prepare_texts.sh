@@ -16,8 +16,8 @@ prepare_marks() {
   prepare_set "$2" --format lrec "data/raw/$2"
 }
 
-[ -f data/raw/test_conll.txt ] || "$here"/texts.py "$corpus" data/raw # the last file that it writes
-if [ ! -f data/raw/test_conll_quotes.txt ]; then # the last file that is made here
+[ -f data/raw/test_conll.txt ] || "$here"/texts.py "$corpus" data/raw # texts.py writes this file last
+if [ ! -f data/raw/test_conll_quotes.txt ]; then # this file is made last
   for part in train_all dev test; do cat "data/raw/${part%_all}"_{europarl,ted,conll}.txt >"data/raw/$part.txt"; done
   # Smaller training texts from the latest documents: 4.2 and 1.05 million words.
   last() { "$here"/last_documents.sh "$1" "data/raw/train_$2.txt"; }

@@ -2,7 +2,8 @@
 """usage: local/commas_by_book.py LABELS BOOKS REFERENCE-DIR SYSTEM-DIR
 
 Prints how often each book of a test set of single sentences has commas, and how well a system restored them, in %.
-Each book has a line, sorted from the fewest commas to the most, and so has each third of the books.
+Each book has a line. The lines are sorted from the book with the fewest commas to the book with the most. Each third of
+the books has a line, too.
 """
 
 from collections.abc import Sequence
@@ -46,7 +47,7 @@ class Commas(NamedTuple):
 
 
 def counts(reference: Sequence[str], system: Sequence[str]) -> Commas:
-    """Returns the counts of one sentence, given its labels."""
+    """Returns the counts of one sentence from its labels in the reference and in the system's output."""
     commas, written = ([label == COMMA for label in labels] for labels in (reference, system))
     return Commas(1, len(commas), sum(commas), sum(written), sum(map(min, commas, written)))
 
@@ -59,9 +60,9 @@ def by_book(books: dict[str, str], reference: str, system: str) -> dict[str, Com
     found: dict[str, Commas] = {}
     for correct, restored in zip_longest(DataDir(reference).utterances(), DataDir(system).utterances()):
         if not (correct and restored and correct.words == restored.words):
-            raise InputError(f"{(correct or restored).id}: not the same text", f"restore that of {reference}", system)
+            raise InputError(f"{(correct or restored).id}: not the same text", f"punctuate {reference}", system)
         if not (book := books.get("".join(correct.words))):
-            raise InputError(f"{correct.id}: in none of the books", "name the file of this set's books", reference)
+            raise InputError(f"{correct.id}: in none of the books", "give the books of this set", reference)
         found[book] = found.get(book, Commas()) + counts(correct.labels, restored.labels)
     return dict(sorted(found.items(), key=lambda item: -item[1].characters_a_comma()))
 

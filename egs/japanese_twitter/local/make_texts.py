@@ -30,8 +30,8 @@ from punc.bin.script import run_script
 from punc.data.labels import LabelSet
 from punc.text.file_parts import decode
 
-RUN = 50  # lines
-HELD_OUT = 500  # the most sentences of a held-out book
+RUN = 50  # number of lines in a run
+HELD_OUT = 500  # maximum number of sentences that are used of a held-out book
 SENTENCES = (2, 3, 4, 5)  # possible numbers of sentences in a text
 DOCUMENT = "#doc "
 
@@ -80,10 +80,10 @@ def lines_of(path: str, reader: SentenceReader) -> list[str]:
 
 def divide(kinds: dict[str, list[list[Line]]], sizes: dict[str, int],
            works: int = 0) -> dict[str, dict[str, list[Line]]]:
-    """Divides the runs of each kind, in their order, into sets of `sizes` sentences or a few more. Returns the lines of
-    each set and kind.
+    """Divides the runs of each kind into sets. Returns the lines of each set and kind.
 
-    Everything else goes to train; if `works` is not 0, train gets only the next `works` books. No sentence recurs.
+    Each set takes the next runs until it has the number of sentences in `sizes`, or a few more. All other runs go to
+    train; if `works` is not 0, train gets only the next `works` books. Each sentence is used only once.
     """
     seen: set[str] = set()
     left = {kind: iter(runs) for kind, runs in kinds.items()}

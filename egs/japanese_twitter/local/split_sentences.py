@@ -32,8 +32,8 @@ class SentenceReader:
     A sentence ends after 。, ？ or ！ outside brackets. If brackets close directly after such a mark, the sentence ends
     there if the line ends or another bracket follows. Text at the end of a line without such a mark is dropped.
 
-    line_breaks  the meaning of BREAK in a post. "stop": it ends a sentence, as the end of the post does; 。 is added if
-                 there is no mark. "drop": it has no meaning
+    line_breaks  how BREAK in a post is read. "stop": it ends a sentence, as the end of the post does, and 。 is added
+                 if there is no mark. "drop": it is ignored
     """
 
     def __init__(self, labels: LabelSet, line_breaks: str):
@@ -57,12 +57,12 @@ class SentenceReader:
         return split
 
     def _sentences(self, split: Split) -> Iterator[Sentence]:
-        begin, depth, marked = 0, 0, False  # marked: since a mark, only closing brackets
+        begin, depth, marked = 0, 0, False  # marked: only closing brackets followed the last mark
         for i, (token, label) in enumerate(zip(split.tokens, split.labels)):
             depth = max(0, depth + (token in OPENING) - (token in CLOSING))
             marked = label in ENDS or (marked and token in CLOSING)
             after = split.tokens[i + 1] if i + 1 < len(split.tokens) else OPENING[0]
-            quoted = label not in ENDS and after not in OPENING  # 「はい。」と言った。 goes on
+            quoted = label not in ENDS and after not in OPENING  # 「はい。」と言った。 continues after 」
             if marked and not depth and after not in CLOSING and not quoted:
                 yield self._sentence(split, begin, i + 1)
                 begin, marked = i + 1, False

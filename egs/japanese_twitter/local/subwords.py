@@ -33,8 +33,8 @@ from punc.text.characters import CLASSES, class_of
 # Private-use characters that stand for a Latin word, a number, and a character of several code points.
 LATIN, NUMBER, CLUSTER = "\ue000\ue001\ue002"
 STANDS_FOR = {CLASSES[0]: LATIN, CLASSES[1]: NUMBER}
-MAX_TEXTS = 200_000  # the most texts that a model is trained on
-BATCH = 10_000  # this many utterances are tokenized at once
+MAX_TEXTS = 200_000  # a model is trained on at most this many texts
+BATCH = 10_000  # number of utterances that are tokenized at once
 
 
 def as_text(words: list[str]) -> str:
@@ -59,7 +59,7 @@ def train(data: DataDir, out: Path, size: int, seed: int) -> None:
             remove_extra_whitespaces=False, user_defined_symbols=[LATIN, NUMBER, CLUSTER], character_coverage=0.9995,
             num_threads=1, minloglevel=2)
     except RuntimeError as error:
-        raise InputError(f"no {size} subwords: {error}", "give a larger size, or more text",
+        raise InputError(f"cannot learn {size} subwords: {error}", "give a larger size, or more text",
                          data.path / "text") from None
     with atomic_file(out, "wb") as file:
         file.write(model.getvalue())
@@ -76,13 +76,16 @@ def read(path: Path) -> sentencepiece.SentencePieceProcessor:
 
 def tokenized(utterances: Iterator[Utterance],
               model: sentencepiece.SentencePieceProcessor) -> Iterator[tuple[Utterance, list[int]]]:
-    """Yields each utterance with the ends of its subwords, counted in words. Raises InputError if they do not fit."""
+    """Yields each utterance with the ends of its subwords, counted in words.
+
+    Raises InputError if the subwords do not add up to the words.
+    """
     while batch := list(islice(utterances, BATCH)):
         found = model.encode([as_text(utterance.words) for utterance in batch], out_type=str, num_threads=1)
         for utterance, subwords in zip(batch, found):
             ends = list(accumulate(map(len, subwords)))
             if ends[-1:] != [len(utterance.words)]:
-                raise InputError(f"the subwords of '{utterance.id}' are not its words", "train the subwords again")
+                raise InputError(f"the subwords of '{utterance.id}' are not all its words", "train the subwords again")
             yield utterance, ends
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
-MIN_CHUNK = 8.0  # s; the decoder subtracts the mean of a chunk, and a short chunk gives a bad estimate of it
+MIN_CHUNK = 8.0  # s; the decoder subtracts the mean of a chunk, and the mean of a short chunk is unreliable
 
 
 def chunks(lengths: Sequence[int], rate: int) -> list[range]:

@@ -61,7 +61,7 @@ def _line(line: Sequence[Said], voice: str, work: Path) -> np.ndarray:
         samples, pauses = _flite(part, voice, work)
         cuts = [_quietest(samples, *pause) for pause in pauses]
         silences = [said.pause for said in part[:-1] if said.mark]
-        if len(cuts) == len(silences):  # else flite paused inside a word; only its own pauses stay
+        if len(cuts) == len(silences):  # otherwise flite paused inside a word, and only its pauses stay
             for between, silence in zip(np.split(samples, cuts), [*silences, 0]):
                 parts += [between, _silence(silence)]
         else:
@@ -71,7 +71,7 @@ def _line(line: Sequence[Said], voice: str, work: Path) -> np.ndarray:
 
 
 def _flite(part: Sequence[Said], voice: str, work: Path) -> tuple[np.ndarray, list[tuple[float, float]]]:
-    """Returns the samples of a sentence, without silence at its ends, and begin and end of its pauses in seconds."""
+    """Returns the samples of a sentence, without silence at its ends, and the start and end of its pauses in s."""
     text = " ".join(said.spoken + said.mark for said in part)
     run = ["flite", "-voice", voice, "-psdur", "-t", text, "-o", work / "flite.wav"]
     printed = subprocess.run(run, check=True, capture_output=True, text=True).stdout
@@ -83,7 +83,7 @@ def _flite(part: Sequence[Said], voice: str, work: Path) -> tuple[np.ndarray, li
 
 
 def inner_pauses(printed: str) -> list[tuple[float, float]]:
-    """Returns begin and end in seconds of the inner pauses in flite's output, `phone:end phone:end …`."""
+    """Returns the begin and end, in seconds, of the inner pauses in flite's output, `phone:end phone:end …`."""
     pairs = [item.split(":") for item in printed.split()]
     begins = [0.0, *(float(end) for _, end in pairs[:-1])]
     return [(begin, float(end)) for begin, (phone, end) in zip(begins, pairs) if phone == "pau"][1:-1]

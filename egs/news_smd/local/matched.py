@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """usage: local/matched.py SENTENCES-DIR OUT-DIR TRAIN HELD-OUT
 
-Writes the sets of experiments 3 to 5, one text per line, made of sentences of messages, ted, europarl and podcasts.
+Writes the sets of experiments 3 and 4, one text per line, made of sentences of messages, ted, europarl and podcasts.
 Each document is in one set only, and no sentence occurs twice. In each set, half of each source's sentences are
 questions.
 
@@ -36,7 +36,7 @@ def set_of(document: str) -> str:
 
 
 def documents(sentences: Path, source: str, name: str, seen: set[bytes]) -> Iterator[list[str]]:
-    """Yields the sentences of each document that a source has in a set; "" for a gap and for a sentence seen before."""
+    """Yields the sentences of each document of a source in a set. "" replaces a gap, or a sentence seen before."""
     for document, texts in read_documents(sentences / f"{source}.txt"):
         if set_of(f"{source} {document}") == name:
             yield [text if text and new(text, seen) else "" for text in texts]

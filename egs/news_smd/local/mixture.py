@@ -1,22 +1,25 @@
 #!/usr/bin/env python3
 """usage: local/mixture.py SENTENCES-DIR MESSAGES OUT-DIR NEWS SYNTHETIC CONVERSATION
 
-Writes the sets of experiments 1 and 2, one text per line:
+Writes the sets of experiments 1 and 2, one text per line, in random order:
 
-    train_mixture, dev_mixture        three kinds of texts; one document in DEV is dev:
-                                      NEWS sentences of news (0: all);
-                                      SYNTHETIC texts that informal.py makes from ted and europarl. Half are questions,
-                                      made from questions or, if these run out, from statements. 0: as many texts as it
-                                      takes for 18.9 % of the news and synthetic texts to be questions, as in the paper;
-                                      CONVERSATION sentences of podcasts, 18.9 % of them questions (0: as many as the
-                                      questions allow)
-    train_in_domain, dev_in_domain    the same texts, plus messages: 0.3 %, or as many as there are
-    test_messages                     the messages whose ids are in conf/sms_test_ids, half of all; messages in the
-                                      sets above come from the other half
-    europarl                          other text, for a language model: the sentences of those europarl documents (three
-                                      in four) from which no informal text is made
+    train_mixture, dev_mixture        three kinds of texts, described below; one document in DEV is used for dev
+    train_in_domain, dev_in_domain    the same texts and messages; 0.3 % are messages, or less if there are too few
+    test_messages                     half of all messages: the ones whose ids are in conf/sms_test_ids. The other half
+                                      is for train_in_domain and dev_in_domain
+    europarl                          text for a language model: three in four europarl documents. Informal texts are
+                                      made only from the other documents
 
-No text occurs twice, and no text is also a message. Texts are shuffled.
+The mixture has
+
+- NEWS sentences of news; if NEWS is 0, all sentences.
+- SYNTHETIC informal texts, which informal.py makes from ted and europarl. Half of the texts are questions, made from
+  questions or, if there are too few questions, from statements. If SYNTHETIC is 0, the number of texts is chosen so
+  that 18.9 % of the news and informal texts are questions, as in the paper.
+- CONVERSATION sentences of podcasts, of which 18.9 % are questions. If CONVERSATION is 0, the number of questions in
+  the podcasts limits the number of sentences.
+
+No text occurs twice, and no text is also a message.
 """
 
 from collections.abc import Iterable, Iterator
@@ -30,7 +33,7 @@ from punc.base.files import atomic_file, decode_line, open_input, read_lines
 from punc.bin.script import run_script
 
 QUESTIONS = 0.189  # fraction of questions in the mixture (paper, section 3.1.1)
-IN_DOMAIN = 0.003  # the largest fraction of messages that is added (section 3.3.2)
+IN_DOMAIN = 0.003  # the largest fraction of messages in a set (section 3.3.2)
 DEV = 25  # one document in this many
 FOR_TEXTS = 4  # one europarl document in this many becomes informal texts; the others are for the language model
 FROM_STATEMENT = 2  # one statement in this many becomes a question
@@ -44,7 +47,8 @@ def read_kept_messages(path: Path) -> dict[str, str]:
 
 
 def halves(messages: dict[str, str]) -> tuple[list[str], list[str]]:
-    """Returns the test messages in corpus order, and the others shuffled. Raises InputError if one is missing."""
+    """Returns the test messages in corpus order, and the other messages in random order. Raises InputError if a test
+    message is missing."""
     ids = [name for _, name in read_lines(CONF / "sms_test_ids")]
     for number, name in enumerate(ids, 1):
         if name not in messages:
@@ -60,7 +64,7 @@ def shuffled(texts: Iterable[str]) -> list[str]:
 
 
 def held_out(document: str) -> bool:
-    """Whether a document is dev."""
+    """Whether a document belongs to dev."""
     return chance("dev", document) * DEV < 1
 
 
@@ -74,7 +78,7 @@ def news(path: Path, seen: set[bytes]) -> Iterator[tuple[bool, str]]:
 
 
 def synthetic(paths: list[Path], seen: set[bytes]) -> Iterator[tuple[bool, bool, str]]:
-    """Yields each informal text once: whether it is dev, whether it was made of a question, and the text."""
+    """Yields each informal text once: whether it is dev, whether it was made from a question, and the text."""
     informal = Informal()
     for path in paths:
         for document, texts in read_documents(path):
@@ -99,8 +103,8 @@ def other(path: Path, seen: set[bytes]) -> Iterator[str]:
 
 
 def conversation(path: Path, number: int, seen: set[bytes]) -> list[tuple[bool, str]]:
-    """Chooses at most `number` sentences of podcasts, a share QUESTIONS of them questions. Returns whether each is dev,
-    and the text."""
+    """Chooses at most `number` sentences of podcasts; the fraction QUESTIONS of them are questions. Returns, for each
+    sentence, whether it is in dev, and its text."""
     found = list(news(path, seen))
     questions = [item for item in found if is_question(item[1])]
     statements = [item for item in found if not is_question(item[1])]
@@ -117,7 +121,7 @@ def choose(items: list, number: int) -> list:
 
 
 def mixture(sentences: Path, number_news: int, number: int, seen: set[bytes]) -> list[tuple[bool, str]]:
-    """Returns the texts of the mixture: whether each is dev, and the text."""
+    """Returns the texts of the mixture: for each text, whether it is in dev, and the text."""
     found = list(news(sentences / "news.txt", seen))
     chosen = choose(found, number_news) if number_news else found
     questions = sum(is_question(text) for _, text in chosen)

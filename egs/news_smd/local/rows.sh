@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # variables are those of run.sh and recipe.sh
 
 # tune CONF STORE MODEL-DIR 'CHOICE …' [OPTION …]: trains a model with each choice, such as learning-rate=0.001 or
-# c1=1,c2=0.1, with seed 1, and writes the choice with the lowest dev loss to MODEL-DIR/tuned.conf, and all losses.
+# c1=1,c2=0.1, with seed 1. Writes all losses, and the choice with the lowest dev loss, to MODEL-DIR/tuned.conf.
 tune() {
   local model=$3 choice options loss losses=() seeds=1
   for choice in $4; do
@@ -18,8 +18,8 @@ tune() {
   [ "$(cat "$model/tuned.conf" 2>/dev/null)" = "$choice" ] || make_file "$model/tuned.conf" echo "$choice"
 }
 
-# tune_rate CONF STORE MODEL-DIR 'RATE …' [OPTION …]: tune with each learning rate, from low to high. While the lowest
-# is the best, half of it is tried, too; while the highest is the best, twice this rate is tried.
+# tune_rate CONF STORE MODEL-DIR 'RATE …' [OPTION …]: runs tune with the learning rates, given from low to high.
+# While the lowest rate is the best, also tries half of this rate; while the highest is the best, also tries twice this rate.
 tune_rate() {
   local rates=$4
   while tune "$1" "$2" "$3" "learning-rate=${rates// / learning-rate=}" "${@:5}" || return; do
@@ -31,10 +31,10 @@ tune_rate() {
   done
 }
 
-# tuned MODEL-DIR: the options that tune found.
+# tuned MODEL-DIR: prints the options that tune chose.
 tuned() { grep '^--' "$1/tuned.conf"; }
 
-# take_trial MODEL-DIR: if trials are complete training runs, makes the trial that tune chose the model in MODEL-DIR.
+# take_trial MODEL-DIR: copies the trial that tune chose to MODEL-DIR, as its model. Only for trials on the whole training set.
 take_trial() {
   local trial
   trial=$1/tune/$(tuned "$1" | sed 's/^--//' | paste -sd ,)
@@ -44,7 +44,7 @@ take_trial() {
 }
 
 # train_row SYSTEM ROW SETS: chooses the learning rate of a neural system or the penalties of Word-CRF on dev_SETS, and
-# trains. Rows with more text or without some features use the same choice.
+# trains. Rows with more text, or without some features, use the choice of the row without these changes.
 # shellcheck disable=SC2046
 train_row() {
   local conf=conf/${exp#exp/} store=data/${store_of[$1]} system=${1%-all} parts
@@ -54,7 +54,7 @@ train_row() {
       train "$conf/4-gram.conf" "${store}_$3" "$exp/4-gram"
       tune "$conf/Word-CRF.conf" "${store}_$3" "$exp/Word-CRF" "$penalties"
       take_trial "$exp/Word-CRF" ;;
-    *) parts=$(sed -n 's/^--parts=//p' "$conf/sets.conf")  # parts of a reading of the training set
+    *) parts=$(sed -n 's/^--parts=//p' "$conf/sets.conf")  # the number of parts of the training set; a system reads one
       tune_rate "$conf/$system.conf" "${store}_${3/in_domain/mixture}" "$exp/$system" "$rates" --epochs 1 \
         --parts $((trial * ${parts:-1})) ;;
   esac
