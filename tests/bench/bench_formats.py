@@ -25,7 +25,6 @@ SEGMENT = 10  # words
 
 
 def segments(model: str, count: int) -> Iterator[list[tuple[str, float, float, float]]]:
-    """Segments of (word, begin, end, confidence)."""
     rng = np.random.default_rng(1)
     tokens = np.array(read_tokenizer(find_model(model)).vocabulary.tokens[2:], object)
     words = tokens[np.exp(rng.random(count) * np.log(len(tokens))).astype(np.int64) - 1]
@@ -44,7 +43,6 @@ def clock(seconds: float) -> str:
 
 
 def write(path: Path, form: str, model: str, count: int) -> None:
-    """Write a file of a format."""
     found = segments(model, count)
     with open(path, "w") as file:
         if form == "ctm":
