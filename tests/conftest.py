@@ -42,7 +42,6 @@ PUNC = [sys.executable, "-c", "import sys; from punc.bin.main import main; sys.e
 
 
 def run(*command, cwd=None, env=None):
-    """Runs a program in a directory. Returns its status and its output."""
     return subprocess.run([str(c) for c in command], cwd=cwd, env={**os.environ, **(env or {})}, text=True,
                           capture_output=True, timeout=200)
 
@@ -50,7 +49,8 @@ def run(*command, cwd=None, env=None):
 def streaming_logits(model, tokens):
     """Yields the logits (L,) of each slot of a stream as soon as the model's look-ahead allows.
 
-    tokens   the id of each token and the pause *before* it in seconds (NaN: unknown)"""
+    tokens   the id of each token and the pause *before* it in seconds (NaN: unknown)
+    """
     from punc.live.stream import SlotStream
     stream = SlotStream(model)
     for token, pause in tokens:
@@ -128,6 +128,5 @@ def toy_store(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def experiment(tmp_path_factory):
-    """The EXP-DIR of a small experiment with scores, made by experiment.py."""
     from experiment import make_experiment
     return make_experiment(tmp_path_factory.mktemp("experiment"))

@@ -23,7 +23,6 @@ def posteriors(labels, rng):
 
 
 def worsened(labels, rng, share):
-    """The labels, a fraction `share` of which are drawn again."""
     return [str(rng.choice(NAMES)) if rng.random() < share else name for name in labels]
 
 

@@ -27,7 +27,6 @@ def labels(tmp_path):
 
 
 def passage(labels, text, **options):
-    """Returns the words of a text with their marks, and what was counted."""
     counts = Counter()
     reader = load_format("prose")(PrepareOptions(LabelSet.read(labels), abbreviations=shipped(), **options))
     found = reader.passage(reader.said(text, counts), counts)
@@ -213,8 +212,7 @@ def seconds(labels, text):
 @example("a", ".", "").via("once cubic")
 @example("", "[a", "]" * 50_000).via("once quadratic")
 def test_time_is_linear(tmp_path_factory, begin, unit, end):
-    """Ten times the text takes about ten times as long. With a quadratic search, it would take a hundred times as
-    long."""
+    """Ten times the text takes about ten times as long. With a quadratic search, it would be a hundred times."""
     path = tmp_path_factory.mktemp("labels") / "labels.txt"
     path.write_text(LABELS)
     some, more = (seconds(path, begin + unit * n + end) for n in (5_000, 50_000))

@@ -25,7 +25,6 @@ def distance(ref, hyp):
 
 
 def with_errors(words, errors, n_types, random):
-    """A copy of `words` with about equal numbers of substitutions, deletions and insertions."""
     out = []
     for word in words:
         kind = random.random() / (errors / 3)
@@ -237,8 +236,7 @@ def test_parts_between_anchors_are_cut_again(monkeypatch):
 
 
 def test_windows_boundaries(monkeypatch):
-    """The longest stretch that begins in the third quarter of a window counts, even if one before or after it is
-    longer."""
+    """The longest stretch that begins in the third quarter counts, even if one before or after it is longer."""
     monkeypatch.setattr(align, "EXACT", 40 * 40 - 1)
     monkeypatch.setattr(align, "WINDOW", 20)
     ref, hyp = list(range(100, 140)), list(range(200, 240))
@@ -308,8 +306,7 @@ def test_align_words_texts_without_anchors(make, margin, monkeypatch, small_part
 
 @pytest.mark.parametrize(("n_ref", "n_hyp"), [(6000, 2400), (2400, 6000), (4000, 4000)])
 def test_windows_keep_the_proportion_of_the_texts(n_ref, n_hyp, small_parts):
-    """Texts without common words are cut at the ends of windows, so both are cut at the same fraction of their
-    length."""
+    """Texts without common words are cut at the ends of windows, so both are cut at the same fraction."""
     cuts = align._windows(np.arange(n_ref), np.arange(n_hyp) + n_ref)
     r, h = np.diff([(0, 0), *cuts], axis=0).T
     assert len(cuts) > 5

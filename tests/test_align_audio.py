@@ -77,7 +77,6 @@ def fake(path, body):
 
 
 def pauses(place, capsys):
-    """Returns the pauses computed from out/times, and the message."""
     assert main(["pauses", str(place / "data"), str(place / "out/times")]) == 0
     return [pause for one in DataDir(place / "data").utterances() for pause in one.pauses[:-1].tolist()], \
         capsys.readouterr().err

@@ -33,8 +33,7 @@ ngram 2=2
 
 
 def random_model(rng, order, more=()):
-    """A random model as {n-gram: (log10 P, back-off)}. With each n-gram, it has the n-gram of its first n − 1
-    tokens."""
+    """A random model as {n-gram: (log10 P, back-off)}. It has the first n − 1 tokens of each of its n-grams."""
     words = [*TOKENS, *more]
     model = {(word,): (float(rng.uniform(-4, 0)), float(rng.uniform(-1, 1))) for word in words if word != "c"}
     for n in range(2, order + 1):
@@ -153,7 +152,6 @@ def weights_of(probs):
 
 
 def prob(probs, weights, context, word):
-    """P(word | context) by definition."""
     if (*context, word) in probs:
         return probs[(*context, word)]
     return weights.get(context, 1.0) * prob(probs, weights, context[1:], word)
@@ -232,7 +230,6 @@ def toy(order, seed=0):
 
 
 def enumerate_all(words, labels, order, log_probs):
-    """Posteriors of one text as sums over all labellings."""
     sums = np.zeros((len(words), labels))
     for labelling in product(range(labels), repeat=len(words)):
         tokens = [-1] * order + [FIRST]

@@ -317,7 +317,6 @@ SETTINGS = {"train_set": "train_before", "dev_set": "dev_before", "batch_size": 
 
 @pytest.fixture
 def noise(toy_store, tmp_path):
-    """The options of noise that confuses words of the toy task."""
     words = Store(toy_store).vocabulary.tokens[2:]
     Confusions(90, Counter(none=900), Counter(dict.fromkeys(words, 100)), Counter(dict.fromkeys(words, 100)),
                Counter({(word, (other,)): 10 for word, other in pairwise(words)} | {(words[-1], ()): 10}),
@@ -349,7 +348,6 @@ def test_errors_are_drawn_anew_for_each_reading(toy_store, tmp_path, noise, monk
 
 @contextlib.contextmanager
 def killed_in_second_epoch():
-    """Kills a training after the first batch of its second epoch."""
     after_batch = Run.after_batch
 
     def killed(run, *rest):

@@ -83,7 +83,6 @@ def write_rows(path, rows, tables, blank=" "):
 
 
 def encoded_by_hand(data, tokenizer):
-    """The fields of `Encoded` for a data directory, from a loop over utterances."""
     ids, labels, pauses, turns, streams, lost, number = [], [], [], [], [], 0, 0
     utterances = list(data.utterances())
     for utterance in utterances:
@@ -102,7 +101,6 @@ def encoded_by_hand(data, tokenizer):
 
 
 def joined(parts):
-    """Several Encoded, joined as plain lists."""
     parts = list(parts)
     arrays = [None if parts[0][i] is None else [n for part in parts for n in part[i].tolist()] for i in (0, 1, 2, 8)]
     streams = merge_runs([run for part in parts for run in part.streams])

@@ -170,7 +170,6 @@ def test_models_that_ship_write_i_with_a_capital():
 
 
 def take_pretrained(place, choice):
-    """Runs the script in `place`. Returns the names of the models in exp, and the messages."""
     done = subprocess.run([RECIPE / "local/take_pretrained.sh", choice, "exp", "en", "en-live"], cwd=place, text=True,
                           check=False, capture_output=True, env=os.environ | {"PUNC_ROOT": str(RECIPE.parents[1])})
     assert done.stdout == ""
@@ -204,8 +203,7 @@ def test_take_pretrained_keeps_a_model_that_was_trained(tmp_path):
 
 
 def test_documents_are_divided_and_cleaned(tmp_path):
-    """Every fourth document is test, and the document halfway to the next one is dev. Text that nobody said is
-    dropped."""
+    """Every fourth document is test, and those halfway between are dev. Text that nobody said is dropped."""
     (tmp_path / "a.txt").write_text("".join(
         f"#doc {n}\n#speaker x\nGut (Beifall) so. – Ja, {n} – nun –, gut.\n" for n in range(1, 6)))
     script = [sys.executable, RECIPE / "local/prepare_texts.py"]

@@ -57,7 +57,6 @@ def make(kind, place, seed=1):
 
 
 def lost(kind, data, read):
-    """The number of words in a file that are neither read nor reported as left out."""
     return (counted(kind.visible(data)) - found(read.words)).total() - read.named
 
 
@@ -98,7 +97,7 @@ def test_words_in_are_words_out_or_named(name, place, data):
     try:
         read = kind.read(folder, random.Random(begin))
     except InputError as error:
-        assert "\n" not in str(error)  # many inputs are refused
+        assert "\n" not in str(error)  # noqa: PT017 (many inputs are refused)
     else:
         assert lost(kind, content, read) <= 0, content
 

@@ -117,8 +117,7 @@ def test_corrupt_needs_labels(place, capsys):
 
 @pytest.mark.parametrize(("draws", "share"), [(1, 0.5), (8, 1)])
 def test_corrupt_draws_wrong_words_that_fit(tmp_path, draws, share):
-    """`red` is heard as `read` or as `rat`. Only `read` fits: `the read book` is in the text, and `rat` is a text of
-    its own."""
+    """`red` is heard as `read` or `rat`. Only `read` is seen between `the` and `book`; `rat` is a separate stream."""
     (tmp_path / "labels.txt").write_text(LABELS)
     confusions = Confusions(runs=100, seen=Counter(red=1000, the=100000, book=100000), heard=Counter(read=1, rat=1),
                             replaced=Counter({("red", ("read",)): 200, ("red", ("rat",)): 200}))

@@ -27,8 +27,7 @@ def labels():
 
 
 def make_dir(path, *texts):
-    """Write a data directory of texts such as `s-1 i am . are you ?`: the id of an utterance of stream `s`, then its
-    words."""
+    """Write texts such as `s-1 i am . are you ?` (the id of an utterance of stream `s`, words) as a data directory."""
     utterances = []
     for text in texts:
         key, *tokens = text.split()
@@ -200,8 +199,7 @@ def words(pairs):
 
 
 def counts_by_hand(ref, hyp, marks, block, last_slot):
-    """`count_streams` of one stream, word by word. Returns {block: confusion}, {block: word errors} and reference
-    labels."""
+    """`count_streams` of one stream by a loop over words: {block: confusion}, {block: word errors}, labels."""
     size = block or max(len(ref.plain), 1)
     blocks = max(1, -(-len(ref.plain) // size))
     tables, errors = np.zeros((blocks, 3, 3), int), np.zeros((blocks, 3, 4), int)

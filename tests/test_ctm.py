@@ -94,7 +94,6 @@ def test_ctm_index_finds_every_id(ctm):
 
 
 def test_ctm_index_is_a_mapping(ctm):
-    """Each id of the file is in the index once, even if its lines are not together."""
     lines = ["c 1 0 1 v\n", "b 1 0 1 x\n", "a 1 0 1 z\n", "b 1 1 1 w\n"]
     sources = CtmIndex(ctm("".join(lines)))
     assert list(sources) == ["c", "b", "a"]

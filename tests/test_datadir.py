@@ -259,7 +259,6 @@ def test_write_data_dir_like_another_in_the_order_of_time(data, tmp_path):
 
 
 def test_write_data_dir_like_another_without_segments(data, tmp_path):
-    """The speakers come from the other directory, and the order of utterances is checked."""
     (data / "utt2spk").write_text("a-1 a\na-2 a\nb-1 c\n")
     (data / "spk2utt").write_text("a a-1 a-2\nc b-1\n")
     write_data_dir(tmp_path / "copy", UTTERANCES, DataDir(data))

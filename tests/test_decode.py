@@ -72,8 +72,7 @@ class Whole(NeuralModel):
 
 
 def logits_of(windows, pauses):
-    """Logits (B, T, 3) from windows (B, T, 3), newest token first. Elementwise, so that the batch does not change a
-    bit."""
+    """Logits (B, T, 3) from windows (B, T, 3), newest first; elementwise, so the batch does not change a bit."""
     newest, middle, oldest = windows.unbind(2)
     pause = torch.full(newest.shape, -1.0) if pauses is None else pauses.nan_to_num(nan=-1.0)
     values = newest * 1.0 + middle * 10.0 + oldest * 100.0 + pause * 7.0
@@ -218,7 +217,6 @@ def drawn(n, labels, seed=0):
 
 
 def searched(log_probs, transitions, free):
-    """Returns the labels of a stream with the highest score, found by trying all sequences."""
     best, at = -np.inf, None
     for path in product(range(log_probs.shape[1]), repeat=len(log_probs)):
         befores = [transitions.begin[path[0]], *(transitions.follow[p] for p in pairwise(path))]
@@ -447,8 +445,7 @@ SPANISH = LabelSet(tuple(Label(name, written) for name, written in (
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_sentences_have_both_question_marks_or_neither(seed):
-    """The chosen labels are the most probable ones with paired question marks; case, other marks and sentence ends
-    stay."""
+    """The most probable labels with paired question marks are chosen. Case, other marks and sentence ends stay."""
     rng = np.random.default_rng(seed)
     log_probs = np.log(rng.dirichlet(np.full(len(SPANISH), 0.3), 12) + 1e-9)
     chosen, offsets = log_probs.argmax(1), np.array([0, 0, 7, 12])

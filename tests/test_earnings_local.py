@@ -96,7 +96,6 @@ def test_read_nlp_bad_lines(local, tmp_path, rows, line, what):
 
 
 def earnings22(directory, calls=11):
-    """Eleven calls. The second one is not aligned."""
     for n in range(calls):
         rows = [row(f"w{n}", "1", "2", "."), row("two", "2.5", "3" if n != 5 else "2.6")]
         if n == 1:

@@ -84,7 +84,6 @@ def become_terminal(monkeypatch):
 
 @pytest.fixture
 def configured():
-    """The function that configures messages. After the test, the old settings are restored."""
     yield log.configure
     log.configure()
 
@@ -145,7 +144,6 @@ def test_message_above_a_bar_has_its_own_line(become_terminal):
 
 
 def train_and_punctuate(store, place):
-    """Runs commands that show progress, in this process."""
     assert main(["train", "--model=t_lstm", "--embedding-dim=4", "--hidden-dim=4", "--epochs=1", "--threads=1",
                  "--train-set=train_before", "--dev-set=dev_before", str(store), str(place / "exp")]) == 0
     data = str(store.parent / "dev_before")

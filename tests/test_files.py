@@ -22,7 +22,6 @@ class Stop(Exception):
 
 
 def interrupted(write):
-    """Call `write` in a block that ends with an error."""
     write("half")
     raise Stop
 

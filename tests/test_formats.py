@@ -375,7 +375,6 @@ STREAMS = "labels document_prefix skip_prefix utt_words keep_names prefix nj"
     ("trs", "labels lowercase clitics abbreviations remove clean"),
 ])
 def test_options_that_apply_to_each_format(name, options):
-    """The command line refuses all other options."""
     assert set(load_format(name).takes) == set(options.split())
 
 

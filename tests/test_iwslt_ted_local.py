@@ -14,7 +14,6 @@ LOCAL = Path(__file__).parents[1] / "egs/iwslt_ted/local"
 
 
 def write_text(path, words):
-    """Write only the file text of a data directory, with one utterance."""
     path.mkdir()
     (path / "text").write_text(f"s-1 {' '.join(words)}\n", encoding="utf-8")
     return path

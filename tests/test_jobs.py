@@ -139,8 +139,8 @@ def make_parts(folder):
 
 
 def killed_at(at, paths):
-    """Joins the parts in a child process, which is killed before its change number `at` after joining. Returns whether
-    it was killed."""
+    """Joins the parts in a child that is killed before change number `at` after joining. Returns whether it was
+    killed."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL

@@ -202,7 +202,6 @@ def rewritten(value, *new):
 
 
 def described(words):
-    """Words in the notation of EXAMPLES."""
     rows = []
     for word, begin, end, speaker in zip(words.texts, words.begins.tolist(), words.ends.tolist(), words.speaker):
         times = [f"{round(at, 3):g}".replace("0.", ".") if at == at else "-" for at in (begin, end)]
@@ -343,8 +342,7 @@ def test_probabilities_stand_next_to_the_words():
 
 
 def test_whisper_words_that_continue_the_word_before():
-    """large-v3 splits a word into ` state`, `-of`, `-the` and `-art.`. `Well,`, which no segment has, stays in the
-    text."""
+    """large-v3 splits a word into ` state`, `-of`, `-the`, `-art.`. `Well,`, which is in no segment, stays."""
     made = {"text": " Well, a state-of-the-art.", "segments": [{
         "text": " a state-of-the-art.", "words": timed("word", " a", " state", "-of", "-the", "-art.")}]}
     assert read(made)[1].texts == ["a", "state-of-the-art."]
@@ -371,8 +369,7 @@ def test_a_text_with_marks_is_read_before_words_without():
 
 
 def test_recordings():
-    """Documents without a name are recordings 1, 2, …; parts of one file are one recording, and so are parts of a
-    stream."""
+    """Documents without names are recordings 1, 2, …; the parts of a file or of a stream are one recording."""
     chunks = [{"text": "a b", "chunks": []}, {"text": "c", "chunks": []}]
     words = read(chunks)[1]
     assert (words.recordings, words.recording.tolist(), words.streams.tolist()) == (["1", "2"], [0, 0, 1], [0, 0, 1])
@@ -424,7 +421,6 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_time_is_linear(name):
-    """A reader with quadratic time would take minutes."""
     begin = time.process_time()
     try:
         found, words = read(HOSTILE[name])

@@ -161,8 +161,7 @@ def run(place, subcommand, *arguments):
 
 
 def test_data_directories_have_their_label_set(place, capsys):
-    """Prepared, punctuated and projected directories keep their label set. After preparing without labels, none is
-    kept."""
+    """Prepared, punctuated and projected directories keep their label set; a directory without labels keeps none."""
     for name in ("train", "decoded"):
         assert LabelSet.read(place / name / "punct.labels") == LabelSet.read(place / "labels.txt")
     (place / "asr").mkdir()

@@ -169,8 +169,7 @@ def test_shared_dropout_drops_same_units_in_batch(monkeypatch, centred):
 
 
 def test_squared_error_matches_loop():
-    """Che et al. 2016, equation (1): half the squared distance between posteriors and one-hot label, averaged over
-    slots."""
+    """Che et al. 2016, equation (1): half the squared distance of posteriors and one-hot label, averaged over slots."""
     torch.manual_seed(1)
     logits, labels = torch.randn(2, 3, 3), torch.tensor([[0, -1, 2], [1, 1, -1]])
     total = count = 0

@@ -42,7 +42,6 @@ def model(request, tmp_path_factory):
 
 
 def mark(stream, words):
-    """Pushes words without pauses and closes the stream. Returns all marked words."""
     return [marked for word in words for marked in stream.push(word)] + stream.close()
 
 
@@ -149,7 +148,6 @@ def test_capital_after_a_full_stop_that_silence_decided(model):
 # Words with marks, tags and numbers
 
 def of_file(model, texts):
-    """The words as `punc transcript` would write them."""
     zeros = np.zeros(len(texts), np.int64)
     words = take_apart(texts, TokenReader.of([*NAMES, *KNOWN]), zeros, zeros > 0, zeros)
     labels, read = zeros.copy(), np.flatnonzero(words.counts)

@@ -31,7 +31,6 @@ VOSK_ALTERNATIVES = '{"alternatives": [{"confidence": 8.5, "result": [{"end": 1.
 
 
 def plain(items):
-    """Items without the fields of their words, and without unknown times."""
     return [(item.word, *(t for t in item[1:3] if not math.isnan(t))) if isinstance(item, LiveWord) else item
             for item in items]
 

@@ -29,7 +29,6 @@ with lock_directory(sys.argv[1]):
 
 @pytest.fixture
 def holder(tmp_path):
-    """Another process, which holds the lock of tmp_path/exp."""
     line = [sys.executable, "-c", HOLD, tmp_path / "exp", "two words"]
     with subprocess.Popen(line, stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"held\n"
@@ -106,8 +105,7 @@ def test_lock_file_removed_between_open_and_lock_is_not_a_lock(tmp_path, monkeyp
 
 
 def test_lock_of_removed_directory_leaves_the_next_ones(tmp_path):
-    """Another holder removes the directory and makes it again. When the first holder ends, the second one keeps its
-    lock."""
+    """Another holder removes the directory and makes it again. When the first lock ends, the second one stays."""
     with lock_directory(tmp_path / "exp"):
         os.rename(tmp_path / "exp", tmp_path / "old")
         second = lock_directory(tmp_path / "exp")

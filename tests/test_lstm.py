@@ -140,7 +140,6 @@ def layer_of(weights, inputs):
 
 
 def made(kind, *sizes):
-    """The weights are so large that gates open and close."""
     torch.manual_seed(1)
     stack = kind(*sizes)
     for weight in stack.parameters():

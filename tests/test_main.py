@@ -129,7 +129,6 @@ def test_ctrl_c_is_one_line(monkeypatch, capfd):
 
 
 def shell(line, **options):
-    """Run a line of bash, with PYTHON set to the interpreter that runs the tests."""
     env = {**os.environ, "PYTHON": sys.executable}
     env.pop("PYTHONUNBUFFERED", None)  # most users do not set it
     return subprocess.run(["bash", "-c", line], env=env, timeout=60, capture_output=True, text=True, check=False,
@@ -185,7 +184,6 @@ def test_mistake_loads_no_torch():
 
 
 def completed(line, tmp_path):
-    """The completions that argcomplete offers for this line."""
     pytest.importorskip("argcomplete")
     answer = tmp_path / "answer"
     environment = os.environ | {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line)),
@@ -289,8 +287,7 @@ def test_bind(main, line, bound):
 
 @pytest.fixture
 def run(tmp_path):
-    """Returns a function that runs the script with a command line. It returns the exit status and both outputs, in
-    which SCRIPT replaces the script's name."""
+    """Returns a function that runs the script and returns its status and both outputs, with SCRIPT for its name."""
     path = tmp_path / "a script.py"
     path.write_text(SCRIPT)
 

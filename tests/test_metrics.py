@@ -120,8 +120,7 @@ def test_overall_micro_average_of_published_table(labels):
 
 
 def test_ser_published_example(labels):
-    """The SER of CNN-2A, 68.0, follows from its 4-class and 2-class figures in Che et al. (table 2) and from 1,684
-    marks."""
+    """CNN-2A's SER of 68.0 follows from its 4-class and 2-class figures in Che et al. (table 2) and 1,684 marks."""
     right, positions = round(1684 * 0.550), round(1684 * 0.799)
     predicted = round(positions / 0.776)
     counts = np.zeros((4, 4))
@@ -281,8 +280,7 @@ def system(units, right, seed=1, slots=40):
 
 
 def test_intervals_two_units_by_enumeration():
-    """Resampling 2 units gives (a, a), (a, b), (b, a) or (b, b) with equal probability, so the 95 % interval is from
-    the Err of a to the Err of b."""
+    """Resampling gives (a, a), (a, b), (b, a), (b, b) equally often, so the interval is from Err of a to Err of b."""
     counts = np.array([np.diag([6, 2, 2]), [[4, 2, 0], [0, 2, 0], [0, 0, 2]]])
     found = intervals(counts, MEASURE)["Err"]
     assert found == pytest.approx((10, 0, 20))
@@ -322,8 +320,7 @@ def test_compare_system_with_itself():
 
 
 def test_compare_p_by_enumeration():
-    """Six units can be exchanged in 64 ways; p approximates the fraction of them with at least the observed
-    difference."""
+    """Six units can be exchanged in 64 ways; p approximates the fraction that reaches the observed difference."""
     this, other = system(6, 0.9, 1), system(6, 0.75, 2)
     error = [100 * (1 - np.trace(s, axis1=1, axis2=2) / 40) for s in (this, other)]
     seen = abs(error[0].mean() - error[1].mean())
@@ -356,8 +353,7 @@ def wrong_share(counts):
 
 
 def runs_of(rng, shares, noise, seeds):
-    """The wrong and right slots (units, 2) of each run of a system. The fractions `shares` (units,) are wrong, plus a
-    run's normal noise."""
+    """Wrong and right slots (units, 2) of each run. The fractions `shares` (units,), plus a run's noise, are wrong."""
     found = []
     for _ in range(seeds):
         wrong = rng.binomial(SLOTS, np.clip(shares + rng.normal(0, noise), 0.001, 0.999))

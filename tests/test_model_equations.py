@@ -102,7 +102,6 @@ def test_local_attention_invalid_options(options):
 
 
 def texts():
-    """Four texts, some shorter and some longer than the model's look-ahead."""
     ids = np.random.default_rng(1).integers(2, len(VOCABULARY), OFFSETS[-1]).astype(np.int32)
     return StoreSet(ids, None, None, [*"abcd"], OFFSETS)
 

@@ -47,7 +47,6 @@ NAMES = [name for name in base.names() if base.model_class(name).trained_by_grad
 
 @pytest.fixture(scope="module")
 def text_model(tmp_path_factory, toy_store):
-    """Trains a small T-LSTM, which some models need as their first stage. Returns its directory."""
     directory = tmp_path_factory.mktemp("text") / "exp"
     options = options_of("t_lstm", "")
     train(toy_store, directory, "t_lstm", options,
@@ -56,8 +55,7 @@ def text_model(tmp_path_factory, toy_store):
 
 
 def options_of(name, text_model, **changes):
-    """The options of a small model: the entries of SMALL and `changes` that it has, and its first stage if it needs
-    one."""
+    """The options of a small model: those of SMALL and `changes` that it has, and its first stage if it needs one."""
     given = {**SMALL, "text_model": str(text_model), **changes}
     return {option: given[option] for option in base.option_defaults(name) if option in given}
 
@@ -262,7 +260,6 @@ class OnlyOn(TorchDispatchMode):
 
 
 def everything(model, tokens, pauses):
-    """Do all computations of training and decoding. Returns logits, log-posteriors and labels."""
     logits, state = model(tokens, pauses, model.initial_state(len(tokens)))
     model(tokens, pauses, tuple(tensor.detach() for tensor in state))
     results = [logits, model.log_posteriors(logits, tokens)]
@@ -401,7 +398,6 @@ def test_ta_lstm_invalid_first_stages(case, message, text_model, tmp_path):
 # The models of Che et al. 2016 (section 2.2).
 
 def window_logits(name, weights, image, pool):
-    """Logits of one window (m, n), by plain loops over filters and positions."""
     w = {key: weight.double().numpy() for key, weight in weights.items()}
     if name == "window_dnn":
         values = image.reshape(-1)

@@ -32,7 +32,6 @@ TRAINING = {"optimizer": "adamw", "learning_rate": 0.01, "epsilon": 1e-8, "batch
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """Makes data directories of the toy tasks, and a tiny encoder of each kind."""
     place, rng = tmp_path_factory.mktemp("encoders"), np.random.default_rng(5)
     (place / "labels.txt").write_text(LABELS)
     for task in ("after", "before", "pause"):
@@ -45,7 +44,6 @@ def place(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def stores(place):
-    """Returns a function that returns the store of a kind, and makes it the first time."""
     def store(kind):
         if not (place / f"store_{kind}").is_dir():
             sets = [path.parent for path in sorted(place.glob("*_*/text"))]
@@ -91,7 +89,6 @@ def create(stores, place, kind, **options):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_encoder_learns_and_its_directory_is_whole(stores, place, kind, tmp_path):
-    """All kinds of encoders learn, and a trained model no longer needs the encoder's directory."""
     shutil.copytree(place / kind, tmp_path / "away")
     given = {"encoder": str(tmp_path / "away"), **SMALL}
     train(stores(kind), tmp_path / "exp", "encoder", given,
@@ -160,8 +157,7 @@ def test_encoder_is_packed(stores, place, kind, tmp_path):
 
 
 def test_encoder_is_packed_with_products_in_int8(stores, place, tmp_path, capfd):
-    """Five of the six products of a layer are computed in int8, the posteriors hardly differ, and the model can be
-    unpacked."""
+    """Five of the six products of a layer are in int8, posteriors hardly differ, and the model can be unpacked."""
     onnx = pytest.importorskip("onnx")
     from punc.bin.main import main
     from punc.decoding.pack import pack
@@ -193,8 +189,7 @@ def test_encoder_learns_from_pauses(stores, place, kind, tmp_path):
 
 
 def test_encoder_pauses_begin_as_nothing(stores, place):
-    """Before training, pauses change nothing: the model equals the pre-trained encoder. Text without pauses has unknown
-    ones."""
+    """Before training, the model equals the pre-trained encoder. Text without pauses has unknown pauses."""
     model, tokens = create(stores, place, "bert", pauses=True), torch.tensor([[9, 8, 7, 9, 10]])
     pauses = torch.tensor([[0.0, 0.3, torch.nan, 5.0, 0.1]])
     with torch.inference_mode():

@@ -36,7 +36,8 @@ COUNTED = re.compile(r"punc prepare: (left out: |decoded: |perhaps not speech: |
 class Corpus:
     """texts/NAME.txt, the words and labels that each text must have in a data directory, and its traps.
 
-    speakers   texts are turns, each of which begins with the name of one of two speakers"""
+    speakers   texts are turns, each of which begins with the name of one of two speakers
+    """
 
     def __init__(self, folder, texts=12, sentences=24, speakers=False):
         self.folder, self.words, self.labels, self.traps = folder, {}, {}, {}
@@ -67,7 +68,6 @@ class Corpus:
                     begin += 0.7 if label != "O" else 0.2
 
     def recipe(self, *options, stop_stage, run=()):
-        """Make a recipe and run it. Returns its directory and its standard error."""
         for command in ([ROOT / "utils/new_recipe.sh", "recipe", "--text", "texts", *options],
                         ["recipe/run.sh", "--nj", "1", "--stop-stage", stop_stage, *run]):
             done = subprocess.run([str(part) for part in command], cwd=self.folder, capture_output=True, text=True,
@@ -82,7 +82,6 @@ def streams(recipe, name):
 
 
 def counted(stderr):
-    """The counts that punc prepare reports for each set."""
     found, current = {}, None
     for line in stderr.splitlines():
         if match := PREPARED.match(line):
@@ -137,7 +136,6 @@ def test_conversations_with_speakers(make):
 
 
 def test_text_alone(make):
-    """A single text is cut into several."""
     corpus = make(texts=1, sentences=300)
     recipe, stderr = corpus.recipe(stop_stage=3)
     assert "1 texts: too few, so they are cut into " in stderr
@@ -174,8 +172,7 @@ def run(*command, cwd, **env):
 
 
 def write_corpus(folder):
-    """Write texts/NAME.txt, times.ctm with long pauses after marks, and asr.ctm, in which every seventh word is
-    wrong."""
+    """Write texts/NAME.txt, times.ctm with long pauses after marks, and asr.ctm with every seventh word wrong."""
     rng = random.Random(1)
     (folder / "texts").mkdir()
     with open(folder / "times.ctm", "w") as times, open(folder / "asr.ctm", "w") as asr:
@@ -207,7 +204,6 @@ def shrink(recipe):
 
 
 def written(recipe):
-    """The time of each file in data and exp, except the pages of results."""
     pages = {"results", "RESULTS.md", "RESULTS.tsv", "report.html"}
     return {path: path.stat().st_mtime_ns for top in ("data", "exp") for path in (recipe / top).rglob("*")
             if path.is_file() and (path.suffix == ".png" or not pages & {*path.parts})}

@@ -27,7 +27,6 @@ needs_lmplz = pytest.mark.skipif(not shutil.which("lmplz"), reason="no lmplz: ba
 
 
 def write_bigram(path, data, tokens):
-    """Estimate a bigram model by absolute discounting, without other programs."""
     first = len(tokens) - 1 - sum(token.startswith("<") and token.isupper() for token in tokens[2:])
     texts = [[len(tokens) - 1, *ngram.with_events(data.ids[b:e], data.labels[b:e], first).tolist(), 1]
              for b, e in pairwise(data.offsets.tolist())]

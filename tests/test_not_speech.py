@@ -19,7 +19,6 @@ ALL = tuple(KINDS)
 
 
 def read(text, clean=(), format="prose", line_start=True, **options):
-    """Returns the words, the labels and the counts of a text."""
     counts = Counter()
     reader = load_format(format)(PrepareOptions(SET, clean=clean, **options))
     passage = reader.passage(reader.said(text, counts, line_start), counts)

@@ -44,8 +44,7 @@ def make_model(directory, name, options):
 
 @pytest.fixture(scope="module")
 def packed(tmp_path_factory):
-    """Packed models with a casing table and a card. `en` reads in both directions, `en-live` only from left to
-    right."""
+    """Packed models with a casing table and a card: `en` reads in both directions, `en-live` from left to right."""
     place = tmp_path_factory.mktemp("pack")
     (place / "casing.txt").write_text("Nato NATO\niphone iPhone\n")
     (place / "card.md").write_text("# en\n")

@@ -51,7 +51,6 @@ def page(experiment, tmp_path_factory):
 
 
 def visit(page, name, act, *options, before=""):
-    """Runs `act` in a copy of the page. Returns what is visible afterwards."""
     text = page.read_text(encoding="utf-8").replace("<title>", FIRST + "<title>", 1)
     copy = page.with_name(name)
     copy.write_text(text.replace("</body>", before + LAST.replace("%s", act) + "</body>"), encoding="utf-8")

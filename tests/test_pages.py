@@ -114,8 +114,7 @@ SIGNATURE = "labels:O+COMMA|slots:10"
 
 
 def page_data():
-    """A page with systems A and B on ref and asr, C on asr, a paired test of A and B, and the costs of training
-    both."""
+    """Systems A and B on ref and asr, C on asr, a paired test of A and B, and the costs of training both."""
     values = {("A", "ref"): 61.26, ("B", "ref"): 40.04, ("A", "asr"): 55.8, ("B", "asr"): 55.84, ("C", "asr"): NAN}
     metrics = {key: {"COMMA.P": Interval(value, NAN, NAN), "COMMA.R": Interval(50, 40, 60),
                      "COMMA.F1": Interval(value, value - 5, value + 5), "overall.F1": Interval(value, 1, 99),
@@ -325,7 +324,6 @@ def test_committed_page_has_no_targets_and_no_diary(page):
 
 
 def page_of(page):
-    """Returns the options of a committed page, its data, and the published figures."""
     options = results.parser().parse(["--config", str(conf_of(page)), "--render", "true", str(page.parent)])
     published = page_data_module.read_published(recipe_of(page) / options.published) if options.published else []
     return options, read_page_data(page.parent), published
@@ -333,7 +331,8 @@ def page_of(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_committed_findings_follow_their_cells(page):
-    """The committed findings are those made from the current cells. Figures must not be typed, and cells must exist."""
+    """The findings change with each cell that they use. A typed figure, or a reference to a missing cell, is an
+    error."""
     options, data, published = page_of(page)
     text = (recipe_of(page) / options.findings).read_text(encoding="utf-8")
     declared = {*options.systems.split(), *options.sets.split()}
@@ -373,8 +372,7 @@ def test_readme_table_has_every_published_recipe():
 
 
 def expected(entry, kind, metric, sets, data, published):
-    """Makes an entry of the table in README.md, `NAME FIGURE / FIGURE`, from the cells. If a paper lacks a figure, it
-    is –."""
+    """An entry of README's table, `NAME FIGURE / FIGURE`, made from the cells. A figure that a paper lacks is `–`."""
     name = re.fullmatch(r"(.+?) [\d.]+(?: .*)?", entry)[1]
     figures = []
     for one in sets:

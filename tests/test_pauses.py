@@ -38,7 +38,6 @@ def pauses_of(utterances, of, channels=(), counts=None) -> list[np.ndarray]:
 
 
 def one_stream(words: str, of: Timing, **options) -> np.ndarray:
-    """The pauses of one utterance, given the times of its stream's words."""
     return pauses_of([Utterance("u", "s", words.split())], sources(s=of), **options)[0]
 
 
@@ -206,7 +205,6 @@ def test_pauses_by_label():
 
 @pytest.fixture
 def data(tmp_path):
-    """A data directory with two utterances of one recording."""
     path = tmp_path / "data"
     path.mkdir()
     for name, content in {

@@ -21,7 +21,6 @@ LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\n"
 
 @pytest.fixture
 def data(tmp_path):
-    """A data directory of two utterances, and the output of a system for it, exp/decode."""
     utterances = [Utterance("a-1", "a", ["so", "it", "is"], ["O", "COMMA", "PERIOD"], np.array([0, 0.2, np.nan], "f")),
                   Utterance("a-2", "a", ["no"], ["PERIOD"], np.array([2.5], "f"))]
     write_data_dir(tmp_path / "data", utterances)
@@ -79,7 +78,6 @@ ROWS = [Utterance("a-1", "a", [*"wxyz"], ["O", "COMMA", "O", "O"]), Utterance("a
 
 @pytest.fixture
 def labelled(tmp_path, monkeypatch):
-    """Makes `data`, a directory without pauses, and labels.txt."""
     monkeypatch.chdir(tmp_path)
     write_data_dir(tmp_path / "data", ROWS)
     (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n")

@@ -23,7 +23,6 @@ SEGMENTS = {"ann-r1-1": ("r1", 0.5, 6.0), "ann-r1-3": ("r1", 12.0, 15.0), "bob-r
 
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory):
-    """A model with random weights that reads pauses and chooses every label sometimes."""
     place = tmp_path_factory.mktemp("punc-model")
     (place / "labels.txt").write_text(LABELS)
     vocabulary, labels = Vocabulary(["<unk>", "</s>", *WORDS]), LabelSet.read(place / "labels.txt")
@@ -43,8 +42,7 @@ def model(unpacked, tmp_path_factory):
 
 
 def said():
-    """Yields (utterance, channel, begin in the utterance, duration, word, confidence) of all words, as in ASR
-    output."""
+    """Yields (utterance, channel, begin in the utterance, duration, word, confidence) of each word of the output."""
     for k, utterance in enumerate(list(SEGMENTS)[:4]):
         at = 0.1
         for i in range(8 if utterance != "ann-r1-3" else 5):
@@ -102,7 +100,6 @@ def plain(text):
 
 
 def words_of(path):
-    """The words in a file of subtitles or paragraphs, without marks and speakers' names."""
     text = path.read_text().replace("WEBVTT", "")
     return plain(re.sub(r"(?m)^(\d+|.* --> .*)$|^<v \w+>|^\w+: ", "", text))
 
@@ -112,7 +109,6 @@ def files(place):
 
 
 def outputs(place):
-    """The files of a directory, except logs and the list of files."""
     return {name: content for name, content in files(place).items() if not name.startswith(("log/", ".written"))}
 
 

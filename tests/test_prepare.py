@@ -24,8 +24,6 @@ def labels(tmp_path):
 
 
 def run(labels, tmp_path, name, *contents, options=()):
-    """Runs `punc prepare` on files with these contents, in one process. Returns the exit status and the output
-    directory."""
     inputs = []
     for i, content in enumerate(contents):
         inputs.append(tmp_path / f"in{i}")

@@ -16,7 +16,6 @@ from punc.base.products import LEAST, fast_products
 
 @pytest.fixture
 def gpus(monkeypatch):
-    """Sets the number of GPUs that PyTorch sees."""
     def see(count):
         monkeypatch.setattr("punc.base.processor.built_for_cpu", lambda: False)
         monkeypatch.setattr(torch.cuda, "is_available", lambda: count > 0)

@@ -172,7 +172,7 @@ def test_longest_mark_is_read():
 
 
 def test_mark_that_is_a_letter_is_not_read_in_words(clitics):
-    """Nor is such a mark read in place of a hyphen, or between the parts of a word."""
+    """Such a mark is not read within a word, in place of a hyphen, or between the parts of a word."""
     labels = LabelSet((Label("O", "w"), Label("EX", "wX", ("X",))))
     for reader in (TextReader(labels), TextReader(labels, lowercase=False), TextReader(labels, clitics=clitics)):
         for token in ("MaX", "MaX-", "-MaX", "DOXn't", "n't"):
@@ -227,7 +227,6 @@ NAMES = {"": "O", '"': "QUOTATION", ",": "COMMA", ".": "PERIOD", "?": "QUESTIONM
 
 
 def labelled(text):
-    """Words and label names of a text in which marks occur only after words."""
     words, names = [], []
     for token in text.split():
         word = token.rstrip('",.?')
@@ -238,7 +237,6 @@ def labelled(text):
 
 
 def prose(*utterances, **options):
-    """The lines written for utterances, each given as (stream, text)."""
     file = io.BytesIO()
     writer = ProseWriter(file, LABELS, **options)
     for number, (stream, text) in enumerate(utterances):

@@ -45,8 +45,7 @@ def exp(tmp_path_factory):
 
 
 def utterances(lengths, pauses=False, seed=0):
-    """Yields utterances of streams a, b, … with these numbers of words. The model does not know about one word in
-    ten."""
+    """Yields utterances of streams a, b, … with these lengths. About one word in ten is unknown to the model."""
     random = np.random.default_rng(seed)
     for stream, of_stream in zip("abcdef", lengths):
         for i, n in enumerate(of_stream):
@@ -70,7 +69,6 @@ def run(*arguments):
 
 
 def streams_in_one_go(exp, data, scale=None):
-    """The label names of each stream, if it is decoded in one go."""
     model, labels = load(exp), {}
     for stream, of_stream in DataDir(data).streams():
         ids = model.vocabulary.ids([word for u in of_stream for word in u.words])

@@ -88,7 +88,6 @@ def test_takes_no_torch():
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder of bundled models. `en` is a model, `draft` is not."""
     monkeypatch.setattr(shipped, "FOLDER", tmp_path / "pretrained")
     (tmp_path / "pretrained/en").mkdir(parents=True)
     (tmp_path / "pretrained/draft").mkdir()

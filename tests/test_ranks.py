@@ -1,6 +1,7 @@
 """Training by several ranks has the losses of one process, can be continued, and ends if one rank fails.
 
-`pair` starts two processes once, as ranks with gloo. They do what RUNS and REFUSED list; tests check their files."""
+`pair` starts two processes once, as ranks with gloo. They do what RUNS and REFUSED list; tests check their files.
+"""
 
 import contextlib
 import os
@@ -75,7 +76,6 @@ def test_join_ends_the_group_also_after_an_error(error, monkeypatch):
 
 @contextlib.contextmanager
 def killed_after_an_epoch():
-    """Kills the process when its first epoch is on disk."""
     end_epoch = state.Run.end_epoch
 
     def ended(*arguments):
@@ -112,7 +112,6 @@ def recorded(steps):
 
 @contextlib.contextmanager
 def killed_within_an_epoch():
-    """Kills the process when its progress up to the second batch of the first epoch is on disk."""
     with pytest.MonkeyPatch.context() as patch, contextlib.suppress(Killed):
         patch.setattr(state, "SECONDS", 0.0)
         patch.setattr(state, "BATCHES", 2)
@@ -128,7 +127,6 @@ def killed_within_an_epoch():
 
 
 def run(place, exp, name, store="store", **changes):
-    """Trains a model in place/exp. Returns the losses of each step."""
     model, options, settings = RUNS[name]
     steps = [[]]
     with recorded(steps):

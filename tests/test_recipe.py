@@ -1,6 +1,7 @@
 """Tests of utils/recipe.sh, and of egs/mini from end to end on a few of its texts.
 
-Mini runs once completely, a second time, and once with a kill in every stage."""
+Mini runs once completely, a second time, and once with a kill in every stage.
+"""
 
 import contextlib
 import gzip
@@ -146,7 +147,6 @@ def test_train_keeps_model_newer_than_confs_and_store(tmp_path, newest, trained)
 
 @pytest.fixture
 def training(tmp_path, toy_store):
-    """The command of a script that trains tmp_path/exp with train_model and run.pl."""
     (tmp_path / "a.conf").write_text("\n".join([
         "--model=t_lstm", "--embedding-dim=6", "--hidden-dim=8", "--train-set=train_before", "--dev-set=dev_before",
         "--batch-size=20", "--epochs=12", "--schedule=linear", "--threads=1", ""]))
@@ -366,7 +366,6 @@ def files(recipe, *tops):
 
 
 def own_files(recipe):
-    """The content of all files of a recipe, except those in data and exp."""
     return {path.relative_to(recipe): path.read_bytes() for path in recipe.rglob("*")
             if path.is_file() and path.relative_to(recipe).parts[0] not in ("data", "exp")}
 
@@ -471,8 +470,7 @@ def kill_midway(recipe, stage, **systems):
 
 
 def groups_below(pid):
-    """The process groups of a process and its descendants. run.pl starts one for each job; such a group outlives
-    run.pl."""
+    """The process groups of a process and its descendants. Those of run.pl's jobs outlive run.pl."""
     rows = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):  # the process has ended

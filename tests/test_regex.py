@@ -17,7 +17,6 @@ FILES = sorted(path for folder in ("punc", "utils", "egs") for path in (ROOT / f
 
 
 def patterns_in(value):
-    """The compiled expressions in a module's value, also in tables."""
     if isinstance(value, re.Pattern):
         yield value
     elif isinstance(value, (tuple, list, dict)):
@@ -26,7 +25,6 @@ def patterns_in(value):
 
 
 def expressions():
-    """Yields the pattern and flags of each expression in modules and in scripts."""
     for module in pkgutil.walk_packages(punc.__path__, "punc."):
         for value in vars(importlib.import_module(module.name)).values():
             for pattern in patterns_in(value):

@@ -31,8 +31,6 @@ for package in ("jinja2", "matplotlib"):
 
 
 class Read(HTMLParser):
-    """Collects the elements of a page, the content of its scripts, and the cells of its tables."""
-
     def __init__(self, text):
         super().__init__()
         self.tags, self.ids, self.scripts, self.tables, self.inside = [], [], [], [], ""

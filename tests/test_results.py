@@ -161,7 +161,6 @@ def results(*options):
 
 
 def files():
-    """The files that punc results has written, {path: content}."""
     written = [*Path("exp").glob("RESULTS.*"), *Path("exp/results").glob("*")]
     return {str(path): path.read_bytes() for path in written}
 
@@ -349,7 +348,6 @@ def test_keep_rows_of_another_reference_is_an_error(other):
 
 
 def scored(exp, system, errors):
-    """Write ten slots with `errors` wrong labels, and score them with `punc score`."""
     for path, wrong in ((exp.parent / "data", 0), (exp / system / "decode_ref", errors)):
         path.mkdir(parents=True, exist_ok=True)
         labels = ["COMMA" if (number % 2) != (number < wrong) else "O" for number in range(10)]

@@ -21,7 +21,8 @@ SCLITE = shutil.which("sclite", path=os.environ["PATH"] + ":/usr/lib/sctk/bin") 
 def sclite(place, pairs):
     """Returns sclite's counts (words, correct, substitutions, deletions, insertions) for (reference, hypothesis) pairs.
 
-    Each pair is a segment of 100 s, ten segments to a recording. The words of the hypothesis are spread over it."""
+    Each pair is a segment of 100 s, ten segments to a recording. The words of the hypothesis are spread over it.
+    """
     segments, timed = [], []
     for i, (ref, hyp) in enumerate(pairs):
         id, start, step = f"r{i // 10:03}", 100 * (i % 10), 100 / (len(hyp) + 1)

@@ -23,7 +23,6 @@ NAN = float("nan")
 
 @pytest.fixture
 def work(tmp_path, monkeypatch):
-    """A directory with labels.txt and the data directories ref, good and bad."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n", encoding="utf-8")
     reference = ["O", "COMMA", "O", "PERIOD"]

@@ -209,7 +209,6 @@ def run(talk, live=None, names=("en-live",), **options):
 
 @pytest.fixture(scope="module")
 def small():
-    """Runs a server in a thread. Returns its URL."""
     started, ended = threading.Event(), threading.Event()
     urls = []
 
@@ -227,7 +226,6 @@ def small():
 
 
 def ask(url, path, body=None, **headers):
-    """Returns status, headers and body of the response."""
     request = urllib.request.Request(url.replace("ws:", "http:") + path, None if body is None else body.encode(),
                                      {name.replace("_", "-"): value for name, value in headers.items()})
     try:
@@ -238,7 +236,6 @@ def ask(url, path, body=None, **headers):
 
 
 async def to_end(socket):
-    """Returns the messages up to the end of the stream."""
     found = []
     with contextlib.suppress(ConnectionClosed):
         while {"eof": 1} not in found:

@@ -39,7 +39,6 @@ def checkout(tmp_path):
 
 
 def set_up(checkout, *options, **env):
-    """Runs setup.sh, by default with --train. Returns its result and its pip commands."""
     log = checkout.parent / "pip"
     log.unlink(missing_ok=True)
     result = run("bash", checkout / "utils/setup.sh", *(options or ["--train"]), cwd="/",

@@ -1,7 +1,8 @@
 """utils/slurm.pl: how it calls sbatch, how it waits, and jobs under a real Slurm, if one is installed.
 
 The last part needs Debian's slurm-wlm and munge (apt-get install slurm-wlm munge) and root. Slurm runs in a temporary
-directory, on free ports, with its own key, and is stopped at the end."""
+directory, on free ports, with its own key, and is stopped at the end.
+"""
 
 import contextlib
 import importlib.util
@@ -38,7 +39,6 @@ case $* in *--array*) ;; *) SLURM_JOB_ID=7 bash "${!#}" ;; esac >/dev/null
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """A directory with a stand-in for sbatch, which is found first on PATH."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/sbatch").write_text(STAND_IN)
     (tmp_path / "bin/sbatch").chmod(0o755)

@@ -34,7 +34,6 @@ def utterances(streams, rng):
 
 @pytest.fixture(scope="module")
 def taught(tmp_path_factory):
-    """A folder with the data directories a and b, a teacher that reads words, and its targets for both."""
     place, rng = tmp_path_factory.mktemp("taught"), np.random.default_rng(3)
     (place / "labels.txt").write_text(LABELS)
     for name in "ab":
@@ -59,7 +58,6 @@ def posteriors(place, name):
 
 
 def changed(path, place):
-    """A copy of the soft targets that a test may change."""
     for name in "ab":
         (path / name).mkdir(parents=True)
         for file in (place / "targets" / name).iterdir():

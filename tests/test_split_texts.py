@@ -169,8 +169,7 @@ SETS = ("test_ref", "dev", "train", "tree", "rest")
 
 @pytest.fixture
 def corpus(tmp_path, monkeypatch):
-    """texts/t00.txt … have 100 words: 19 sentences of five words that no other text has, and one that all texts
-    have."""
+    """Texts of 100 words, t00.txt …: 19 sentences of five words that only they have, and one that all have."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "texts").mkdir()
     for text in range(20):

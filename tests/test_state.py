@@ -96,7 +96,6 @@ def same(a, b):
 
 
 def assert_learn_alike(one, other):
-    """Weights and optimisers are the same, and stay the same in the next steps."""
     for _ in range(2):
         assert same(weights(one[0]), weights(other[0]))
         step(*one)
@@ -171,7 +170,6 @@ def test_other_conf_is_an_error(tmp_path, change):
 
 
 def in_third_epoch(directory, made=None, **given):
-    """Begin the third epoch of a training, after two epochs."""
     run = run_of(directory, made, **given)
     run.begin_epoch(Progress(0.1, 2))
     return run
@@ -179,7 +177,6 @@ def in_third_epoch(directory, made=None, **given):
 
 @pytest.fixture
 def always(monkeypatch):
-    """Makes a training write its state after every batch."""
     monkeypatch.setattr(state, "SECONDS", 0.0)
 
 

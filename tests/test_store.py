@@ -419,8 +419,7 @@ def test_make_store_of_a_directory_whose_name_is_not_text(place, caplog):
 
 
 def test_joined_sets_stand_end_to_end(place):
-    """Where a member of a joined set has no pauses, they are unknown; where it has no turns, the speaker never
-    changes."""
+    """Members of a joined set that have no pauses get unknown pauses; those without turns get no speaker changes."""
     write_data_dir(place / "talk", [Utterance("t", "t", ["z", "x"], ["O", "PERIOD"], None, np.array([True, False]))])
     store = make(place, "train", "talk", joins=["all=talk,train,talk", "twice=talk,talk"])
     joined, twice, talk, train = map(store.set, ("all", "twice", "talk", "train"))
@@ -504,8 +503,7 @@ def test_write_set_segments_may_be_in_any_order_of_ids(tmp_path, labels, line_by
 
 
 def test_write_set_ends_each_stream_of_characters(tmp_path, labels):
-    """The unknown word z is left out, but the space after it stays as the only token of stream b. Stream c has no
-    words."""
+    """The unknown word z is left out, and the space after it is the only token of stream b. Stream c has no words."""
     data = written(tmp_path / "data", [
         UTTERANCES[0], Utterance("a-2", "a", ["z"]), Utterance("b-1", "b", ["z"]), Utterance("c-1", "c", []),
         Utterance("d-1", "d", ["x"])])

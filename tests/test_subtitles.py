@@ -18,7 +18,6 @@ LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w."),
 
 
 def marks_of(text):
-    """The marks after written words, if each word has the label of its mark."""
     words = text.split()
     names = {".": "PERIOD", ",": "COMMA", "?": "QUESTION"}
     labels = np.array([LABELS.index(names.get(word[-1], "O")) for word in words], np.int64)
@@ -231,7 +230,6 @@ def test_short_cue_between_changes_of_the_speaker_borrows_time():
 
 
 def two_lines_hold(words):
-    """Whether two lines hold the words. A line holds at least one word, however long."""
     for _ in range(2):
         count = max([1, *(n for n in range(len(words) + 1) if len(" ".join(words[:n])) <= LINE)])
         words = words[count:]
@@ -267,7 +265,6 @@ def test_srt_and_vtt_to_the_letter():
 
 
 def parse(text, header=""):
-    """A small parser of SRT and WebVTT. Returns (begin, end, lines) of each cue."""
     assert text.startswith(header)
     found = []
     for block in text[len(header):].strip("\n").split("\n\n"):

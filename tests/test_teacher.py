@@ -189,7 +189,6 @@ class Killed(BaseException):
 
 
 def train_killed(monkeypatch, directory, *arguments):
-    """Trains, but is killed in the third epoch."""
     after_batch = Run.after_batch
 
     def killed(run, *rest):

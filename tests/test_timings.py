@@ -26,7 +26,6 @@ def long(*tiers, end=3.5):
 
 
 def short(*tiers, end=3.5):
-    """Tiers (name, rows) in Praat's short form."""
     body = "".join(f'"IntervalTier"\n"{name}"\n0\n{end}\n{len(rows)}\n' + "".join(
         f'{begin}\n{stop}\n"{text}"\n' for begin, stop, text in rows) for name, rows in tiers)
     return f'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n{end}\n<exists>\n{len(tiers)}\n{body}'

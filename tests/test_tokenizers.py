@@ -190,7 +190,6 @@ words = st.lists(st.text(character, min_size=1, max_size=6), max_size=8)
 
 
 def by_hand(words):
-    """Returns tokens, slots, and the number of characters left out, from a loop over single characters."""
     ids, slots, lost = [], [], 0
     for word in words:
         for c in word:

@@ -59,7 +59,6 @@ class BothWays(NeuralModel):
 
 @pytest.fixture
 def both_ways(monkeypatch):
-    """Registers the model above as the architecture `both_ways`."""
     module = importlib.import_module("punc.models.base.build")  # the package also has a function `build`
     found = module.model_class
     for place in (module, punc.training.train):
@@ -154,8 +153,7 @@ def test_train_bfloat16_falls_back_to_float32(toy_store, tmp_path, both_ways, ca
 
 @pytest.mark.parametrize("name", ["parts", "stateful-parts"])
 def test_train_parts_are_one_reading_of_the_set(name, toy_store, tmp_path, monkeypatch):
-    """With two parts, two epochs together read each slot once. The learning rate falls in each epoch. The next two
-    epochs have the chunks in a different order."""
+    """Each pair of epochs reads every slot once, with its own order of chunks. The learning rate always falls."""
     sums, rates, batches = [], [], punc.training.batching.epoch_batches
     monkeypatch.setattr(punc.training.epochs.Optimizer, "set_learning_rate", lambda _, rate: rates.append(rate))
 
@@ -284,7 +282,6 @@ def kill_within_an_epoch(monkeypatch, moment):
 
 
 def count_steps(monkeypatch):
-    """Returns a list that gets an item for each training step from now on."""
     steps, step = [], Optimizer.step
 
     def counted(self):
@@ -297,7 +294,6 @@ def count_steps(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def handlers():
-    """Restores the signal handlers after each test."""
     before = {number: signal.getsignal(number) for number in stop.SIGNALS}
     yield
     for number, handler in before.items():
@@ -358,8 +354,7 @@ def test_train_stopped_after_an_epoch_repeats_no_batch(name, moment, toy_store, 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_train_killed_within_an_epoch_continues_there(name, toy_store, tmp_path, both_ways, monkeypatch, capsys):
-    """The continued run reaches the same model, with the same losses in the log. It repeats only the batch after the
-    last saved state."""
+    """The continued run reaches the same model and logs the same losses. Only the batch after the state is repeated."""
     whole = run_two_epochs(toy_store, tmp_path / "whole", name)
     losses = [re.sub("dev F1.*", "", line) for line in capsys.readouterr().err.splitlines()]
     with monkeypatch.context() as patch:
@@ -441,7 +436,6 @@ def test_train_run_that_another_process_has_just_finished(toy_store, tmp_path, c
 
 
 def train_one_epoch(store, directory, monkeypatch):
-    """Trains for two epochs, but is killed after the first one."""
     with monkeypatch.context() as patch:
         count_and_kill(patch, 2)
         with pytest.raises(Killed):
@@ -515,8 +509,7 @@ def test_train_loss_not_finite_is_an_error(toy_store, tmp_path, both_ways, monke
     ("loss", "the loss of step 7 is nan"), ("gradient", "the loss of step 8 is nan"),
     ("last gradient", r"\S+ has weights that are NaN or infinite")])
 def test_train_that_diverges_keeps_the_last_good_epoch(toy_store, tmp_path, monkeypatch, poison, said):
-    """The loss or a gradient becomes NaN in the second epoch. After the cause is fixed, the run continues at that
-    epoch."""
+    """The loss or a gradient becomes NaN in epoch 2. After the cause is fixed, the run continues with this epoch."""
     whole = run(toy_store, tmp_path / "whole", "stateful")
     loss, steps = NeuralModel.loss, 0
 
@@ -542,8 +535,7 @@ def test_train_that_diverges_keeps_the_last_good_epoch(toy_store, tmp_path, monk
 
 @pytest.fixture(scope="module")
 def long_words(tmp_path_factory):
-    """A store of characters. Words are longer than a stateful batch. A word's label depends on the next word's first
-    letter."""
+    """A store of characters. Words are longer than a batch; their labels depend on the next word's first letter."""
     place, rng = tmp_path_factory.mktemp("long"), np.random.default_rng(7)
     (place / "labels.txt").write_text("O w\nCOMMA w,\nPERIOD w.\n")
     words = ["".join(rng.choice(list("ab"), 7)) for _ in range(150)]

@@ -81,8 +81,7 @@ def run(model, data, out, nj=1, scale="", **options):
 
 
 def test_transcript_labels_are_those_of_punc_punctuate(model, data, tmp_path):
-    """Without `punc transcript`, it takes three steps: make a data directory of the CTM's words, add pauses,
-    punctuate."""
+    """The other way has three steps: a data directory of the CTM's words, their pauses, and `punc punctuate`."""
     said = {u: [w for id, _, _, w in rows(False) if id == u] for u, *_ in SEGMENTS}
     write_data_dir(tmp_path / "long", [Utterance(u, u[0], words) for u, words in said.items()])
     shutil.copy(data / "segments", tmp_path / "long")
@@ -427,7 +426,6 @@ def test_one_file_into_a_directory(tmp_path, capsys):
 
 
 def together(place, texts, *options, model="en"):
-    """Returns the outputs of one command for several files, as {name: text}."""
     (place / "in").mkdir(parents=True)
     for name, text in texts.items():
         (place / "in" / name).write_text(text)

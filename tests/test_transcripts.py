@@ -20,7 +20,6 @@ ROWS = st.lists(st.lists(st.tuples(WORDS, st.integers(1, 40), st.integers(1, 40)
 
 
 def timed(rows):
-    """Returns segments of (word, begin, end), in seconds, one after another."""
     at, segments = 10, []
     for row in rows:
         segments.append([])
@@ -32,7 +31,6 @@ def timed(rows):
 
 @pytest.fixture(scope="module")
 def read(tmp_path_factory):
-    """Returns a function that reads a text as a file. It returns the transcript and its words."""
     file = tmp_path_factory.mktemp("transcripts") / "file"
 
     def read(text, **options):
@@ -44,7 +42,6 @@ def read(tmp_path_factory):
 
 
 def loud(read, text, **options):
-    """The file with all its words in capitals."""
     transcript, words = read(text, **options)
     return write(transcript, words, [word.upper() for word in words.texts])
 

@@ -27,7 +27,6 @@ def trs(*turns):
 
 
 def run(tmp_path, *contents, options=()):
-    """Runs `punc prepare` on files rec0.trs, …. Returns the exit status and the output directory."""
     (tmp_path / "labels.txt").write_text(LABELS)
     files = [tmp_path / f"rec{i}.trs" for i in range(len(contents))]
     for file, content in zip(files, contents):

@@ -98,8 +98,7 @@ SMALL["ta_lstm"] = SMALL["t_lstm"][2:]
 
 @pytest.mark.parametrize("model", SMALL)
 def test_model_learns_from_changes_of_the_speaker(model, corpus, tmp_path, capsys):
-    """With the option, the labels are learned. Without it, or if no changes are known, the network cannot learn
-    them."""
+    """With the option, the labels are learned. Without it or without known changes, they cannot be learned."""
     options = SMALL[model]
     if model == "ta_lstm":
         assert train(corpus, tmp_path / "text", "--model", "t_lstm", *SMALL["t_lstm"], "--epochs", "1") == 0

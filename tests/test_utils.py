@@ -44,8 +44,7 @@ def near_errors(tmp_path, said, recognized, punctuated, collapse="marks:O=O+CAP,
 
 
 def test_near_errors_table(tmp_path):
-    """c is missing, x is inserted, and y replaces another word. So the slots after b, d, x, e and y are near an
-    error."""
+    """c is missing, x is inserted, y replaces a word, so the slots after b, d, x, e and y are near an error."""
     done = near_errors(tmp_path, "a b/, c d e f/. g/.", "a b/, d x e y/. g/.", "a/, b/, d x e y/, g/.")
     assert done.stdout.splitlines()[2:] == [
         "| all | 7 | 50.0 | 66.7 | 57.1 |", "| not near an error | 2 | 50.0 | 100.0 | 66.7 |",
@@ -115,7 +114,6 @@ LABELS = ("O", "CAP", "COMMA", "CAP_COMMA")
 
 
 def tune(tmp_path, *sets):
-    """Runs the script on sets, whose slots are (label, posteriors)."""
     (tmp_path / "labels.txt").write_text("O w\nCAP W\nCOMMA w, ,\nCAP_COMMA W, ,\n")
     directories = []
     for number, slots in enumerate(sets):

@@ -47,7 +47,6 @@ def fresh(tmp_path_factory):
 
 @pytest.fixture
 def recipe(tmp_path):
-    """The directory of a Kaldi recipe with a path.sh of its own."""
     (tmp_path / "data/test").mkdir(parents=True)
     for name in ("utt2spk", "spk2utt"):
         (tmp_path / "data/test" / name).write_text("call call\n")

@@ -46,8 +46,7 @@ def test_word_crf_learns_and_loads_without_crfsuite(task, toy_store, tmp_path, m
 
 @pytest.fixture
 def suite(monkeypatch, toy_store, tmp_path):
-    """Returns a model of the toy texts, the input of CRFsuite (without the bias), and the model file that CRFsuite
-    wrote."""
+    """Returns a model of the toy texts, CRFsuite's input (without the bias), and the model file of CRFsuite."""
     given = []
 
     class Trainer(pytest.importorskip("pycrfsuite", reason="no python-crfsuite: the extra 'crf'").Trainer):
@@ -184,7 +183,6 @@ TEXT = Text(np.array([WHAT, IS, MP3, 0, IS], np.int32), np.array([0, 4, 5]), Non
 
 
 def keys(template, text=TEXT, start=0, stop=5, tables=None, triggers=(), before=2, after=1):
-    """Returns a list of the keys of a template for each slot."""
     finder = features.Finder(V, tables or {}, triggers, before, after)
     slots, found = next(finder.keys([template], text, start, stop))
     return [found[slots == slot].tolist() for slot in range(stop - start)]
@@ -258,7 +256,6 @@ def text(lengths, seed=0):
 
 
 def held(ids, offsets, n, before, after):
-    """Returns the set of n-grams, as tuples, in the window of each slot."""
     result = []
     for begin, end in pairwise(offsets.tolist()):
         for slot in range(begin, end):

@@ -53,7 +53,7 @@ def test_read_what_was_written(tmp_path_factory, vectors, header):
 
 
 def test_read_missing_words_share_a_vector(tmp_path):
-    """They share the file's vector of `<unk>` or, if it has none, the mean vector of the words that were found."""
+    """Words that the file lacks share its vector of `<unk>` or, without one, the mean vector of the words found."""
     found = read(tmp_path, GLOVE, ["<unk>", "</s>", "the", "do", "nowhere"])
     for row in (0, 1, 4):
         np.testing.assert_array_equal(found[row], [2.5, 1, 1.5])
@@ -155,7 +155,6 @@ needs_gensim = pytest.mark.skipif(not find_spec("gensim"), reason="gensim is not
 
 
 def write_words(path, words, labels=None):
-    """Write a data directory with streams of 50 words, which have no marks if there are no labels."""
     labels = labels or ["O"] * len(words)
     write_data_dir(path, (Utterance(f"s{i:05d}-1", f"s{i:05d}", words[i:i + 50], labels[i:i + 50])
                           for i in range(0, len(words), 50)))

@@ -100,7 +100,6 @@ CASED = LabelSet(tuple(Label(name, written, marks) for name, written, marks in [
 
 
 def write(text, labels="", label_set=CASED, casing=None, streams=None, lowercase=True, **options):
-    """Writes a text with a label, such as `O` or `CAP_COMMA`, for each word that a model reads."""
     texts = text.split()
     streams = np.zeros(len(texts), np.int64) if streams is None else np.array(streams)
     words = take_apart(texts, TokenReader(lowercase), streams, np.zeros(len(texts), bool), streams)

@@ -54,7 +54,6 @@ def seconds(run: Callable[[], object], device: torch.device, least: float = 0.3)
 
 
 def matrix_rate(device: torch.device, kind: torch.dtype) -> float:
-    """The operations per second of a product of two large random matrices."""
     size = 8192 if device.type == "cuda" else 1024
     a, b = (torch.randn(size, size, device=device).to(kind) for _ in range(2))
     return 2 * size**3 / seconds(lambda: torch.mm(a, b), device)
@@ -108,8 +107,7 @@ def print_speed(device: torch.device, rates: dict[torch.dtype, float], size: flo
 
 
 def after_training(model: torch.nn.Module, title: str, batches: list[Batch]) -> tuple[float, Tensor]:
-    """Train on the batches. Returns the mean loss, and the log-posteriors (N, L) of the batches' slots after
-    training."""
+    """Train on the batches. Returns the mean loss, and then the log-posteriors (N, L) of the batches' slots."""
     loss = train_epoch(model.train(), optimizer_of(model, title), iter(batches))
     found, state = [], ()
     with torch.inference_mode():

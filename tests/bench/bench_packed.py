@@ -64,7 +64,6 @@ def whole(model: Path, data: Path, out: Path) -> Usage:
 
 
 def first_word(model: Path, words: list[str]) -> float:
-    """Seconds from the start of the process to its first byte of output."""
     begin = time.perf_counter()
     with subprocess.Popen([*PUNC, "punctuate", model, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         process.stdin.write((" ".join(words[:20]) + "\n").encode())

@@ -54,7 +54,6 @@ def draw(chance: random.Random, count: int) -> list[str]:
 
 @contextlib.contextmanager
 def serving(*options: str) -> Iterator[tuple[subprocess.Popen, int]]:
-    """Run a server. Yields its process and its port."""
     with subprocess.Popen([*PUNC, "serve", "--port=0", *options], stderr=subprocess.PIPE, text=True) as process:
         try:
             yield process, int(process.stderr.readline().rpartition(":")[2])
@@ -73,22 +72,18 @@ def show_delays(what: str, seconds: list[float]) -> None:
 
 
 class Client:
-    """A connection that checks its answers."""
-
     def __init__(self, socket: ClientConnection, number: int):
         self.socket, self.number = socket, number
         self.random, self.words, self.sent, self.answered = random.Random(number), [], [], 0
         self.delays: list[float] = []
 
     def draw(self, count: int) -> list[str]:
-        """Draw the next words. Returns them as messages."""
         first = len(self.words)
         self.words += draw(self.random, count)
         return [json.dumps({"word": word, "start": 0.3 * i, "end": 0.3 * i + 0.25, "client": self.number})
                 for i, word in enumerate(self.words[first:], first)]
 
     async def read(self) -> None:
-        """Read and check the next answer."""
         answer = json.loads(await self.socket.recv())
         assert (answer["word"], answer["client"]) == (self.words[self.answered], self.number), "another's word"
         if len(self.sent) > self.answered + AHEAD:
@@ -96,7 +91,6 @@ class Client:
         self.answered += 1
 
     async def speak(self, rate: float, seconds: float) -> None:
-        """Send words one by one, at the rate of speech."""
         async def listen() -> None:
             while True:
                 await self.read()
@@ -114,7 +108,6 @@ class Client:
         listening.cancel()
 
     async def hurry(self, count: int) -> None:
-        """Send words as fast as they are answered."""
         while count > 0:
             await self.socket.send("\n".join(self.draw(TOGETHER)))
             while self.answered < len(self.words) - AHEAD - HELD:
@@ -123,12 +116,10 @@ class Client:
 
 
 def resident(pid: int) -> float:
-    """The resident size of a process in MiB."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE") / 2**20
 
 
 async def speak(args: argparse.Namespace, port: int, what: str) -> None:
-    """Measure the delays if each client sends words at the rate of speech."""
     clients = [Client(await connect(f"ws://127.0.0.1:{port}/v1/live"), number) for number in range(args.connections)]
     await asyncio.gather(*(client.speak(args.rate, args.seconds) for client in clients))
     show_delays(what, [delay for client in clients for delay in client.delays])
@@ -136,7 +127,6 @@ async def speak(args: argparse.Namespace, port: int, what: str) -> None:
 
 
 def measure_live(args: argparse.Namespace) -> None:
-    """Measure delays without and with hostile clients, and the memory."""
     with serving(f"--max-connections={args.connections + 32}", LIVE) as (process, port):
         show("resident, no connection", resident(process.pid), "MiB")
         asyncio.run(speak(args, port, f"delay, {args.connections} connections"))
@@ -171,7 +161,6 @@ def post(connection: http.client.HTTPConnection, words: list[str], json_words: b
 
 
 def requests(port: int, number: int, count: int, size: int, delays: list[float]) -> None:
-    """Send requests one after another, each a text or words in JSON, and check the answers."""
     chance = random.Random(number)
     connection = http.client.HTTPConnection("127.0.0.1", port)
     for _ in range(count):
@@ -195,7 +184,6 @@ def in_threads(count: int, run: Callable[[int], None]) -> float:
 
 
 def measure_http(args: argparse.Namespace) -> None:
-    """Measure requests of 1,000 words, the command on as many words, and short requests next to live clients."""
     with serving("--workers=2", TEXT, LIVE) as (_, port):
         in_threads(AT_ONCE, lambda number: requests(port, 100 + number, 8, LONG, []))
         delays: list[float] = []
@@ -221,7 +209,6 @@ def measure_http(args: argparse.Namespace) -> None:
 
 
 def measure_end() -> None:
-    """Measure the time from SIGTERM to the end of a server that is answering requests."""
     with serving(LIVE) as (process, port):
         found: list[int] = []
 
@@ -245,7 +232,6 @@ def measure_end() -> None:
 
 
 async def hurry(args: argparse.Namespace, pid: int, port: int) -> None:
-    """Send many words as fast as they are answered, and measure the memory."""
     clients = [Client(await connect(f"ws://127.0.0.1:{port}/v1/live"), number) for number in range(args.connections)]
     share, begin = args.words // args.connections, time.perf_counter()
     for part in (0.1, 0.2, 0.2, 0.2, 0.3):

@@ -40,7 +40,6 @@ def words_of(count: int) -> StoreSet:
 
 
 def characters_of(count: int) -> StoreSet:
-    """Texts with about this many characters in total."""
     rng = np.random.default_rng(0)
     offsets = np.arange(max(count // LENGTH, 100) + 1) * LENGTH
     ids = rng.integers(2, CHARACTERS, offsets[-1]).astype(np.int32)

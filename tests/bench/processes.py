@@ -41,8 +41,7 @@ def tree(process: int) -> list[int]:
 
 
 def memory(process: int, data: Path) -> tuple[int, int]:
-    """Returns the bytes of memory of a process (PSS, its share of shared pages): without files in `data`, and of
-    these."""
+    """The memory of a process in bytes (PSS, its share of shared pages): without files in `data`, and only those."""
     own = mapped = 0
     in_data = False
     inside = f"{data}/".encode()
@@ -60,7 +59,6 @@ def memory(process: int, data: Path) -> tuple[int, int]:
 
 
 def cpu_of_children() -> float:
-    """The processor time of all child processes that have ended and of their children, in seconds."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
@@ -68,7 +66,8 @@ def cpu_of_children() -> float:
 def measure(command: list[str], data: Path, interval: float = 0.1) -> Usage:
     """Run a command to its end. If it fails, print its messages and end this program.
 
-    A sample of the memory is taken every `interval` seconds, or less often if samples would take 2 % of a processor."""
+    A sample of the memory is taken every `interval` seconds, or less often if samples would take 2 % of a processor.
+    """
     begin, cpu, peak, peak_mapped = time.perf_counter(), cpu_of_children(), 0, 0
     process = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True)
     messages: list[str] = []

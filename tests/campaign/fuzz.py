@@ -62,7 +62,6 @@ class Runner:
         raise Hang
 
     def run(self, number: int) -> None:
-        """Make an input, read it, count the outcome, and keep the input if there is a fault."""
         kind, folder = self.kinds[number % len(self.kinds)], self.place / "in"
         rng = random.Random(f"{self.seed}/{number}")
         shutil.rmtree(folder, ignore_errors=True)
@@ -120,8 +119,7 @@ class Runner:
 
 
 def work(names: list[str], numbers: range, args: argparse.Namespace, place: Path, shared: object, job: int) -> None:
-    """Runs a worker, which writes its current input and that input's start time to `shared`, and its counts to
-    files."""
+    """Run a worker. It writes its current input and the input's start time to `shared`, and its counts to files."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops the workers
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))

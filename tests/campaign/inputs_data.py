@@ -47,7 +47,6 @@ def known_token_types() -> list[str]:
 
 
 def make_data(folder: Path, rng: random.Random) -> None:
-    """Write a data directory, with several utterances of a speaker or with segments."""
     found = []
     for spk in range(rng.randrange(1, 4)):
         for utt in range(rng.randrange(1, 3)):
@@ -68,7 +67,6 @@ def make_data(folder: Path, rng: random.Random) -> None:
 
 
 def values(data: bytes) -> bytes:
-    """The words of a table, without the keys."""
     return b" ".join(line.replace(b"\t", b" ").partition(b" ")[2] for line in data.split(b"\n"))
 
 

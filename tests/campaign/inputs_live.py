@@ -129,8 +129,6 @@ def _of_message(message: dict[str, Any]) -> Iterator[str]:
 
 
 class Reader(LiveReader):
-    """A reader that keeps its errors."""
-
     def __init__(self, form: str):
         super().__init__(form)
         self.errors: list[InputError] = []
@@ -200,7 +198,6 @@ def besides(text: str, shown: bytes) -> list[str]:
 
 
 def read_messages(folder: Path, rng: random.Random) -> Read:
-    """Reads the input in messages of complete lines."""
     text = (folder / "in").read_bytes().decode("utf-8", "replace").removeprefix("\ufeff")
     model = packed(folder.parent)
     session = Session(lambda: open_stream(model, LiveWriter(model, Casing(model.labels, {}))), LiveOptions())

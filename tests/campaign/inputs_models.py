@@ -85,7 +85,6 @@ def made(name: str, place: Path) -> Path:
 
 
 def write_arpa(path: Path, tokens: list[str]) -> None:
-    """Write some bigrams over equally probable tokens."""
     ones = [f"-1.5\t{token}\t-0.3\n" for token in dict.fromkeys([*tokens, "<unk>"])]
     twos = [f"-0.5\t{one} {other}\n" for one, other in pairwise(tokens[2:20])]
     path.write_text(f"\\data\\\nngram 1={len(ones)}\nngram 2={len(twos)}\n\n\\1-grams:\n{''.join(ones)}\n\\2-grams:\n"
@@ -138,7 +137,6 @@ def changed_array(array: np.ndarray, rng: random.Random) -> np.ndarray:
 
 
 def alter_model(folder: Path, rng: random.Random) -> None:
-    """Change arrays or options in final.pt."""
     content = torch.load(folder / "final.pt", weights_only=True)
     part = rng.choice(("weights", "weights", "spec", None))
     content = {**content, part: altered(content[part], rng)} if part else altered(content, rng)

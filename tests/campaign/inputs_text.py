@@ -29,7 +29,6 @@ def without_markup(data: bytes) -> bytes:
 
 
 def without_names(data: bytes) -> bytes:
-    """The input without lines that may name a document."""
     return DOCUMENT.sub(b"", data)
 
 

@@ -51,7 +51,6 @@ def read_file(name: str, module: str, read: Callable[[Any, Path], object], folde
 
 
 def read_confusions(module: Any, path: Path) -> None:
-    """Read the file, and compute probabilities from it."""
     found = module.read_confusions(path)
     found.write(path.with_name("again"))
     if module.read_confusions(path.with_name("again")) != found:

@@ -45,7 +45,6 @@ def kinds() -> Iterator[Kind]:
 
 
 def timed(rng: random.Random) -> list[list[tuple[str, float, float]]]:
-    """Segments of (word, begin, end)."""
     at, segments = 0.0, list[list[tuple[str, float, float]]]()
     for _ in range(rng.randrange(1, 4)):
         segments.append([])
@@ -66,7 +65,6 @@ def make(name: str, folder: Path, rng: random.Random) -> None:
 
 
 def alter_json(folder: Path, rng: random.Random) -> None:
-    """Change values in the JSON, or remove members."""
     text = (folder / "in").read_bytes()
     content = text.decode("utf-16" if text[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
     decoder, at, documents = json.JSONDecoder(), 0, []
@@ -98,8 +96,7 @@ def read(folder: Path, rng: random.Random) -> None:
 
 
 def check_same(path: Path, content: bytes) -> None:
-    """Raise AssertionError unless a file is unchanged. JSON may be formatted differently, but must have the same
-    values."""
+    """Raise AssertionError unless a file is unchanged. JSON may change its format, but not its values."""
     old = path.read_bytes()
     if old != content and (documents(old) is None or letters(old) != letters(content)):
         raise AssertionError("another file without new marks")

@@ -19,7 +19,6 @@ def dumped(content: Any, rng: random.Random) -> str:
 
 
 def transformers(rows: Rows, rng: random.Random) -> str:
-    """Words or longer chunks, of one or several recordings."""
     blank, made = rng.choice(("", " ")), []
     for row in rows:
         chunks = [{"text": blank + text, "timestamp": [begin, rng.choice((end, None))]} for text, begin, end in row]

@@ -52,7 +52,6 @@ def word(rng: random.Random) -> str:
 
 
 def words(rng: random.Random, number: int) -> list[str]:
-    """Words that are counted, and other words."""
     return [rng.choice(("a", "the", "é", "3.5", "it's", word(rng), word(rng))) for _ in range(number)]
 
 
@@ -76,7 +75,8 @@ def changed(content: Any, rng: random.Random, values: Sequence[Any], odd: Sequen
 
     values   what may replace any value
     odd      what may be put next to a text
-    other    changes values of other types; if it returns None, they are replaced"""
+    other    changes values of other types; if it returns None, they are replaced
+    """
     if isinstance(content, dict | list) and content and rng.randrange(10):
         items = dict(content) if isinstance(content, dict) else dict(enumerate(content))
         key, choice = rng.choice([*items]), rng.randrange(8)
@@ -94,7 +94,6 @@ def changed(content: Any, rng: random.Random, values: Sequence[Any], odd: Sequen
 
 
 def all_kinds() -> Iterator[Kind]:
-    """The kinds in all files inputs_*.py in this folder."""
     for path in sorted(Path(__file__).parent.glob("inputs_*.py")):
         spec = importlib.util.spec_from_file_location(path.stem, path)
         assert spec

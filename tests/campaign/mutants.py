@@ -36,7 +36,6 @@ MODULES = {  # modules of punc, and the tests of each
 
 
 def mutants_of(module: str, place: Path) -> list:
-    """The work items of cosmic-ray for a module of the checkout in the working directory."""
     with use_db(str(place / f"{module.replace('/', '.')}.sqlite"), WorkDB.Mode.create) as database:
         init([Path(f"punc/{module}.py")], database, {})
         return list(database.work_items)

@@ -43,7 +43,6 @@ def start(area: Path, line: list[str], version: str, delay: float) -> int:
 
 
 def read(area: Path, command: Command, found: Path) -> str:
-    """The state that a reader in a separate process finds while the commands write."""
     found.write_text("failed")
     in_child(lambda: found.write_text(state(area, command)) and 0)
     return found.read_text()

@@ -59,7 +59,6 @@ PROGRAMS = {
 
 
 def make_long(place: Path) -> None:
-    """Write a data directory that the decoder needs some minutes for."""
     words = " ".join(["a1 a2 a3 a4 a5"] * (WORDS // 5))
     (place / "long").mkdir()
     for number in range(UTTERANCES):
@@ -83,7 +82,6 @@ def make_store(place: Path) -> None:
 
 
 def group(leader: int) -> list[int]:
-    """The processes of a group that still run."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -98,7 +96,8 @@ def group(leader: int) -> list[int]:
 def stopped(place: Path, program: Program, number: signal.Signals, delay: float) -> tuple[dict[str, bool], str]:
     """Start the program, and send the signal after `delay` seconds. Returns the checks that passed, and the messages.
 
-    Both are empty if the program ended before the signal."""
+    Both are empty if the program ended before the signal.
+    """
     process = subprocess.Popen([*PUNC, *program.line], cwd=place, text=True, stderr=subprocess.PIPE,
                                start_new_session=True)
     with contextlib.suppress(subprocess.TimeoutExpired):

@@ -39,12 +39,10 @@ def words(count: int, seed: int) -> Iterator[tuple[str, float]]:
 
 
 def resident(process: int) -> int:
-    """The resident memory of a process in KiB."""
     return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
 
 
 def report(name: str, count: int, seconds: float, memory: list[int]) -> bool:
-    """Print the measurements. Returns whether the memory is flat."""
     kept = memory[len(memory) // 10:]
     if not kept:  # all words were written before the program had loaded its model
         print(f"{name}: {count} words, too few to see its memory; give --words")
@@ -89,7 +87,6 @@ def through_the_command(count: int, streams: int) -> bool:
 
 
 def with_pauses(count: int) -> bool:
-    """Send words and pauses through the model. Returns whether the memory stayed flat."""
     import numpy as np
 
     from punc.decoding.packed import load_packed

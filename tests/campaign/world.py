@@ -121,7 +121,6 @@ TRAIN = ["train", "--model", "t_lstm", "--embedding-dim", "3", "--hidden-dim", "
 
 
 def shared(line: list[str], out: str, read: Callable[[Path], object], inputs: Sequence[str] = ()) -> Command:
-    """A `punc join` of the parts of a command's two jobs."""
     jobs = [[*line[:1], "--jobs", "2", "--job", str(job), *line[1:], *([f"parts/{job}", *inputs])] for job in (1, 2)]
     return Command(["join", out, "parts/1", "parts/2"], out, read, jobs)
 
@@ -170,7 +169,6 @@ def make_inputs(place: Path) -> None:
 
 @contextlib.contextmanager
 def inside(place: Path) -> Iterator[None]:
-    """Runs the block in this directory."""
     before = os.getcwd()
     os.chdir(place)
     try:
@@ -214,8 +212,7 @@ def _write_model(folder: Path, name: str, options: dict, version: str) -> None:
 
 
 def make_area(place: Path, area: Path, command: Command) -> tuple[str, str]:
-    """Make an area in which `out` was made from a, and `in` is b. Returns the states of `out` made from a and from
-    b."""
+    """Make an area with `out` made from a, and `in` of b. Returns the states of `out` made from a and from b."""
     area.mkdir()
     for folder in ("data", "exp"):
         shutil.copytree(place / "in_a" / folder, area / folder)
@@ -258,7 +255,7 @@ def state(area: Path, command: Command) -> str:
     The reader runs in the directory where the command ran, because a part stores its input paths as given on the
     command line. progress.pt next to a finished model does not count, because the next training run removes it. If
     files are replaced while they are hashed, everything is read again; a real reader does not do this.
-"""
+    """
     out = area / command.out
     while True:
         before = _files(out)
