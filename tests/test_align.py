@@ -333,7 +333,7 @@ def test_align_words_one_word_repeated():
 
 
 def test_align_words_memory_is_linear():
-    """Here a table of all word pairs would take 2.5 GB, or 600 MB with two bits for a pair."""
+    """Here a table of all word pairs would take 2.5 GB with a byte for each pair, and 600 MB with two bits."""
     random = np.random.default_rng(5)
     ref = random.integers(0, 1000, 50_000).astype(str).tolist()
     hyp = random.integers(0, 1000, 50_000).astype(str).tolist()

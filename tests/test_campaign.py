@@ -129,7 +129,7 @@ DANGEROUS = re.compile(r"(?<![\w.])(eval|exec|compile)$|\b(load_ark|load_mat|loa
 
 def test_every_loader_is_safe():
     """Each call that loads a file has arguments that refuse code, or is listed here."""
-    # The calls are to punc.models.base.load, which calls read_checkpoint, and to protobuf's load, for packed models.
+    # `load` is that of punc.models.base, which calls read_checkpoint. onnx.load reads protobuf, for packed models.
     safe = {"json.loads", "load", "onnx.load"}
     for path in PUNC.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

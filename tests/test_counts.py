@@ -43,7 +43,7 @@ def make_dir(path, *texts):
     return DataDir(path)
 
 
-# The last four columns: units, correct marks, slots, and aligned streams.
+# The columns: reference, hypothesis, options, units, correct marks, slots, aligned streams.
 COUNTED = [
     (["s-1 a . b ,", "t-1 c ?"], ["s-1 a . b", "t-1 c ?"], {}, ["s:000000", "t:000000"], 2, 3, 0),
     (["s-1 a . b ,", "t-1 c ?"], ["s-1 a . b", "t-1 c ?"], {"last_slot": "false"}, ["s:000000", "t:000000"], 1, 1, 0),

@@ -153,7 +153,7 @@ LINES = "#doc one\nBefore anyone.\n#speaker Ann\nSo it begins,\nas it must.\n#sp
     ("", "#speaker A\nso", True, [(None, "#speaker A\nso", True)]),
     ("#speaker (.*)", "so\n#speaker A\nit\n#speaker B\nis\n", True,
      [(None, "so\n", True), ("A", "it\n", True), ("B", "is\n", True)]),
-    # The first line is the rest of a line.
+    # The text begins in the middle of a line.
     ("#speaker (.*)", "#speaker A\nso", False, [(None, "#speaker A\nso", False)]),
     ("([A-Z]+):", "ANN: so. he said: NO: no\nBOB: yes", True,
      [("ANN", " so. he said: NO: no\n", False), ("BOB", " yes", False)]),

@@ -359,7 +359,8 @@ def test_removed_mark_leaves_an_empty_item():
 
 
 def test_a_text_with_marks_is_read_before_words_without():
-    """Azure writes a numeral for some words. It gets their times, and the marks are also written into these words."""
+    """Azure's text has a numeral for some words. It gets their times, and new marks are written into these words,
+    too."""
     words = timed("word", "at", "ten", "yes", unit=1e7, begin="offsetInTicks", end="durationInTicks", length=True)
     value = {"recognizedPhrases": [{"nBest": [{"lexical": "at ten yes", "display": "At 10, yes.", "words": words}]}]}
     assert described(read(value)[1]) == "At 0 .5, 10, 1 1.5, yes. 2 2.5"

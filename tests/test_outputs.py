@@ -1,4 +1,4 @@
-"""No command accepts an input as its output. Outputs to devices and links are written, and these are not replaced."""
+"""No command accepts an input as its output. If an output is a device or a link, it is written to, not replaced."""
 
 import os
 import subprocess

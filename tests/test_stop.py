@@ -91,7 +91,7 @@ def test_signal_ends_the_program_with_one_line(stopped, program, number, line, s
 
 
 def test_signal_ends_the_program_while_workers_are_busy(stopped):
-    """The signal can also come while workers start: at first they import modules, and later they sleep."""
+    """Workers are busy from the start: first they import modules, and then they sleep."""
     errors, code, seconds = stopped(POOL, signal.SIGINT, delay=0.1)
     assert (errors, code) == ("punc test: interrupted\n", 130)
     assert seconds < 10

@@ -153,7 +153,8 @@ def test_train_bfloat16_falls_back_to_float32(toy_store, tmp_path, both_ways, ca
 
 @pytest.mark.parametrize("name", ["parts", "stateful-parts"])
 def test_train_parts_are_one_reading_of_the_set(name, toy_store, tmp_path, monkeypatch):
-    """Each pair of epochs reads every slot once, with its own order of chunks. The learning rate always falls."""
+    """Each pair of epochs reads every slot once. The second pair of `parts` has another order of chunks. The rate
+    always falls."""
     sums, rates, batches = [], [], punc.training.batching.epoch_batches
     monkeypatch.setattr(punc.training.epochs.Optimizer, "set_learning_rate", lambda _, rate: rates.append(rate))
 

@@ -332,7 +332,7 @@ def test_read_ctm_no_data_directory(tmp_path):
 
 
 def test_two_recordings_with_the_same_files(tmp_path):
-    """Both recordings' subtitles would be a_b.srt."""
+    """The output files of both recordings would be called a_b."""
     said = r"recordings 'a/b' and 'a_b' would have the same files: a_b\.txt; rename one of them"
     with pytest.raises(InputError, match=said):
         read(tmp_path, "a/b 1 0 1 x\n", segments="", speakers="a/b a/b\na_b a_b\n")

@@ -113,7 +113,7 @@ def test_model_learns_from_changes_of_the_speaker(model, corpus, tmp_path, capsy
         pairs = [(a, b) for one, other in zip(DataDir(decoded).utterances(), DataDir(corpus / "dev").utterances())
                  for a, b in zip(one.labels, other.labels)]
         right[out, data] = sum(a == b for a, b in pairs) / len(pairs)
-        assert (decoded / "turns").exists() == (data == "dev")  # turns are copied, like all tables
+        assert (decoded / "turns").exists() == (data == "dev")  # turns are copied, like pauses
     assert right["with", "dev"] > 0.97
     assert max(right["with", "unknown"], right["without", "dev"]) < 0.85
 
