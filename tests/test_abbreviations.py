@@ -1,4 +1,4 @@
-"""Dots that are not marks: the kinds of words, files of words, and lists learned from text."""
+"""Dots that are not marks: which words have them, files of such words, and lists that are learned from text."""
 
 import random
 import time

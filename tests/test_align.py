@@ -106,7 +106,7 @@ PROJECTED = [
     ("a, x. b", "a b", "a. b"),  # if several marks are in one slot, the strongest remains
     ("a? x. y, b", "a b", "a? b"),
     ("x, a.", "a", "a."),  # the mark is lost, because no word is before it
-    ("x, y? a.", "b", "b?"),  # b is paired with x, and the other words are deleted
+    ("x, y? a.", "b", "b?"),  # b is paired with x; y and a are deleted
     ("a. b.", "", ""),
     ("", "a b", "a b"),
 ]

@@ -111,7 +111,7 @@ def test_read_confusions_broken_file_raises(tmp_path, text, message):
 
 
 def test_read_confusions_counts_of_nothing_are_left_out(tmp_path):
-    """An edited file may have such counts. A row whose weights add up to 0 would have no probabilities."""
+    """An edited file may have counts of 0. A row whose weights add up to 0 would have no probabilities."""
     (tmp_path / "c").write_text(f"{HEADER}\nslots\t9\tmark\nseen\t9\ta\nseen\t0\tb\n"
                                 "replaced\t0\ta\tb\ninserted\t0\tmark\tand\n")
     found = read_confusions(tmp_path / "c")
@@ -202,7 +202,7 @@ def test_draw_has_the_word_error_rate_that_was_asked_for(wer):
     words, marks, first = text(rng, 100_000)
     found = table().at_wer(wer, np.bincount(words, minlength=5), marks.mean())
     drawn = draw(found, words, marks, first, rng)
-    # These are the drawn edits. The edit distance is lower if fewer edits explain the same change.
+    # Counts the drawn edits, not the edit distance, which is lower if fewer edits explain the same change.
     lengths = np.bincount(drawn.source, minlength=len(words))
     edits = np.where(drawn.kept, lengths - 1, np.maximum(lengths, 1)).sum()
     assert edits / len(words) == pytest.approx(wer, rel=0.05)

@@ -23,7 +23,7 @@ from punc.training.options import TrainingOptions
 
 @pytest.mark.parametrize("lookahead", [None, 1])
 def test_cut_depends_only_on_the_length_of_a_stream(lookahead):
-    """Therefore, a recording gets the same labels whether it is decoded alone or with others."""
+    """Because of this, a recording gets the same labels whether it is decoded alone or with others."""
     alone = [a.tolist() for a in cut(bounds_of([23]), lookahead, 5, 2)][1:]
     among = cut(bounds_of([9, 23, 1]), lookahead, 5, 2)
     assert [a[among.stream == 1].tolist() for a in among][1:] == alone

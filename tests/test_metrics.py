@@ -38,7 +38,7 @@ def table(ref, hyp):
 
 
 NO = np.nan
-#  reference, hypothesis, metrics counted by hand
+# The columns: reference, hypothesis, metrics counted by hand.
 EXAMPLES = [
     ("O,O.OO?", "O,O.OO?", {"COMMA.P": 100, "COMMA.R": 100, "COMMA.F1": 100, "overall.F1": 100, "Err": 0, "SER": 0,
                             "macro.F1": 100, "2-class.F1": 100, "3-class.F1": 100, "O.F1": 100}),

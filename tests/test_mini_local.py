@@ -165,8 +165,8 @@ def test_corpus_pauses_overlap(corpus):
     none, comma, period = (np.array(pauses[mark]) for mark in ("", ",", "."))
     assert np.median(none) == pytest.approx(0, abs=1e-6)
     assert 0.1 < np.median(comma) < np.median(period) / 1.5
-    # Pauses are ambiguous: some commas and full stops have none, some are not at a mark, and some commas have longer
-    # ones than full stops.
+    # Pauses are ambiguous: some commas and full stops have none, some pauses are not at a mark, and the pauses at some
+    # commas are longer than those at some full stops.
     assert (comma < 0.1).mean() > 0.2
     assert (period < 0.1).mean() > 0.02
     assert (none > 0.1).mean() > 0.01

@@ -545,7 +545,7 @@ def hidden_by_hand(name, options, w, text):
     else:
         filters = [w[key] for key in w if key.startswith("filters.weights")]
         inputs = [convolved_at(t, vector, filters, w["filters.bias"]) for t in range(size)]
-        if name == "cnn_ngram":  # outside the text, the nearest character
+        if name == "cnn_ngram":  # outside the text, the nearest character is read
             n = options["pool"]
             inputs = [np.max([inputs[min(max(t - (n - 1) // 2 + i, 0), size - 1)] for i in range(n)], axis=0)
                       for t in range(size)]

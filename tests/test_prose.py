@@ -1,4 +1,4 @@
-"""Prose to words and labels and back: tokens, clitics, capitals, casing, and characters as tokens."""
+"""Prose is read as words and labels, and written again: tokens, clitics, capitals, casing, and characters as tokens."""
 
 import io
 import sys
@@ -32,7 +32,7 @@ def clitics(tmp_path):
 
 
 @pytest.mark.parametrize(("token", "lead", "words", "labels"), [
-    # token, label for the word before, words, their labels
+    # The columns: token, label for the word before it, words, their labels.
     ("word", "", "word", "O"),
     ("Word,", "", "word", "COMMA"),
     ("end.", "", "end", "PERIOD"),
@@ -318,7 +318,7 @@ def data(path, *texts):
     (["my iPhone, an iPhone an iphone"], {"iphone": "iPhone"}),
     (["a McX here"], {}),  # it occurs only once
     (["THE the The THE The x"], {}),  # not more frequent than `The`
-    (["I see a B here. A b I"], {}),  # words of one letter
+    (["I see a B here. A b I"], {}),  # words of one letter are not learned
     (["no capital in this text", "none in this one"], {}),
     (["ALL ARE CAPITALS HERE", "ALL ARE CAPITALS HERE", "1996 2.5 ALL ALL"], {}),
     (["don't Don't DON'T DON'T DON'T DON'T O'Neill O'Neill"], {"Don't": "DON'T", "O'neill": "O'Neill"}),

@@ -100,7 +100,7 @@ def epoch(number, seconds):
     # The tenth part is after the ninth. Other logs belong to other jobs.
     ({"train.10.log": epoch(2, 20.0), "train.9.log": epoch(1, 10.0) + epoch(2, 50.0), "train.log": "",
       "train.old.log": epoch(3, 1.0), "decode.1.log": epoch(4, 1.0)}, Cost("X", 2, 30, 1000)),
-    # A new training after an earlier, longer one.
+    # A new training follows an earlier, longer one.
     ({"train.1.log": epoch(1, 10.0) + epoch(2, 10.0) + epoch(3, 10.0), "train.log": epoch(1, 20.0)},
      Cost("X", 1, 20, 1000)),
     # A later run found the model finished.

@@ -174,7 +174,7 @@ def test_words_appear_while_they_are_typed(page):
         page.type(f"{word} ")
     page.wait("result.querySelectorAll('.word').length >= 9")
     assert shown(page).startswith("Good morning, everyone. My name is John Smith.")
-    page.wait("result.querySelectorAll('.word').length === 13")  # after a second of silence
+    page.wait("result.querySelectorAll('.word').length === 13")  # they come after a second of silence
     assert page.see("result.querySelector('.waiting').textContent") == ""
     page.see("input.value = 'thank you '; input.oninput()")  # other words begin a new stream
     page.wait("result.querySelectorAll('.word').length === 2")

@@ -41,7 +41,8 @@ def tree(process: int) -> list[int]:
 
 
 def memory(process: int, data: Path) -> tuple[int, int]:
-    """The memory of a process in bytes (PSS, its share of shared pages): without files in `data`, and only those."""
+    """Two sizes in bytes (PSS: the process's share of shared pages): without mapped files in `data`, and of these
+    files."""
     own = mapped = 0
     in_data = False
     inside = f"{data}/".encode()

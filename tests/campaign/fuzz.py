@@ -46,7 +46,7 @@ class Runner:
     """Runs inputs in this process, and counts the outcomes.
 
     counts   {(kind, fault, "read" or "refused"): number}
-"""
+    """
 
     def __init__(self, kinds: list[Kind], seed: int, out: Path, place: Path, seconds: float = SECONDS):
         self.kinds = [kind for kind in kinds for _ in range(kind.share)]

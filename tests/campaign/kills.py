@@ -5,7 +5,7 @@ Kills every command of punc that writes a directory, before each call that chang
 unlink, rmdir, mkdir), and after the last such call. A reader must then find the old directory or the new one, or refuse
 what is left. Then the command runs again, and its output must equal the output of a run that was not killed.
 
---kills N: makes N of these kills, drawn at random; 0: each kill once. Prints counts of faults; the status is 1 if there
+--kills N: N of these kills, drawn at random; with 0, each kill once. Prints counts of faults; the status is 1 if there
 are any.
 """
 

@@ -29,12 +29,12 @@ class Read:
 class Kind:
     """A kind of input.
 
-    name      as printed
+    name     as printed
     make     writes valid files into a folder; the random numbers vary them
-    read     reads them as the program does; None: it has no words to count
+    read     reads them as the program does; None if it has no words to count
     mutated  names of the files that are mutated
-    visible  the part of a file that has words; None: words are not counted
-    alter    changes the structure of the files in a folder; None: only bytes, lines and fields are mutated
+    visible  the part of a file that has words; None if words are not counted
+    alter    changes the structure of the files in a folder; None if only bytes, lines and fields are mutated
     share    how often it is drawn, compared with others
     """
 

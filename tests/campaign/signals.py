@@ -94,9 +94,10 @@ def group(leader: int) -> list[int]:
 
 
 def stopped(place: Path, program: Program, number: signal.Signals, delay: float) -> tuple[dict[str, bool], str]:
-    """Start the program, and send the signal after `delay` seconds. Returns {check: whether it passed}, and the messages.
+    """Start the program, and send the signal after `delay` seconds. Returns the checks' results, and the messages.
 
-    Both are empty if the program ended before the signal."""
+    Both are empty if the program ended before the signal.
+    """
     process = subprocess.Popen([*PUNC, *program.line], cwd=place, text=True, stderr=subprocess.PIPE,
                                start_new_session=True)
     with contextlib.suppress(subprocess.TimeoutExpired):

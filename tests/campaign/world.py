@@ -44,7 +44,7 @@ class Command(NamedTuple):
     out      the directory that it writes
     read     reads `out` as its users do; raises InputError if it refuses
     before   command lines that make what it needs
-    fresh    there must be no older directory, because the command would not replace it
+    fresh    whether an older directory must be removed first, because the command would not replace it
     """
 
     line: list[str]
@@ -275,7 +275,7 @@ def state(area: Path, command: Command) -> str:
 
 
 def _files(out: Path) -> dict[Path, tuple[int, int]]:
-    """The visible files of a directory, each with those of its properties that change when it is replaced."""
+    """The visible files of a directory, with the properties of each file that change when it is replaced."""
     found = {}
     for file in sorted([*out.glob("RESULTS.*"), *out.glob("results/*")] if out.name == "exp" else _visible(out)):
         with contextlib.suppress(FileNotFoundError):
