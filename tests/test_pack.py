@@ -290,7 +290,7 @@ def test_load_packed_file_of_another_model_is_an_error(packed, tmp_path, file):
 
 @pytest.mark.parametrize("name", ["en", "en-live"])
 def test_packed_weights_of_another_shape_are_an_error(packed, tmp_path, name):
-    """ONNX Runtime notices some of these only during computation."""
+    """ONNX Runtime notices some wrong shapes only during computation."""
     import onnx
     shutil.copytree(packed / name, tmp_path / "m")
     graph = onnx.load(tmp_path / "m/model.onnx")

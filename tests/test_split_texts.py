@@ -169,7 +169,7 @@ SETS = ("test_ref", "dev", "train", "tree", "rest")
 
 @pytest.fixture
 def corpus(tmp_path, monkeypatch):
-    """Texts of 100 words, t00.txt …: 19 sentences of five words that only they have, and one that all have."""
+    """Texts of 100 words, t00.txt …: each has 19 five-word sentences of its own and one that all texts have."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "texts").mkdir()
     for text in range(20):

@@ -201,7 +201,7 @@ def test_short_cue_joins_the_one_that_two_lines_hold_too():
     text = "these are quite some words that fill up two lines, nearly all of them. in. then it goes on."
     assert texts(text) == ["these are quite some words that fill / up two lines, nearly all of them.",
                            "in. then it goes on."]
-    # It joins the sentence before it, because the sentence after it leaves no room.
+    # "In." joins the sentence before it, because the sentence after it leaves no room.
     text = f"then it goes on and on and on. in. {FULL}"
     assert texts(text) == ["then it goes on and on and on. in.", f"{FULL[:36]} / {FULL[37:]}"]
     # The cue has many characters, but little time.

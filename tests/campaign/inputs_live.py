@@ -193,7 +193,7 @@ def decide(folder: Path, items: Sequence[Item], rng: random.Random) -> str:
 
 
 def besides(text: str, shown: bytes) -> list[str]:
-    """Texts in JSON other than the words that it shows: repetitions and alternatives."""
+    """Texts in the JSON input besides its visible words: repetitions and alternatives."""
     return [word.decode() for word in (counted(text.encode()) - counted(shown)).elements()]
 
 

@@ -52,7 +52,7 @@ def known_models() -> list[str]:
 
 
 def made(name: str, place: Path) -> Path:
-    """A model, which is made only once."""
+    """The directory of a model, which is made only once."""
     folder = place / f"made_model_{name}"
     if folder.is_dir():
         return folder
