@@ -289,7 +289,7 @@ SIGNED = "labels:O+COMMA|words:same|last-slot:true|slots:{}|marks:3|units:{}|see
 
 
 def page(*systems, sets=("ref",), value=50.0, units="5 streams", reference="abc", command="./run.sh"):
-    """A page with one metric. Each two neighbouring systems are tested."""
+    """A page with one metric, and a test of each system against the next one."""
     keys = [(system, name) for name in sets for system in systems]
     return PageData({key: {"Err": Interval(value, value - 1, value + 1)} for key in keys},
                     {key: SIGNED.format(10, units, reference) for key in keys},
