@@ -1,4 +1,4 @@
-"""Fixtures and set-ups that several test files share."""
+"""Fixtures and settings that several test files share."""
 
 import io
 import os
@@ -17,7 +17,7 @@ from punc.data.labels import LabelSet
 from punc.tokens.store import make_store
 from punc.tokens.vocabulary import Vocabulary
 
-# A shell starts background jobs with Ctrl-C ignored, and all programs of a test would inherit this.
+# A shell starts background jobs with Ctrl-C ignored. All programs of a test would inherit this.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 log.configure()  # tests see messages on standard error, as users do
 # The speed of examples depends on the machine's load, not on the program.
@@ -42,15 +42,14 @@ PUNC = [sys.executable, "-c", "import sys; from punc.bin.main import main; sys.e
 
 
 def run(*command, cwd=None, env=None):
-    """Runs a program in a directory. Returns its status and its output."""
     return subprocess.run([str(c) for c in command], cwd=cwd, env={**os.environ, **(env or {})}, text=True,
                           capture_output=True, timeout=200)
 
 
 def streaming_logits(model, tokens):
-    """The logits (L,) of each slot of a stream, as soon as the model's look-ahead allows.
+    """Yields the logits (L,) of each slot of a stream as soon as the model's look-ahead allows.
 
-    tokens   the id of each token and the pause *before* it in seconds (NaN unknown)
+    tokens   the id of each token and the pause *before* it in seconds (NaN: unknown)
     """
     from punc.live.stream import SlotStream
     stream = SlotStream(model)
@@ -62,7 +61,7 @@ def streaming_logits(model, tokens):
 
 
 def random_model(directory, labels, words, name="t_lstm", options=None, std=None):
-    """Write a model with random weights, by default a T-LSTM whose labels depend on many earlier words."""
+    """Writes a model with random weights, by default a T-LSTM whose labels depend on many earlier words."""
     import torch
 
     from punc.models.base import create, save
@@ -92,7 +91,6 @@ def piped(punctuate, model, data, *options):
 
 
 def content(path):
-    """The bytes of the files of a directory; None if there is none."""
     return {file.name: file.read_bytes() for file in path.iterdir()} if path.exists() else None
 
 
@@ -105,7 +103,7 @@ def toy_labels(task, words, pauses):
 
 
 def toy_utterances(task, lengths, rng):
-    """For each length, an utterance of random words, which is a separate stream."""
+    """For each length, an utterance of random words in a stream of its own."""
     for number, length in enumerate(lengths):
         words = rng.choice(WORDS, length).tolist()
         pauses = rng.choice(np.array([0, 0.1, 0.5, 0.6, 0.9, 1.0], np.float32), length)
@@ -114,7 +112,7 @@ def toy_utterances(task, lengths, rng):
 
 @pytest.fixture(scope="session")
 def toy_store(tmp_path_factory):
-    """A store with the sets train_<task> and dev_<task>, for the tasks after, before, pause and short (short texts)."""
+    """A store with the sets train_<task> and dev_<task> of the tasks after, before, pause and short (short texts)."""
     place, rng = tmp_path_factory.mktemp("toy"), np.random.default_rng(5)
     (place / "labels.txt").write_text(LABELS)
     (place / "vocab").write_text("\n".join(["<unk>", "</s>", *WORDS, ""]))
@@ -130,6 +128,5 @@ def toy_store(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def experiment(tmp_path_factory):
-    """EXP-DIR of a small experiment with scores; see experiment.py."""
     from experiment import make_experiment
     return make_experiment(tmp_path_factory.mktemp("experiment"))

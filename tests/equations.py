@@ -1,4 +1,4 @@
-"""The equations of LSTMs in NumPy, with which tests compare layers and models."""
+"""The equations of LSTMs in NumPy, with which layers and models are compared."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ def softmax(a):
 
 
 def lstm(inputs, w, u, a, b):
-    """A layer of PyTorch's LSTM: (T, D) → (T, H), step by step; gates in the order i, f, g, o."""
+    """PyTorch's LSTM layer, (T, D) → (T, H), step by step. The order of gates is i, f, g, o."""
     h, c, outputs = np.zeros(u.shape[1]), np.zeros(u.shape[1]), []
     for x in inputs:
         i, f, g, o = np.split(w @ x + a + u @ h + b, 4)

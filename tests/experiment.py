@@ -1,4 +1,4 @@
-"""A small experiment for the tests of `punc report`: two systems on test_ref, one of them on ASR output, too."""
+"""A small experiment for the tests of `punc report`: two systems on test_ref, and one of them also on ASR output."""
 
 import numpy as np
 
@@ -23,7 +23,6 @@ def posteriors(labels, rng):
 
 
 def worsened(labels, rng, share):
-    """The labels, with a share of them drawn again."""
     return [str(rng.choice(NAMES)) if rng.random() < share else name for name in labels]
 
 
@@ -41,7 +40,7 @@ def make_experiment(place, streams=3, words=40, utterances=2):
             pauses = rng.choice(np.array([0, 0.05, 0.4, 2, np.nan], np.float32), words)
             name = f"rec{stream:02}"
             reference.append(Utterance(f"{name}-{number}", name, text, labels, pauses))
-            heard = [*text[:5], "wrong", *text[6:-1]]  # one word substituted, the last one missing
+            heard = [*text[:5], "wrong", *text[6:-1]]  # one word is substituted, and the last one is missing
             recognised.append(Utterance(f"{name}-{number}", name, heard, labels[:-1], pauses[:-1]))
     exp = place / "exp"
     for name, data in (("test_ref", reference), ("test_asr", recognised)):

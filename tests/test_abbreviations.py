@@ -1,4 +1,4 @@
-"""Dots that are not marks: the kinds of words, files of words, and lists learned from text."""
+"""Dots that are not marks: which words have them, files of such words, and lists that are learned from text."""
 
 import random
 import time
@@ -27,7 +27,6 @@ def labels(tmp_path):
 
 
 def passage(labels, text, **options):
-    """The words of a text with their marks, and the counts."""
     counts = Counter()
     reader = load_format("prose")(PrepareOptions(LabelSet.read(labels), abbreviations=shipped(), **options))
     found = reader.passage(reader.said(text, counts), counts)
@@ -82,7 +81,6 @@ def test_abbreviations_do_not_count_a_dot_that_no_label_reads(tmp_path):
 
 
 def prepared(labels, tmp_path, text, *options):
-    """The label of each word, by utterance."""
     (tmp_path / "in").write_text(text)
     write_abbreviations(tmp_path / "abbreviations", {"never": ["mr."], "capital": ["etc."], "begins": ["he"]}, "ours")
     assert main(["prepare", "--format=prose", f"--labels={labels}", f"--abbreviations={tmp_path / 'abbreviations'}",
@@ -108,7 +106,7 @@ SET = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",",)), Label("PERIOD", "
 
 @given(st.lists(st.lists(st.sampled_from(TOKENS), max_size=6), max_size=4))
 def test_abbreviations_change_no_word_and_count_each_dot(lines):
-    """Each dot that the option drops is a mark without the option, unless another mark is in its slot."""
+    """Each dropped dot would be a mark without the option, unless another mark is in its slot."""
     plain, ours = (list(cut(lines, abbreviations)) for abbreviations in (None, shipped()))
     (words, labels, _), (same, changed, counts) = plain[0], ours[0]
     assert words == same
@@ -122,7 +120,6 @@ def test_abbreviations_change_no_word_and_count_each_dot(lines):
 
 
 def cut(lines, abbreviations):
-    """All words, their labels and the counts of a text whose lines are passages."""
     counts = Counter()
     reader = load_format("prose")(PrepareOptions(SET, abbreviations=abbreviations))
     passages = [reader.passage(" ".join(line), counts) for line in lines]
@@ -158,7 +155,7 @@ def test_abbreviations_write_and_read(tmp_path):
 
 def test_shipped_abbreviations():
     assert {"mr.", "etc.", "jne."} <= shipped().keep_dot
-    assert not {"no.", "i."} & shipped().keep_dot  # words, which a recogniser writes too
+    assert not {"no.", "i."} & shipped().keep_dot  # these are words, which a recogniser also writes
     assert {*shipped().kinds.values()} <= {*KINDS}
 
 
@@ -166,7 +163,7 @@ NOUNS = ["house", "river", "garden", "street", "doctor", "letter", "morning", "w
 
 
 def corpus(sentences=2000, seed=1):
-    """Sentences with titles before names, U.S. and etc. inside and at the end, and German ordinals."""
+    """Sentences with titles before names, `U.S.` and `etc.` in the middle and at the end, and German ordinals."""
     rng = random.Random(seed)
     lines = []
     for _ in range(sentences):
@@ -200,7 +197,7 @@ def test_abbreviations_command(tmp_path, capsys):
 
 
 def seconds(labels, text):
-    """Returns the time to read a text with abbreviations, and the time to count its tokens to learn abbreviations."""
+    """Returns the times to read a text with abbreviations and to count its tokens for learning abbreviations."""
     begin = time.process_time()
     passage(labels, text, clean=("square-brackets", "round-brackets"))
     Types(Counter(["end.", *text.split()]))
@@ -215,7 +212,7 @@ def seconds(labels, text):
 @example("a", ".", "").via("once cubic")
 @example("", "[a", "]" * 50_000).via("once quadratic")
 def test_time_is_linear(tmp_path_factory, begin, unit, end):
-    """Ten times the text takes about ten times as long; it would take a hundred times if a search were quadratic."""
+    """Ten times the text takes about ten times as long. With a quadratic search, it would be a hundred times."""
     path = tmp_path_factory.mktemp("labels") / "labels.txt"
     path.write_text(LABELS)
     some, more = (seconds(path, begin + unit * n + end) for n in (5_000, 50_000))

@@ -1,4 +1,4 @@
-"""Alignment against plain dynamic programming; the rules of projection by examples and by a slow loop."""
+"""Alignment equals plain dynamic programming, and projection follows its rules in examples and in a slow loop."""
 
 import tracemalloc
 from collections import Counter
@@ -16,7 +16,6 @@ WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
 
 
 def distance(ref, hyp):
-    """Levenshtein distance by its recurrence."""
     row = list(range(len(hyp) + 1))
     for i, a in enumerate(ref, 1):
         last, row[0] = row[0], i
@@ -26,7 +25,6 @@ def distance(ref, hyp):
 
 
 def with_errors(words, errors, n_types, random):
-    """A copy with substitutions, deletions and insertions in equal parts."""
     out = []
     for word in words:
         kind = random.random() / (errors / 3)
@@ -40,7 +38,6 @@ def text(n_words, n_types, random):
 
 
 def slow_slots(ref_to_hyp):
-    """The slot rule, word by word."""
     slots, last = [], -1
     for j in ref_to_hyp:
         last = j if j >= 0 else last
@@ -62,8 +59,8 @@ def test_align_words_distance_is_minimum(ref, hyp):
 PAIRED = [  # reference, hypothesis, ref_to_hyp
     ("a b c", "a b c", [0, 1, 2]),
     ("a x c", "a y c", [0, 1, 2]),
-    ("a x y c", "a z c", [0, 1, -1, 2]),  # the last reference word is left over
-    ("a x c", "a y z c", [0, 2, 3]),  # the first hypothesis word is left over
+    ("a x y c", "a z c", [0, 1, -1, 2]),  # of the words that differ, the last reference word (`y`) is left over
+    ("a x c", "a y z c", [0, 2, 3]),  # of the words that differ, the first hypothesis word (`y`) is left over
     ("x y", "p q r", [1, 2]),
     ("x y z", "p q", [0, 1, -1]),
     ("a b", "a b p q", [0, 1]),
@@ -95,20 +92,21 @@ def test_align_streams_is_stream_by_stream(streams):
     assert found.distance == sum(align_words(*pair).distance for pair in streams)
 
 
-# A label's number is its strength; 0 shows as a bare word: a, is a with a comma (1), a. period (2), a? question (3).
+# Words with a comma have label 1, with a period 2, with a question mark 3, and others 0. The highest is the
+# strongest.
 PROJECTED = [
     ("a, b.", "a b", "a, b."),
-    ("a x, b.", "a y b", "a y, b."),  # after the substituted word
-    ("a x, b.", "a b", "a, b."),  # deleted word: the nearest hypothesis word before
+    ("a x, b.", "a y b", "a y, b."),  # the mark is after the substituted word
+    ("a x, b.", "a b", "a, b."),  # x is deleted, so its mark moves to the hypothesis word before it
     ("a x y z? b.", "a b", "a? b."),
-    ("a x. y b", "a p b", "a p. b"),  # x is paired, y is deleted
-    ("a x y. b", "a p b", "a p. b"),  # and y's mark goes to the word before
+    ("a x. y b", "a p b", "a p. b"),  # x is paired, and y is deleted
+    ("a x y. b", "a p b", "a p. b"),  # the mark of y moves to the word before it
     ("a, b", "a p q b", "a, p q b"),  # inserted words follow the mark
     ("a, x. b", "a p q b", "a, p q. b"),  # a mark before a matched word stays before it
-    ("a, x. b", "a b", "a. b"),  # several marks in one slot: the strongest
+    ("a, x. b", "a b", "a. b"),  # if several marks are in one slot, the strongest remains
     ("a? x. y, b", "a b", "a? b"),
-    ("x, a.", "a", "a."),  # no word before: lost
-    ("x, y? a.", "b", "b?"),  # b is paired with the first, the others are deleted
+    ("x, a.", "a", "a."),  # the mark is lost, because no word is before it
+    ("x, y? a.", "b", "b?"),  # b is paired with x; y and a are deleted
     ("a. b.", "", ""),
     ("", "a b", "a b"),
 ]
@@ -144,7 +142,7 @@ def test_align_words_ties_depend_on_words_alone():
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    """Cut texts of thousands of words as texts of millions are cut: all limits are divided by about a hundred."""
+    """Lowers the limits, so that texts of thousands of words are cut as texts of millions are."""
     for name, value in {"EXACT": 1000**2, "STRIDE": 80, "SUPPORT": 4, "WINDOW": 400}.items():
         monkeypatch.setattr(align, name, value)
 
@@ -174,7 +172,7 @@ def test_rising_points_are_as_many_as_can_be(y, count):
 
 
 def slow_candidates(a, b, n, stride, support):
-    """The middle of the longest stretch of common n-grams in each stride, if it has support."""
+    """The middle of the longest run of common n-grams in each stride, if it has support."""
     found = align._common_unique(align._ngrams(a, n), align._ngrams(b, n))
     points, candidates = list(zip(*(part.tolist() for part in found))), []
     for number in sorted({i // stride for i, _ in points}):
@@ -185,7 +183,7 @@ def slow_candidates(a, b, n, stride, support):
                 stretches[-1].append((i, j))
             else:
                 stretches.append([(i, j)])
-        best = max(stretches, key=len)  # the first of equally long ones
+        best = max(stretches, key=len)  # the first if several are equally long
         i, j = best[0]
         if sum(abs((q - p) - (j - i)) <= stride // 8 for p, q in own) > support:
             middle = (len(best) + n - 1) // 2
@@ -213,7 +211,7 @@ def test_support_is_at_nearly_the_same_offset(moved, found, monkeypatch):
     monkeypatch.setattr(align, "STRIDE", 40)
     monkeypatch.setattr(align, "SUPPORT", 10)
     a, b = np.arange(40), np.arange(1000, 1200)
-    b[110:117], b[120 + moved:126 + moved], b[127 + moved:131 + moved] = a[10:17], a[20:26], a[27:31]  # 5, 4, 2 3-grams
+    b[110:117], b[120 + moved:126 + moved], b[127 + moved:131 + moved] = a[10:17], a[20:26], a[27:31]
     assert align._anchors(a, b, 3) == found
 
 
@@ -222,7 +220,7 @@ def test_anchors_of_texts_without_common_ngrams():
 
 
 def test_parts_between_anchors_are_cut_again(monkeypatch):
-    """Texts are cut first at n-grams of the first length, then of the second, then by windows."""
+    """Texts are cut at long n-grams first, then at shorter ones, and then by windows."""
     asked = []
 
     def cut(a, b, n=0):
@@ -238,11 +236,11 @@ def test_parts_between_anchors_are_cut_again(monkeypatch):
 
 
 def test_windows_boundaries(monkeypatch):
-    """The longest stretch that begins in the third quarter counts; longer ones before and after it do not."""
+    """The longest stretch that begins in the third quarter counts, even if one before or after it is longer."""
     monkeypatch.setattr(align, "EXACT", 40 * 40 - 1)
     monkeypatch.setattr(align, "WINDOW", 20)
     ref, hyp = list(range(100, 140)), list(range(200, 240))
-    for begin, size in ((4, 5), (11, 2), (14, 1), (16, 4)):  # a window has 21 words, and its third quarter 10 to 14
+    for begin, size in ((4, 5), (11, 2), (14, 1), (16, 4)):  # a window has 21 words; its third quarter is 10 to 14
         hyp[begin:begin + size] = ref[begin:begin + size]
     assert align._windows(np.array(ref), np.array(hyp)) == [(12, 12)]
     hyp[10:13] = [ref[10], 0, 1]
@@ -251,7 +249,7 @@ def test_windows_boundaries(monkeypatch):
     assert align._windows(np.array(ref), np.array(hyp)) == [(14, 14)]
     hyp[14:16] = [4, ref[15]]
     assert align._windows(np.array(ref), np.array(hyp)) == [(21, 21)]
-    hyp[9:15] = [0, *ref[9:13], 1]  # it begins in the third quarter only in the hypothesis
+    hyp[9:15] = [0, *ref[9:13], 1]  # only in the hypothesis does the stretch begin in the third quarter
     assert align._windows(np.array(ref), np.array(hyp)) == [(21, 21)]
 
 
@@ -278,7 +276,7 @@ def test_align_words_moved_and_missing_parts(small_parts):
     assert align_words(ref, ref[:2000] + ref[5000:]).distance == 3000
     assert align_words(ref, ref[3000:4000]).distance == 7000
     moved = align_words(ref, ref[6000:] + ref[:6000])
-    assert moved.distance <= 4000  # the longer part matches, the other is deleted and inserted
+    assert moved.distance <= 4000  # the longer part matches; the shorter one is deleted and inserted
 
 
 def unrelated(random):
@@ -308,12 +306,12 @@ def test_align_words_texts_without_anchors(make, margin, monkeypatch, small_part
 
 @pytest.mark.parametrize(("n_ref", "n_hyp"), [(6000, 2400), (2400, 6000), (4000, 4000)])
 def test_windows_keep_the_proportion_of_the_texts(n_ref, n_hyp, small_parts):
-    """Texts with nothing in common are cut at the ends of windows, so both are cut at the same fraction of the text."""
+    """Texts without common words are cut at the ends of windows, so both are cut at the same fraction."""
     cuts = align._windows(np.arange(n_ref), np.arange(n_hyp) + n_ref)
     r, h = np.diff([(0, 0), *cuts], axis=0).T
     assert len(cuts) > 5
     assert (r * h >= align.WINDOW ** 2 - 1).all()
-    assert (r * h <= align.WINDOW ** 2 + r + h).all()  # each side is rounded up, by 1 at most
+    assert (r * h <= align.WINDOW ** 2 + r + h).all()  # each side is rounded up by at most 1
     assert (np.abs(r * n_hyp - h * n_ref) <= n_hyp + n_ref).all()
     left = (n_ref - cuts[-1][0]) * (n_hyp - cuts[-1][1])
     assert 0 < left <= align.EXACT < (n_ref - cuts[-2][0]) * (n_hyp - cuts[-2][1])
@@ -324,7 +322,7 @@ def test_windows_are_cut_in_equal_words_of_their_third_quarter(small_parts):
     cuts = align._windows(a, b)
     assert len(cuts) > 5
     for (r0, h0), (r1, h1) in pairwise([(0, 0), *cuts]):
-        window = align.WINDOW * ((len(a) - r0) / (len(b) - h0)) ** 0.5  # its side in the reference
+        window = align.WINDOW * ((len(a) - r0) / (len(b) - h0)) ** 0.5  # the window's size in reference words
         assert window // 2 <= r1 - r0 < window * 3 / 4 + 20
         assert a[r1] == b[h1]
 
@@ -335,7 +333,7 @@ def test_align_words_one_word_repeated():
 
 
 def test_align_words_memory_is_linear():
-    """A table of all word pairs would take 2.5 GB here, or 600 MB with one bit a pair."""
+    """Here a table of all word pairs would take 2.5 GB with a byte for each pair, and 600 MB with two bits."""
     random = np.random.default_rng(5)
     ref = random.integers(0, 1000, 50_000).astype(str).tolist()
     hyp = random.integers(0, 1000, 50_000).astype(str).tolist()

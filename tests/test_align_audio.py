@@ -1,4 +1,5 @@
-"""utils/align_audio.sh: each aligner's command line, input and output; pocketsphinx on speech made by flite."""
+"""utils/align_audio.sh: the command line, input and output of each aligner, and pocketsphinx on speech made by
+flite."""
 
 import os
 import shutil
@@ -49,7 +50,7 @@ def write_wav(path, samples=SILENCE, rate=16000, channels=1):
 
 @pytest.fixture
 def place(tmp_path):
-    """wav/, and data/ with the texts in utterances of three words; bin/ is in front of PATH."""
+    """wav, data with the texts in utterances of three words, and bin, which is first on PATH."""
     (tmp_path / "wav").mkdir()
     (tmp_path / "bin").mkdir()
     rows = []
@@ -68,7 +69,7 @@ def align(place, *options):
 
 
 def fake(path, body):
-    """A program that writes its arguments to bin/arguments, and then does `body`, in Python."""
+    """A program that appends its arguments to a file next to it, and then runs the Python code `body`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"#!{sys.executable}\nimport json, sys\nfrom pathlib import Path\nargs = sys.argv[1:]\n"
                     f"open({str(path) + '.args'!r}, 'a').write(' '.join(args) + '\\n')\n{body}\n")
@@ -76,7 +77,6 @@ def fake(path, body):
 
 
 def pauses(place, capsys):
-    """Returns the pauses computed from out/times, and the message."""
     assert main(["pauses", str(place / "data"), str(place / "out/times")]) == 0
     return [pause for one in DataDir(place / "data").utterances() for pause in one.pauses[:-1].tolist()], \
         capsys.readouterr().err
@@ -148,7 +148,7 @@ with open(Path(args[2]) / "ctm", "w") as file:
 
 @needs_speech
 def test_align_pocketsphinx(place, capsys):
-    """One recording matches its text; the other says something else, and is recognised."""
+    """One recording matches its text. The other has other words, and is recognised."""
     long = ["the", "boat", "leaves", "at", "noon", "from", "the", "pier", "behind", "the", "old", "mill", "and",
             "never", "comes", "back", "before", "night"]
     write_data_dir(place / "data", [Utterance("a-1", "a", TEXTS["a"].split(), ["O"] * 6),

@@ -1,4 +1,4 @@
-"""Back-off models of ARPA files, their pruning and hidden events, compared with the definitions."""
+"""Back-off models of ARPA files, their pruning and hidden events equal the definitions."""
 
 from collections import Counter
 from itertools import pairwise, product
@@ -33,7 +33,7 @@ ngram 2=2
 
 
 def random_model(rng, order, more=()):
-    """An ARPA model as {n-gram: (log10 P, back-off)}. It has the first n − 1 tokens of each n-gram."""
+    """A random model as {n-gram: (log10 P, back-off)}. It has the first n − 1 tokens of each of its n-grams."""
     words = [*TOKENS, *more]
     model = {(word,): (float(rng.uniform(-4, 0)), float(rng.uniform(-1, 1))) for word in words if word != "c"}
     for n in range(2, order + 1):
@@ -69,7 +69,7 @@ def by_definition(model, history, word):
 def test_log_probs_match_definition(order, unknown, size, tmp_path, monkeypatch):
     monkeypatch.setattr(backoff, "AT_ONCE", size)
     rng = np.random.default_rng(order)
-    # N-grams with words outside the tokens are left out.
+    # N-grams with words outside TOKENS are left out.
     model = random_model(rng, order, ["other"] + ["<unk>"] * unknown)
     write(tmp_path / "arpa", model, order)
     found = read_arpa(tmp_path / "arpa", TOKENS)
@@ -128,7 +128,7 @@ BEGIN, END, EVERY = 12, 1, range(12)  # `<s>` is never predicted
 
 
 def discounted(order, seed=0):
-    """A normalized model as {n-gram: P}, {context: α}: absolute discounting of the counts of random texts."""
+    """A normalized model of random texts, by absolute discounting: {n-gram: P} and {context: α}."""
     rng = np.random.default_rng(seed)
     texts = [[BEGIN, *rng.choice([2, 3, 4, 5, 11], 25, p=[0.4, 0.3, 0.1, 0.1, 0.1]), END] for _ in range(4)]
     probs = {(w,): (sum(t.count(w) for t in texts) + 0.5) / (sum(len(t) - 1 for t in texts) + 6) for w in EVERY}
@@ -142,7 +142,7 @@ def discounted(order, seed=0):
 
 
 def weights_of(probs):
-    """α of each context, from the shortest on, so that probabilities sum to 1."""
+    """α of each context, from short contexts to long ones, so that probabilities add up to 1."""
     weights = {}
     for context in sorted({gram[:-1] for gram in probs if len(gram) > 1}, key=len):
         explicit = [gram for gram in probs if gram[:-1] == context and len(gram) == len(context) + 1]
@@ -152,7 +152,6 @@ def weights_of(probs):
 
 
 def prob(probs, weights, context, word):
-    """P(word | context) by definition."""
     if (*context, word) in probs:
         return probs[(*context, word)]
     return weights.get(context, 1.0) * prob(probs, weights, context[1:], word)
@@ -165,7 +164,7 @@ def context_prob(probs, weights, context):
 
 
 def pruned_by_hand(probs, weights, order, threshold):
-    """Returns the n-grams that are kept. D is computed as a sum over all words, with and without each n-gram."""
+    """Returns the n-grams that are kept. D is a sum over all words, with and without each n-gram."""
     kept = dict(probs)
     for n in range(order, 1, -1):
         for gram in [gram for gram in probs if len(gram) == n]:
@@ -215,11 +214,11 @@ def test_prune_matches_relative_entropy_by_sums(order, threshold, tmp_path):
                                    atol=1e-5)
 
 
-EVENTS, FIRST, LAST = 10, 20, 1  # tokens: words 0 … 3, label i is 10 + i
+EVENTS, FIRST, LAST = 10, 20, 1  # words are tokens 0 … 3, and label i is token 10 + i
 
 
 def toy(order, seed=0):
-    """A model with random probabilities, a function of the last order − 1 tokens."""
+    """A model with random probabilities that depend on the last order − 1 tokens."""
     rng, table = np.random.default_rng(seed), {}
 
     def log_probs(history, tokens):
@@ -231,7 +230,6 @@ def toy(order, seed=0):
 
 
 def enumerate_all(words, labels, order, log_probs):
-    """Posteriors of one text as sums over all its labellings."""
     sums = np.zeros((len(words), labels))
     for labelling in product(range(labels), repeat=len(words)):
         tokens = [-1] * order + [FIRST]

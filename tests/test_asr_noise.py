@@ -1,4 +1,4 @@
-"""ASR noise: counting confusions, drawing errors for texts, and training with them."""
+"""ASR noise: confusions are counted, errors are drawn for texts, and models are trained with them."""
 
 import contextlib
 from collections import Counter
@@ -28,7 +28,7 @@ LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\n"
 
 
 def counted(spoken, heard):
-    """The confusions of a text in which `.` after a word is a mark, and how many words were left out."""
+    """Returns the confusions of a text in which `.` after a word is a mark, and the number of omitted words."""
     found = Confusions()
     words = spoken.split()
     left_out = add_stream(found, [word.rstrip(".") for word in words], heard.split(),
@@ -43,7 +43,7 @@ def test_add_stream_counts_each_kind():
     assert found.replaced == {("saw", ("so",)): 1, ("left", ()): 1, ("100,000", ("hundred", "thousand")): 1}
     assert found.inserted == {("mark", ("and",)): 1}
     assert found.runs == 3
-    assert found.slots == {"mark": 2, "none": 2}  # it-then and people-yes; then-he and early-with
+    assert found.slots == {"mark": 2, "none": 2}  # marks: it-then, people-yes; none: then-he, early-with
     assert found.seen.total() == 11
     assert found.heard.total() == 12
     assert found.wer == (1 + 1 + 2 + 1) / 11
@@ -65,8 +65,7 @@ def test_replacements_follow_the_pairing_rule(words, output, expected):
 
 
 def test_burst_is_that_of_a_chain():
-    """In the chain, a word copies the state of the previous word with probability b; otherwise it is wrong with
-    probability m."""
+    """A word copies the state of the previous word with probability b; otherwise it is wrong with probability m."""
     rng, n, b, m = np.random.default_rng(1), 200_000, 0.3, 0.1
     wrong = rng.random(n) < m
     copied = rng.random(n) < b
@@ -112,7 +111,7 @@ def test_read_confusions_broken_file_raises(tmp_path, text, message):
 
 
 def test_read_confusions_counts_of_nothing_are_left_out(tmp_path):
-    """An edited file: a row whose weights add up to 0 would have no probabilities."""
+    """An edited file may have counts of 0. A row whose weights add up to 0 would have no probabilities."""
     (tmp_path / "c").write_text(f"{HEADER}\nslots\t9\tmark\nseen\t9\ta\nseen\t0\tb\n"
                                 "replaced\t0\ta\tb\ninserted\t0\tmark\tand\n")
     found = read_confusions(tmp_path / "c")
@@ -166,13 +165,13 @@ def test_make_table_unseen_word_has_the_rate_of_rare_words_and_sounds_like_other
     confusions = Confusions(runs=3, seen=Counter(testament=1, rate=1, common=100),
                             heard=Counter(rate=5, common=100), replaced=Counter({("testament", ("stamen",)): 1}))
     found = make_table(confusions, {"common": 1, "rate": 2, "gate": 3}, {"common", "rate", "gate"})
-    assert found.errors[3] == pytest.approx(0.5)  # one of the two words that were seen once was wrong
+    assert found.errors[3] == pytest.approx(0.5)  # of the two words that were seen once, one was wrong
     drawn = found.replacements.draw(np.full(1000, 3), np.random.default_rng(1))
     assert set(drawn.tolist()) == {2}
 
 
 def test_sounds_learns_the_edits_of_the_confusions():
-    """d and t are often confused, d and g never: `bad` is heard as `bat`, not as `bag`."""
+    """d and t are often confused, d and g never, so `bad` is heard as `bat` but not as `bag`."""
     pairs = [("ride", "rite"), ("need", "neet"), ("mad", "mat"), ("dog", "tog"), ("goad", "goat")]
     confusions = Confusions(heard=Counter(bat=10, bag=10, window=10),
                             replaced=Counter({(word, (other,)): 1 for word, other in pairs}))
@@ -203,7 +202,7 @@ def test_draw_has_the_word_error_rate_that_was_asked_for(wer):
     words, marks, first = text(rng, 100_000)
     found = table().at_wer(wer, np.bincount(words, minlength=5), marks.mean())
     drawn = draw(found, words, marks, first, rng)
-    # Counts the drawn edits. The edit distance is lower, because fewer edits can explain the same change.
+    # Counts the drawn edits, not the edit distance, which is lower if fewer edits explain the same change.
     lengths = np.bincount(drawn.source, minlength=len(words))
     edits = np.where(drawn.kept, lengths - 1, np.maximum(lengths, 1)).sum()
     assert edits / len(words) == pytest.approx(wer, rel=0.05)
@@ -231,7 +230,7 @@ def test_draw_gives_a_text_with_known_sources(seed, n):
     assert np.isin(np.flatnonzero(first), drawn.source).all()  # no stream loses its first word
     kept = drawn.kept[drawn.source] & drawn.spoken
     assert (drawn.words[kept] == words[drawn.source[kept]]).all()
-    # Aligning in parts gives the same distance as aligning whole streams.
+    # Aligning in parts gives nearly the same distance as aligning complete streams.
     alignment = align_drawn(words, first, drawn)
     assert alignment.n_hyp == len(drawn.words)
     bounds = np.append(np.flatnonzero(first), n)
@@ -242,8 +241,9 @@ def test_draw_gives_a_text_with_known_sources(seed, n):
 
 
 def test_drawn_pauses():
-    #     a      b deleted   c as x y    d, e inserted after it    f
-    # Six reference words: a kept, b deleted, c replaced by two words, d kept with a word after it, e deleted, f kept.
+    # Of six reference words, a is kept, b deleted, c replaced by two words, d kept and followed by a new word, e
+    # deleted,
+    # and f kept.
     drawn = Drawn(np.array([1, 8, 9, 4, 7, 6]), np.array([0, 2, 2, 3, 3, 5]),
                   np.array([True, False, False, True, False, True]), np.array([True, False, True, True, False, True]))
     pauses = np.array([0.1, 0.2, 0.3, 0.4, 0.5, np.nan], np.float32)
@@ -257,7 +257,7 @@ A, B, C, D, E, F = LETTERS.values()
 
 
 def table_of_b(**outputs):
-    """The table of a word that is always wrong, given how often each output was counted."""
+    """The table of the word b, which is always wrong. `outputs` has the count of each replacement."""
     count = sum(outputs.values())
     replaced = Counter({("b", tuple(words.replace("_", ""))): number for words, number in outputs.items()})
     return make_table(Confusions(runs=count, seen=Counter(b=count), replaced=replaced), LETTERS, "")
@@ -271,7 +271,7 @@ def fluency(draws, *texts):
 
 
 def drawn(found, noise, text, first=(0,), count=500):
-    """What replaces each `b` of a text, drawn many times."""
+    """Draws the replacements of each `b` in a text `count` times."""
     words = np.array([LETTERS.get(letter, 0) for letter in text], np.int64)
     starts = np.isin(np.arange(len(words)), first)
     wrong = np.flatnonzero(words == B)
@@ -292,7 +292,7 @@ def test_seen_is_a_set_of_pairs(text):
 
 def test_draw_takes_what_fits_on_both_sides():
     noise = table_of_b(c=1000, d=1000, e=1000)
-    found = fluency(8, "acf", "adx", "xef")  # c fits on both sides, d and e on one
+    found = fluency(8, "acf", "adx", "xef")  # c fits on both sides, d and e only on one
     assert (drawn(found, noise, "abf") == C).mean() == pytest.approx(1 - (2 / 3) ** 8, abs=0.03)
     assert set(drawn(found, noise, "abx").ravel().tolist()) <= {C, D, E}
 
@@ -317,7 +317,6 @@ SETTINGS = {"train_set": "train_before", "dev_set": "dev_before", "batch_size": 
 
 @pytest.fixture
 def noise(toy_store, tmp_path):
-    """The options of noise among the words of the toy task."""
     words = Store(toy_store).vocabulary.tokens[2:]
     Confusions(90, Counter(none=900), Counter(dict.fromkeys(words, 100)), Counter(dict.fromkeys(words, 100)),
                Counter({(word, (other,)): 10 for word, other in pairwise(words)} | {(words[-1], ()): 10}),
@@ -335,7 +334,7 @@ def same(a, b):
 
 
 def test_errors_are_drawn_anew_for_each_reading(toy_store, tmp_path, noise, monkeypatch):
-    """Errors are drawn for a whole reading of the set, so the two parts of a reading have the same errors."""
+    """Errors are drawn once for each reading of the set, not once for each of its two parts."""
     draw, drawn = StoreNoise.draw, []
 
     def recorded(self, seed):
@@ -349,7 +348,6 @@ def test_errors_are_drawn_anew_for_each_reading(toy_store, tmp_path, noise, monk
 
 @contextlib.contextmanager
 def killed_in_second_epoch():
-    """A training is killed after the first batch of its second epoch."""
     after_batch = Run.after_batch
 
     def killed(run, *rest):

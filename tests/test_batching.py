@@ -1,4 +1,4 @@
-"""Streams in chunks and batches, step by step; the batches of an epoch."""
+"""Streams are cut into chunks and batches, step by step, and batches into epochs."""
 
 import subprocess
 import sys
@@ -23,7 +23,7 @@ from punc.training.options import TrainingOptions
 
 @pytest.mark.parametrize("lookahead", [None, 1])
 def test_cut_depends_only_on_the_length_of_a_stream(lookahead):
-    """A recording then gets the same labels whether it is decoded alone or together with others."""
+    """Because of this, a recording gets the same labels whether it is decoded alone or with others."""
     alone = [a.tolist() for a in cut(bounds_of([23]), lookahead, 5, 2)][1:]
     among = cut(bounds_of([9, 23, 1]), lookahead, 5, 2)
     assert [a[among.stream == 1].tolist() for a in among][1:] == alone
@@ -32,7 +32,7 @@ def test_cut_depends_only_on_the_length_of_a_stream(lookahead):
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(1, 200), min_size=1, max_size=40), st.integers(1, 9), st.none() | st.integers(0, 99))
 def test_by_length_groups_have_similar_lengths(lengths, batch_size, seed):
-    """All chunks occur once. They are sorted by length, so the differences between lengths bound the padding."""
+    """Each chunk occurs once. Chunks are sorted by length, so the differences in length limit the padding."""
     chunks = cut(bounds_of(lengths), 0, 1000, 0)
     groups = by_length(chunks, batch_size, None if seed is None else np.random.default_rng(seed))
     assert sorted(k for group in groups for k in group.tolist()) == list(range(len(lengths)))
@@ -61,7 +61,7 @@ AHEADS = st.sampled_from([0, 1, 2, 3, 7])
 
 
 def make(lengths, labels=True, pauses=True):
-    """A set where token, label and pause tell which slot they belong to."""
+    """A set in which token, label and pause show which slot they belong to."""
     n = sum(lengths)
     numbers = np.arange(n)
     return StoreSet((numbers + 2).astype(np.int32), (numbers % 127).astype(np.int8) if labels else None,
@@ -90,7 +90,7 @@ def test_batch_to_moves_all_tensors():
 
 
 def same(batch, expected):
-    """expected: rows of (token, pause, label)."""
+    """`expected` has rows of (token, pause, label)."""
     for found, kind, column in ((batch.tokens, torch.int64, 0), (batch.pauses, torch.float32, 1),
                                 (batch.labels, torch.int64, 2)):
         if found is not None:
@@ -103,7 +103,7 @@ def same(batch, expected):
        st.integers(0, 3))
 def test_stateful_step_by_step(lengths, lookahead, batch_size, bptt, block, pauses, skipped):
     data = make([skipped, *lengths], pauses=pauses)
-    data = data._replace(offsets=data.offsets[1:])  # all streams of a set except the first
+    data = data._replace(offsets=data.offsets[1:])
     line = [step for stream in range(len(lengths)) for step in steps_of(data, stream, lookahead)]
     with mock.patch.object(punc.training.batching, "GATHERED", block):
         batches = list(stateful(data, lookahead, batch_size, bptt))
@@ -189,7 +189,7 @@ def test_batches_without_labels_and_pauses(lookahead):
     assert all(b.pauses is None and bool((b.labels == -1).all()) for b in batches)
 
 
-# Two streams of characters, "ab c" and "abcde", with a slot after each word.
+# The streams "ab c" and "abcde" of characters, with a slot after each word.
 DATA = StoreSet(np.arange(2, 11, dtype=np.int32), np.array([-1, 1, -1, 2, -1, -1, -1, -1, 0], np.int8), None,
                 ["a", "b"], np.array([0, 4, 9]))
 
@@ -215,7 +215,7 @@ def test_loss_on_slots_is_the_set_itself():
 
 @pytest.mark.parametrize(("fall", "warmup"), [(0.0, 0.5), (0.04, 0.5), (0.04, 1.5), (0.04, 0.0)])
 def test_at_rates_rise_in_the_warmup_and_fall(fall, warmup):
-    """By hand: batches of 4, 0 and 6 slots, in epochs of 10."""
+    """Computed by hand for batches of 4, 0 and 6 slots, in epochs of 10."""
     seen, rate = [], 0.1
     updates = SimpleNamespace(set_learning_rate=seen.append)
     for epoch in range(2):

@@ -1,4 +1,4 @@
-"""Blocks of lines: they cover every table and fit together."""
+"""Blocks of lines cover every table and fit together."""
 
 
 import numpy as np
@@ -46,7 +46,7 @@ def test_line_blocks_cover_tables_with_equal_lines(tmp_path_factory, lines, size
 
 
 def test_line_blocks_lines_longer_than_what_is_read_at_once(tmp_path):
-    """Lines of a second table, 0.4 to 1.2 MiB long; 1 MiB is read at a time."""
+    """The second table, `punct`, has lines of up to 1.2 million letters; 1 MiB is read at a time."""
     lengths = [400_000, 1_048_570, 1_200_000, 5, 900_000, 700_000, 3]
     data = write(tmp_path / "d", text="".join(f"u{i} x\n" for i in range(7)), utt2spk="",
                  punct="".join(f"u{i} " + "O" * n + "\n" for i, n in enumerate(lengths)))
@@ -68,7 +68,6 @@ rows = st.lists(st.tuples(st.sampled_from("abc"), st.lists(st.sampled_from(["x",
 
 
 def write_rows(path, rows, tables, blank=" "):
-    """A data directory with some of TABLES."""
     utterances = []
     for i, (stream, words) in enumerate(sorted(rows, key=lambda row: row[0])):
         numbers = np.arange(len(words)) + i
@@ -84,7 +83,6 @@ def write_rows(path, rows, tables, blank=" "):
 
 
 def encoded_by_hand(data, tokenizer):
-    """The fields of `Encoded` for a data directory, utterance by utterance."""
     ids, labels, pauses, turns, streams, lost, number = [], [], [], [], [], 0, 0
     utterances = list(data.utterances())
     for utterance in utterances:
@@ -103,7 +101,6 @@ def encoded_by_hand(data, tokenizer):
 
 
 def joined(parts):
-    """Several Encoded as plain lists."""
     parts = list(parts)
     arrays = [None if parts[0][i] is None else [n for part in parts for n in part[i].tolist()] for i in (0, 1, 2, 8)]
     streams = merge_runs([run for part in parts for run in part.streams])
@@ -143,7 +140,7 @@ def test_encode_block_pause_that_cannot_be_read_names_its_line(tmp_path, size):
     assert (error.value.file.name, error.value.line) == ("pauses.scp", 3)
 
 
-EDITS = {  # changes of a line of a table
+EDITS = {  # changes of one line of a table
     "remove": lambda line: b"", "twice": lambda line: line * 2, "more": lambda line: line[:-1] + b" 1\n",
     "less": lambda line: line.rpartition(b" ")[0] + b"\n", "key": lambda line: b" " + line,
     "other": lambda line: line.replace(b" ", b"~ ", 1), "bytes": lambda line: b"\xff" + line,
@@ -156,7 +153,7 @@ EDITS = {  # changes of a line of a table
 @given(rows, st.sets(st.sampled_from(TABLES[2:])), st.sampled_from(TABLES),
        st.sampled_from([*EDITS]), st.integers(0, 9))
 def test_encode_block_refuses_what_datadir_refuses(tmp_path_factory, rows, more, name, edit, i):
-    """A table with one change is refused by both readers, or read by both; `explain` gives DataDir's error."""
+    """If a table has one change, both readers refuse it or both read it. `explain` gives DataDir's error."""
     data = write_rows(tmp_path_factory.mktemp("d"), rows, {"text", "utt2spk", *more})
     if name not in data.tables:
         return
@@ -173,10 +170,10 @@ def test_encode_block_refuses_what_datadir_refuses(tmp_path_factory, rows, more,
         found = joined([encode_block(data.path, WORDS, CLASSES, block)])
         np.testing.assert_equal(found, encoded_by_hand(data, WORDS_TOKENIZER))
         return
-    with pytest.raises((Irregular, InputError)):  # noqa: PT012 (either may see it)
+    with pytest.raises((Irregular, InputError)):  # noqa: PT012 (either may raise)
         for block in line_blocks(data, data.tables, 1000):
             encode_block(data.path, WORDS, CLASSES, block)
-        raise Irregular if not b"".join(lines) else AssertionError(expected)  # a text without a line has no block
+        raise Irregular if not b"".join(lines) else AssertionError(expected)  # a text without lines has no block
     assert expected in str(explain(data, LABELS))
 
 

@@ -1,4 +1,4 @@
-"""egs/bundled: the preparation of its texts, on small made-up ones."""
+"""The preparation of the texts of egs/bundled, with made-up texts."""
 
 import os
 import subprocess
@@ -23,7 +23,6 @@ HEADER = "token|speaker|ts|endTs|punctuation|prepunctuation|case|tags|oldTs|oldE
 
 @pytest.fixture(scope="module")
 def local():
-    """The recipe's modules by name."""
     sys.path[:0] = FOLDERS
     import case
     import documents
@@ -84,7 +83,7 @@ def test_texts_of_every_document_are_in_one_set(local, tmp_path, capsys):
     counts = {name: text.count("#doc") for name, text in texts.items()}
     assert 0.4 < counts.pop("written") / 294 < 0.6
     assert counts == {"text": 60, "text_more": 234, "dev_podcasts": 2, "podcasts": 2, "dev_europarl": 1, "europarl": 1}
-    assert "Number 99 of bitcoin." in texts["podcasts"]  # test texts stay as written
+    assert "Number 99 of bitcoin." in texts["podcasts"]  # test texts are not changed
     assert "#speaker" not in "".join(texts.values())
     (tmp_path / "plain").write_text("a\n" * 51)
     assert list(local["documents"].lines([tmp_path / "plain"]))[50:] == [(1, "a"), (2, "#doc"), (2, "a")]
@@ -171,7 +170,6 @@ def test_models_that_ship_write_i_with_a_capital():
 
 
 def take_pretrained(place, choice):
-    """Runs the script in `place`. Returns the models in exp, and the messages."""
     done = subprocess.run([RECIPE / "local/take_pretrained.sh", choice, "exp", "en", "en-live"], cwd=place, text=True,
                           check=False, capture_output=True, env=os.environ | {"PUNC_ROOT": str(RECIPE.parents[1])})
     assert done.stdout == ""
@@ -180,7 +178,7 @@ def take_pretrained(place, choice):
 
 def test_take_pretrained_copies_models_that_ship_once(tmp_path):
     assert take_pretrained(tmp_path, "false") == ([], "")
-    (tmp_path / "exp/en.new").mkdir(parents=True)  # left by a run that was killed
+    (tmp_path / "exp/en.new").mkdir(parents=True)  # left by a killed run
     assert take_pretrained(tmp_path, "true") == (["en", "en-live"], "")
     copied = {path.name: path.read_bytes() for path in (tmp_path / "exp/en").iterdir()}
     assert copied == {path.name: path.read_bytes() for path in find_model("en").iterdir()}
@@ -205,7 +203,7 @@ def test_take_pretrained_keeps_a_model_that_was_trained(tmp_path):
 
 
 def test_documents_are_divided_and_cleaned(tmp_path):
-    """Every fourth document is test, and the documents halfway between are dev. Text that nobody said is dropped."""
+    """Every fourth document is test, and each document halfway between is dev. Text that nobody said is dropped."""
     (tmp_path / "a.txt").write_text("".join(
         f"#doc {n}\n#speaker x\nGut (Beifall) so. – Ja, {n} – nun –, gut.\n" for n in range(1, 6)))
     script = [sys.executable, RECIPE / "local/prepare_texts.py"]

@@ -1,4 +1,4 @@
-"""The campaign of docs/campaign.md: kinds of inputs, some kills and races, and the imports of benchmarks."""
+"""The campaign of docs/campaign.md: all kinds of inputs, some kills and races, and the imports of benchmarks."""
 
 import ast
 import contextlib
@@ -34,14 +34,14 @@ from punc.tokens.tokenizer import token_types
 PUNC = Path(__file__).parents[1] / "punc"
 KINDS = {kind.name: kind for kind in all_kinds()}
 WITH_WORDS = [name for name, kind in KINDS.items() if kind.visible]
-# Every model has its files read by the same code, so three of them are enough here.
+# The same code reads the files of all models, so three models are enough here.
 QUICK = [name for name in KINDS if not name.startswith(("model ", "packed ")) or name in (
     "model ngram_dt", "model t_lstm", "packed delay")]
 
 
 @pytest.fixture(scope="module")
 def place():
-    """A folder for inputs, next to files that are made once for many inputs."""
+    """A folder for inputs. Next to it are files that are made once for many inputs."""
     logging.disable()
     with tempfile.TemporaryDirectory() as folder:
         yield Path(folder)
@@ -57,7 +57,6 @@ def make(kind, place, seed=1):
 
 
 def lost(kind, data, read):
-    """How many words of a file are neither read nor reported as left out."""
     return (counted(kind.visible(data)) - found(read.words)).total() - read.named
 
 
@@ -72,7 +71,6 @@ def test_kinds_are_those_of_the_program():
 
 @pytest.mark.parametrize("name", QUICK)
 def test_valid_inputs_are_read(name, place):
-    """Inputs that are not mutated are read with all their words."""
     kind = KINDS[name]
     for seed in (1, 2):
         folder = make(kind, place, seed)
@@ -86,7 +84,7 @@ def test_valid_inputs_are_read(name, place):
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True)
 @given(data=st.data())
 def test_words_in_are_words_out_or_named(name, place, data):
-    """Pieces of a valid input and odd characters, in any order."""
+    """The input consists of pieces of a valid input and odd characters, in any order."""
     kind = KINDS[name]
     folder = make(kind, place)
     path = folder / kind.mutated[0]
@@ -99,7 +97,7 @@ def test_words_in_are_words_out_or_named(name, place, data):
     try:
         read = kind.read(folder, random.Random(begin))
     except InputError as error:
-        assert "\n" not in str(error)  # noqa: PT017 (most inputs are refused; the others must keep their words)
+        assert "\n" not in str(error)  # noqa: PT017 (many inputs are refused)
     else:
         assert lost(kind, content, read) <= 0, content
 
@@ -109,7 +107,7 @@ def test_no_file_runs_code(name, place):
     """Each file that a reader opens is replaced by pickles, and by code that would run if it were evaluated."""
     kind, marker = KINDS[name], place / "ran"
     for file in kind.mutated:
-        for payload in mutate.payloads(marker)[1:11:3]:  # a pickle: alone, after PKL, after NUMPY; and code
+        for payload in mutate.payloads(marker)[1:11:3]:  # a pickle alone, after PKL and after NUMPY; code
             folder = make(kind, place)
             if (folder / file).is_file():
                 (folder / file).write_bytes(payload)
@@ -124,14 +122,14 @@ def test_pickle_that_is_planted_would_run(place):
     (place / "ran").rmdir()
 
 
-# Functions that run code from a file, or may do so, depending on their arguments.
+# Functions that can run code from a file, at least with some arguments.
 DANGEROUS = re.compile(r"(?<![\w.])(eval|exec|compile)$|\b(load_ark|load_mat|load_scp|loads?|safe_load|Unpickler|"
                        r"ReadHelper|loadtxt|genfromtxt|run_path|run_module)$")
 
 
 def test_every_loader_is_safe():
-    """Each call that loads a file has arguments that refuse code in the file, or is listed here."""
-    # punc.models.base.load, which calls read_checkpoint; protobuf's load, for packed models
+    """Each call that loads a file has arguments that refuse code, or is listed here."""
+    # `load` is that of punc.models.base, which calls read_checkpoint. onnx.load reads protobuf, for packed models.
     safe = {"json.loads", "load", "onnx.load"}
     for path in PUNC.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -199,7 +197,6 @@ FILES = sorted(path for pattern in PATTERNS for path in ROOT.glob(pattern))
 
 
 def names_of(path):
-    """(module, name) of what a file imports from punc."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "punc":
             yield from ((node.module, alias.name) for alias in node.names)

@@ -1,4 +1,4 @@
-"""Counts per unit, compared with counts word by word; wrong directories, tables read back."""
+"""Counts per unit equal counts word by word, wrong directories are refused, and tables are read back."""
 
 import itertools
 import random
@@ -27,7 +27,7 @@ def labels():
 
 
 def make_dir(path, *texts):
-    """A data directory of texts like `s-1 i am . are you ?`: the utterance's id (the stream's before `-`); words."""
+    """Write texts such as `s-1 i am . are you ?` (the id of an utterance of stream `s`, words) as a data directory."""
     utterances = []
     for text in texts:
         key, *tokens = text.split()
@@ -43,23 +43,23 @@ def make_dir(path, *texts):
     return DataDir(path)
 
 
-#  reference, hypothesis, options, units, marks right, slots, streams aligned
+# The columns: reference, hypothesis, options, units, correct marks, slots, aligned streams.
 COUNTED = [
     (["s-1 a . b ,", "t-1 c ?"], ["s-1 a . b", "t-1 c ?"], {}, ["s:000000", "t:000000"], 2, 3, 0),
     (["s-1 a . b ,", "t-1 c ?"], ["s-1 a . b", "t-1 c ?"], {"last_slot": "false"}, ["s:000000", "t:000000"], 1, 1, 0),
     (["s-1 a . b ,", "t-1 c ?"], ["s-1 a . b", "t-1 c ?"], {"last_slot": "only"}, ["s:000000", "t:000000"], 1, 2, 0),
     # "Last slot" means the last slot of the stream, not of the utterance.
     (["s-1 a . b ,", "s-2 c ?"], ["s-1 a . b ,", "s-2 c ?"], {"last_slot": "false"}, ["s:000000"], 2, 2, 0),
-    # Blocks cross utterances, not streams.
+    # Blocks may cross utterance boundaries, but not stream boundaries.
     (["s-1 a . b ,", "s-2 c ?", "t-1 d ."], ["s-1 a . b ,", "s-2 c ?", "t-1 d ."], {"block": 2},
      ["s:000000", "s:000001", "t:000000"], 4, 4, 0),
-    # One stream has different words, so the reference is projected onto the hypothesis's slots there.
+    # One stream has different words, so its reference is projected onto the slots of the hypothesis.
     (["s-1 a b . c", "t-1 d ?"], ["s-1 a x b . c", "t-1 d ?"], {}, ["s:000000", "t:000000"], 2, 5, 1),
     (["s-1 a b . c", "t-1 d ?"], ["s-1 a . c", "t-1 d ?"], {}, ["s:000000", "t:000000"], 2, 3, 1),
-    # The hypothesis is cut into different utterances.
+    # The hypothesis has other utterances.
     (["s-1 a . b ,", "s-2 c ?"], ["s-1 a .", "s-2 b ,", "s-3 c ?"], {"match": "streams"},
      ["s:000000"], 3, 3, 0),
-    # Blocks consist of reference words: an inserted word is in the block of the word before it.
+    # A block consists of reference words. An inserted word is in the block of the word before it.
     (["s-1 a b . c d ?"], ["s-1 a b . x y c d ?"], {"block": 2}, ["s:000000", "s:000001"], 2, 6, 1),
 ]
 
@@ -74,7 +74,7 @@ def test_count_examples(tmp_path, labels, ref, hyp, options, units, right, numbe
 
 
 def test_count_aligns_streams_in_blocks(tmp_path, labels):
-    """A word deleted at the border of two blocks does not move marks of other blocks."""
+    """A word that is deleted at the border of two blocks does not move marks of other blocks."""
     ref = make_dir(tmp_path / "ref", "s-1 a b c . d", "s-2 e f , g .")
     hyp = make_dir(tmp_path / "hyp", "s-1 a b c .", "s-2 e f , g .")
     counts = count(ref, hyp, labels, block=4)
@@ -168,7 +168,7 @@ def test_read_counts_reads_what_was_written(tmp_path, labels, words):
     np.testing.assert_array_equal(again.confusion, counts.confusion)
     np.testing.assert_array_equal(again.flat, counts.flat)
     assert (again.words is None) == (words is None)
-    assert (again.streams, again.aligned, again.block) == (0, 0, 0)  # unknown
+    assert (again.streams, again.aligned, again.block) == (0, 0, 0)  # these are unknown
     header = (tmp_path / "counts.tsv").read_text().splitlines()[0].split("\t")
     assert header[:3] == ["unit", "O>O", "O>COMMA"]
     assert header[17:] == ([f"{form}:{outcome}" for form in ("WER", "WER_C", "WER_PC") for outcome in "CSDI"]
@@ -199,7 +199,7 @@ def words(pairs):
 
 
 def counts_by_hand(ref, hyp, marks, block, last_slot):
-    """`count_streams` of one stream, word by word: block -> confusion, block -> word errors, reference labels."""
+    """`count_streams` of one stream by a loop over words: {block: confusion}, {block: word errors}, labels."""
     size = block or max(len(ref.plain), 1)
     blocks = max(1, -(-len(ref.plain) // size))
     tables, errors = np.zeros((blocks, 3, 3), int), np.zeros((blocks, 3, 4), int)
@@ -274,7 +274,7 @@ def test_count_streams_forms():
 
 
 def test_count_streams_long_ones_are_cut_without_cost():
-    """Streams of 3,000 words with errors, aligned again in parts and as a whole: the same word errors."""
+    """Streams of 3,000 words with errors have the same word errors, whether they are aligned in parts or as a whole."""
     rng = np.random.default_rng(1)
 
     def side(words):

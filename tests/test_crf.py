@@ -1,4 +1,5 @@
-"""The linear chain and BLSTM-CRF compared with the enumeration of all labellings; in chunks; finite differences."""
+"""The linear chain and BLSTM-CRF equal an enumeration of all labellings, also in chunks; gradients equal
+differences."""
 
 from itertools import pairwise, product
 
@@ -72,7 +73,7 @@ def test_partition_marginals_and_viterbi_match_enumeration(lengths):
 
 
 def test_loss_ignores_context():
-    """Only steps 2 and 3 of six have slots. The scores of the other steps, and of begin and end, do not count."""
+    """Only steps 2 and 3 of six have slots, so the scores of other steps, and those of begin and end, do not count."""
     crf, emissions, sizes = chain(), drawn(1, 6), torch.tensor([6])
     labels = torch.tensor([[-1, -1, 1, 2, -1, -1]])
     paths = {(i, j): emissions[0, 2, i] + emissions[0, 3, j] + crf.transitions[i, j]
@@ -133,7 +134,7 @@ def test_log_marginals_nearly_same_in_chunks(chunk_size, context):
     cut = log_marginals(scores, transitions, offsets, chunk_size, context)
     np.testing.assert_allclose(np.exp(cut), np.exp(whole), atol=1e-5)
     without = log_marginals(scores, transitions, offsets, 50, 0)
-    assert np.abs(np.exp(without) - np.exp(whole)).max() > 1e-3  # so the context matters
+    assert np.abs(np.exp(without) - np.exp(whole)).max() > 1e-3  # this shows that the context matters
 
 
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
@@ -163,7 +164,7 @@ def data_of(lengths=TEXT_LENGTHS):
 
 
 def emissions(model, ids):
-    """W h + b (T, L) of a single whole text, by the layers of the model."""
+    """W h + b, (T, L), of a single complete text, computed by the layers of the model."""
     line = torch.from_numpy(np.append(ids, END)).long().unsqueeze(0)
     inputs = model.vectors(line)
     if model.spelling:
@@ -172,7 +173,7 @@ def emissions(model, ids):
 
 
 def scores(model, ids, scale=1.0):
-    """C(y) of equation (2) for all labellings of a text, with a factor on the posterior of O."""
+    """C(y) of equation (2) for all labellings of a text. `scale` multiplies the posterior of O."""
     own = emissions(model, ids) + np.log([scale, 1, 1])
     begin, follow, end = (w.detach().numpy() for w in (model.chain.begin, model.chain.transitions, model.chain.end))
     return {path: begin[path[0]] + own[range(len(path)), path].sum() + sum(follow[pair] for pair in pairwise(path))
@@ -235,7 +236,7 @@ def test_punctuate_writes_best_sequence(given, factor, viterbi, tmp_path):
 
 
 def test_best_sequence_same_for_any_chunk_and_batch_size():
-    """The influence of a word on an LSTM or a chain fades, so some context is enough."""
+    """The influence of a word on the LSTM and on the chain fades, so some context is enough."""
     model, data = make(), data_of([90, 3, 45])
     whole = decode(model, data, chunk_size=0)[0]
     assert np.array_equal(decode(model, data, chunk_size=0, batch_size=1)[0], whole)
@@ -266,10 +267,8 @@ def test_unknown_hides_words_in_training_only():
 
 
 def spelled_twins(**options):
-    """A model that gets the characters of words outside its vocabulary, and one that has these words in its own.
-
-    The second gives them the vector of `<unk>`. Both have the same weights.
-    """
+    """Returns two models with the same weights. The first reads the characters of words outside its vocabulary. The
+    second has these words in its vocabulary, with the vector of `<unk>`."""
     words, rare = ["<unk>", "</s>", "a", "to", "the"], ["tot", "ahead", "h"]
     characters = ["<char>", *(f"<char>{character}" for character in "atohed")]
     sizes = {"embedding_dim": 4, "hidden_dim": 5, "layers": 2}
@@ -339,7 +338,7 @@ def test_hidden_word_of_a_spelled_store_keeps_its_characters():
 
 
 def test_spelled_words_from_store_to_text(tmp_path):
-    """Words that end with y have a capital. No dev word is in training, so only the characters show it."""
+    """Words that end with y get a capital. No dev word occurs in training, so only the characters show this."""
     rng = np.random.default_rng(3)
     (tmp_path / "labels.txt").write_text("O w\nPERIOD w. .\nCAP W\nCAP_PERIOD W. .\n")
     for name, count, letters in (("train", 30, "abcd"), ("dev", 5, "bca")):
@@ -357,4 +356,4 @@ def test_spelled_words_from_store_to_text(tmp_path):
     assert main(["punctuate", "--nj=1", "--case-rule=true", exp, str(tmp_path / "dev"), out]) == 0
     found, expected = ([label for utterance in DataDir(path).utterances() for label in utterance.labels]
                        for path in (out, tmp_path / "dev"))
-    assert np.mean([a == b for a, b in zip(found, expected)]) > 0.85  # the rule: a stream begins with a capital
+    assert np.mean([a == b for a, b in zip(found, expected)]) > 0.85  # the case rule adds some capitals

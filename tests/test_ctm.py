@@ -94,7 +94,6 @@ def test_ctm_index_finds_every_id(ctm):
 
 
 def test_ctm_index_is_a_mapping(ctm):
-    """Each id of the file occurs once in the index, even if lines of other ids are between its lines."""
     lines = ["c 1 0 1 v\n", "b 1 0 1 x\n", "a 1 0 1 z\n", "b 1 1 1 w\n"]
     sources = CtmIndex(ctm("".join(lines)))
     assert list(sources) == ["c", "b", "a"]
@@ -133,7 +132,7 @@ def test_ctm_index_short_and_long_overlaps(ctm):
 
 
 def test_ctm_index_overlap_of_a_second(ctm):
-    """An overlap up to the limit is allowed; beyond it, the error names the line of the word."""
+    """An overlap of up to one second is allowed. If it is longer, the error names the line of the word."""
     lines = ["u 1 0 2 a\n", "u 1 1 1 b\n", "u 1 2 2 c\n", "u 1 2.9 1 d\n"]
     assert words_of(CtmIndex(ctm("".join(lines[:3])))["u"]()) == ["a", "b", "c"]
     with pytest.raises(InputError, match=r"ctm:4: at 2.90 s a word of 'u' overlaps the one before by more than 1 s"):
@@ -148,7 +147,7 @@ def test_ctm_index_words_that_begin_together_are_in_order(ctm):
 
 def test_ctm_index_rounded_times_do_not_overlap(ctm):
     repairs = Counter()
-    CtmIndex(ctm("u 1 0.1 0.2 a\nu 1 0.3 0.1 b\n"), repairs=repairs)["u"]()  # 0.1 + 0.2 > 0.3 in binary
+    CtmIndex(ctm("u 1 0.1 0.2 a\nu 1 0.3 0.1 b\n"), repairs=repairs)["u"]()  # in binary, 0.1 + 0.2 > 0.3
     assert not +repairs
 
 
@@ -186,7 +185,7 @@ def test_ctm_index_nothing_there(ctm, tmp_path):
         CtmIndex(ctm(";; only a comment\n\n"))
 
 
-# Times in microseconds are read back exactly; words and ids have any characters except spaces and controls.
+# Times in microseconds are read back exactly. Words and ids may have any characters except spaces and controls.
 names = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters=" "), min_size=1).filter(
     lambda name: not name.startswith(";;") and name not in ("<eps>", "<sil>", "<SIL>", "!SIL")
     and not name.startswith("<ALT"))
@@ -263,12 +262,12 @@ def test_ctm_invalid_time(tmp_path, value):
 
 
 @pytest.mark.parametrize("text", [
-    "a 1 0 0.5 one \na 1 0.5 0.5 two \n",                    # get_train_ctm.sh: a space at the end, no confidence
-    "a\t1  0 0.5 one\na 1 0.5 0.5 two",                      # no newline at the end
+    "a 1 0 0.5 one \na 1 0.5 0.5 two \n",                    # get_train_ctm.sh: a final space, no confidence
+    "a\t1  0 0.5 one\na 1 0.5 0.5 two",                      # no newline at the end of the file
     ";; made by hand\na 1 0 0.5 one\n\n;; more\na 1 0.5 0.5 two\n",
-    "a 1 0 0.5 one\na 1 0.5 0.5 two 0.7\n",                  # one more column
+    "a 1 0 0.5 one\na 1 0.5 0.5 two 0.7\n",                  # an additional column
     "a 0 0.5 one 0.9\na 0.5 0.5 two 0.7\n",                  # no channels
-    "a 1 0.5 0.5 two\na 1 0 0.5 one\n",                      # not in time order
+    "a 1 0.5 0.5 two\na 1 0 0.5 one\n",                      # not in the order of time
     "a 1 * * <ALT_BEGIN>\na 1 0 0.5 one\na 1 * * <ALT>\na 1 0 0.5 won\na 1 * * <ALT_END>\na 1 0.5 0.5 two\n",
 ])
 def test_lines_of_an_id_are_texts_of_a_document(tmp_path, text):

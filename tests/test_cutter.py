@@ -1,4 +1,4 @@
-"""Passages cut into utterances: ids, leads, dots decided by the following words, and turns of speakers."""
+"""Passages are cut into utterances: their ids, leads, dots that the following words decide, and speakers' turns."""
 
 from itertools import pairwise
 
@@ -69,7 +69,7 @@ PARTS = st.lists(st.tuples(st.integers(0, 4), LEADS, st.booleans(), st.booleans(
 
 
 def plainly_cut(passages, size):
-    """The utterances of numbered streams as (id, words, labels, pauses), and the marks that are dropped."""
+    """The utterances of numbered streams as (id, words, labels, pauses), and the number of dropped marks."""
     found, stream, streams, number, known, ended, dropped = [], "", 0, 1, False, False, 0
     for passage in passages:
         if passage.stream is not None:
@@ -134,7 +134,7 @@ def test_cut_open_dot_is_decided_by_what_follows(passages, ends, independent):
 
 
 def test_cut_turns():
-    """A word is flagged if another speaker says the next one of its stream; an unknown speaker does not count."""
+    """A word is flagged if another speaker says the next word of its stream. Unknown speakers are ignored."""
     passages = [Passage("a b", "O O", stream="", speaker="A"), Passage("c", "O", speaker="B"),
                 Passage("d", "O", stream=""), Passage("e", "O", speaker="A"), Passage("f g h", "O O O", speaker="B"),
                 Passage("", "", speaker="C"), Passage("i", "O"), Passage("j", "O", speaker="C")]
@@ -153,11 +153,11 @@ LINES = "#doc one\nBefore anyone.\n#speaker Ann\nSo it begins,\nas it must.\n#sp
     ("", "#speaker A\nso", True, [(None, "#speaker A\nso", True)]),
     ("#speaker (.*)", "so\n#speaker A\nit\n#speaker B\nis\n", True,
      [(None, "so\n", True), ("A", "it\n", True), ("B", "is\n", True)]),
-    # It continues a line of the part before.
+    # The text begins in the middle of a line.
     ("#speaker (.*)", "#speaker A\nso", False, [(None, "#speaker A\nso", False)]),
     ("([A-Z]+):", "ANN: so. he said: NO: no\nBOB: yes", True,
      [("ANN", " so. he said: NO: no\n", False), ("BOB", " yes", False)]),
-    ("[A-Z]+:", "ANN: so", True, [("ANN:", " so", False)]),  # without a group, all that matches is the name
+    ("[A-Z]+:", "ANN: so", True, [("ANN:", " so", False)]),  # without a group, the whole match is the name
     ("([A-Z]+)?", "so\nit", True, [(None, "so\nit", True)]),  # an empty match is not a label
 ])
 def test_speaker_turns(expression, text, line_start, parts):
@@ -166,7 +166,8 @@ def test_speaker_turns(expression, text, line_start, parts):
 
 @given(st.lists(st.tuples(st.sampled_from("ABC"), st.integers(0, 4)), max_size=12), st.integers(1, 5))
 def test_turn_flags_are_where_the_speakers_of_words_differ(turns, size):
-    """Compared with brute force, including turns without words; the last word waits for the next one."""
+    """The flags are compared with brute force, including turns without words. The last word has no flag, because no
+    word follows it."""
     passages = [Passage(" ".join("w" * words), " ".join("O" * words), speaker=speaker) for speaker, words in turns]
     passages.insert(0, Passage("", "", stream=""))
     found = [turn for utterance in Cutter(size, attach, turns=True).cut(passages) for turn in utterance.turns.tolist()]
@@ -188,7 +189,7 @@ def prepare(tmp_path, text, *options, name="data"):
      ["--speaker", "([A-Z]+):"])])
 @pytest.mark.parametrize("cut", ["4", "50", "0"])
 def test_prepare_speaker_keeps_turns(tmp_path, capsys, text, options, cut):
-    """A change is in the slot before the first word of another speaker; before a stream's first label none is known."""
+    """The change is in the slot before the new speaker's first word. Before the first label, no speaker is known."""
     found = prepare(tmp_path, text, "--document-prefix", "#doc", "--remove", r"\(.*?\)", "--utt-words", cut, *options)
     words = [word for some, _ in found.values() for word in some]
     assert " ".join(words) == "before anyone so it begins as it must does it it does well another"

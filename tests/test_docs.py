@@ -1,4 +1,4 @@
-"""README.md and docs/: commands run and print what is shown, figures agree with RESULTS.tsv, links have targets."""
+"""README.md and docs/: commands run and print what is shown, figures agree with RESULTS.tsv, and links have targets."""
 
 import os
 import re
@@ -23,7 +23,6 @@ def test_links_exist(page):
 
 
 def commands_of(page):
-    """The blocks of commands of a page, in order."""
     return re.findall(r"^```sh\n(.*?)^```$", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 
 
@@ -46,7 +45,7 @@ def test_after_asr_commands_show_what_the_page_shows(number, tmp_path):
 
 @pytest.mark.parametrize("page", ["prepare-data", "clean-text", "tokens"])
 def test_commands_print_what_the_page_shows(page, tmp_path):
-    """All commands of a page, one after the other; text below a command is everything that it prints."""
+    """All commands of a page run one after the other. The text below a command is everything that it prints."""
     text = (ROOT / f"docs/{page}.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```sh\n(.*?)^```$(?:\n\n^```\n(.*?)^```$)?", text, re.DOTALL | re.MULTILINE)
     parts = [f"{commands}echo %%" for commands, _ in blocks]
@@ -68,7 +67,7 @@ def test_adapt_commands_train_and_score(tmp_path):
     done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False,
                           env=os.environ | {"OMP_NUM_THREADS": "1"})
     assert done.returncode == 0, done.stderr
-    # The model starts from `en`: a thousand words alone would not teach it any of this.
+    # The model starts from `en`. A thousand words alone would not be enough to learn this.
     first, last = (float(loss) for loss in re.findall(r"epoch [13]: .* dev loss (\S+),", done.stderr))
     assert last < first < 0.6
     sentence, *scores = done.stdout.splitlines()
@@ -120,7 +119,7 @@ def test_tutorial_commands_make_results(book):
 
 
 def test_tutorial_shows_what_is_printed(book):
-    """Each line of output on the page matches a printed line except for its numbers."""
+    """Each line of output on the page matches a printed line, except for numbers."""
     root, done = book
     shape = re.compile(r"[\d.,]+")
     printed = {shape.sub("0", line) for line in done.stderr.splitlines()}

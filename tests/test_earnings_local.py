@@ -1,4 +1,4 @@
-"""The preparation of egs/earnings, on small made-up files."""
+"""The preparation of egs/earnings, with small made-up files."""
 
 import sys
 from pathlib import Path
@@ -19,7 +19,6 @@ HEADER = "token|speaker|ts|endTs|punctuation|prepunctuation|case|tags|oldTs|oldE
 
 @pytest.fixture(scope="module")
 def local():
-    """The recipe's modules by name."""
     sys.path[:0] = [str(LOCAL), str(CALLS)]
     import nlp
     import prepare_earnings21
@@ -80,8 +79,8 @@ def test_to_call_pauses(local, labels, tmp_path):
     call = local["nlp"].to_call(local["nlp"].read_nlp(path), labels)
     assert call.words == ["hello", "the", "cfo", "twenty", "late", "mr", "go", "back", "um"]
     assert call.labels == ["PERIOD", "O", "QUESTION", "O", "O", "O", "O", "PERIOD", "O"]
-    # The laugh's 0.3 s are subtracted. Unknown: next to `late`, at 64.9 s, at the jump from 71 back to 3, at 76 s, and
-    # at the end.
+    # The 0.3 s of the laugh are subtracted. Pauses are unknown next to `late`, at 64.9 s, at the jump from 71 back to
+    # 3, at 76 s, and at the end.
     assert call.pauses == pytest.approx([0.2, 0.3, 0.1] + [np.nan] * 6, abs=1e-5, nan_ok=True)
 
 
@@ -97,7 +96,6 @@ def test_read_nlp_bad_lines(local, tmp_path, rows, line, what):
 
 
 def earnings22(directory, calls=11):
-    """Eleven calls, the second one of which is not aligned."""
     for n in range(calls):
         rows = [row(f"w{n}", "1", "2", "."), row("two", "2.5", "3" if n != 5 else "2.6")]
         if n == 1:

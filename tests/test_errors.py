@@ -1,4 +1,4 @@
-"""Errors are one line, even from other processes; messages and progress bars go to standard error."""
+"""Errors are one line, even from other processes. Messages and progress bars go to standard error."""
 
 import io
 import logging
@@ -73,7 +73,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def become_terminal(monkeypatch):
-    """A function that makes standard error a terminal, and each reading of the clock 3 seconds later than the last."""
+    """Returns a function that makes standard error a terminal, and advances the clock by 3 seconds at each reading."""
     def become() -> Terminal:
         seconds, terminal = iter(range(0, 1_000_000, 3)), Terminal()
         monkeypatch.setattr(sys, "stderr", terminal)
@@ -84,7 +84,6 @@ def become_terminal(monkeypatch):
 
 @pytest.fixture
 def configured():
-    """The function that configures messages; afterwards the old settings are restored."""
     yield log.configure
     log.configure()
 
@@ -145,7 +144,6 @@ def test_message_above_a_bar_has_its_own_line(become_terminal):
 
 
 def train_and_punctuate(store, place):
-    """Commands that show progress, in this process."""
     assert main(["train", "--model=t_lstm", "--embedding-dim=4", "--hidden-dim=4", "--epochs=1", "--threads=1",
                  "--train-set=train_before", "--dev-set=dev_before", str(store), str(place / "exp")]) == 0
     data = str(store.parent / "dev_before")
@@ -159,7 +157,7 @@ def test_progress_of_commands_on_terminal(become_terminal, toy_store, tmp_path):
     shown = terminal.getvalue()
     assert "\repoch 1:  " in shown
     assert "%|" in shown
-    assert shown.count("\rpunctuating: 600word [") == 2  # dev_before, by punctuate and by transcript
+    assert shown.count("\rpunctuating: 600word [") == 2  # for dev_before, by punctuate and by transcript
     assert all(not part.startswith(("epoch 1:  ", "punctuating")) for part in shown.split("\n"))
 
 

@@ -1,4 +1,4 @@
-"""Files: errors a user can act on; written completely or not at all."""
+"""Files: errors tell a user what to do, and a file or directory is written completely or not at all."""
 
 import contextlib
 import errno
@@ -22,7 +22,6 @@ class Stop(Exception):
 
 
 def interrupted(write):
-    """Call `write` in a block that then ends with an error."""
     write("half")
     raise Stop
 
@@ -154,7 +153,7 @@ def test_atomic_dir_directory_in_the_place_of_a_file(tmp_path):
 
 
 def test_atomic_dir_error_while_files_move_leaves_an_unfinished_directory(tmp_path, monkeypatch):
-    """The result is the same as after a kill: the key file is missing, and the remaining files are marked as ours."""
+    """As after a kill, the key file is missing, and the remaining files are marked as ours."""
     (tmp_path / "key").write_text("1")
     (tmp_path / "mine").write_text("kept")
     writing = atomic_dir(tmp_path, "key")
@@ -179,11 +178,11 @@ NAMES = ("key", "a", "b", "sub/c", "old")
 
 
 class Killed(BaseException):
-    """Ends a process at a call that changes a directory, so that no code of the program runs afterwards."""
+    """Simulates a kill at a call that changes a directory. No code of the program may run after that."""
 
 
 def test_atomic_dir_killed_at_any_change_is_old_or_new_or_has_no_key(tmp_path, monkeypatch):
-    """After a kill, files of two generations are never together, and only a complete directory has the key file."""
+    """Files of two versions are never together after a kill, and only a complete directory has the key file."""
     at, seen = 0, set()
     calls = {name: getattr(os, name) for name in CHANGES}
     while True:
@@ -195,7 +194,7 @@ def test_atomic_dir_killed_at_any_change_is_old_or_new_or_has_no_key(tmp_path, m
         def change(*arguments, call, **options):
             nonlocal left
             left -= 1
-            if left < 0:  # also changes by handlers, which do not run after a kill
+            if left < 0:  # this also stops changes by handlers, which would not run after a kill
                 raise Killed
             return call(*arguments, **options)
 
@@ -275,12 +274,12 @@ with atomic_file(sys.argv[1] + "/f") as file, atomic_dir(sys.argv[1] + "/d", "a"
 
 
 def test_atomic_removes_leftovers_of_killed_processes_only(tmp_path):
-    """A leftover is recognised by its lock, whatever machine its process runs on."""
+    """A leftover is recognised by its lock, whatever machine its process ran on."""
     with subprocess.Popen([sys.executable, "-c", WRITE, tmp_path], stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"half\n"
         names = {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if file.is_file()}
         assert {"d/.lock", "d/.new/b"} < names
-        with atomic_file(tmp_path / "f") as file:  # the other process is at work, so its file stays
+        with atomic_file(tmp_path / "f") as file:  # the other process still runs, so its file stays
             file.write("whole")
         assert len(list(tmp_path.glob(".f.*.tmp"))) == 1
         process.kill()
@@ -309,7 +308,7 @@ def test_atomic_file_leftover_that_goes_meanwhile(tmp_path, monkeypatch):
 
 
 def test_atomic_file_removed_before_it_is_locked(tmp_path, monkeypatch):
-    """If another process removes the new file as a leftover, this process makes a new one."""
+    """If another process removes the new file as a leftover, this process makes another one."""
     flock, removed = fcntl.flock, []
 
     def other_is_faster(file, operation):
@@ -325,7 +324,7 @@ def test_atomic_file_removed_before_it_is_locked(tmp_path, monkeypatch):
 
 
 def fails(error):
-    """Writes like torch.save, which goes on after a failed write and then raises a different error."""
+    """Writes like torch.save, which continues after a failed write and then raises a different error."""
     try:
         raise OSError(errno.ENOSPC, "No space left on device")
     except OSError:

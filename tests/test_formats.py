@@ -1,4 +1,4 @@
-"""Formats of punc prepare: found by name; parts of files and their passages, repairs, and refused inputs."""
+"""Formats of punc prepare: found by file name, read in parts, repaired, or refused."""
 
 from collections import Counter
 from dataclasses import fields
@@ -48,7 +48,7 @@ class Format(TextFormat):
 
 @pytest.fixture
 def bars(tmp_path, monkeypatch):
-    """A new file in the folder of formats, a label set, and a file to read."""
+    """Adds a new format to the folder of formats, and makes a label set and a file to read."""
     (tmp_path / "formats").mkdir()
     (tmp_path / "formats" / "bars.py").write_text(NEW)
     (tmp_path / "labels.txt").write_text("O w\nPERIOD w. .\n")
@@ -81,7 +81,7 @@ def test_format_has_help_and_known_options(name):
 def test_options_not_given_are_those_of_the_command():
     options, parser = PrepareOptions(), prepare.options()
     for field in fields(PrepareOptions):
-        if field.name not in ("clean", "nj"):  # options with other kinds of defaults
+        if field.name not in ("clean", "nj"):  # the defaults of these options are of other kinds
             assert getattr(options, field.name) == parser.get_default(field.name)
     assert (options.clean, options.nj) == ((), 1)
 
@@ -108,7 +108,7 @@ def test_file_parts_end_with_delimiter(tmp_path, data, delimiter, size):
 
 
 @pytest.mark.parametrize(("raw", "text", "count"), [
-    (b"\xe2\x99?you", "you", 1),  # a note of music whose last byte a converter lost
+    (b"\xe2\x99?you", "you", 1),  # a music note whose last byte was lost in conversion
     (b"\xe2\x99?\xe2\x99?he", "he", 2),
     (b"caf\xe9?", "caf?", 1),
     (b"\xff\xfex", "x", 2),
@@ -139,7 +139,7 @@ LINES = st.lists(st.sampled_from(["#doc A b", "#doc", "#note x", "#note", "so it
 
 @given(LINES, st.booleans(), st.sampled_from(["#doc", ""]), st.sampled_from(["#note", ""]))
 def test_streams_line_by_line(lines, line_start, document_prefix, skip_prefix):
-    """A stream begins at a line with the prefix; a part's first line may begin in the middle of a line."""
+    """Each line with the prefix begins a stream. The first line of a part may be the second half of a line."""
     expected, text = [(None, [])], "\n".join(lines)
     for i, line in enumerate(lines):
         if (i or line_start) and skip_prefix and line.startswith(skip_prefix):
@@ -184,7 +184,7 @@ def test_notes_and_dots_are_counted_and_bounded(tmp_path):
 
 
 def read(name, text, line_start=True, **options):
-    """(passages as tuples without pauses, repairs) of one part of a file."""
+    """Returns the passages of one part of a file, as tuples without pauses, and the repairs."""
     passages, repairs = reader(name, **options).read(text.encode(), line_start)
     return [(p.words, p.labels, p.lead, p.stream, p.end) for p in passages], repairs
 
@@ -339,7 +339,7 @@ def test_mteval_documents_without_names():
 
 
 def test_mteval_parts_end_with_segments(tmp_path):
-    """Parts end with segments, so each part can be read alone, and memory does not grow with the file."""
+    """Parts end where segments end, so each part can be read alone, and memory does not grow with the file."""
     (tmp_path / "in").write_text("<doc docid='x'>" + "<seg>so,\nmuch</SEG>\n" * 20)
     mteval = reader("mteval", utt_words=3)
     assert mteval.has_utterances
@@ -375,12 +375,11 @@ STREAMS = "labels document_prefix skip_prefix utt_words keep_names prefix nj"
     ("trs", "labels lowercase clitics abbreviations remove clean"),
 ])
 def test_options_that_apply_to_each_format(name, options):
-    """Any other option is refused on the command line."""
     assert set(load_format(name).takes) == set(options.split())
 
 
 def test_sil_words_that_look_like_marks():
-    """Only the names of marks, and those in the label set, are marks."""
+    """`.COMPANY` is not the name of a mark, so it is a word. Marks that the label set lacks are dropped."""
     (passage,), repairs = reader("sil").read(b"so 'CAUSE $MILLION .COMPANY ,COMMA x ;SEMICOLON ?QUESTION")
     assert (passage.words, passage.labels) == ("so 'cause $million .company x", "O O O COMMA QUESTION")
     assert repairs == {"marks that the label set does not read, dropped": 1}

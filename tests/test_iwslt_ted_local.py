@@ -1,4 +1,4 @@
-"""The scripts of egs/iwslt_ted: a vocabulary of vectors and text, and confusions of pairs of texts."""
+"""The scripts of egs/iwslt_ted: a vocabulary from vectors and text, and confusions from pairs of texts."""
 
 import os
 import subprocess
@@ -14,7 +14,6 @@ LOCAL = Path(__file__).parents[1] / "egs/iwslt_ted/local"
 
 
 def write_text(path, words):
-    """A directory with the file text of a data directory, with one utterance."""
     path.mkdir()
     (path / "text").write_text(f"s-1 {' '.join(words)}\n", encoding="utf-8")
     return path

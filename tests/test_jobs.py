@@ -1,4 +1,4 @@
-"""Jobs and the process pool: shares and parts of jobs, results in order, processes that end with their parent; runs."""
+"""Jobs share their work in parts, and the process pool returns results in order and ends with its parent."""
 
 import json
 import logging
@@ -139,8 +139,8 @@ def make_parts(folder):
 
 
 def killed_at(at, paths):
-    """Joins the parts in a process that is killed before its change number `at` after joining. Returns whether it
-    was killed."""
+    """Joins the parts in a child that is killed before change number `at` after joining. Returns whether it was
+    killed."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
@@ -275,7 +275,7 @@ if __name__ == "__main__":
 
 
 def parent_of(function, folder, script):
-    """The command line of a process that runs a function of this module, with a folder, on several tasks."""
+    """The command line of a process that calls a function of this module on several tasks, with a folder."""
     script.write_text(PARENT)
     return [sys.executable, script, Path(__file__).parent, function, folder]
 
@@ -320,7 +320,7 @@ def fail_first(folder, task):
 
 
 def begin(folder):
-    """Write only the length of a result."""
+    """Write the length of a result, but not the result."""
     frame = sys._getframe()
     while "result_queue" not in frame.f_locals:
         frame = frame.f_back
@@ -348,7 +348,7 @@ def two_tasks_until_begun(folder):
 
 TASKS = {
     "report_and_wait": lambda folder: range(2),
-    "fail_first": lambda folder: ["", *(["x" * 10**6] * 5)],  # the waiting tasks are more than a pipe holds
+    "fail_first": lambda folder: ["", *(["x" * 10**6] * 5)],  # the waiting tasks do not fit into a pipe
     "begin_a_result": two_tasks_until_begun,
     "die_in_a_result": lambda folder: range(8),
 }

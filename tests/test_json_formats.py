@@ -1,4 +1,4 @@
-"""JSON of recognisers: an example of each format, what changes with the words, unknown JSON, errors, linear time."""
+"""JSON of recognisers: examples of each format, which values change with the words, invalid JSON, and linear time."""
 
 import json
 import time
@@ -15,20 +15,19 @@ from punc.transcripts.transcript import words_of, write
 
 
 def timed(key, *said, unit=1.0, begin="start", end="end", length=False, **more):
-    """Words of half a second each, one a second: `{key: "a", "start": 0, "end": 0.5}`."""
+    """Words that take half a second and begin one second apart: `{key: "a", "start": 0, "end": 0.5}`."""
     return [{key: word, begin: n * unit, end: (0 if length else n * unit) + unit / 2, **more}
             for n, word in enumerate(said)]
 
 
 def item(word, begin=None, end=None, **more):
-    """An item of Amazon Transcribe: a word, or, without times, a mark."""
+    """An item of Amazon Transcribe. It is a word, or a mark if it has no times."""
     times = {"start_time": str(begin), "end_time": str(end)} if begin is not None else {}
     return {**times, "type": "pronunciation" if times else "punctuation",
             "alternatives": [{"confidence": "0.9", "content": word}], **more}
 
 
 def result(word, begin, end, kind="word"):
-    """A result of Speechmatics."""
     return {"type": kind, "start_time": begin, "end_time": end,
             "alternatives": [{"content": word, "confidence": 0.9, "speaker": "S1"}]}
 
@@ -38,7 +37,7 @@ CHANNELS = [[item("hi", 0.1, 0.3), item("you", 0.4, 0.6)], [item("yes", 0.2, 0.4
 SEGMENT = {"id": 0, "start": 0, "end": 1.5, "text": " hi you", "words": timed("word", " hi", " you")}
 HI_YOU = "hi 0 .5, you 1 1.5"
 
-# For each row: a file, and its words as `word begin end speaker`, with - for unknown values.
+# Each row has a file and its words as `word begin end speaker`, with - for unknown values.
 EXAMPLES = [
     ("whisper.cpp", {"systeminfo": "AVX = 1", "result": {"language": "en"}, "transcription": [
         {"timestamps": {"from": "00:00:00,000"}, "offsets": {"from": 0, "to": 500}, "text": " Jen", "tokens": [
@@ -203,7 +202,6 @@ def rewritten(value, *new):
 
 
 def described(words):
-    """Words as in EXAMPLES."""
     rows = []
     for word, begin, end, speaker in zip(words.texts, words.begins.tolist(), words.ends.tolist(), words.speaker):
         times = [f"{round(at, 3):g}".replace("0.", ".") if at == at else "-" for at in (begin, end)]
@@ -224,7 +222,7 @@ def test_each_row_has_an_example():
 
 
 def changes(old, new, spots):
-    """Assert that values differ only in texts at some places, and in probabilities of labels."""
+    """Assert that `new` differs from `old` only in the texts at `spots`, and in added probabilities of labels."""
     if isinstance(old, dict):
         assert [key for key in new if key != "label_probability"] == list(old)
     assert type(old) is type(new)
@@ -301,7 +299,7 @@ def test_messages(value, said):
 
 
 def test_bytes_that_are_not_utf8_stay_where_no_word_is_read(tmp_path):
-    """The `tokens` of whisper.cpp have such bytes, because they split characters."""
+    """whisper.cpp can split a character, so its `tokens` may not be UTF-8."""
     raw = (b'{"transcription": [{"offsets": {"from": 0, "to": 1000}, "text": " caf\xc3\xa9 so", "tokens": ['
            b'{"text": "\xc3"}, {"text": "\xa9 \\udcc3\\ud83d\\ude00"}]}]}\n')
     (tmp_path / "a.json").write_bytes(raw)
@@ -344,7 +342,7 @@ def test_probabilities_stand_next_to_the_words():
 
 
 def test_whisper_words_that_continue_the_word_before():
-    """large-v3 writes ` state`, `-of`, `-the`, `-art.`. If the segment's text has different words, it keeps them."""
+    """large-v3 splits a word into ` state`, `-of`, `-the`, `-art.`. `Well,`, which is in no segment, stays."""
     made = {"text": " Well, a state-of-the-art.", "segments": [{
         "text": " a state-of-the-art.", "words": timed("word", " a", " state", "-of", "-the", "-art.")}]}
     assert read(made)[1].texts == ["a", "state-of-the-art."]
@@ -361,7 +359,8 @@ def test_removed_mark_leaves_an_empty_item():
 
 
 def test_a_text_with_marks_is_read_before_words_without():
-    """Azure's numerals have the times of the words for which they stand. These words get the marks, too."""
+    """Azure's text has a numeral for some words. It gets their times, and new marks are written into these words,
+    too."""
     words = timed("word", "at", "ten", "yes", unit=1e7, begin="offsetInTicks", end="durationInTicks", length=True)
     value = {"recognizedPhrases": [{"nBest": [{"lexical": "at ten yes", "display": "At 10, yes.", "words": words}]}]}
     assert described(read(value)[1]) == "At 0 .5, 10, 1 1.5, yes. 2 2.5"
@@ -371,7 +370,7 @@ def test_a_text_with_marks_is_read_before_words_without():
 
 
 def test_recordings():
-    """One recording per document, parts of a recording by name, or channels."""
+    """Documents without names are recordings 1, 2, …; the parts of a file or of a stream are one recording."""
     chunks = [{"text": "a b", "chunks": []}, {"text": "c", "chunks": []}]
     words = read(chunks)[1]
     assert (words.recordings, words.recording.tolist(), words.streams.tolist()) == (["1", "2"], [0, 0, 1], [0, 0, 1])
@@ -423,7 +422,6 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_time_is_linear(name):
-    """In quadratic time this would take minutes."""
     begin = time.process_time()
     try:
         found, words = read(HOSTILE[name])

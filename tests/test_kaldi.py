@@ -1,4 +1,4 @@
-"""Kaldi's tools on our files. Needs KALDI_ROOT; one test needs Kaldi built."""
+"""Kaldi's tools read our files. The tests need KALDI_ROOT, and one of them needs Kaldi built."""
 
 import os
 import shutil
@@ -34,7 +34,7 @@ def recipe(tmp_path, monkeypatch):
         Path(name).write_text(text * 3)
     assert main(["prepare", "--format=prose", "--labels=labels.txt", "--utt-words=7", "--nj=1", *TEXTS,
                  "data/train"]) == 0
-    with open("ctm", "w") as ctm:  # as get_train_ctm.sh writes it: by utterance, a space at the end
+    with open("ctm", "w") as ctm:  # like get_train_ctm.sh: by utterance, with a space at the end
         for utterance in DataDir("data/train").utterances():
             times = enumerate(utterance.words)
             ctm.writelines(f"{utterance.id} 1 {0.5 * i + i % 3 / 10:.3f} 0.250 {word} \n" for i, word in times)
@@ -69,7 +69,7 @@ def test_kaldi_validate_data_dir(recipe):
     write_data_dir("data/again", data.utterances(), like=data)
     kaldi_validates("data/again")
     we_validate("data/again")
-    # The check can fail.
+    # This shows that the check can fail.
     with open("data/again/text", "a") as text:
         text.write("zzz word\n")
     with pytest.raises(AssertionError):
@@ -105,7 +105,7 @@ def test_kaldi_split_data(recipe):
     for part in parts:
         kaldi_validates(part)
         assert len(list(DataDir(part).streams())) == 1
-    we_validate("data/train")  # with split3 in it
+    we_validate("data/train")  # split3 is in it now
 
 
 def test_kaldi_copy_vector(recipe):
@@ -121,7 +121,7 @@ def test_kaldi_copy_vector(recipe):
         pauses = np.array(copied[utterance.id].strip("[] ").split(), np.float32)
         np.testing.assert_allclose(pauses, utterance.pauses, rtol=1e-5)
     assert any(np.isnan(u.pauses).any() for u in utterances)
-    # We read Kaldi's copy too.
+    # We also read Kaldi's copy.
     result = run(found, "scp:data/train/pauses.scp", "ark,scp:copy.ark,copy.scp")
     assert result.returncode == 0, result.stderr
     shutil.move("copy.scp", "data/train/pauses.scp")

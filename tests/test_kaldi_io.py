@@ -1,4 +1,4 @@
-"""Kaldi float vectors: round trips, kaldiio as the other reader, paths of archives, and what is refused."""
+"""Kaldi's float vectors: round trips, the same values as with kaldiio, paths of archives, and what is refused."""
 
 import io
 import os
@@ -94,8 +94,6 @@ def test_reader_refuses_matrices_and_integers(tmp_path):
 
 
 class Planted:
-    """A pickle that makes a file when it is read."""
-
     def __init__(self, path):
         self.path = path
 
@@ -104,7 +102,7 @@ class Planted:
 
 
 def test_archive_runs_no_code(tmp_path):
-    """kaldiio unpickles what follows PKL."""
+    """kaldiio would unpickle everything after PKL."""
     content = b"utt PKL" + pickle.dumps(Planted(tmp_path / "ran"))
     (tmp_path / "x.ark").write_bytes(content)
     with pytest.raises(InputError, match=r"'utt' at byte .* is not a float vector or matrix"):
@@ -189,7 +187,7 @@ def test_reader_invalid_offset(tmp_path, offset):
 
 
 def test_archive_of_a_larger_array_than_is_read(tmp_path, monkeypatch):
-    """A matrix is read as a whole, so it could fill the memory."""
+    """A matrix is read at once, so a large one could fill the memory."""
     kaldiio.save_ark(str(tmp_path / "a.ark"), {"utt": np.zeros((40, 5), np.float32)})
     assert len(list(read_archive(tmp_path / "a.ark"))) == 1
     monkeypatch.setattr("punc.data.kaldi_io.LARGEST", 300)

@@ -1,4 +1,4 @@
-"""Imports run strictly downward between packages, without a cycle inside one; each module is small and documented."""
+"""Packages import only from lower packages, no package has a cycle of imports, and modules are small and documented."""
 
 import ast
 from graphlib import TopologicalSorter
@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "punc"
-# From the bottom up. A package imports from those before it and from itself.
+# In order: a package imports only from itself and from packages before it.
 PACKAGES = ["base", "data", "timing", "transcripts", "text", "tokens", "layers", "models", "subtitles", "decoding",
             "live", "scoring", "results", "noise", "training", "bin"]
 
 
 def modules():
-    """Every module of the package, punc.bin for punc/bin/__init__.py, with its file."""
+    """{module: file} of every module of punc. punc/bin/__init__.py is punc.bin."""
     names = {path: path.relative_to(PACKAGE.parent).with_suffix("") for path in sorted(PACKAGE.rglob("*.py"))}
     return {".".join(name.parts).removesuffix(".__init__"): path for path, name in names.items()}
 
 
 def level(module):
-    """The index of a module's package in PACKAGES; punc itself, the interface for programs, is above all others."""
+    """The index of a module's package in PACKAGES. punc itself, the interface for programs, is above all packages."""
     return PACKAGES.index(module.split(".")[1]) if "." in module else len(PACKAGES)
 
 

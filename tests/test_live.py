@@ -30,7 +30,7 @@ TEXTS = [*KNOWN, *KNOWN, "it's", "hello,", '"fine."', "42.", "3,5", "$5", "u.s."
 NAMES = [f"w{a}{b}" for a in "abc" for b in "abcdefghij"]  # without digits, which a model would read differently
 WORDS = np.random.default_rng(3).choice(NAMES, 60).tolist()
 PAUSES = np.random.default_rng(4).choice([0, 0.1, 0.4, 2.0, np.nan], len(WORDS)).astype(np.float32)
-PAUSES[-1] = np.nan  # a stream ends without a pause
+PAUSES[-1] = np.nan  # no pause follows the end of a stream
 SIZES = {"embedding_dim": 8, "hidden_dim": 8}
 
 
@@ -42,7 +42,6 @@ def model(request, tmp_path_factory):
 
 
 def mark(stream, words):
-    """The words of a stream whose pauses are not known."""
     return [marked for word in words for marked in stream.push(word)] + stream.close()
 
 
@@ -87,7 +86,7 @@ def test_tokens_of_words_that_wait_for_the_next(tmp_path):
     assert [marked.word for marked in found] == words
     numbers = decode_words(model, words, None)[0].tolist()
     assert [marked.number for marked in found] == numbers
-    # The first ones are decided before the rest arrives, with an END in place of the token that is held back.
+    # The first words are decided before the others arrive, with END in place of the token that is held back.
     stream = open_stream(model, writer(model))
     before = [marked for word in words[:2] for marked in stream.push(word)]
     early = stream.decide()
@@ -98,7 +97,7 @@ def test_tokens_of_words_that_wait_for_the_next(tmp_path):
 
 
 def split(model, at):
-    """The labels of WORDS if `decide` is called after `at` words, and the labels that this call returns."""
+    """Calls `decide` after `at` words. Returns the labels of WORDS, and the labels that this call returned."""
     stream, found = open_stream(model, writer(model)), []
     for word in WORDS[:at]:
         found += stream.push(word)
@@ -146,10 +145,9 @@ def test_capital_after_a_full_stop_that_silence_decided(model):
     assert found == [f"W{word[1:]}." for word in WORDS[:9]]
 
 
-# Words with marks, tags and numbers.
+# Words with marks, tags and numbers
 
 def of_file(model, texts):
-    """The words as `punc transcript` writes them."""
     zeros = np.zeros(len(texts), np.int64)
     words = take_apart(texts, TokenReader.of([*NAMES, *KNOWN]), zeros, zeros > 0, zeros)
     labels, read = zeros.copy(), np.flatnonzero(words.counts)
@@ -160,7 +158,7 @@ def of_file(model, texts):
 @settings(max_examples=60)
 @given(st.lists(st.sampled_from(TEXTS), max_size=30))
 def test_words_are_written_as_in_a_file(model, texts):
-    texts = ["you", *texts]  # a word in lower case first, because a live stream knows only the past
+    texts = ["you", *texts]  # first a lower-case word, because a live stream does not know later words
     stream = open_stream(model, cased(model))
     found = [marked for text in texts for marked in stream.push(text)] + stream.close()
     assert [marked.word for marked in found] == texts
@@ -182,7 +180,7 @@ def test_decide_loses_and_repeats_no_word(model, texts):
 
 
 class Said:
-    """A stream that decides the known label of each word when the next word arrives."""
+    """A stream whose labels are given. It decides each word when the next word arrives."""
 
     def __init__(self, numbers):
         self.labels = [Labelled(number, np.zeros(6, np.float32)) for number in numbers]
@@ -212,7 +210,7 @@ def test_all_in_capitals_says_nothing(model):
 
 
 def test_pause_is_measured_over_a_tag(model):
-    """Silence is measured from the end of a word that the model reads to the begin of the next one."""
+    """Silence is measured from the end of a word that the model reads to the beginning of the next such word."""
     stream, pauses = open_stream(model, cased(model)), []
     push = stream._labels.push
     stream._labels.push = lambda word, pause: pauses.append(pause) or push(word, pause)

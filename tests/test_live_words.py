@@ -1,4 +1,4 @@
-"""Live input and output: items of each kind, decisions at silences, and decided words in each format."""
+"""Live input and output: items of each kind, decisions at silences, and the formats of decided words."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from punc.live.input import CtmReader, End, ItemReader, LiveWord, Partial, kind_
 from punc.live.session import OUTPUTS, Decided, LiveOptions, Session, Writer
 from punc.live.words import Marked
 
-# What vosk 0.3.45 writes, with SetWords, SetPartialWords and SetMaxAlternatives (its output has these spaces).
+# Output of vosk 0.3.45 with SetWords, SetPartialWords and SetMaxAlternatives, with its spaces.
 VOSK_RESULT = """{
   "result" : [{
       "conf" : 1.000000,
@@ -31,7 +31,6 @@ VOSK_ALTERNATIVES = '{"alternatives": [{"confidence": 8.5, "result": [{"end": 1.
 
 
 def plain(items):
-    """Items without the fields of their words, and without times that are not known."""
     return [(item.word, *(t for t in item[1:3] if not math.isnan(t))) if isinstance(item, LiveWord) else item
             for item in items]
 
@@ -98,7 +97,7 @@ def test_ctm_reader_error(line):
         CtmReader("x").read(line, 3)
 
 
-# Pieces of text as items: complete items come out at once, the others when they are complete.
+# Pieces of text as items: an item is returned as soon as it is complete.
 
 def names(items):
     return [item.word if isinstance(item, LiveWord) else item for item in items]
@@ -122,7 +121,7 @@ def test_lines_come_out_with_their_end():
 
 
 class Recorder:
-    """A stream that decides a word when the next one comes."""
+    """A stream that decides each word when the next one arrives."""
 
     def __init__(self, calls):
         self.calls, self.words, self.out = calls, [], 0

@@ -1,4 +1,5 @@
-"""The lock on a directory, of Python and of utils/lock.sh: one holder, released with its process, no files left."""
+"""The lock of a directory, in Python and in utils/lock.sh: it has one holder, ends with its process, and leaves no
+file."""
 
 import contextlib
 import errno
@@ -28,7 +29,6 @@ with lock_directory(sys.argv[1]):
 
 @pytest.fixture
 def holder(tmp_path):
-    """Another process that holds the lock of tmp_path/exp."""
     line = [sys.executable, "-c", HOLD, tmp_path / "exp", "two words"]
     with subprocess.Popen(line, stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"held\n"
@@ -54,7 +54,7 @@ def test_lock_of_killed_process_is_free(tmp_path, holder, number):
     with lock_directory(tmp_path / "exp"):
         assert (tmp_path / "exp/.lock").read_text().startswith(f"{socket.gethostname()} {os.getpid()} ")
         assert (tmp_path / "exp/.lock").read_text().count("\n") == 1
-    assert list((tmp_path / "exp").iterdir()) == []  # the directory was not made here
+    assert list((tmp_path / "exp").iterdir()) == []  # the directory stays, because this process did not make it
 
 
 def test_lock_does_not_pass_to_started_processes(tmp_path):
@@ -88,7 +88,7 @@ def test_lock_before_its_content_is_written(tmp_path):
 
 
 def test_lock_file_removed_between_open_and_lock_is_not_a_lock(tmp_path, monkeypatch):
-    """The last holder removes the file after this process has opened it: the lock is then taken on a new file."""
+    """The last holder removes the file after this process has opened it. The lock is then taken on a new file."""
     flock, calls = fcntl.flock, []
 
     def late(file, operation):
@@ -105,7 +105,7 @@ def test_lock_file_removed_between_open_and_lock_is_not_a_lock(tmp_path, monkeyp
 
 
 def test_lock_of_removed_directory_leaves_the_next_ones(tmp_path):
-    """Another holder removes the directory and makes it again. When the first one ends, the second keeps its lock."""
+    """Another holder removes the directory and makes it again. When the first lock ends, the second one stays."""
     with lock_directory(tmp_path / "exp"):
         os.rename(tmp_path / "exp", tmp_path / "old")
         second = lock_directory(tmp_path / "exp")
@@ -116,7 +116,7 @@ def test_lock_of_removed_directory_leaves_the_next_ones(tmp_path):
 
 
 def test_lock_has_one_holder_of_many(tmp_path):
-    """Threads take and release the lock, with its directory, as fast as they can; two never hold it at once."""
+    """Threads take and release the lock, with its directory, as fast as they can. No two of them hold it at once."""
     inside, most, taken = [], [], []
 
     def work():
@@ -150,7 +150,7 @@ def test_lock_file_system_without_locks_is_a_warning(tmp_path, capsys, monkeypat
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])
 def test_lock_directory_that_cannot_be_written_is_an_input_error(tmp_path, monkeypatch, number):
-    """Simulated, because root may write everywhere."""
+    """The error is simulated, because root may write everywhere."""
     def refuse(*_, **__):
         raise OSError(number, os.strerror(number))
 
@@ -221,12 +221,12 @@ def test_lock_sh_stays_while_a_command_of_a_killed_script_runs(tmp_path):
         process.kill()
         assert "is writing here" in outcome(tmp_path)[1]
         process.stdin.close()
-        process.stdout.read()  # cat has ended
+        process.stdout.read()  # returns after cat has ended
     assert outcome(tmp_path)[0] == "held\n"
 
 
 def test_lock_sh_file_removed_in_between_is_not_a_lock(tmp_path):
-    """The last holder removes the file after this script has opened it: it takes the lock on a new file."""
+    """The last holder removes the file after this script has opened it, so the script takes the lock on a new file."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/flock").write_text(
         f'#!/bin/sh\n[ -e {tmp_path}/done ] || rm {tmp_path}/exp/.run.lock\ntouch {tmp_path}/done\n'

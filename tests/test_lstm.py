@@ -1,4 +1,4 @@
-"""LSTM with peepholes and stacks of LSTM, compared with loops over their equations; orthogonal initial weights."""
+"""LSTM layers with peepholes and stacks of LSTMs equal loops over their equations; initial weights are orthogonal."""
 
 import math
 
@@ -17,7 +17,7 @@ torch.set_num_threads(1)
 
 
 def loop(inputs, input_weight, hidden_weight, peepholes, h, c):
-    """The equations, one step, row and gate at a time: (T, B, D) → outputs (T, B, H), h, c."""
+    """The equations for one step, row and gate at a time: (T, B, D) → outputs (T, B, H), h, c."""
     size = h.shape[1]
     w_ix, w_fx, w_gx, w_ox = (input_weight[:, k * size:(k + 1) * size].T for k in range(4))
     w_ih, w_fh, w_gh, w_oh = (hidden_weight[:, k * size:(k + 1) * size].T for k in range(4))
@@ -62,7 +62,7 @@ def test_forward_matches_equations(dtype, tolerance, steps, batch, input_dim, si
 
 
 def test_recurrence_is_in_float32_under_autocast():
-    """The product with the inputs is in bfloat16; everything after it equals float32, to the last bit."""
+    """The product with the inputs is in bfloat16, and everything after it equals float32 bit for bit."""
     made, inputs = layer(3, 4), torch.randn(6, 2, 3)
     state = torch.randn(2, 4), torch.randn(2, 4)
     with torch.autocast("cpu", torch.bfloat16):
@@ -102,7 +102,6 @@ def test_biases_are_weights_of_an_input_that_is_one(step_by_step):
 @pytest.mark.parametrize("use", [lambda out, h, c: out[:3].sum(), lambda out, h, c: c.sum(), lambda out, h, c: h.sum(),
                                  lambda out, h, c: (out * out).mean() + (h * c).sum()])
 def test_gradients_match_autograd_if_some_results_are_unused(use):
-    """Gradients equal those of autograd through the plain operations."""
     made = layer(3, 4, torch.float64)
     inputs = torch.randn(5, 2, 3, dtype=torch.float64, requires_grad=True)
     state = [torch.randn(2, 4, dtype=torch.float64, requires_grad=True) for _ in range(2)]
@@ -124,7 +123,7 @@ def test_gradients_match_autograd_if_some_results_are_unused(use):
 
 
 def test_cell_that_never_forgets_for_2000_steps():
-    """With open gates the cell counts the steps; nothing overflows, forward or backward."""
+    """With open gates, the cell counts the steps, and nothing overflows, neither forward nor backward."""
     made = layer(1, 2)
     with torch.no_grad():
         for weight in made.parameters():
@@ -137,12 +136,10 @@ def test_cell_that_never_forgets_for_2000_steps():
 
 
 def layer_of(weights, inputs):
-    """One layer over the vectors `inputs`, by its equations."""
     return lstm(inputs, *(weight.detach().double().numpy() for weight in weights))
 
 
 def made(kind, *sizes):
-    """A stack with weights so large that gates open and close."""
     torch.manual_seed(1)
     stack = kind(*sizes)
     for weight in stack.parameters():
@@ -166,7 +163,7 @@ def test_lstm_stack_matches_loop(layers):
 
 @pytest.mark.parametrize("layers", [1, 2])
 def test_bidirectional_stack_matches_loop(layers):
-    """In the backward direction, each text begins at its own end, whatever follows it."""
+    """In the backward direction, each text begins at its own end, whatever follows it in the row."""
     lengths = [8, 1, 5]
     stack, inputs = made(BidirectionalStack, 4, 3, layers, 0.5).eval(), torch.randn(3, 8, 4)
     with torch.no_grad():
@@ -204,7 +201,7 @@ def test_stack_invalid_sizes(kind, sizes, message):
 
 
 def test_with_ends_lengths():
-    """A full row, one with its own END, a padded one, one with an END inside, one with END only."""
+    """A full row, a row with its own END, a padded row, a row with END inside, and a row with only END."""
     rows = torch.tensor([[5, 6, 7], [5, 6, END], [5, END, END], [5, END, 7], [END, END, END]])
     line, lengths = with_ends(rows)
     assert torch.equal(line[:, :3], rows)
@@ -221,7 +218,7 @@ def test_make_orthogonal_of_each_gate_of_each_layer(stack):
     make_orthogonal(net)
     layers = [module for module in net.modules() if isinstance(module, nn.LSTM)]
     for name, weights in (pair for layer in layers for pair in layer.named_parameters()):
-        gates = weights.view(4, 8, *weights.shape[1:])  # input, forget, cell, output: those of torch.nn.LSTM
+        gates = weights.view(4, 8, *weights.shape[1:])  # input, forget, cell, output: the order of torch.nn.LSTM
         if name.startswith("weight_hh"):
             assert torch.allclose(gates @ gates.mT, torch.eye(8).expand(4, 8, 8), atol=1e-5)
         elif name.startswith("weight_ih"):

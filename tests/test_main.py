@@ -1,4 +1,4 @@
-"""The punc command and scripts of recipes: help, command lines, and mistakes as one line without a traceback."""
+"""The punc command and scripts of recipes: help, command lines, and errors of one line, without a traceback."""
 
 import ast
 import os
@@ -72,7 +72,7 @@ def test_subcommand_help(command, capsys):
     assert lines[-1].startswith("example: ")
     section = lines[lines.index("options:"):-1]
     options = [line for line in section if line.startswith("  -")]
-    # Each option has its text in its own line (two spaces separate them), and no line continues another.
+    # The text of each option is in the option's own line, after two spaces, and no line continues another.
     assert all(len(line.strip().split("  ", 1)) == 2 for line in options)
     assert not [line for line in section if line.startswith(" " * 20)]
 
@@ -129,9 +129,8 @@ def test_ctrl_c_is_one_line(monkeypatch, capfd):
 
 
 def shell(line, **options):
-    """Run a line of bash with the PYTHON of the tests."""
     env = {**os.environ, "PYTHON": sys.executable}
-    env.pop("PYTHONUNBUFFERED", None)  # as most users have it
+    env.pop("PYTHONUNBUFFERED", None)  # most users do not set it
     return subprocess.run(["bash", "-c", line], env=env, timeout=60, capture_output=True, text=True, check=False,
                           **options)
 
@@ -154,7 +153,7 @@ def test_closed_or_full_streams(line, status, message):
     assert (done.returncode, done.stderr.count("\n")) == (status, 1 if message else 0)
 
 
-@pytest.mark.parametrize("limit", [110_000, 136_000, 200_000])  # KB: too little for NumPy, ONNX Runtime, a session
+@pytest.mark.parametrize("limit", [110_000, 136_000, 200_000])  # KB: too little for NumPy, ONNX Runtime or a session
 def test_too_little_memory_is_one_line(tmp_path, limit):
     write_data_dir(tmp_path / "data", [Utterance("a-1", "a", ["how", "are", "you"])])
     done = shell(f"ulimit -v {limit}; {PUNC} punctuate en {tmp_path}/data {tmp_path}/out")
@@ -185,7 +184,6 @@ def test_mistake_loads_no_torch():
 
 
 def completed(line, tmp_path):
-    """What the shell offers after this line, by the protocol of argcomplete."""
     pytest.importorskip("argcomplete")
     answer = tmp_path / "answer"
     environment = os.environ | {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line)),
@@ -289,7 +287,7 @@ def test_bind(main, line, bound):
 
 @pytest.fixture
 def run(tmp_path):
-    """Runs the script with a command line. Returns the exit status, and both outputs, with SCRIPT for its name."""
+    """Returns a function that runs the script and returns its status and both outputs, with SCRIPT for its name."""
     path = tmp_path / "a script.py"
     path.write_text(SCRIPT)
 

@@ -1,4 +1,4 @@
-"""Metrics compared with hand-counted examples and papers; intervals and tests, compared with enumeration."""
+"""Metrics are compared with examples counted by hand or published, and intervals and tests with enumeration."""
 
 import itertools
 import math
@@ -38,17 +38,17 @@ def table(ref, hyp):
 
 
 NO = np.nan
-#  reference, hypothesis, metrics counted by hand
+# The columns: reference, hypothesis, metrics counted by hand.
 EXAMPLES = [
     ("O,O.OO?", "O,O.OO?", {"COMMA.P": 100, "COMMA.R": 100, "COMMA.F1": 100, "overall.F1": 100, "Err": 0, "SER": 0,
                             "macro.F1": 100, "2-class.F1": 100, "3-class.F1": 100, "O.F1": 100}),
-    # One comma right, one deleted; the period is taken for a comma; one mark inserted.
+    # One comma is right, one is deleted, the period becomes a comma, and a mark is inserted.
     (",O.,OO", ",O,O.O", {"COMMA.P": 50, "COMMA.R": 50, "COMMA.F1": 50, "PERIOD.P": 0, "PERIOD.R": 0, "PERIOD.F1": 0,
                           "QUESTION.P": NO, "QUESTION.R": NO, "QUESTION.F1": NO, "macro.F1": 25,
                           "overall.P": 100 / 3, "overall.R": 100 / 3, "overall.F1": 100 / 3,
                           "2-class.P": 200 / 3, "2-class.R": 200 / 3, "Err": 50, "SER": 100,
                           "O.P": 200 / 3, "O.R": 200 / 3}),
-    # A question taken for a period: right in 3 classes and in 2.
+    # A question mark becomes a period: this is right with 3 classes and with 2.
     ("O?O.", "O.O.", {"PERIOD.P": 50, "PERIOD.R": 100, "QUESTION.P": NO, "QUESTION.R": 0, "QUESTION.F1": 0,
                       "overall.P": 50, "overall.R": 50, "3-class.F1": 100, "3-class.FULLSTOP.F1": 100,
                       "2-class.F1": 100, "Err": 25, "SER": 50}),
@@ -106,7 +106,8 @@ def test_ser_and_err_count_each_error(labels, pair):
 
 
 def test_overall_micro_average_of_published_table(labels):
-    """Che et al. 2016: overall P and R (table 2) follow from each label's (table 3) and the test set (table 1)."""
+    """In Che et al. 2016, the overall P and R (table 2) follow from those of each label (table 3) and from the numbers
+    of marks in the test set (table 1)."""
     expected = np.array([830, 808, 46])
     right = np.round(expected * [0.357, 0.648, 0])
     predicted = np.array([right[0] / 0.582, right[1] / 0.616, 0]).round()
@@ -119,7 +120,7 @@ def test_overall_micro_average_of_published_table(labels):
 
 
 def test_ser_published_example(labels):
-    """CNN-2A: SER 68.0 follows from Che et al.'s 4-class and 2-class figures (table 2) and their 1,684 marks."""
+    """CNN-2A's SER of 68.0 follows from its 4-class and 2-class figures in Che et al. (table 2) and 1,684 marks."""
     right, positions = round(1684 * 0.550), round(1684 * 0.799)
     predicted = round(positions / 0.776)
     counts = np.zeros((4, 4))
@@ -132,14 +133,15 @@ def test_ser_published_example(labels):
 
 
 def test_per_published_example():
-    """The example of NeMo's documentation: one mark is right, one wrong, one missing and one inserted."""
+    """In the example of NeMo's documentation, one mark is right, one wrong, one missing and one inserted."""
     marks = LabelSet((Label("O", "w"), *(Label(name, f"w{name}", (name,)) for name in ".,!?")))
     texts = "Hi, dear! Nice to see you. What's", "Hi dear! Nice to see you! What's?"
     assert score_texts(*texts, marks)["PER"] == 75
 
 
 def test_sentence_ends_counted_by_hand(labels):
-    """Of 3 ends one is missed, one has another mark, and one is inserted: the error is 2/3, whatever the marks."""
+    """Of 3 sentence ends, one is missed and one has a different mark; another is inserted. Which mark ends a sentence
+    does not matter, so the error is 2/3."""
     found = compute_metrics(table("O.,O?.", "O?.OO."), labels)
     assert found["SU-error"] == pytest.approx(100 * 2 / 3)
     assert (found["sentence.P"], found["sentence.R"]) == pytest.approx((100 * 2 / 3, 100 * 2 / 3))
@@ -148,7 +150,7 @@ def test_sentence_ends_counted_by_hand(labels):
 def test_capitals_counted_by_hand():
     stop = (".",)
     cased = LabelSet((Label("O", "w"), Label("CAP", "W"), Label("PERIOD", "w.", stop), Label("CAP_PERIOD", "W.", stop)))
-    # Of 3 capitals 2 are found; one word has a capital too many.
+    # Of 3 capitals, 2 are found. One word wrongly gets a capital.
     ref, hyp = np.array([1, 0, 2, 3, 1, 0]), np.array([1, 1, 2, 1, 0, 0])
     found = compute_metrics(confusion(ref, hyp, np.zeros(6, int), 1, 4)[0], cased)
     assert found["capital.accuracy"] == pytest.approx(100 * 4 / 6)
@@ -268,7 +270,7 @@ MEASURE = partial(compute_metrics, labels=LABELS)
 
 
 def system(units, right, seed=1, slots=40):
-    """Counts of a system that has a share `right` of its slots right, for any reference label."""
+    """Counts of a system that labels a fraction `right` of the slots correctly and the other slots at random."""
     rng = np.random.default_rng(seed)
     reference = np.random.default_rng(99).choice(3, (units, slots), p=(0.8, 0.1, 0.1))
     hypothesis = np.where(rng.random((units, slots)) < right, reference, rng.integers(0, 3, (units, slots)))
@@ -278,8 +280,7 @@ def system(units, right, seed=1, slots=40):
 
 
 def test_intervals_two_units_by_enumeration():
-    """Resampling 2 units gives (a, a), (a, b), (b, a) or (b, b) with equal probability, so the 95 % interval goes from
-    Err of a to Err of b."""
+    """Resampling gives (a, a), (a, b), (b, a), (b, b) equally often, so the interval is from Err of a to Err of b."""
     counts = np.array([np.diag([6, 2, 2]), [[4, 2, 0], [0, 2, 0], [0, 0, 2]]])
     found = intervals(counts, MEASURE)["Err"]
     assert found == pytest.approx((10, 0, 20))
@@ -294,7 +295,7 @@ def test_intervals_one_unit_has_no_bounds():
 
 
 def test_intervals_same_seed_same_values():
-    """With many units, fewer replicates are drawn at a time. The values do not depend on the number of parts."""
+    """If there are many units, only some replicates are drawn at a time. This does not change the values."""
     counts = system(30, 0.8)
     one, other = intervals(counts, MEASURE, 100, seed=5), intervals(counts, MEASURE, 100, seed=6)
     assert one == intervals(counts, MEASURE, 100, seed=5)
@@ -319,7 +320,7 @@ def test_compare_system_with_itself():
 
 
 def test_compare_p_by_enumeration():
-    """6 units have 64 exchanges; p approaches the share that reaches the difference."""
+    """Six units can be exchanged in 64 ways; p approximates the fraction that reaches the observed difference."""
     this, other = system(6, 0.9, 1), system(6, 0.75, 2)
     error = [100 * (1 - np.trace(s, axis1=1, axis2=2) / 40) for s in (this, other)]
     seen = abs(error[0].mean() - error[1].mean())
@@ -344,16 +345,15 @@ def test_check_pair_different_slots_raises():
         check_pair(one, Counts(units, np.zeros((4, 4, 4), int)), "exp/b")
 
 
-SLOTS = 200  # of a unit
+SLOTS = 200  # in each unit
 
 
 def wrong_share(counts):
-    """The share of wrong slots, from counts (…, 2) of wrong and right slots."""
     return {"Err": 100 * counts[..., 0] / counts.sum(-1)}
 
 
 def runs_of(rng, shares, noise, seeds):
-    """Counts (units, 2) of runs of a system: `shares` (units,) are wrong, and each training moves them by `noise`."""
+    """Wrong and right slots (units, 2) of each run. The fractions `shares` (units,), plus a run's noise, are wrong."""
     found = []
     for _ in range(seeds):
         wrong = rng.binomial(SLOTS, np.clip(shares + rng.normal(0, noise), 0.001, 0.999))
@@ -362,7 +362,7 @@ def runs_of(rng, shares, noise, seeds):
 
 
 def rejected(test, noise, seeds=(3, 3), units=30, trials=300):
-    """How often two systems that differ only by their seeds are significantly different at 0.05."""
+    """How often systems that differ only by their seeds are significantly different (p < 0.05)."""
     rng, found = np.random.default_rng(5), 0
     for _ in range(trials):
         shares = rng.uniform(0.05, 0.25, units)  # recordings are not equally hard
@@ -376,7 +376,7 @@ def p_of_runs(these, others):
 
 @pytest.mark.parametrize(("noise", "seeds"), [(0.02, (3, 3)), (0.0, (3, 3)), (0.02, (2, 5))])
 def test_compare_runs_rejects_equal_systems_in_5_percent(noise, seeds):
-    assert 0.01 < rejected(p_of_runs, noise, seeds) < 0.085  # at most 0.05 + 2.75 standard errors; less is conservative
+    assert 0.01 < rejected(p_of_runs, noise, seeds) < 0.085  # at most 0.05 + 2.75 standard errors
 
 
 def test_compare_runs_finds_a_difference():
@@ -388,7 +388,7 @@ def test_compare_runs_finds_a_difference():
 
 
 def test_compare_runs_equal_units_is_welch_t_test():
-    """Runs with the same errors in every unit have no noise of recordings, so the test becomes Welch's t test."""
+    """If all units of a run have the same errors, recordings add no noise, and the test becomes Welch's t test."""
     these, others = ([np.tile([wrong, SLOTS - wrong], (12, 1)) for wrong in side] for side in ([10, 14, 12], [20, 17]))
     found = compare_runs(these, others, wrong_share)["Err"]
     assert (found.this, found.other, found.difference) == pytest.approx((6, 9.25, -3.25))
@@ -398,7 +398,7 @@ def test_compare_runs_equal_units_is_welch_t_test():
 
 
 def test_compare_runs_single_runs_is_the_paired_bootstrap():
-    """With one run each, only recordings are noise: the standard error is that of the mean paired difference."""
+    """With one run each, only recordings add noise, so the standard error is that of the mean paired difference."""
     rng = np.random.default_rng(3)
     shares = rng.uniform(0.05, 0.25, 400)
     this, other = (runs_of(rng, shares, 0.01, 1)[0] for _ in range(2))
@@ -411,7 +411,7 @@ def test_compare_runs_single_runs_is_the_paired_bootstrap():
 def test_compare_runs_undefined():
     rng = np.random.default_rng(6)
     runs = runs_of(rng, np.full(5, 0.1), 0.01, 4)
-    assert math.isnan(compare_runs([run[:1] for run in runs[:2]], [runs[2][:1]], wrong_share)["Err"].p)  # one unit
+    assert math.isnan(compare_runs([run[:1] for run in runs[:2]], [runs[2][:1]], wrong_share)["Err"].p)  # a single unit
     found = compare_runs([runs[0], runs[0]], [runs[0]], wrong_share)["Err"]
     assert (found.difference, found.low, found.high, found.p) == (0, 0, 0, 1)
     found = compare_runs(runs[:2], [np.zeros_like(runs[0]), runs[3]], lambda counts: {

@@ -1,4 +1,4 @@
-"""The synthetic speech of egs/mini: its parts, the whole script if its tools are installed, and the corpus."""
+"""The synthetic speech of egs/mini: its parts, the complete script if its tools are installed, and the corpus."""
 
 import gzip
 import os
@@ -30,7 +30,6 @@ TEXT = "We saw it, in time, when he came. Was it late? Not so; it was well after
 
 @pytest.fixture(scope="module")
 def local():
-    """The recipe's modules by name."""
     sys.path.insert(0, str(LOCAL))
     import hesitate
     import make_speech
@@ -42,7 +41,7 @@ def local():
 
 @pytest.fixture(scope="module")
 def long(local):
-    """A text of many lines: its (word, mark) pairs, and what the synthesiser says."""
+    """A text of many lines as (word, mark) pairs, and as the synthesiser says it."""
     tokens = [local["hesitate"].read_token(token) for _ in range(600) for token in TEXT.split()]
     return tokens, local["hesitate"].say([TEXT] * 600, Random("a"))
 
@@ -124,7 +123,7 @@ def test_make_speech_repeatable(tmp_path):
     assert {"there", "hour", "ago"} & {row[4] for row in recognised}
     made = (work / "info" / "call-01").stat().st_mtime_ns
     assert run(texts, work, tmp_path / "out").returncode == 0
-    assert (work / "info" / "call-01").stat().st_mtime_ns == made  # not made again
+    assert (work / "info" / "call-01").stat().st_mtime_ns == made
     shutil.rmtree(work)
     assert run(texts, work, tmp_path / "again").returncode == 0
     assert {name: (tmp_path / "again" / name).read_bytes() for name in first} == first
@@ -166,7 +165,8 @@ def test_corpus_pauses_overlap(corpus):
     none, comma, period = (np.array(pauses[mark]) for mark in ("", ",", "."))
     assert np.median(none) == pytest.approx(0, abs=1e-6)
     assert 0.1 < np.median(comma) < np.median(period) / 1.5
-    # Pauses overlap: some commas and full stops have none, some pauses have no mark, some commas exceed full stops.
+    # Pauses are ambiguous: some commas and full stops have none, some pauses are not at a mark, and the pauses at some
+    # commas are longer than those at some full stops.
     assert (comma < 0.1).mean() > 0.2
     assert (period < 0.1).mean() > 0.02
     assert (none > 0.1).mean() > 0.01

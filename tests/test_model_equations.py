@@ -1,4 +1,4 @@
-"""Bi-LSTM-A, FC-LSTM and Pause-Window compared with their papers' equations; models that see neighbouring tokens."""
+"""Bi-LSTM-A, FC-LSTM, Pause-Window and models that see neighbouring tokens equal their papers' equations."""
 
 from itertools import pairwise
 
@@ -25,7 +25,6 @@ OFFSETS = np.array([0, 7, 8, 10, 21])
 
 
 def layer_of(weights, prefix):
-    """The weights of a layer of LSTM among those of a model."""
     return [weights[f"{prefix}{part}_l0"] for part in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")]
 
 
@@ -103,7 +102,6 @@ def test_local_attention_invalid_options(options):
 
 
 def texts():
-    """Four texts, some shorter and some longer than the model's look-ahead."""
     ids = np.random.default_rng(1).integers(2, len(VOCABULARY), OFFSETS[-1]).astype(np.int32)
     return StoreSet(ids, None, None, [*"abcd"], OFFSETS)
 
@@ -143,7 +141,7 @@ def make(**options):
 
 
 def by_hand(model, ids, pauses, slot):
-    """The logits of a slot; outside the text there are no words and no pauses."""
+    """The logits of a slot. Outside the text there are no words and no pauses."""
     n, inputs = model.window, []
     if model.pauses:
         for t in range(slot - n, slot + n + 1):

@@ -1,4 +1,4 @@
-"""Files in a model's directory that are missing, truncated or of another kind; spellings of words."""
+"""Files in a model's directory that are missing, truncated or of another kind, and the spelling of words."""
 
 import pickle
 import re
@@ -19,7 +19,6 @@ VOCABULARY = Vocabulary(["<unk>", "</s>", *"abcdefgh"])
 
 @pytest.fixture
 def directory(tmp_path):
-    """The directory of a model."""
     model = base.create("t_lstm", VOCABULARY, LABELS, {"embedding_dim": 8, "hidden_dim": 16})
     base.save(model, tmp_path / "final.pt")
     VOCABULARY.write(tmp_path / "vocab")
@@ -28,7 +27,7 @@ def directory(tmp_path):
 
 
 def refused(directory):
-    """The error message about a directory, one line."""
+    """Loads the model in a directory, which must be refused. Returns the error message, which must be one line."""
     with pytest.raises(InputError) as error:
         base.load(directory)
     assert "\n" not in str(error.value)
@@ -50,7 +49,7 @@ def test_load_truncated_file(directory, part):
 
 
 class Malicious:
-    """Runs code if it is unpickled carelessly."""
+    """Runs code if it is unpickled without precautions."""
 
     def __init__(self, witness):
         self.witness = witness
@@ -75,7 +74,7 @@ def test_load_other_file(directory, kind):
     else:
         content = {"format": base.FORMAT, "spec": Malicious(witness)}
         torch.save(content, path, _use_new_zipfile_serialization=kind == "torch")
-    # An unreadable file is not a broken one, and training again would not help.
+    # A directory is not a broken model file, and training again would not help.
     assert refused(directory) == ("DIR/final.pt: this is a directory; name a file" if kind == "directory" else BROKEN)
     assert not witness.exists()
 
@@ -144,7 +143,7 @@ def test_model_class_unknown_name():
 @pytest.mark.parametrize(("option", "value"), [("hidden_dim", 4.0), ("hidden_dim", True), ("pauses", 1),
                                                ("hidden_dim", [4])])
 def test_load_options_of_other_types(directory, option, value):
-    """PyTorch accepts some of these files, and fails in the middle of a text."""
+    """PyTorch loads some of these files, and would fail in the middle of a text."""
     content = torch.load(directory / "final.pt", weights_only=True)
     content["spec"]["options"][option] = value
     torch.save(content, directory / "final.pt")
@@ -170,9 +169,9 @@ def test_spell_words_and_special_tokens():
     assert unknown[1] == end[1] == PADDING
     assert {unknown[0], end[0]}.isdisjoint(number for word in WORDS[2:] for number in lines[word])
     assert [sum(number != PADDING for number in lines[word]) for word in ("a", "NATO", "1996-12-06")] == [1, 4, 10]
-    assert lines["a"][0] == lines["japan"][1] != lines["NATO"][1]  # cased
+    assert lines["a"][0] == lines["japan"][1] != lines["NATO"][1]  # case matters
     assert lines["é"] == lines["e\u0301"]
-    assert len({tuple(lines[word]) for word in ("don't", "don’t", "donʼt", "don＇t")}) == 4  # prepare joins them
+    assert len({tuple(lines[word]) for word in ("don't", "don’t", "donʼt", "don＇t")}) == 4  # prepare makes them equal
 
 
 def test_spell_long_word_keeps_both_ends():
@@ -200,7 +199,7 @@ def test_characters_are_spelled_by_themselves():
 @pytest.mark.parametrize("mode", [True, False])
 def test_read_spelled_is_what_a_word_of_the_vocabulary_has(mode):
     words = ["<unk>", "</s>", "aab", "b", "abcd" * 8, "<char>", "<char>a", "<char>b", "<char>c", "<char>d"]
-    spelling = Spelling(len(words), 2, 5, 4).train(mode)  # c and d share a vector
+    spelling = Spelling(len(words), 2, 5, 4).train(mode)  # c and d have the same vector
     spelling.initialize_from_vocabulary(Vocabulary(words), 5)
     a, b, c, d = 6, 7, 8, 9
     tokens = torch.tensor([[a, a, b, 0, b, 0, 2, c, d], [a, b, c, d] * 2 + [0]])

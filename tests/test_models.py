@@ -34,8 +34,8 @@ from punc.training.train import train
 torch.set_num_threads(1)
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
 VOCABULARY = Vocabulary(["<unk>", "</s>", *"abcdefgh"])
-# For models that have such options.
-# The toy task has batches of 5 steps: a model with a larger look-ahead would see no slot.
+# Only for models that have these options. The batches of the toy task have 5 steps: with a larger look-ahead, a model
+# would read no slot.
 SMALL = {"embedding_dim": 8, "hidden_dim": 16, "init_range": 0.1, "filters": 8, "delay": 2, "ngram": 4,
          "pool": 2, "dilated_layers": 2, "layers": 2, "dropout": 0.0, "embedding_std": 1.0}
 TRAINING = {"optimizer": "adam", "learning_rate": 0.03, "batch_size": 10, "bptt": 5, "epochs": 5, "chunk_size": 32,
@@ -47,7 +47,6 @@ NAMES = [name for name in base.names() if base.model_class(name).trained_by_grad
 
 @pytest.fixture(scope="module")
 def text_model(tmp_path_factory, toy_store):
-    """Directory of a small trained T-LSTM, for models that have a first stage."""
     directory = tmp_path_factory.mktemp("text") / "exp"
     options = options_of("t_lstm", "")
     train(toy_store, directory, "t_lstm", options,
@@ -56,7 +55,7 @@ def text_model(tmp_path_factory, toy_store):
 
 
 def options_of(name, text_model, **changes):
-    """Options of a small model: those of SMALL and `changes` that apply to it, and its first stage if it has one."""
+    """The options of a small model: those of SMALL and `changes` that it has, and its first stage if it needs one."""
     given = {**SMALL, "text_model": str(text_model), **changes}
     return {option: given[option] for option in base.option_defaults(name) if option in given}
 
@@ -79,7 +78,7 @@ def data_of(lengths, seed=0):
 
 
 def characters(lengths, seed=0):
-    """Texts without pauses in which only the last token is END."""
+    """Texts without pauses. Only the last token of each text is END."""
     data = data_of(lengths, seed)
     data.ids[data.ids == END] = 2
     data.ids[data.offsets[1:] - 1] = END
@@ -92,7 +91,7 @@ def write(model, directory):
     model.labels.write(directory / "labels.txt")
 
 
-# Each model without pauses, and with all kinds of pauses that it reads.
+# Each model without pauses and, if it can read pauses, with them.
 WITH_PAUSES = [(name, {option: True for option in ("pauses",) if option in base.option_defaults(name)})
                for name in NAMES]
 PAUSES = [*((name, {}) for name in NAMES), *((name, inputs) for name, inputs in WITH_PAUSES if inputs)]
@@ -100,11 +99,11 @@ PAUSES = [*((name, {}) for name in NAMES), *((name, inputs) for name, inputs in 
 
 @pytest.mark.parametrize("name", base.names())
 def test_model_is_documented(name):
-    """The module's docstring names a paper; each option has a default value and a line for --help."""
+    """The module's docstring cites a paper; each option has a default value and a help text."""
     model = base.model_class(name)
     assert any(year in inspect.getmodule(model).__doc__ for year in map(str, range(1948, 2100)))
     arguments = list(inspect.signature(model).parameters)
-    if "options" in arguments:  # **options, those of the base class
+    if "options" in arguments:  # **options stands for the options of the base class
         arguments = arguments[:-1] + list(inspect.signature(model.__base__).parameters)[2:]
     assert arguments[:2] == ["vocab", "labels"]
     assert sorted(base.option_defaults(name)) == sorted(arguments[2:])
@@ -140,7 +139,7 @@ def test_load_gives_same_posteriors(name, inputs, text_model, tmp_path):
     assert np.array_equal(log_posteriors(loaded, data), log_posteriors(model, data))
     assert type(loaded) is type(model)
     assert (loaded.vocabulary.tokens, loaded.labels) == (VOCABULARY.tokens, LABELS)
-    write(loaded, tmp_path)  # the loaded model can be saved again
+    write(loaded, tmp_path)
     assert np.array_equal(log_posteriors(base.load(tmp_path), data), log_posteriors(model, data))
 
 
@@ -152,7 +151,7 @@ def test_log_posteriors_are_distributions_that_depend_on_inputs(name, inputs, te
     assert not np.allclose(log_probs, log_posteriors(model, data._replace(ids=data.ids[::-1])))
     still = np.allclose(log_probs, log_posteriors(model, data._replace(pauses=data.pauses[::-1])))
     assert still != bool(inputs)
-    # No pauses at all are the same as unknown pauses.
+    # Giving no pauses is the same as giving unknown ones.
     unknown = log_posteriors(model, data._replace(pauses=np.full(60, np.nan, np.float32)))
     np.testing.assert_allclose(log_posteriors(model, data._replace(pauses=None)), unknown, atol=1e-6)
 
@@ -167,7 +166,7 @@ def test_log_posteriors_streams_of_a_batch_are_independent(name, inputs, text_mo
 
 @pytest.mark.parametrize("name", NAMES)
 def test_log_posteriors_character_texts_are_independent(name, text_model):
-    """The last token of a text is END, which can be the only token. Any END after it is padding."""
+    """The last token of a text is END, which may be its only token. Any further END is padding."""
     model, data = make(name, text_model), characters([25, 1, 2, 40, 7])
     one, five = (log_posteriors(model, data, chunk_size=0, batch_size=size) for size in (1, 5))
     np.testing.assert_allclose(one, five, rtol=0, atol=1e-5)
@@ -189,7 +188,7 @@ def test_forward_in_parts_and_live_match_one_call(name, inputs, text_model):
                 logits, state = model(tokens, pause, state)
                 parts.append(logits)
             torch.testing.assert_close(torch.cat(parts, 1), whole, rtol=0, atol=1e-5)
-    if model.lookahead or not inputs:  # live, the pause after the newest token is unknown
+    if model.lookahead or not inputs:  # in live use, the pause after the newest token is unknown
         before = np.append(np.nan, data.pauses[:-1]).tolist()
         for _ in range(2):  # each stream begins with a fresh state
             found = np.array(list(streaming_logits(model, zip(data.ids.tolist(), before))))
@@ -198,7 +197,7 @@ def test_forward_in_parts_and_live_match_one_call(name, inputs, text_model):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_lookahead_is_what_the_model_reads(name, text_model):
-    """The token `lookahead` past a slot changes the slot's logits; the next token does not."""
+    """The slot's logits depend on the token `lookahead` steps after it, and on no token after that."""
     model = make(name, text_model)
     if model.lookahead is None:
         return
@@ -212,13 +211,13 @@ def test_lookahead_is_what_the_model_reads(name, text_model):
 
 @pytest.mark.parametrize(("name", "inputs"), PAUSES)
 def test_every_trained_weight_has_a_gradient(name, inputs, text_model):
-    without = {**WITHOUT, "characters": False}  # in words of one character, no LSTM looks back
+    without = {**WITHOUT, "characters": False}  # with one-character words, no LSTM looks back
     model = make(name, text_model, **without | inputs).train()
     tokens = torch.randint(2, 10, (4, 6))
     logits, _ = model(tokens, torch.rand(4, 6), model.initial_state(4))
     assert logits.shape == (4, 6, 3)
     labels = torch.randint(0, 3, (4, 6))
-    labels[1:, 0] = -1  # not in all rows, because the beginning of a text may have weights
+    labels[1:, 0] = -1  # one row keeps its first label, because some weights are used only at the beginning of a text
     model.loss(logits, labels).backward()
     trained = {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
     assert trained
@@ -233,7 +232,7 @@ def test_forward_in_bfloat16_is_nearly_the_same(name, inputs, text_model):
     tokens, pauses = torch.randint(2, 10, (4, 6)), torch.rand(4, 6)
 
     def twice():
-        torch.manual_seed(1)  # vectors are dropped in some models
+        torch.manual_seed(1)  # the same vectors are dropped in both calls
         first, state = model(tokens, pauses, model.initial_state(4))
         return torch.cat([first, model(tokens, pauses, state)[0]], dim=1).float()
 
@@ -247,7 +246,7 @@ def test_forward_in_bfloat16_is_nearly_the_same(name, inputs, text_model):
 
 
 class OnlyOn(TorchDispatchMode):
-    """Fails at the first operation with a result on another device."""
+    """Fails as soon as an operation has a result on another device."""
 
     def __init__(self, device):
         super().__init__()
@@ -261,7 +260,6 @@ class OnlyOn(TorchDispatchMode):
 
 
 def everything(model, tokens, pauses):
-    """Everything that training and decoding compute with a model; returns logits, log-posteriors and labels."""
     logits, state = model(tokens, pauses, model.initial_state(len(tokens)))
     model(tokens, pauses, tuple(tensor.detach() for tensor in state))
     results = [logits, model.log_posteriors(logits, tokens)]
@@ -271,7 +269,7 @@ def everything(model, tokens, pauses):
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize(("name", "inputs"), PAUSES)
 def test_models_make_tensors_on_the_device_of_their_inputs(name, inputs, training, text_model):
-    """A tensor made without naming a device would be on the default device, which is a different one here."""
+    """Tensors that the model makes without naming a device would be on the default device, which is different here."""
     changes = {"dropout": 0.5, "unknown": 0.5}
     model = make(name, text_model, **WITHOUT | changes | inputs).train(training)
     tokens, labels = torch.randint(1, 10, (4, 6)), torch.randint(0, 3, (4, 6))
@@ -286,7 +284,7 @@ def test_models_make_tensors_on_the_device_of_their_inputs(name, inputs, trainin
 
 
 def test_loss_by_hand():
-    """The mean over slots of −log p; steps without a slot do not count."""
+    """The loss is the mean of −log p over slots. Steps without a slot do not count."""
     logits, labels = torch.randn(2, 3, 3), torch.tensor([[0, -1, 2], [1, 1, -1]])
     log_probs = logits.log_softmax(2)
     losses = [-float(log_probs[at]) for at in ((0, 0, 0), (0, 2, 2), (1, 0, 1), (1, 1, 1))]
@@ -303,14 +301,14 @@ def peephole_step(x, h, c, input_weight, hidden_weight, peepholes):
 
 
 def by_the_equations(weights, ids, pauses, text_pauses, second, pauses2, tell=False):
-    """Returns the posteriors of each slot: y0 = tanh(W0 x0), y1 = LSTM(y0), y2 = softmax(W2 y1); for the second stage,
-    from y3 and y4."""
+    """Returns the posteriors of each slot. First stage: y0 = tanh(W0 x0), y1 = LSTM(y0), y2 = softmax(W2 y1). The
+    second stage uses y3 and y4."""
     w = {name: weight.double().numpy() for name, weight in weights.items()}
     prefix = "text." if second else ""
     size, size2 = w[prefix + "output.weight"].shape[1], w["output.weight"].shape[1]
     h1, c1, h3, c3 = np.zeros(size), np.zeros(size), np.zeros(size2), np.zeros(size2)
     result = []
-    for step, word in enumerate([*ids.tolist(), END]):  # step t decides slot t − 1: the word is the one after the slot
+    for step, word in enumerate([*ids.tolist(), END]):  # step t decides slot t − 1, with the word after that slot
         pause = 0.0 if step == 0 or np.isnan(pauses[step - 1]) else float(pauses[step - 1])
         one_hot = np.zeros(len(VOCABULARY))
         one_hot[word] = 1
@@ -348,7 +346,8 @@ def size(model):
 
 
 def test_t_lstm_and_ta_lstm_have_number_of_weights_of_the_paper(tmp_path):
-    """100 tanh units and 100 LSTM blocks on a vocabulary of 100 K + 2, no biases; TA-LSTM-p reads 101 numbers."""
+    """The paper has 100 tanh units and 100 LSTM blocks on a vocabulary of 100 K + 2, without biases; TA-LSTM-p's second
+    stage reads 101 numbers."""
     vocabulary = Vocabulary(["<unk>", "</s>", *map(str, range(1000))])
     blocks = 4 * 100 * 100 + 3 * 100  # recurrent weights of cell and gates, peepholes
     for pauses in (False, True):
@@ -396,10 +395,9 @@ def test_ta_lstm_invalid_first_stages(case, message, text_model, tmp_path):
     assert str(error.value) == message.replace("DIR", str(tmp_path))
 
 
-# The models of Che et al. 2016, by its section 2.2.
+# The models of Che et al. 2016 (section 2.2).
 
 def window_logits(name, weights, image, pool):
-    """Logits of one window, (m, n), by plain loops over filters and positions."""
     w = {key: weight.double().numpy() for key, weight in weights.items()}
     if name == "window_dnn":
         values = image.reshape(-1)
@@ -424,7 +422,7 @@ def window_logits(name, weights, image, pool):
 
 
 def convolved(planes, w, number):
-    """tanh of each filter at each pixel, with zeros around the planes (C, m, n)."""
+    """tanh of each filter at each pixel of the planes (C, m, n), which are padded with zeros."""
     filters, bias = w[f"convolutions.{number}.weight"], w[f"convolutions.{number}.bias"]
     size, (_, rows, columns) = filters.shape[2], planes.shape
     around = np.pad(planes, ((0, 0), (size // 2, size // 2), (size // 2, size // 2)))
@@ -467,7 +465,7 @@ WINDOW_NAMES = ("window_dnn", "window_cnn1", "window_cnn2")
 
 @pytest.mark.parametrize("name", WINDOW_NAMES)
 def test_word_vectors_are_saved_with_the_model(name, tmp_path):
-    """The vectors stay as they are in training, and the model loads after their file is gone."""
+    """Training does not change the vectors, and the model can be loaded without their file."""
     path = tmp_path / "vectors.txt"
     path.write_text("".join(f"{word} {number} 0.5\n" for number, word in enumerate(VOCABULARY.tokens[2:])))
     options = options_of(name, "", embedding_dim=2)
@@ -484,10 +482,10 @@ def test_word_vectors_are_saved_with_the_model(name, tmp_path):
         base.create(name, VOCABULARY, LABELS, {**options, "vectors": str(path)})
 
 
-# The models of Gale & Parthasarathy 2017, by its section 2.3.
+# The models of Gale & Parthasarathy 2017 (section 2.3).
 
 def stacked(weights, inputs):
-    """The outputs of layers of LSTM, their weights [W, U, a, b] each, for the vectors `inputs`."""
+    """The outputs of stacked LSTM layers, each with weights [W, U, a, b], for a sequence of vectors."""
     for layer in weights:
         inputs = lstm(inputs, *layer)
     return inputs
@@ -499,16 +497,16 @@ def highway(x, weight, bias):
 
 
 def convolved_at(t, vector, filters, bias):
-    """All kernels, (count, w, E) of each width, around step t."""
+    """The outputs of all kernels around step t. `filters` has an array (count, w, E) for each width w."""
     return np.tanh([sum(kernel[i] @ vector(t - (len(kernel) - 1) // 2 + i) for i in range(len(kernel)))
                     for width in filters for kernel in width] + bias)
 
 
 def dilated_at(t, layer, vector, w):
-    """The output above `layer` convolutions at step t, by recursion."""
+    """The output of the first `layer` convolutions at step t, by recursion."""
     if not layer:
         return vector(t)
-    at = [int(key.split(".")[1]) for key in w if key.endswith("both.weight")][2 * layer - 2]  # then its highway
+    at = [int(key.split(".")[1]) for key in w if key.endswith("both.weight")][2 * layer - 2]  # the next is its highway
     dilation = 2 ** (layer - 1)
     before, here, after = (dilated_at(place, layer - 1, vector, w)
                            for place in (t - dilation // 2, t, t + (dilation + 1) // 2))
@@ -520,7 +518,7 @@ def dilated_at(t, layer, vector, w):
 
 
 def hidden_by_hand(name, options, w, text):
-    """The logits at each token of a text that ends with END."""
+    """The logits of all tokens of a text that ends with END."""
     size = len(text)
 
     def vector(t):
@@ -547,7 +545,7 @@ def hidden_by_hand(name, options, w, text):
     else:
         filters = [w[key] for key in w if key.startswith("filters.weights")]
         inputs = [convolved_at(t, vector, filters, w["filters.bias"]) for t in range(size)]
-        if name == "cnn_ngram":  # outside the text, the nearest character
+        if name == "cnn_ngram":  # outside the text, the nearest character is read
             n = options["pool"]
             inputs = [np.max([inputs[min(max(t - (n - 1) // 2 + i, 0), size - 1)] for i in range(n)], axis=0)
                       for t in range(size)]
@@ -565,7 +563,7 @@ CHARACTER_MODELS = [("delay", {"delay": 3, "layers": 3}), ("delay", {"delay": 0}
 
 @pytest.mark.parametrize(("name", "options"), CHARACTER_MODELS)
 def test_character_models_match_equations(name, options):
-    """On texts of characters, which include END, and of words, which END follows."""
+    """The texts are of characters, which include END, or of words, after which END is added."""
     model = make(name, "", embedding_dim=3, hidden_dim=4, **options)
     w = {key: weight.double().numpy() for key, weight in model.state_dict().items()}
     for data in (characters([9, 3, 4, 2]), data_of([8, 1, 3])):
@@ -580,14 +578,14 @@ def test_character_models_match_equations(name, options):
 
 
 def lstm_size(inputs, token_types):
-    """Weights of a layer: four gates, each with the two biases of PyTorch."""
+    """The number of weights of an LSTM layer, which has four gates, each with PyTorch's two biases."""
     return 4 * token_types * (inputs + token_types + 2)
 
 
 @pytest.mark.parametrize(("name", "lookahead", "between", "lstms"), [
     ("delay", 8, 0, (15, 200, 200, 200)),
     ("ngram_lstm", 10, 0, (300, 200, 200, 200)),
-    ("cnn_feature", 3, 15 * 7650 + 1650 + 2 * 1650 * 1651, (1650, 100, 100)),  # 75·1 + 150·2 + 225·3 + 300·(4+5+6+7)
+    ("cnn_feature", 3, 15 * 7650 + 1650 + 2 * 1650 * 1651, (1650, 100, 100)),
     ("cnn_ngram", 5, 15 * 7650 + 1650 + 2 * 1650 * 1651, (1650, 100, 100)),
     ("dilated_cnn", 16, 15 * 32 + 64 * 31 + 4 * 64 * 65 + 5 * 64 * 33, (32, 128, 128)),
     ("bi_lstm", None, 0, (15, 200, 200, 200)),

@@ -1,4 +1,4 @@
-"""Fine-tuned encoders of each kind learn, need only their directory, and read texts of any length."""
+"""Fine-tuned encoders of each kind learn, need only their own directory, and read texts of any length."""
 
 import json
 import shutil
@@ -32,7 +32,6 @@ TRAINING = {"optimizer": "adamw", "learning_rate": 0.01, "epsilon": 1e-8, "batch
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """Data directories of the toy tasks, and a tiny encoder of each kind."""
     place, rng = tmp_path_factory.mktemp("encoders"), np.random.default_rng(5)
     (place / "labels.txt").write_text(LABELS)
     for task in ("after", "before", "pause"):
@@ -45,7 +44,6 @@ def place(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def stores(place):
-    """The store of a kind, made when it is asked for."""
     def store(kind):
         if not (place / f"store_{kind}").is_dir():
             sets = [path.parent for path in sorted(place.glob("*_*/text"))]
@@ -56,7 +54,7 @@ def stores(place):
 
 
 def learn(stores, place, out, kind, task, model="encoder", training=None, **options):
-    """Train; returns the share of the slots of the dev set that the loaded model labels correctly."""
+    """Trains a model. Returns the fraction of the dev set's slots that the loaded model labels correctly."""
     given = {"encoder": str(place / kind), **SMALL, **options} if model == "encoder" else options
     train(stores(kind), out, model, given, TrainingOptions(train_set=f"train_{task}", dev_set=f"dev_{task}",
                                                            **TRAINING | (training or {})))
@@ -80,7 +78,7 @@ def posteriors(packed, tokens):
 
 
 def create(stores, place, kind, **options):
-    """A new model with an output layer that matters."""
+    """A new model whose output layer has weights large enough to matter."""
     torch.manual_seed(2)
     store = Store(stores(kind))
     model = base.create("encoder", store.vocabulary, store.labels, {"encoder": str(place / kind), **SMALL, **options},
@@ -91,7 +89,6 @@ def create(stores, place, kind, **options):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_encoder_learns_and_its_directory_is_whole(stores, place, kind, tmp_path):
-    """All kinds learn, and a trained model no longer needs the encoder's directory."""
     shutil.copytree(place / kind, tmp_path / "away")
     given = {"encoder": str(tmp_path / "away"), **SMALL}
     train(stores(kind), tmp_path / "exp", "encoder", given,
@@ -106,7 +103,7 @@ def test_encoder_learns_and_its_directory_is_whole(stores, place, kind, tmp_path
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_encoder_windows_and_batches_do_not_matter(stores, place, kind):
-    """A text may be longer than the encoder can read. Rows of a batch see neither each other nor their padding."""
+    """A text may be longer than the encoder can read. The rows of a batch see neither other rows nor padding."""
     model, data = create(stores, place, kind), Store(stores(kind)).set("dev_before")
     lengths = [90, 3, 25, 1, 21]
     offsets = np.cumsum([0, *lengths])
@@ -124,7 +121,7 @@ def test_encoder_windows_and_batches_do_not_matter(stores, place, kind):
 
 
 def test_encoder_reads_what_transformers_computes(stores, place):
-    """The vectors of a text equal those of the package for the text with special pieces around it."""
+    """The vectors of a text equal those that the package gives for the text with special pieces around it."""
     from transformers import AutoModel
     model = create(stores, place, "bert")
     tokens = torch.tensor([[9, 8, 7, 9, 10], [9, 7, 1, 1, 1]])
@@ -138,7 +135,7 @@ def test_encoder_reads_what_transformers_computes(stores, place):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_encoder_traceable_is_forward(stores, place, kind):
-    """This includes texts that are longer than the reach of ModernBERT's local layers, and shorter rows."""
+    """Some texts are longer than the reach of ModernBERT's local layers, and the rows have different lengths."""
     model = create(stores, place, kind, window=0)
     tokens = torch.randint(2, 12, (3, 40), generator=torch.Generator().manual_seed(1))
     tokens[1, 20:], tokens[2, 1:] = 1, 1
@@ -150,7 +147,7 @@ def test_encoder_traceable_is_forward(stores, place, kind):
 
 @pytest.mark.parametrize("kind", ["bert", "deberta-v2", "modernbert", "mpnet"])
 def test_encoder_is_packed(stores, place, kind, tmp_path):
-    """`pack` itself compares the labels of ONNX Runtime with those of PyTorch."""
+    """`pack` itself compares ONNX Runtime's labels with PyTorch's."""
     pytest.importorskip("onnx")
     from punc.decoding.pack import pack
     model = create(stores, place, kind, dropout=0.1, pauses=kind == "bert")
@@ -160,7 +157,7 @@ def test_encoder_is_packed(stores, place, kind, tmp_path):
 
 
 def test_encoder_is_packed_with_products_in_int8(stores, place, tmp_path, capfd):
-    """Five of the six products of a layer use whole numbers, posteriors hardly differ, and it can be unpacked."""
+    """Five of the six products of a layer are in int8, posteriors hardly differ, and the model can be unpacked."""
     onnx = pytest.importorskip("onnx")
     from punc.bin.main import main
     from punc.decoding.pack import pack
@@ -169,7 +166,7 @@ def test_encoder_is_packed_with_products_in_int8(stores, place, tmp_path, capfd)
     torch.manual_seed(2)
     model = base.create("encoder", store.vocabulary, store.labels, {"encoder": str(place / "wide"), **SMALL},
                         store.tokenizer).eval()
-    with torch.no_grad():  # the exporter merges weights that are equal, as all biases of a new model
+    with torch.no_grad():  # the exporter merges equal weights, such as a new model's biases
         for weight in model.parameters():
             weight += 0.02 * torch.randn_like(weight)
     write(model, tmp_path / "exp")
@@ -181,7 +178,7 @@ def test_encoder_is_packed_with_products_in_int8(stores, place, tmp_path, capfd)
     with torch.inference_mode():
         expected = model(torch.from_numpy(tokens), None, ())[0].softmax(2).numpy()
     assert np.abs(posteriors(tmp_path / "int8", tokens) - expected).mean() < 0.02
-    pack(tmp_path / "int8", tmp_path / "again")  # of the weights in 7 bits, products in 32 bits
+    pack(tmp_path / "int8", tmp_path / "again")  # the weights stay in 7 bits, but products are in 32 bits
     assert np.abs(posteriors(tmp_path / "again", tokens) - expected).mean() < 0.02
     assert 0 < np.abs(posteriors(tmp_path / "again", tokens) - posteriors(tmp_path / "int8", tokens)).mean() < 0.02
 
@@ -192,7 +189,7 @@ def test_encoder_learns_from_pauses(stores, place, kind, tmp_path):
 
 
 def test_encoder_pauses_begin_as_nothing(stores, place):
-    """Before training, a model with pauses equals the pre-trained encoder; text without pauses has unknown pauses."""
+    """Before training, the model equals the pre-trained encoder. Text without pauses has unknown pauses."""
     model, tokens = create(stores, place, "bert", pauses=True), torch.tensor([[9, 8, 7, 9, 10]])
     pauses = torch.tensor([[0.0, 0.3, torch.nan, 5.0, 0.1]])
     with torch.inference_mode():
@@ -214,7 +211,7 @@ def test_encoder_rate_of_output(stores, place):
 
 @pytest.mark.parametrize(("kind", "below"), [("bert", "embeddings"), ("mpnet", "relative_attention_bias")])
 def test_encoder_frozen_layers(stores, place, kind, below):
-    """Embeddings, MPNet's buckets of distances and the first layer stay; the second one and the output learn."""
+    """Embeddings, MPNet's distance buckets and the first layer do not change; the second layer and the output do."""
     model = create(stores, place, kind, frozen_layers=1)
     trained = {name for name, weight in model.named_parameters() if weight.requires_grad}
     assert trained == {name for name, _ in model.named_parameters() if ".layer.1." in name or name.startswith("output")}
@@ -223,7 +220,7 @@ def test_encoder_frozen_layers(stores, place, kind, below):
 
 @pytest.mark.parametrize("stage", ["lstm", "linear"])
 def test_ta_encoder_learns_from_pauses(stores, place, stage, tmp_path):
-    """The first stage does not change, and the directory of the second stage is self-contained."""
+    """The first stage does not change, and the second stage needs no other directory."""
     learn(stores, place, tmp_path / "text", "bert", "before", training={"epochs": 1})
     before = base.load(tmp_path / "text").state_dict()
     training = {"learning_rate": 0.03}
@@ -278,7 +275,6 @@ def test_encoder_of_other_pieces_or_kinds(stores, place, tmp_path):
 
 
 def test_load_huge_encoder_is_refused(stores, place, tmp_path):
-    """A file that describes an encoder too large for the memory is refused."""
     model = create(stores, place, "bert")
     model.tokenizer.write(tmp_path)
     model.labels.write(tmp_path / "labels.txt")
@@ -303,7 +299,7 @@ def test_load_encoder_with_other_special_pieces(stores, place, tmp_path, start):
 @given(lengths=st.lists(st.integers(1, 60), min_size=1, max_size=4), size=st.integers(3, 20), overlap=st.integers(0, 8),
        at_once=st.integers(1, 9), more=st.booleans())
 def test_in_windows_gives_each_token_its_surroundings(lengths, size, overlap, at_once, more):
-    """A layer that reads the tokens around each token gets `overlap` real tokens on either side."""
+    """A layer that reads the tokens around each token gets `overlap` real tokens on both sides."""
     overlap = min(overlap, (size - 1) // 2)
     width = max(lengths)
     tokens = torch.full((len(lengths), width), END)
@@ -322,7 +318,7 @@ def test_in_windows_gives_each_token_its_surroundings(lengths, size, overlap, at
 
     found = in_windows(read, tokens, 2 * tokens.unsqueeze(2) if more else None, size, overlap, at_once)
     assert found.shape == (len(lengths), width, 2 * overlap + 1)
-    found = torch.where(found == END, -1, found)  # past the end of a text
+    found = torch.where(found == END, -1, found)  # tokens past the end of a text
     for row, length in enumerate(lengths):
         whole = torch.nn.functional.pad(tokens[row, :length], (overlap, overlap), value=-1)
         for t in range(length):

@@ -1,4 +1,4 @@
-"""Recipes of new corpora: the four kinds, from small texts with traps, and utils/new_recipe.sh end to end."""
+"""Recipes of new corpora: utils/new_recipe.sh makes each of the four kinds, from small texts with traps."""
 
 import os
 import random
@@ -13,7 +13,7 @@ import pytest
 from punc.data.datadir import DataDir
 
 ROOT = Path(__file__).parents[1]
-# A sentence, its words with their labels, and the traps in it as punc prepare counts them.
+# For each sentence: its words with their labels, and its traps as punc prepare counts them.
 SENTENCES = [
     ("Dr. Olsen came by train, as always.", "dr olsen came by train/C as always/P", ["dots that are not marks"]),
     ("The boat leaves at 3.30 p.m. from pier 2.", "the boat leaves at 3.30 p.m from pier 2/P",
@@ -34,7 +34,7 @@ COUNTED = re.compile(r"punc prepare: (left out: |decoded: |perhaps not speech: |
 
 
 class Corpus:
-    """texts/NAME.txt, and the words and labels that a data directory must have for each; `traps` counts all traps.
+    """texts/NAME.txt, the words and labels that each text must have in a data directory, and its traps.
 
     speakers   texts are turns, each of which begins with the name of one of two speakers
     """
@@ -58,7 +58,7 @@ class Corpus:
             self.labels[name] = [MARKS[label] for _, _, label in tokens]
 
     def write_ctm(self, file, wrong=0, upper=False):
-        """Write the times of all words, with half a second after a mark; every `wrong`-th word is replaced."""
+        """Write the times of all words, with half a second after a mark. Every `wrong`-th word is replaced."""
         with open(self.folder / file, "w") as ctm:
             for name, words in self.words.items():
                 begin = 0.0
@@ -68,7 +68,6 @@ class Corpus:
                     begin += 0.7 if label != "O" else 0.2
 
     def recipe(self, *options, stop_stage, run=()):
-        """Make a recipe and run it. Returns its directory, and what it prints on standard error."""
         for command in ([ROOT / "utils/new_recipe.sh", "recipe", "--text", "texts", *options],
                         ["recipe/run.sh", "--nj", "1", "--stop-stage", stop_stage, *run]):
             done = subprocess.run([str(part) for part in command], cwd=self.folder, capture_output=True, text=True,
@@ -83,7 +82,6 @@ def streams(recipe, name):
 
 
 def counted(stderr):
-    """What punc prepare reports for each set."""
     found, current = {}, None
     for line in stderr.splitlines():
         if match := PREPARED.match(line):
@@ -94,7 +92,7 @@ def counted(stderr):
 
 
 def check(corpus, recipe, stderr):
-    """Each text is in one set with the expected words and labels, and the printed traps of a set are right."""
+    """Each text is in one set, with the expected words and labels, and the printed counts of traps are correct."""
     found = {name: streams(recipe, name) for name in SETS}
     assert sorted(text for texts in found.values() for text in texts) == sorted(corpus.words)
     printed = counted(stderr)
@@ -125,7 +123,7 @@ def test_read_speech_with_times(make):
 
 
 def test_conversations_with_speakers(make):
-    """Texts 0 and 6, 1 and 7, … have the same speakers; a host speaks in all texts."""
+    """Texts 0 and 6, 1 and 7, … have the same guest, and a host speaks in all texts."""
     corpus = make(speakers=True)
     speakers = {name: {"host", f"guest{number % 6}"} for number, name in enumerate(corpus.words)}
     (corpus.folder / "speakers").write_text("".join(f"{name} {' '.join(who)}\n" for name, who in speakers.items()))
@@ -138,7 +136,6 @@ def test_conversations_with_speakers(make):
 
 
 def test_text_alone(make):
-    """A single text is cut."""
     corpus = make(texts=1, sentences=300)
     recipe, stderr = corpus.recipe(stop_stage=3)
     assert "1 texts: too few, so they are cut into " in stderr
@@ -147,7 +144,7 @@ def test_text_alone(make):
     assert [word for text in sorted(whole) for word in whole[text][0]] == corpus.words["t00"]
     assert [label for text in sorted(whole) for label in whole[text][1]] == corpus.labels["t00"]
     assert sum((printed[name] for name in SETS), Counter()) == corpus.traps["t00"]
-    assert "sentences of test_ref are also in train" in stderr  # there are only ten
+    assert "sentences of test_ref are also in train" in stderr  # the corpus has only ten different sentences
 
 
 def test_asr_pairs(make):
@@ -175,7 +172,7 @@ def run(*command, cwd, **env):
 
 
 def write_corpus(folder):
-    """Write texts/NAME.txt, times.ctm with long pauses after marks, and asr.ctm, where every seventh word is wrong."""
+    """Write texts/NAME.txt, times.ctm with long pauses after marks, and asr.ctm with every seventh word wrong."""
     rng = random.Random(1)
     (folder / "texts").mkdir()
     with open(folder / "times.ctm", "w") as times, open(folder / "asr.ctm", "w") as asr:
@@ -201,13 +198,12 @@ def recipe_make(corpus, recipe, *options):
 
 
 def shrink(recipe):
-    """Make the neural systems small, trained for one epoch, by editing their confs as a user may."""
+    """Make the neural systems small and train them for one epoch, by editing their conf files as a user may."""
     for conf in recipe.glob("conf/*-LSTM*.conf"):
         conf.write_text(conf.read_text() + "--epochs=1\n--hidden-dim=20\n")
 
 
 def written(recipe):
-    """Each file in data and exp with its time, without the pages of results."""
     pages = {"results", "RESULTS.md", "RESULTS.tsv", "report.html"}
     return {path: path.stat().st_mtime_ns for top in ("data", "exp") for path in (recipe / top).rglob("*")
             if path.is_file() and (path.suffix == ".png" or not pages & {*path.parts})}
@@ -218,7 +214,7 @@ def test_new_recipe_runs_from_texts_and_ctms_to_results(corpus):
     assert made.returncode == 0, made.stderr
     recipe = corpus / "a place/talks"
     shrink(recipe)
-    # path.sh puts .venv on PATH. The tutorial of docs/, which is also run, trains networks.
+    # path.sh puts .venv on PATH. Networks are trained by the tutorial in docs/, which another test runs.
     has_lmplz = bool(shutil.which("lmplz")) or (ROOT / ".venv/bin/lmplz").exists()
     system = "4-gram+DT-p" if has_lmplz else "TA-LSTM-p"
     command = recipe / "run.sh", "--nj", "1", "--systems", system
@@ -250,7 +246,7 @@ def test_new_recipe_leaves_out_systems_without_data(corpus):
     recipe = corpus / "talks"
     recipe_run = run(recipe / "run.sh", "--nj", "1", "--stop-stage", "0", cwd=recipe)
     assert f"{recipe / 'run.sh'}: no word times, so no TA-LSTM-p 4-gram+DT-p\n" in recipe_run.stderr
-    # A PATH without lmplz.
+    # A PATH without lmplz
     (corpus / "bin").mkdir()
     path = (recipe / "path.sh").read_text()
     (recipe / "path.sh").write_text(f'{path}PATH={corpus / "bin"}:$(dirname "$(command -v bash)")\n')
@@ -305,7 +301,7 @@ def test_new_recipe_ctm_with_unknown_ids(corpus):
 
 
 def test_new_recipe_in_egs_has_relative_path(corpus):
-    root = corpus / "a checkout"  # so that its path.sh has nothing to set up
+    root = corpus / "a checkout"  # path.sh has nothing to set up here
     (root / "egs").mkdir(parents=True)
     shutil.copytree(ROOT / "utils", root / "utils")
     (root / "path.sh").write_text(f'. "{ROOT}/path.sh"\n')

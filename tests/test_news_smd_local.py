@@ -117,7 +117,6 @@ def test_informal_statements():
 
 
 def corpus(place):
-    """Made-up corpora of all kinds, in the layout that the recipe reads."""
     for name in ("news_smd", "europarl", "iwslt_ted", "podcasts"):
         (place / name).mkdir(parents=True)
     colours = [a + b for a in ("red", "blue", "green", "grey", "pink") for b in "abcdefghij"]
@@ -280,7 +279,6 @@ TUNED = "cmd=true; tune conf store exp 'c1=1 c1=2'; cmd=./run.pl; sleep 0.02; "
 
 
 def tried(directory):
-    """Two finished trials of a model, of which the second is better."""
     made(directory, "conf", "store/conf")
     for choice, loss in (("c1=1", "0.3"), ("c1=2", "0.2")):
         trial = directory / "exp/tune" / choice

@@ -27,7 +27,6 @@ needs_lmplz = pytest.mark.skipif(not shutil.which("lmplz"), reason="no lmplz: ba
 
 
 def write_bigram(path, data, tokens):
-    """Estimate a bigram model by absolute discounting, without other programs."""
     first = len(tokens) - 1 - sum(token.startswith("<") and token.isupper() for token in tokens[2:])
     texts = [[len(tokens) - 1, *ngram.with_events(data.ids[b:e], data.labels[b:e], first).tolist(), 1]
              for b, e in pairwise(data.offsets.tolist())]
@@ -43,7 +42,6 @@ def write_bigram(path, data, tokens):
 
 @pytest.fixture(scope="module")
 def arpa(tmp_path_factory, toy_store):
-    """ARPA files of the toy tasks, by name."""
     place, store = tmp_path_factory.mktemp("arpa"), Store(toy_store)
     for task in ("after", "before", "pause"):
         write_bigram(place / task, store.set(f"train_{task}"), ngram.tokens_of(store.vocabulary, store.labels))
@@ -52,10 +50,9 @@ def arpa(tmp_path_factory, toy_store):
 
 @pytest.fixture(scope="module")
 def exp(tmp_path_factory, toy_store, arpa):
-    """A trained n-gram model."""
     directory = tmp_path_factory.mktemp("exp") / "ngram"
     train(toy_store, directory, "ngram", {"arpa": str(arpa / "pause")},
-          TrainingOptions(train_set="train_pause", dev_set="dev_pause", device="cuda"))  # ignored
+          TrainingOptions(train_set="train_pause", dev_set="dev_pause", device="cuda"))  # the device is ignored
     return directory
 
 
@@ -72,7 +69,7 @@ def test_ngram_learns_and_loads(task, toy_store, arpa, tmp_path):
     before = (tmp_path / "final.pt").read_bytes()
     train(toy_store, tmp_path, "ngram", options, TrainingOptions(train_set=f"train_{task}", dev_set=f"dev_{task}"))
     assert (tmp_path / "final.pt").read_bytes() == before  # a finished run does nothing
-    # Streams are independent.
+    # Each stream is decoded independently of others.
     alone = StoreSet(data.ids[200:400], None, None, ["1"], np.array([0, 200]))
     np.testing.assert_allclose(log_posteriors(model, alone), found[200:400], atol=1e-5)
 
@@ -115,7 +112,7 @@ def test_entropy_prune_leaves_out_ngrams(toy_store, arpa, tmp_path):
 
 @pytest.mark.parametrize("size", [2, 1 << 20])
 def test_write_text_replaces_reserved_tokens(size, tmp_path, monkeypatch):
-    """A line has the words and labels of a stream; words that are reserved tokens of language models are replaced."""
+    """Each line has the words and labels of a stream. Words that language models reserve are replaced."""
     vocabulary = Vocabulary(["<unk>", "</s>", "a", "<s>", "<COMMA>", "b"])
     labels = LabelSet.read(_labels(tmp_path))
     tokens = ngram.tokens_of(vocabulary, labels)
@@ -137,7 +134,7 @@ def test_punctuate_live_writes_at_stream_end(exp):
     assert [[word.rstrip(",.") for word in line.split()] for line in lines] == [["c", "a", "d"], ["b", "c"], []]
 
 
-# The decision tree.
+# The decision tree
 
 def test_leaves_match_scikit_learn():
     tree = pytest.importorskip("sklearn.tree", reason="no scikit-learn: the extra 'tree'")
@@ -174,7 +171,7 @@ def test_tree_learns_from_pauses_and_saves_language_model(exp, toy_store, tmp_pa
     assert any(0.1 < pause < 0.5 for pause in pauses)
     assert any(0.6 < pause < 0.9 for pause in pauses)
     assert list(pauses) == sorted(pauses)
-    # The first feature is UNKNOWN for an unknown pause; the posteriors are the other features.
+    # The first feature is UNKNOWN if the pause is unknown. The other features are the posteriors.
     assert ngram_dt.features(data._replace(pauses=None), model.lm)[:, 0].tolist() == [ngram_dt.UNKNOWN] * len(data.ids)
     lm_log_probs = log_posteriors(base.load(exp), data)
     np.testing.assert_allclose(ngram_dt.features(data, model.lm)[:, 1:], np.exp(lm_log_probs), atol=1e-6)
@@ -192,7 +189,7 @@ def test_tree_with_folds_reads_posteriors_by_models_that_have_not_read_the_strea
     train(toy_store, tmp_path / "dt", "ngram_dt", {"lm_model": str(tmp_path / "lm"), "folds": 2}, options)
     assert "was trained on" not in caplog.text
     counts = [base.load(tmp_path / name).arrays["counts"][0].sum() for name in ("same", "dt")]
-    assert counts[0] == counts[1]  # every slot is an example once
+    assert counts[0] == counts[1]  # each slot is an example once
     store = Store(toy_store)
     data = store.set("train_pause")
     halves = [ngram_dt.Folds(store, ["train_pause"], 2, 1, inside).set("train_pause") for inside in (True, False)]
@@ -206,7 +203,6 @@ def test_tree_with_folds_reads_posteriors_by_models_that_have_not_read_the_strea
                 np.testing.assert_array_equal(getattr(half, name)[own], getattr(data, name)[begin:end])
 
 
-# Mistakes that users can make.
 
 @pytest.mark.parametrize(("options", "message"), [
     ({"order": 0}, "order=0; give 1 or more"),
@@ -273,7 +269,7 @@ TREE = {"left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, -2, -2], "thre
     {"feature": [4, -2, -2]}, {"feature": [-1, -2, -2]}, {"counts": [[-2, 2, 0], [2, 0, 0], [0, 2, 0]]},
     {name: values[:0] for name, values in TREE.items()}])
 def test_tree_that_is_invalid_is_refused(change, exp):
-    """A node that is its own child would be an endless loop; a feature or a node out of range, a traceback."""
+    """A node that is its own child would cause an endless loop, and a feature or node out of range a traceback."""
     lm = {f"lm_model.{name}": array for name, array in base.load(exp).state_dict().items()}
 
     def load(tree):

@@ -1,4 +1,4 @@
-"""Text that is not speech: its kinds, what is removed, and that no word is lost without being counted."""
+"""Text that is not speech: its kinds, what is removed, and that each lost word is counted."""
 
 from collections import Counter
 
@@ -19,7 +19,6 @@ ALL = tuple(KINDS)
 
 
 def read(text, clean=(), format="prose", line_start=True, **options):
-    """The words, the labels and the counts of a text."""
     counts = Counter()
     reader = load_format(format)(PrepareOptions(SET, clean=clean, **options))
     passage = reader.passage(reader.said(text, counts, line_start), counts)
@@ -72,7 +71,7 @@ def test_entities_are_decoded_first():
     words, labels, counts = read("R&amp;D, &quot;so&quot;", (ENTITIES,))
     assert (words, labels) == ("r&d so", "COMMA O")
     assert counts == {f"{DECODED}entities\t&amp;": 1, f"{DECODED}entities\t&quot;": 2}
-    assert read("R&amp;D")[0] == "r&amp d"  # the count of kept entities warns of this
+    assert read("R&amp;D")[0] == "r&amp d"  # a count of kept entities warns of this
 
 
 def test_marks_after_what_is_taken_out_belong_to_the_word_before():

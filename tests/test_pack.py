@@ -1,4 +1,4 @@
-"""`punc pack`: ONNX Runtime gives the labels of every neural model, in batches, chunks and streams, without torch."""
+"""`punc pack`: with ONNX Runtime and without torch, every neural model gives the same labels in batches and streams."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def make_model(directory, name, options):
 
 @pytest.fixture(scope="module")
 def packed(tmp_path_factory):
-    """Packed models: en reads in both directions, en-live left to right; with a casing table and a card."""
+    """Packed models with a casing table and a card: `en` reads in both directions, `en-live` from left to right."""
     place = tmp_path_factory.mktemp("pack")
     (place / "casing.txt").write_text("Nato NATO\niphone iPhone\n")
     (place / "card.md").write_text("# en\n")
@@ -138,7 +138,7 @@ def test_punctuate_posteriors_and_case_rule_of_a_packed_model(packed, data, tmp_
 
 @pytest.mark.parametrize(("model", "options"), [("bi_lstm", {}), ("delay", {"delay": 2})])
 def test_transitions_of_a_model_decide_in_files_in_python_and_live(model, options, data, tmp_path):
-    """Here the transitions forbid a label twice in a row."""
+    """The transitions of this model forbid a label twice in a row."""
     size = {"embedding_dim": 8, "hidden_dim": 12, "layers": 1, "dropout": 0.0}
     exp = make_model(tmp_path / "exp", model, size | options)
     labels = LabelSet.read(exp / "labels.txt")
@@ -153,7 +153,7 @@ def test_transitions_of_a_model_decide_in_files_in_python_and_live(model, option
     in_files = [text.split() for text in texts(tmp_path / "out_packed/punct")]
     assert in_files == [text.split() for text in texts(tmp_path / "out_exp/punct")]
     assert in_files[0][:-2] == in_python[:-2]
-    assert in_python[-1] in labels.sentence_ends  # a text ends as a sentence does
+    assert in_python[-1] in labels.sentence_ends  # the end of a text is a sentence end
     assert live[-1] in labels.sentence_ends
     for found in (live, in_python, *in_files):
         assert len(set(found)) > 1
@@ -161,7 +161,7 @@ def test_transitions_of_a_model_decide_in_files_in_python_and_live(model, option
 
 
 def test_punctuate_leaves_nothing_in_the_home_of_a_user(packed, tmp_path):
-    """ONNX Runtime would store a machine identifier there for its telemetry."""
+    """ONNX Runtime would write a machine identifier for its telemetry there."""
     env = os.environ | {"HOME": str(tmp_path)}
     env.pop("ORT_DISABLE_TELEMETRY", None)
     done = subprocess.run([*PUNC, "punctuate", str(packed / "en-live"), "-"], input=b"w1 w2\n", env=env, check=True,
@@ -187,7 +187,7 @@ def test_unpack_options_that_are_not_the_model_s_are_an_error(packed, tmp_path, 
 
 @pytest.fixture(scope="module")
 def text_model(tmp_path_factory):
-    """Directory of a T-LSTM of random weights, for models that have a first stage."""
+    """The directory of a T-LSTM with random weights, which some models need as their first stage."""
     place = tmp_path_factory.mktemp("text")
     write(make("t_lstm", ""), place)
     return place
@@ -198,7 +198,7 @@ def with_pauses(name):
 
 
 def small_set(lengths):
-    """Streams of `lengths` tokens with pauses, some unknown; END within a text is read as padding at its end."""
+    """Streams of `lengths` tokens with pauses, some unknown. None ends with END, which would be read as padding."""
     data = data_of(lengths)
     data.ids[data.offsets[1:] - 1] = 5
     return data
@@ -212,7 +212,7 @@ def test_packed_model_has_the_labels_and_posteriors_of_torch(name, text_model, t
     write(made, tmp_path / "exp")
     pack(tmp_path / "exp", tmp_path / "packed")
     small = load_packed(tmp_path / "packed")
-    if name in ("blstm_crf", "ta_lstm"):  # the file lacks weights that decoding does not need
+    if name in ("blstm_crf", "ta_lstm"):  # weights that decoding does not need are not in the file
         with pytest.raises(InputError, match="its weights do not fit its model; use the model from before"):
             unpack(tmp_path / "packed")
         model = made
@@ -229,7 +229,7 @@ def test_packed_model_has_the_labels_and_posteriors_of_torch(name, text_model, t
         with pytest.raises(InputError, match="no posteriors; give --posteriors false and no --scale"):
             decode(small, data, posteriors=True)
     if small.lookahead is not None:
-        pauses = np.append(np.nan, data.pauses[:49])  # before each token
+        pauses = np.append(np.nan, data.pauses[:49])  # pauses before each token
         _, log_probs = decode(small, StoreSet(data.ids[:50], None, np.append(data.pauses[:49], np.nan), [""],
                                               np.array([0, 50])), posteriors=True)
         live = list(streaming_logits(small, zip(data.ids[:50].tolist(), pauses.tolist())))
@@ -237,7 +237,7 @@ def test_packed_model_has_the_labels_and_posteriors_of_torch(name, text_model, t
 
 
 def test_packed_weights_are_close_and_packed_again_the_same(tmp_path):
-    """A matrix of many numbers is stored as int8: the error is at most half a step, and 0 if it is packed again."""
+    """Large matrices are stored as int8. The error is at most half a step, and 0 if the model is packed again."""
     exp = make_model(tmp_path / "exp", "delay", {"embedding_dim": 80, "hidden_dim": 40, "layers": 1})
     pack(exp, tmp_path / "1")
     first, model = unpack(tmp_path / "1"), base.load(exp)
@@ -277,7 +277,7 @@ def test_load_packed_description_of_another_model_is_an_error(packed, tmp_path, 
 
 @pytest.mark.parametrize("file", ["vocab", "labels.txt", "model.onnx"])
 def test_load_packed_file_of_another_model_is_an_error(packed, tmp_path, file):
-    """The file is refused even if its checksum is right."""
+    """The file is refused even if its checksum is correct."""
     shutil.copytree(packed / "en-live", tmp_path / "m")
     text = (tmp_path / "m" / file).read_bytes()
     (tmp_path / "m" / file).write_bytes(b"no model" if file == "model.onnx" else text[:text.rindex(b"\n", 0, -1) + 1])
@@ -290,14 +290,14 @@ def test_load_packed_file_of_another_model_is_an_error(packed, tmp_path, file):
 
 @pytest.mark.parametrize("name", ["en", "en-live"])
 def test_packed_weights_of_another_shape_are_an_error(packed, tmp_path, name):
-    """ONNX Runtime detects some of these only when it computes."""
+    """ONNX Runtime notices some wrong shapes only during computation."""
     import onnx
     shutil.copytree(packed / name, tmp_path / "m")
     graph = onnx.load(tmp_path / "m/model.onnx")
     lstm = next(node for node in graph.graph.node if node.op_type == "LSTM")
     made = {output: node for node in graph.graph.node for output in node.output}
     recurrent = lstm.input[2]
-    while recurrent in made:  # through DequantizeLinear and its like
+    while recurrent in made:  # through operations such as DequantizeLinear
         recurrent = made[recurrent].input[0]
     weights = next(one for one in graph.graph.initializer if one.name == recurrent)
     array = onnx.numpy_helper.to_array(weights)

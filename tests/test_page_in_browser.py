@@ -1,6 +1,6 @@
-"""The page of `punc report` in a real browser: Debian's chromium, headless. Skipped without chromium.
+"""The page of `punc report` in a real browser, Debian's headless chromium. The tests are skipped without chromium.
 
-A script at the page's end acts like a user, and then writes the visible text into an element.
+A script at the end of the page acts like a user, and then writes the visible text into an element.
 """
 
 import html
@@ -51,7 +51,6 @@ def page(experiment, tmp_path_factory):
 
 
 def visit(page, name, act, *options, before=""):
-    """Runs `act` in a copy of the page. Returns what is visible then."""
     text = page.read_text(encoding="utf-8").replace("<title>", FIRST + "<title>", 1)
     copy = page.with_name(name)
     copy.write_text(text.replace("</body>", before + LAST.replace("%s", act) + "</body>"), encoding="utf-8")
@@ -89,7 +88,7 @@ def test_page_filters_keys_and_links(page):
     assert seen["recording"] == ["80 slots found.", 2, 6]
     assert seen["search"] == "6 slots found."
     assert seen["focus"]
-    assert seen["typed"] == -1  # n in a field is a letter
+    assert seen["typed"] == -1  # in a text field, n is a letter
     assert (seen["spoken"][0:2], seen["wrong"]) == (" [", 6)
     assert seen["link"] == ["test_ref", "B", "rec02", "error"]
     first, direction, second = seen["sorted"]

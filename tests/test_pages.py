@@ -1,4 +1,4 @@
-"""Page data and result pages: read back, rendered and published; committed pages follow from their tables."""
+"""Page data and result pages are read back, rendered and published, and committed pages follow from their tables."""
 
 import re
 import shutil
@@ -49,7 +49,6 @@ def test_read_page_data_missing_table_raises(tmp_path, data):
 
 
 def test_published_f1_is_the_harmonic_mean_of_p_and_r(pytestconfig):
-    """F1 is the harmonic mean of P and R in every published row that has all three, within rounding."""
     paths = list(pytestconfig.rootpath.glob("egs/*/conf/published.tsv"))
     assert paths
     for path in paths:
@@ -57,7 +56,7 @@ def test_published_f1_is_the_harmonic_mean_of_p_and_r(pytestconfig):
         for (system, set, metric), f1 in of.items():
             p, r = (of.get((system, set, metric.replace(".F1", part))) for part in (".P", ".R"))
             if metric.endswith(".F1") and p and r:
-                # A paper that gives whole percents rounds P, R and F1 by up to a half each.
+                # If a paper gives whole percentages, P, R and F1 are each off by up to one half.
                 rounding = 1.0 if f1 % 1 == p % 1 == r % 1 == 0 else 0.16
                 assert f1 == pytest.approx(2 * p * r / (p + r), abs=rounding), (system, set, metric)
 
@@ -115,7 +114,7 @@ SIGNATURE = "labels:O+COMMA|slots:10"
 
 
 def page_data():
-    """Two systems on two sets, a third on one of them; a paired test; the training of two."""
+    """Systems A and B on ref and asr, C on asr, a paired test of A and B, and the costs of training both."""
     values = {("A", "ref"): 61.26, ("B", "ref"): 40.04, ("A", "asr"): 55.8, ("B", "asr"): 55.84, ("C", "asr"): NAN}
     metrics = {key: {"COMMA.P": Interval(value, NAN, NAN), "COMMA.R": Interval(50, 40, 60),
                      "COMMA.F1": Interval(value, value - 5, value + 5), "overall.F1": Interval(value, 1, 99),
@@ -130,7 +129,6 @@ PUBLISHED = [Published("A", "ref", "overall.F1", 58, "X 2001"), Published("D", "
 
 
 def cells(text, row):
-    """The cells of the first table row whose first cell is `row`."""
     line = next(line for line in text.splitlines() if line.startswith(f"| {row} |"))
     return [cell.strip() for cell in line.strip("|").split("|")]
 
@@ -167,7 +165,7 @@ def test_render_set_page():
 
 
 def test_render_set_page_shows_each_run_of_several():
-    """Each run is shown because a mean can hide that there are two kinds of runs."""
+    """Each run is shown, because a mean can hide that there are two kinds of runs."""
     data = page_data()
     for name, value in (("A.seed2", 40.0), ("A.seed3", NAN)):
         data.metrics[name, "ref"] = dict.fromkeys(data.metrics["A", "ref"], Interval(value, NAN, NAN))
@@ -191,7 +189,7 @@ def test_render_wrong_settings_raises(settings, message):
 
 
 def findings_data():
-    """T-X with three seeds, and Y; Y is also on asr. Tests of T-X − Y."""
+    """A page with T-X (three seeds) and Y on ref, Y also on asr, and tests of T-X against Y."""
     values = {("T-X", "ref"): 60.0, ("T-X.seed2", "ref"): 62.0, ("T-X.seed3", "ref"): 61.0, ("Y", "ref"): 59.2,
               ("Y", "asr"): 4.26}
     metrics = {key: {"COMMA.F1": Interval(NAN, NAN, NAN), "overall.F1": Interval(value, 0, 0),
@@ -215,8 +213,8 @@ def fill(text, declared=("4-gram", "test2011")):
      "T-X, Y: +1.8, −1.8, −3.8"),
     ("T-X, Y: {T-X > Y ref overall.F1}, {Y < published Y ref Err}",
      "T-X, Y: 61.0 against 59.2 (p < 0.0001), 5.9 against 9.7"),
-    ('T-X, Y, W (our marks): {T-X > Y published "W (our marks)" ref Err}', ""),  # not significant, and left out
-    ("T-X, Y: {Y < T-X published Y ref overall.F1}", None),  # nothing published
+    ('T-X, Y, W (our marks): {T-X > Y published "W (our marks)" ref Err}', ""),  # not significant, so left out
+    ("T-X, Y: {Y < T-X published Y ref overall.F1}", None),  # there is no published figure
     ("T-X, Y: {p Y T-X ref Err}", "T-X, Y: p = 0.2089"),
     ("T-X, Y: {tests Y T-X ref}", "T-X, Y: overall F1 −1.5 (p < 0.0001), Err −0.1 (p = 0.2089)"),
     ("T-X has F1s of 2001 on `1,760 words` of test2011, as 4-gram, Earnings-21 and `--rate 3`.",
@@ -272,7 +270,7 @@ def test_finding_that_the_page_does_not_bear_out_is_left_out(finding, why, caplo
 
 
 def conf_of(page):
-    """The conf file of a committed page: that of its recipe, or of its variant."""
+    """The conf file of a committed page, in its recipe or in the recipe's variant."""
     recipe = recipe_of(page)
     if variant := page.relative_to(recipe).parent.name:
         return recipe / f"conf/results-{variant}.conf"
@@ -326,7 +324,6 @@ def test_committed_page_has_no_targets_and_no_diary(page):
 
 
 def page_of(page):
-    """The options of a committed page, its data and its published figures."""
     options = results.parser().parse(["--config", str(conf_of(page)), "--render", "true", str(page.parent)])
     published = page_data_module.read_published(recipe_of(page) / options.published) if options.published else []
     return options, read_page_data(page.parent), published
@@ -334,7 +331,8 @@ def page_of(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_committed_findings_follow_their_cells(page):
-    """If a cell changes, so do the findings. A typed figure, or a reference to a missing cell, is an error."""
+    """The findings change with each cell that they use. A typed figure, or a reference to a missing cell, is an
+    error."""
     options, data, published = page_of(page)
     text = (recipe_of(page) / options.findings).read_text(encoding="utf-8")
     declared = {*options.systems.split(), *options.sets.split()}
@@ -359,7 +357,7 @@ def test_committed_findings_follow_their_cells(page):
 
 
 def readme_rows():
-    """The rows of the table of results in README.md: path of the page, metric, sets, and four columns of figures."""
+    """Yields the rows of the table of results in README.md: page, metric, sets, and four columns of figures."""
     table = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Results\n")[2].partition("\n## ")[0]
     for line in table.splitlines():
         if line.startswith("| ["):
@@ -374,8 +372,7 @@ def test_readme_table_has_every_published_recipe():
 
 
 def expected(entry, kind, metric, sets, data, published):
-    """Returns an entry of the table in README.md, `NAME FIGURE / FIGURE`, made from the cells; – if a paper has no such
-    figure."""
+    """An entry of README's table, `NAME FIGURE / FIGURE`, made from the cells. A figure that a paper lacks is `–`."""
     name = re.fullmatch(r"(.+?) [\d.]+(?: .*)?", entry)[1]
     figures = []
     for one in sets:

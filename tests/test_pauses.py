@@ -1,4 +1,5 @@
-"""Pauses: closed forms from synthetic times, timed and untimed words, Kaldi's bytes, the command; numbers by id."""
+"""Pauses from word times: closed forms, words without times, channels, quartiles by label, and the command `punc
+pauses`."""
 
 import os
 from collections import Counter
@@ -20,7 +21,7 @@ NAN = np.nan
 
 
 def timing(words: str, times: str, end: float | None = None) -> Timing:
-    """Words and their `begin-end` times."""
+    """A Timing with these words and their `begin-end` times."""
     rows = []
     for word, time in zip(words.split(), times.split(), strict=True):
         begin, stop = map(float, time.split("-"))
@@ -37,13 +38,12 @@ def pauses_of(utterances, of, channels=(), counts=None) -> list[np.ndarray]:
 
 
 def one_stream(words: str, of: Timing, **options) -> np.ndarray:
-    """The pauses of one utterance whose words' times are `of`."""
     return pauses_of([Utterance("u", "s", words.split())], sources(s=of), **options)[0]
 
 
 @given(st.lists(st.tuples(st.integers(0, 3000), st.integers(1, 3000)), min_size=1, max_size=50))
 def test_slot_pauses_closed_form(gaps_and_durations):
-    """The pauses of words with given gaps in milliseconds are exactly these gaps."""
+    """Words with given gaps (in milliseconds) between them have exactly these gaps as their pauses."""
     rows, time = [], 0
     for gap, duration in gaps_and_durations:
         rows.append(((time + gap) / 1000, (time + gap + duration) / 1000))
@@ -85,7 +85,7 @@ def test_stream_pauses_untimed_word_hides_two_slots():
 
 
 def test_stream_pauses_subtract_extra_words():
-    """we [0.5 s] um (1 s) [0.25 s] go: 0.75 s of silence, though 1.75 s lie between."""
+    """we [0.5 s] um (1 s) [0.25 s] go: there are 1.75 s between `we` and `go`, but only 0.75 s of silence."""
     assert_array_equal(one_stream("we go", timing("we um go", "0-1 1.5-2.5 2.75-3")), np.float32([0.75, NAN]))
 
 
@@ -95,7 +95,7 @@ def test_stream_pauses_substituted_words():
 
 
 def segments(utterances, *times):
-    """The utterances of a recording, with begin and end of each."""
+    """Utterances of one recording, each with its begin and end."""
     return [utterance._replace(stream="rec", times=one) for utterance, one in zip(utterances, times)]
 
 
@@ -111,13 +111,13 @@ def test_stream_pauses_across_utterances():
 def test_stream_pauses_of_utterances_with_segments():
     of = sources(s_1=timing("a b", "0-1 1.5-2"), s_2=timing("c d", "0.25-1 1-2"))
     pauses = pauses_of(segments(UTTERANCES, (10, 12), (15, 17)), of)
-    assert_array_equal(pauses, np.float32([[0.5, 3.25], [0, NAN]]))  # 15.25 - 12
+    assert_array_equal(pauses, np.float32([[0.5, 3.25], [0, NAN]]))  # 15 + 0.25 - 12
 
 
 def test_stream_pauses_of_utterances_without_segments():
     of = sources(s_1=timing("a b", "0-1 1.5-2", end=2.5), s_2=timing("c d", "0.25-1 1-2"))
     assert_array_equal(pauses_of(UTTERANCES, of), np.float32([[0.5, NAN], [0, NAN]]))
-    assert_array_equal(pauses_of(UTTERANCES[:1], of), np.float32([[0.5, 0.5]]))  # it is the whole stream
+    assert_array_equal(pauses_of(UTTERANCES[:1], of), np.float32([[0.5, 0.5]]))  # the utterance is the whole stream
 
 
 def test_stream_pauses_overlapping_utterances():
@@ -205,7 +205,6 @@ def test_pauses_by_label():
 
 @pytest.fixture
 def data(tmp_path):
-    """A data directory of two utterances of one recording."""
     path = tmp_path / "data"
     path.mkdir()
     for name, content in {
@@ -240,7 +239,7 @@ def test_command_with_a_ctm(data, tmp_path, capsys, content):
 
 
 def test_command_prints_wer_of_the_times(data, tmp_path, capsys):
-    """Of four words one is substituted and one missing, and one word is inserted."""
+    """Of four words, one is substituted and one is missing. Another word is inserted."""
     (tmp_path / "ctm").write_text("rec 1 1.0 0.5 so\nrec 1 1.5 0.5 for\nrec 1 2.5 0.2 uh\nrec 1 2.8 0.2 er\n"
                                   "rec 1 4.75 0.5 good\n")
     assert main(["pauses", str(data), str(tmp_path / "ctm")]) == 0

@@ -1,4 +1,4 @@
-"""Figures: what is drawn; pictures are complete, or one line says why there is none; SVG inside a page."""
+"""Figures: what is drawn, complete pictures, one line if there is no picture, and SVG inside a page."""
 
 import re
 import subprocess
@@ -21,7 +21,6 @@ LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\n"
 
 @pytest.fixture
 def data(tmp_path):
-    """A data directory of two utterances, and the output of a system for it: exp/decode."""
     utterances = [Utterance("a-1", "a", ["so", "it", "is"], ["O", "COMMA", "PERIOD"], np.array([0, 0.2, np.nan], "f")),
                   Utterance("a-2", "a", ["no"], ["PERIOD"], np.array([2.5], "f"))]
     write_data_dir(tmp_path / "data", utterances)
@@ -79,7 +78,6 @@ ROWS = [Utterance("a-1", "a", [*"wxyz"], ["O", "COMMA", "O", "O"]), Utterance("a
 
 @pytest.fixture
 def labelled(tmp_path, monkeypatch):
-    """`data`, a directory without pauses, and labels.txt."""
     monkeypatch.chdir(tmp_path)
     write_data_dir(tmp_path / "data", ROWS)
     (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n")
@@ -133,7 +131,7 @@ def test_draw_is_svg_with_its_texts(titles, settings):
 
 
 def test_figure_of_the_table_in_readme(tmp_path):
-    """Both themes have each row of README's table, whose systems, metrics and sets exist."""
+    """For both themes, the figure has each row of README's table, whose systems, metrics and sets exist."""
     root = Path(__file__).parents[1]
     done = subprocess.run([sys.executable, root / "utils/plot_readme.py", root / "README.md", tmp_path],
                           capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""punc in another Kaldi recipe: one link and one line, in a directory like those of Kaldi's recipes."""
+"""punc in another Kaldi recipe needs one link and one line. The directory here is like those of Kaldi's recipes."""
 
 import os
 import re
@@ -18,12 +18,11 @@ ROOT = Path(__file__).parents[1]
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . !\nQUESTION w? ?\n"
 WORDS = ["so", "this", "is", "it", "well", "then", "who", "are", "you", "i", "am", "here", "now", "and", "there", "yes"]
 SEGMENTS = {"ann-r1-1": ("r1", 0.5, 6.0), "ann-r1-3": ("r1", 12.0, 15.0), "bob-r1-2": ("r1", 6.5, 11.5),
-            "bob-r2-1": ("r2", 1.0, 9.0), "cat-r3-1": ("r3", 0.0, 4.0)}  # the last one has no words
+            "bob-r2-1": ("r2", 1.0, 9.0), "cat-r3-1": ("r3", 0.0, 4.0)}  # the last utterance has no words
 
 
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory):
-    """A model of random weights that reads pauses and chooses every label sometimes."""
     place = tmp_path_factory.mktemp("punc-model")
     (place / "labels.txt").write_text(LABELS)
     vocabulary, labels = Vocabulary(["<unk>", "</s>", *WORDS]), LabelSet.read(place / "labels.txt")
@@ -36,14 +35,14 @@ def unpacked(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def model(unpacked, tmp_path_factory):
-    """The same model, packed, with which commands start faster."""
+    """The same model, packed, so that commands start faster."""
     place = tmp_path_factory.mktemp("packed") / "model"
     pack(unpacked, place)
     return place
 
 
 def said():
-    """(utterance, channel, begin in it, duration, word, confidence) of all words, as in ASR output."""
+    """Yields (utterance, channel, begin in the utterance, duration, word, confidence) of each word of the output."""
     for k, utterance in enumerate(list(SEGMENTS)[:4]):
         at = 0.1
         for i in range(8 if utterance != "ann-r1-3" else 5):
@@ -53,7 +52,7 @@ def said():
 
 @pytest.fixture
 def recipe(tmp_path, model):
-    """A recipe's directory with the link, data/test and exp; punc is not on PATH."""
+    """A recipe's directory with the link, data/test and exp. punc is not on PATH."""
     recipe = tmp_path / "lab/s5"
     (recipe / "data/test").mkdir(parents=True)
     (tmp_path / "lab/model").symlink_to(model)
@@ -80,7 +79,7 @@ def recipe(tmp_path, model):
 
 
 def documented(start):
-    """The one line of code in the page that begins with `start`, with paths that exist."""
+    """The only line of code in the page that begins with `start`, with existing paths."""
     page = (ROOT / "docs/plug-into-kaldi.md").read_text()
     found = [line for block in re.findall(r"```sh\n(.*?)```", page, re.S) for line in block.splitlines()
              if line.startswith(start)]
@@ -89,7 +88,6 @@ def documented(start):
 
 
 def line(recipe, command, **env):
-    """Run one line of the recipe's run.sh."""
     environment = {name: value for name, value in os.environ.items() if name not in ("PUNC_ROOT", "VIRTUAL_ENV")}
     environment["PATH"] = ":".join(part for part in os.environ["PATH"].split(":") if str(ROOT) not in part)
     script = f'decode_cmd="run.pl --mem 2G"\n{command}\n'
@@ -102,7 +100,6 @@ def plain(text):
 
 
 def words_of(path):
-    """The words in a file of subtitles or paragraphs, without marks and the names of speakers."""
     text = path.read_text().replace("WEBVTT", "")
     return plain(re.sub(r"(?m)^(\d+|.* --> .*)$|^<v \w+>|^\w+: ", "", text))
 
@@ -112,12 +109,11 @@ def files(place):
 
 
 def outputs(place):
-    """The files of a directory, except logs and the list of files."""
     return {name: content for name, content in files(place).items() if not name.startswith(("log/", ".written"))}
 
 
 def test_plugin_ctm_of_recordings(recipe, unpacked):
-    """With a model that is not packed, so words stay in lower case."""
+    """The model is not packed, so words stay in lower case."""
     (recipe.parent / "model").unlink()
     (recipe.parent / "model").symlink_to(unpacked)
     ctm = recipe / "exp/tri3/decode_test/score_10/test.ctm"
@@ -127,7 +123,7 @@ def test_plugin_ctm_of_recordings(recipe, unpacked):
     out = recipe / "transcripts/test"
     assert set(outputs(out)) == {"text", "ctm", *(f"{kind}/{r}.{kind}" for kind in ("srt", "vtt", "txt")
                                                   for r in ("r1", "r2", "r3"))}
-    # The CTM's lines change only by marks.
+    # Only marks are added to the lines of the CTM.
     before, after = ctm.read_text().splitlines(), (out / "ctm").read_text().splitlines()
     assert [re.sub(r"[,.?](?= )", "", row[10:]) for row in after] == [row[10:] for row in before]
     assert re.findall(r"\w[,.?] ", "\n".join(after)), "a test without marks tests nothing"
@@ -153,7 +149,7 @@ def test_plugin_decode_directory(recipe):
     assert result.returncode == 0
     assert result.stderr == "exp/tri3/decode_test/score_10/test.ctm\ntranscripts/test: ctm srt text txt vtt\n"
     assert {row.split()[4][-1] for row in (out / "ctm").read_text().splitlines()} == {"."}
-    assert len((out / "ctm").read_text().splitlines()) == 29  # score_9 has fewer
+    assert len((out / "ctm").read_text().splitlines()) == 29  # score_9 has fewer words
     (recipe / "exp/tri3/decode_test/scoring_kaldi/best_wer").unlink()
     before = outputs(out)
     result = line(recipe, command)
@@ -181,7 +177,7 @@ def test_plugin_text_with_the_run_pl_of_the_recipe(recipe):
     text = (out / "text").read_text()
     assert [row.split()[0] for row in text.splitlines()] == list(SEGMENTS)
     assert plain(text.replace("-", "")) == plain((recipe / "data/test/text").read_text().replace("-", ""))
-    # No word is in the vocabulary, and a warning says so.
+    # A warning says that no word is in the vocabulary.
     assert "10 of 10 words are unknown to the model" in result.stderr
     result = line(recipe, command.replace('"$decode_cmd"', "no.pl"))
     assert (result.returncode, result.stderr) == (
@@ -189,7 +185,7 @@ def test_plugin_text_with_the_run_pl_of_the_recipe(recipe):
 
 
 def test_plugin_names_that_a_shell_reads(recipe):
-    """Paths as $cmd gets them, with characters that bash, run.pl and punc's options could misread."""
+    """The paths have characters that bash, run.pl and punc's options could misread if $cmd passed them on wrongly."""
     name = """b c'"&(;|\\JOB$(touch ran)`touch ran`~*é"""
     data, ctm, model, out = f"data/{name}", f"-{name}", f"~{name}", f"-o {name}"
     (recipe / "data/test").rename(recipe / data)

@@ -1,4 +1,4 @@
-"""The device by its name, with and without GPUs; bfloat16; freed memory; products by oneDNN."""
+"""Devices by name, with and without GPUs, bfloat16, memory that is given back, and products by oneDNN."""
 
 import contextlib
 import subprocess
@@ -16,7 +16,6 @@ from punc.base.products import LEAST, fast_products
 
 @pytest.fixture
 def gpus(monkeypatch):
-    """Sets how many GPUs PyTorch sees."""
     def see(count):
         monkeypatch.setattr("punc.base.processor.built_for_cpu", lambda: False)
         monkeypatch.setattr(torch.cuda, "is_available", lambda: count > 0)
@@ -84,7 +83,7 @@ def test_has_bfloat16_false_if_pytorch_fails(monkeypatch):
     assert not has_bfloat16()
 
 
-# The memory is taken in bytes objects, not arrays, because NumPy asks for huge pages if it can.
+# Uses bytes objects and not arrays, because NumPy asks for huge pages if it can.
 TAKE = """
 import resource
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -96,7 +95,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 
 def faults(first):
-    """Pages that the system handed out to a process that takes and frees 64 MB twenty times."""
+    """The page faults of a process that takes and frees 64 MB twenty times."""
     run = [sys.executable, "-c", f"{first}\n{TAKE}"]
     return int(subprocess.run(run, capture_output=True, text=True, check=True).stdout)
 
@@ -108,7 +107,7 @@ def test_keep_freed_memory_second_large_array_costs_no_pages():
 
 
 def test_give_back_freed_memory_takes_less_memory():
-    """The process keeps freed small blocks below a block in use until it gives them back."""
+    """Small freed blocks below a block in use are kept by the process until it gives them back."""
     code = """
 import ctypes, os
 from punc.base.processor import give_back_freed_memory
@@ -133,7 +132,7 @@ needs_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reas
 
 @pytest.fixture
 def products_by_onednn(monkeypatch):
-    """Uses oneDNN as on a processor where it is faster. Returns a list that gets the sizes of all inputs to oneDNN."""
+    """Uses oneDNN as on a processor where it is faster. Returns a list that gets the sizes of all its inputs."""
     monkeypatch.setattr(products, "_is_faster", lambda: True)
     sizes, to_mkldnn = [], torch.Tensor.to_mkldnn
 
@@ -146,7 +145,7 @@ def products_by_onednn(monkeypatch):
 
 
 def large(*shape, size=1024):
-    """Inputs of this shape plus a last dimension, and a layer for them with LEAST multiplications."""
+    """Inputs of this shape plus a last dimension, and a layer for which they need at least LEAST multiplications."""
     torch.manual_seed(0)
     inputs = torch.randn(*shape, size)
     return inputs, nn.Linear(size, LEAST // inputs.numel() + 1)

@@ -1,4 +1,5 @@
-"""Projection of directories: streams aligned as a whole, cut back into utterances; copied files; bad input."""
+"""Projection of directories: streams are aligned as a whole and cut back into utterances; copied files; invalid
+input."""
 
 import numpy as np
 import pytest
@@ -42,7 +43,7 @@ def punct(path):
 
 def test_project_aligns_streams_and_cuts_back(directories, labels):
     done = project(*directories, labels)
-    # a: "the" inserted, "um" and "did" deleted. Its 6 marks: . , . ? , . and b's , .
+    # In a, "the" is inserted, and "um" and "did" are deleted. The marks of a are `. , . ? , .`, and those of b `, .`.
     assert punct(directories[2]) == {"a-1": "O O", "a-2": "O O PERIOD PERIOD QUESTION COMMA",
                                      "a-3": "PERIOD", "b-1": "PERIOD"}
     assert done == Projection(streams=2, words=12, errors=4, marks=8, moved=2, merged=1, lost=1)
@@ -96,7 +97,7 @@ def test_project_labels_of_another_set_raises(directories, labels):
 
 
 def test_project_recordings_in_time_order(tmp_path, labels):
-    """With segments a stream is a recording; each utterance gets its own labels, also if ids have another order."""
+    """With segments, a stream is a recording. Each utterance gets its own labels, even if ids are in another order."""
     write_data_dir(tmp_path / "ref", [utterance("a-1", "one, two. three? four.")])
     write_data_dir(tmp_path / "hyp", [utterance("x-1", "three four", False), utterance("x-2", "one two", False)])
     (tmp_path / "hyp" / "segments").write_text("x-1 a 5.0 9.0\nx-2 a 0.0 5.0\n")

@@ -1,4 +1,4 @@
-"""Prose to words and labels and back: tokens, clitics, capitals, casing, and characters as tokens."""
+"""Prose is read as words and labels, and written again: tokens, clitics, capitals, casing, and characters as tokens."""
 
 import io
 import sys
@@ -32,7 +32,7 @@ def clitics(tmp_path):
 
 
 @pytest.mark.parametrize(("token", "lead", "words", "labels"), [
-    # token, label for the word before, words, their labels
+    # The columns: token, label for the word before it, words, their labels.
     ("word", "", "word", "O"),
     ("Word,", "", "word", "COMMA"),
     ("end.", "", "end", "PERIOD"),
@@ -172,7 +172,7 @@ def test_longest_mark_is_read():
 
 
 def test_mark_that_is_a_letter_is_not_read_in_words(clitics):
-    """Such a mark is also not read in place of a hyphen or between the parts of a word."""
+    """Such a mark is not read within a word, in place of a hyphen, or between the parts of a word."""
     labels = LabelSet((Label("O", "w"), Label("EX", "wX", ("X",))))
     for reader in (TextReader(labels), TextReader(labels, lowercase=False), TextReader(labels, clitics=clitics)):
         for token in ("MaX", "MaX-", "-MaX", "DOXn't", "n't"):
@@ -195,7 +195,7 @@ def test_token_any_text_gives_words_and_a_label_each(text):
 @given(st.text(st.sampled_from("abÉßǅİʼ’́ 日.,:;?!-…0"), min_size=1, max_size=4).filter(lambda text: " " not in text),
        st.sampled_from([CHE, CASED]), st.booleans())
 def test_token_of_letters_and_a_mark_is_read_as_any_other(token, labels, lowercase):
-    """A quote before the token is dropped, but keeps it from the fast path for letters and a mark."""
+    """The quote is dropped, but because of it, the token is not read by the fast path for letters and a mark."""
     reader = TextReader(labels, lowercase)
     assert reader.token(token)[1:] == reader.token("“" + token)[1:]
 
@@ -227,7 +227,6 @@ NAMES = {"": "O", '"': "QUOTATION", ",": "COMMA", ".": "PERIOD", "?": "QUESTIONM
 
 
 def labelled(text):
-    """Words and names of labels of a text in which marks only follow words."""
     words, names = [], []
     for token in text.split():
         word = token.rstrip('",.?')
@@ -238,7 +237,6 @@ def labelled(text):
 
 
 def prose(*utterances, **options):
-    """The lines written for utterances, (stream, text) each."""
     file = io.BytesIO()
     writer = ProseWriter(file, LABELS, **options)
     for number, (stream, text) in enumerate(utterances):
@@ -288,7 +286,7 @@ def test_prose_writer_casing_and_clitics(text, expected):
 @pytest.mark.parametrize("text", ["I", "USA", "1996 3.5", "x" * 500, "don't don’t donʼt don＇t",
                                   "no capital, here. none", "ÇA Ça ß"])
 def test_prose_writer_odd_words_round_trip(text):
-    """Prose that is read and written again changes only in capitals inside words, and in typographic apostrophes."""
+    """Prose that is read and written changes only in capitals inside words, and in typographic apostrophes."""
     parts = [TextReader(LABELS).token(token) for token in text.split()]
     file = io.BytesIO()
     writer = ProseWriter(file, LABELS)
@@ -316,11 +314,11 @@ def data(path, *texts):
 
 @pytest.mark.parametrize(("texts", "table"), [
     (["NATO and NATO met McDonald. McDonald left."], {"Mcdonald": "McDonald", "Nato": "NATO"}),
-    (["The US let us go. Us US, US", "us us us us"], {}),  # another word is more frequent
+    (["The US let us go. Us US, US", "us us us us"], {}),  # `us` is more frequent than `US`
     (["my iPhone, an iPhone an iphone"], {"iphone": "iPhone"}),
-    (["a McX here"], {}),  # once
-    (["THE the The THE The x"], {}),  # as often as the plain form
-    (["I see a B here. A b I"], {}),  # words of one letter
+    (["a McX here"], {}),  # it occurs only once
+    (["THE the The THE The x"], {}),  # not more frequent than `The`
+    (["I see a B here. A b I"], {}),  # words of one letter are not learned
     (["no capital in this text", "none in this one"], {}),
     (["ALL ARE CAPITALS HERE", "ALL ARE CAPITALS HERE", "1996 2.5 ALL ALL"], {}),
     (["don't Don't DON'T DON'T DON'T DON'T O'Neill O'Neill"], {"Don't": "DON'T", "O'neill": "O'Neill"}),
@@ -352,7 +350,7 @@ def test_learn_needs_labels_of_the_set(tmp_path):
 @pytest.mark.parametrize(("word", "name", "text"), [
     ("nato", "CAP", "NATO"), ("nato", "CAP_PERIOD", "NATO."), ("nato", "O", "nato"),
     ("us", "O", "us"), ("us", "CAP", "US"),
-    ("iphone", "O", "iPhone"), ("iphone", "PERIOD", "iPhone."), ("iphone", "CAP_PERIOD", "iPhone."),  # no label
+    ("iphone", "O", "iPhone"), ("iphone", "PERIOD", "iPhone."), ("iphone", "CAP_PERIOD", "iPhone."),  # any label
     ("other", "CAP", "Other"), ("IPHONE", "O", "IPHONE")])
 def test_casing_writes_words_with_the_capitals_of_the_table(word, name, text):
     casing = Casing(CAPITALS, {"Nato": "NATO", "Us": "US", "iphone": "iPhone"})
@@ -452,7 +450,7 @@ def test_write_changes_marks_only(text, rng):
     split = reader.split(text)
     output = reader.write(split, [rng.choice(CHARS.names) for _ in split.tokens])
     assert [c for c in output if c not in DROPPED] == [c for c in text if c not in DROPPED]
-    # A mark stays only inside a token, between two letters or two digits; with no label, nothing is added.
+    # Without labels, nothing is added, and marks remain only inside a token, between two letters or two digits.
     bare = reader.write(split, ["N"] * len(split.tokens))
     assert sum(c in DROPPED for c in bare) == sum(c in DROPPED for token in split.tokens for c in token)
     assert all(c not in DROPPED for token in split.tokens if len(token) < 3 for c in token)
@@ -461,7 +459,7 @@ def test_write_changes_marks_only(text, rng):
 
 @given(st.lists(st.tuples(st.sampled_from([*"あ漢ｱ「𠮷", "ABC", "12"]), st.sampled_from(CHARS.names))))
 def test_write_then_split_round_trip(pairs):
-    """Texts in which no two words or numbers touch: these would be one token."""
+    """A mark follows each `ABC` and `12`, because two of them without a mark between them would be one token."""
     pairs = [(token, label if token not in ("ABC", "12") else "P") for token, label in pairs]
     reader = CharacterReader(CHARS)
     split = reader.split("".join(token + CHARS[CHARS.index(label)].mark for token, label in pairs))

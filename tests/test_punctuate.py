@@ -1,4 +1,4 @@
-"""Punctuating data directories: labels, files, options, and errors that leave the output unchanged."""
+"""Punctuating data directories: labels, written files, options, and errors that leave the output unchanged."""
 
 import os
 import shutil
@@ -45,7 +45,7 @@ def exp(tmp_path_factory):
 
 
 def utterances(lengths, pauses=False, seed=0):
-    """Streams a, b, … with utterances of these lengths; the model does not know one word in ten."""
+    """Yields utterances of streams a, b, … with these lengths. About one word in ten is unknown to the model."""
     random = np.random.default_rng(seed)
     for stream, of_stream in zip("abcdef", lengths):
         for i, n in enumerate(of_stream):
@@ -69,7 +69,6 @@ def run(*arguments):
 
 
 def streams_in_one_go(exp, data, scale=None):
-    """The label names of each stream, decoded in one go."""
     model, labels = load(exp), {}
     for stream, of_stream in DataDir(data).streams():
         ids = model.vocabulary.ids([word for u in of_stream for word in u.words])
@@ -139,7 +138,7 @@ def test_punctuate_characters_and_subwords_with_any_cuts(learned, tmp_path, monk
     assert (tmp_path / "whole/text").read_bytes() == (data / "text").read_bytes()
     matrices = kaldiio.load_scp(str(tmp_path / "whole/post.scp"))
     assert sum(len(matrices[u.id]) for u in DataDir(data).utterances()) == 600
-    # Short utterances, so that the stream can be cut.
+    # The utterances are short, so that the stream can be cut.
     words = [word for u in DataDir(data).utterances() for word in u.words]
     write_data_dir(tmp_path / "cut", [Utterance(f"a-{i:04d}", "a", words[i:i + 7]) for i in range(0, 600, 7)])
     run("--chunk-size=0", exp, tmp_path / "cut", tmp_path / "one")
@@ -152,7 +151,7 @@ def test_punctuate_characters_and_subwords_with_any_cuts(learned, tmp_path, monk
 
 
 def test_punctuate_words_of_several_tokens_as_they_come(learned, tmp_path):
-    """A stream of text gets the labels of a data directory."""
+    """The stream of text gets the same labels as the data directory."""
     exp, _ = learned
     words = np.random.default_rng(4).choice(["abc", "ha", "defgh", "b"], 60).tolist()
     write_data_dir(tmp_path / "data", [Utterance("a", "a", words)])
@@ -187,7 +186,7 @@ def test_punctuate_pauses_are_read_and_kept(tmp_path):
     assert str(tmp_path / "out" / "pauses.ark") in (tmp_path / "out" / "pauses.scp").read_text()
     for name in ("pauses.scp", "pauses.ark"):
         (data / name).unlink()
-    run(exp, data, tmp_path / "out")  # now without pauses: OUT-DIR must not keep any
+    run(exp, data, tmp_path / "out")  # without pauses, so OUT-DIR must not keep the old ones
     assert not (tmp_path / "out" / "pauses.scp").exists()
     assert labels_of(tmp_path / "out") == streams_in_one_go(exp, data)
 
@@ -247,7 +246,7 @@ CASED = "O w\nCAP W\nPERIOD w. .\nCAPPERIOD W. .\n"
 
 
 def disagreeing(labels):
-    """The words without a capital that begin the text or follow a period."""
+    """The indices of words without a capital that begin the text or follow a period."""
     return [i for i, (before, label) in enumerate(pairwise(["PERIOD", *labels]))
             if "PERIOD" in before and "CAP" not in label]
 

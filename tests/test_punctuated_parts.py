@@ -1,4 +1,5 @@
-"""Data directories punctuated in jobs: the same bytes for any number of jobs; missing and wrong parts."""
+"""Data directories punctuated in jobs have the same bytes for any number of jobs. Missing and wrong parts are
+refused."""
 
 import os
 import shutil
@@ -15,11 +16,11 @@ from punc.decoding import spans
 from punc.decoding.pack import pack
 
 WORDS = [f"w{i}" for i in range(20)]
-GROUP = 60  # tokens decoded at a time: small, so that there is something to share
+GROUP = 60  # tokens decoded at a time: few, so that there is something to share
 OPTIONS = ["--nj=1", "--chunk-size=16", "--context=8"]
-# Utterances of each stream; c is longer than a group.
+# The numbers of words of each stream's utterances. Stream c is longer than a group.
 LENGTHS = {"a": [7, 0, 30, 12], "b": [25], "c": [40] * 5, "d": [3] * 9, "e": [18, 22, 9], "f": [0, 50], "g": [33] * 3}
-# The punc command, with small groups; the file `kill` names a job that is killed while it decodes.
+# The punc command with small groups. The file `kill` names a job that is killed while it decodes.
 PROGRAM = f"""
 import os, signal, sys
 from punc.bin.main import main
@@ -39,7 +40,7 @@ def model(request, tmp_path_factory):
 
 
 def make_data(path, kind):
-    """A data directory: plain; with pauses and a CTM; or with segments that are not in the order of the lines."""
+    """The kind is plain, with pauses and a CTM, or with segments whose order is not that of the lines."""
     random = np.random.default_rng(3)
     words = [*WORDS, "new"]
     found = [Utterance(f"{stream}-{i:02}", stream, [words[k] for k in random.integers(0, 21, n)], None,
@@ -75,7 +76,7 @@ def make_parts(model, data, place, jobs, *options):
 
 
 def one_job(model, data, out, *options):
-    """The files of one job, which are removed."""
+    """The files that one job writes. They are then removed."""
     assert run("punctuate", *OPTIONS, *options, model, data, out) == 0
     expected = content(out)
     shutil.rmtree(out)
@@ -102,16 +103,16 @@ def test_join_prose_without_posteriors(model, data, tmp_path):
     (tmp_path / "casing").write_text("W3 w3\n")
     options = ["--posteriors=false", f"--casing={tmp_path / 'casing'}", "--scale=O=0.5"]
     expected = one_job(model, data, tmp_path / "out", *options)
-    run("punctuate", *OPTIONS, model, data, tmp_path / "out")  # has posteriors, which must be removed
+    run("punctuate", *OPTIONS, model, data, tmp_path / "out")  # this writes posteriors, which must be removed
     parts = make_parts(model, data, tmp_path / "parts", 3)
-    parts = make_parts(model, data, tmp_path / "parts", 3, *options)  # replaces parts with posteriors
+    parts = make_parts(model, data, tmp_path / "parts", 3, *options)  # this replaces parts with posteriors
     assert run("join", tmp_path / "out", *parts) == 0
     assert content(tmp_path / "out") == expected
 
 
 @pytest.fixture
 def recipe(model, data, tmp_path):
-    """A script that calls the recipes' `decode` with a packed model, with a punc whose groups are small."""
+    """A script that calls the recipes' `decode` with a packed model and with the punc command above."""
     pack(model, tmp_path / "packed")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/punc").write_text(f"#!{sys.executable}\n{PROGRAM}")
@@ -148,7 +149,7 @@ def test_decode_in_jobs_one_killed(recipe):
     assert (done.stderr, done.returncode) == ("", 0)
     assert content(recipe / "out/decode_test") == expected
     assert sorted(path.name for path in (recipe / "out").iterdir()) == ["decode_test", "log"]
-    decode(recipe, 3)  # nothing to do
+    decode(recipe, 3)  # nothing is left to do
     assert sorted(path.name for path in (recipe / "out/log").iterdir()) == [
         "decode_test.1.log", "decode_test.2.log", "decode_test.3.log", "decode_test.log"]
 

@@ -1,4 +1,4 @@
-"""The Python interface and models by name: the same labels as `punc punctuate`, without torch, from many threads."""
+"""The Python interface and models by name: the labels of `punc punctuate`, without torch, from many threads."""
 
 import doctest
 import re
@@ -88,7 +88,6 @@ def test_takes_no_torch():
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder of bundled models: `en`; `draft` is not one."""
     monkeypatch.setattr(shipped, "FOLDER", tmp_path / "pretrained")
     (tmp_path / "pretrained/en").mkdir(parents=True)
     (tmp_path / "pretrained/draft").mkdir()
@@ -143,5 +142,5 @@ def test_shipped_model_is_whole_small_and_punctuates(name):
                             input=text, stdout=subprocess.PIPE, text=True, check=True)
     assert re.sub("[,.?¿、。？]", "", result.stdout.lower()).split() == text.split()
     assert capitals in result.stdout
-    assert len(re.findall("[?？]|か。", result.stdout)) == 1  # in Japanese か makes a question, with or without a mark
+    assert len(re.findall("[?？]|か。", result.stdout)) == 1  # in Japanese, か makes a question, with or without a mark
     assert len(re.findall("[.。]", result.stdout)) >= 2

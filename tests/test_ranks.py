@@ -1,4 +1,4 @@
-"""Training by several ranks: the losses of one process, continued runs, errors of one rank, torchrun, gradients.
+"""Training by several ranks has the losses of one process, can be continued, and ends if one rank fails.
 
 `pair` starts two processes once, as ranks with gloo. They do what RUNS and REFUSED list; tests check their files.
 """
@@ -28,11 +28,13 @@ from punc.training.ranks import Ranks, find_ranks
 from punc.training.train import train
 
 torch.set_num_threads(1)
-torch.sparse.check_sparse_tensor_invariants.disable()  # the default; set, so that PyTorch does not warn
+torch.sparse.check_sparse_tensor_invariants.disable()  # this is the default, but setting it avoids a warning
 LSTM = {"embedding_dim": 6, "hidden_dim": 8, "init_range": 0.1}
 CRF = {"embedding_dim": 6, "hidden_dim": 6, "characters": False, "layers": 1, "dropout": 0.0, "unknown": 0.0}
 TASK = {"train_set": "train_short", "dev_set": "dev_short", "threads": 1, "min_improvement": 0.0, "epochs": 1}
-# name: (model, its options, options of training). The last chunk is alone in its batch, so one rank has no row.
+# Runs by name: the model, its options, and the options of training. In "chunks", the last chunk is alone in its
+# batch,
+# so one rank has no row.
 RUNS = {
     "stateful": ("t_lstm", LSTM, {"batch_size": 11, "bptt": 20, "epochs": 2}),
     "linear": ("t_lstm", LSTM, {"batch_size": 15, "bptt": 20, "optimizer": "adam", "schedule": "linear",
@@ -43,7 +45,7 @@ RUNS = {
 }
 SAME = "; start all ranks with the same options, on the same store"
 NONE = r"\S+/store: no set 'none' in the store"
-# Runs that fail, by name: for each of the two ranks, its changes to the run "stateful", and its message.
+# Runs that fail, by name: the changes of the run "stateful" for each of the two ranks, and each rank's message.
 REFUSED = {
     "options": ({}, {"learning_rate": 0.2}, "rank 1 has --learning-rate=0.2, rank 0 has 0.1" + SAME, "exit 1"),
     "store": ({}, {"store": "other"}, r"rank 1 has dev_short/labels.npy \(CRC-32\)=\d+, rank 0 has \d+" + SAME,
@@ -61,7 +63,7 @@ class Killed(BaseException):
 
 @pytest.mark.parametrize("error", [InputError("bad", "mend it"), RuntimeError("no memory"), None])
 def test_join_ends_the_group_also_after_an_error(error, monkeypatch):
-    """Otherwise its threads could abort the process when the interpreter ends while other ranks wait for it."""
+    """Without this, the group's threads could abort the process if it ends while other ranks wait for it."""
     called = []
     for name in ("init_process_group", "destroy_process_group"):
         monkeypatch.setattr(torch.distributed, name, lambda *_, name=name, **__: called.append(name))
@@ -74,7 +76,6 @@ def test_join_ends_the_group_also_after_an_error(error, monkeypatch):
 
 @contextlib.contextmanager
 def killed_after_an_epoch():
-    """The process is killed when its first epoch is on disk."""
     end_epoch = state.Run.end_epoch
 
     def ended(*arguments):
@@ -88,7 +89,8 @@ def killed_after_an_epoch():
 
 @contextlib.contextmanager
 def recorded(steps):
-    """Record the loss and its slots for each step of training; [] is no loss, and the last one is not a step."""
+    """Appends the (loss, slots) of each training step to a list in `steps`, which stays empty if a rank computes no
+    loss. The last list belongs to no step."""
     def record(function):
         def loss(model, logits, labels):
             value = function(model, logits, labels)
@@ -110,7 +112,6 @@ def recorded(steps):
 
 @contextlib.contextmanager
 def killed_within_an_epoch():
-    """The process is killed when its progress up to the second batch of the first epoch is on disk."""
     with pytest.MonkeyPatch.context() as patch, contextlib.suppress(Killed):
         patch.setattr(state, "SECONDS", 0.0)
         patch.setattr(state, "BATCHES", 2)
@@ -126,7 +127,6 @@ def killed_within_an_epoch():
 
 
 def run(place, exp, name, store="store", **changes):
-    """Train place/exp. Returns the losses of its steps."""
     model, options, settings = RUNS[name]
     steps = [[]]
     with recorded(steps):
@@ -135,7 +135,7 @@ def run(place, exp, name, store="store", **changes):
 
 
 def gloo_threads():
-    """The names of gloo's threads that do not end; ended threads stay in /proc for a moment."""
+    """The names of gloo's threads that have not ended. Threads that end stay in /proc for a moment, so this waits."""
     threads = ""
     for _ in range(50):
         names = []
@@ -150,7 +150,7 @@ def gloo_threads():
 
 
 def in_rank(place, rank, ports):
-    """What each of the two ranks does; each run has its own port."""
+    """Does the work of one of the two ranks. Each run has its own port."""
     log.configure()
 
     @contextlib.contextmanager
@@ -168,7 +168,7 @@ def in_rank(place, rank, ports):
             torch.save(run(place, f"two/{name}", name), place / f"losses-{name}.{rank}")
         (place / f"threads-{name}.{rank}").write_text(gloo_threads())
     with ranks():
-        run(place, "one-two", "stateful")  # one process has made the first epoch
+        run(place, "one-two", "stateful")  # the first epoch was trained by one process
     for name, (*changes, _, _) in REFUSED.items():
         try:
             with ranks():
@@ -197,7 +197,7 @@ def free_ports(number):
 
 @pytest.fixture(scope="module")
 def pair(toy_store, tmp_path_factory):
-    """The output of both ranks, in a directory with the stores `store` and `other`."""
+    """Runs both ranks. Returns the directory with their files, and with the stores `store` and `other`."""
     place = tmp_path_factory.mktemp("pair")
     (place / "store").symlink_to(toy_store)
     shutil.copytree(toy_store, place / "other")
@@ -243,7 +243,7 @@ def test_ranks_have_the_losses_of_one_process(pair, name):
 
 
 def texts_and_losses(lines):
-    """Returns a log without its losses and the parts that change from run to run, and the losses."""
+    """Returns the lines of a log without what changes from run to run, and the losses."""
     lines = [re.sub(r"dev F1.*", "", line) for line in lines]
     loss = r"\d+\.\d{5}"
     found = [float(number) for line in lines for number in re.findall(loss, line)]
@@ -256,7 +256,7 @@ def test_ranks_write_and_log_once(pair, capsys):
     said, losses = texts_and_losses(capsys.readouterr().err.splitlines())
     texts, of_ranks = texts_and_losses((pair / "said-all.0").read_text().splitlines()[:3])
     assert texts == said
-    assert of_ranks == pytest.approx(losses, abs=2e-5)  # sums in another order
+    assert of_ranks == pytest.approx(losses, abs=2e-5)  # the order of summation differs
     assert (pair / "said-all.1").read_text() == ""
     assert sorted(os.listdir(pair / "two/stateful")) == sorted(os.listdir(pair / "once"))
     assert (pair / "two/stateful/conf").read_text() == (pair / "once/conf").read_text()
@@ -275,7 +275,7 @@ def test_run_continues_with_more_and_with_fewer_ranks(pair):
 
 
 def test_run_continues_within_an_epoch_with_as_many_ranks(pair):
-    """It continues where it stopped: later losses equal those of an uninterrupted run, bit for bit."""
+    """The run continues where it stopped, and its later losses equal those of an uninterrupted run, bit for bit."""
     for rank in range(2):
         whole, rest = (torch.load(pair / f"losses-{name}.{rank}") for name in ("linear", "two-two"))
         assert rest == whole[2:]
@@ -342,12 +342,11 @@ def test_ranks_share_the_cores(monkeypatch):
 
 
 def below(process):
-    """The processes that a process has started."""
     return [int(pid) for pid in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
 def test_rank_that_dies_ends_the_job(toy_store, tmp_path):
-    """Under torchrun, in the middle of a training. The next run continues."""
+    """The rank dies in the middle of a training under torchrun. The next run continues."""
     options = [f"--{name.replace('_', '-')}={value}" for name, value in
                {**LSTM, **TASK, **RUNS["stateful"][2], "epochs": 1000, "schedule": "linear"}.items()]
     code = "import sys; from punc.bin.main import main; sys.exit(main())"

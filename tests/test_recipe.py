@@ -1,6 +1,6 @@
-"""utils/recipe.sh, and egs/mini from end to end on some of its texts.
+"""Tests of utils/recipe.sh, and of egs/mini from end to end on a few of its texts.
 
-Tests the results of mini, a second run, and a run that is killed in every stage.
+Mini runs once completely, a second time, and once with a kill in every stage.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from punc.results.collect import read_cost
 ROOT = Path(__file__).parents[1]
 UTILS = ROOT / "utils"
 MINI = ROOT / "egs/mini"
-KEPT = 12  # texts
+KEPT = 12  # texts of mini
 SYSTEMS = "T-LSTM TA-LSTM-p"
 SMALL = "--epochs=1\n--hidden-dim=20\n"
 STAGES = range(8)
@@ -33,7 +33,7 @@ STAGES = range(8)
 # The functions of utils/recipe.sh
 
 def script(tmp_path, body, *arguments, **variables):
-    """Run a script that sources recipe.sh. Returns what it prints, and its errors with its status."""
+    """Run a script that sources recipe.sh. Returns the lines it prints, and its errors with its exit status."""
     settings = {"stage": 0, "stop_stage": 100, "systems": "", "nj": 2, **variables}
     (tmp_path / "run.pl").write_text('#!/bin/sh\necho "$@"\n')
     (tmp_path / "run.pl").chmod(0o755)
@@ -92,7 +92,7 @@ def test_leave_out_names_asked_systems(tmp_path):
 
 @pytest.mark.parametrize("body", ["prepare_set dev text.txt", "project test_ref test_asr_words dev"])
 def test_data_of_another_label_set_are_refused(tmp_path, body):
-    """Comments and spaces do not count; a directory made by other programs has no label set and is accepted."""
+    """Comments and spaces make no difference. A directory made by another program has no label set, and is accepted."""
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf/labels.txt").write_text("# label  written\nO   w\nPERIOD  w.  .\n")
     (tmp_path / "data/dev").mkdir(parents=True)
@@ -147,7 +147,6 @@ def test_train_keeps_model_newer_than_confs_and_store(tmp_path, newest, trained)
 
 @pytest.fixture
 def training(tmp_path, toy_store):
-    """A script that trains in tmp_path/exp with train_model and run.pl."""
     (tmp_path / "a.conf").write_text("\n".join([
         "--model=t_lstm", "--embedding-dim=6", "--hidden-dim=8", "--train-set=train_before", "--dev-set=dev_before",
         "--batch-size=20", "--epochs=12", "--schedule=linear", "--threads=1", ""]))
@@ -163,7 +162,7 @@ def train_logs(directory):
 
 
 def test_train_log_of_a_killed_run_is_kept(tmp_path, training):
-    """After a kill and a second run, the logs have all epochs, and each one counts once."""
+    """After a kill and a second run, the logs together have all epochs, and each epoch counts once."""
     job = subprocess.Popen(training, start_new_session=True, stderr=subprocess.DEVNULL)
     log = tmp_path / "exp/log/train.log"
     while job.poll() is None and not (log.exists() and "\nepoch 3:" in log.read_text()):
@@ -191,12 +190,12 @@ def test_decode_and_score_skips_finished_work(tmp_path):
     scored = [f"exp/A/log/score_{name}.log punc score --labels conf/labels.txt --match streams data/{name} "
               f"exp/A/decode_{name} exp/A/decode_{name}/score" for name in ("test", "dev")]
     assert script(tmp_path, body) == ([decoded[0], scored[0], decoded[1], scored[1]], "", 0)
-    # Each file is newer than those before it.
+    # Each file is newer than the files before it in the list.
     for number, name in enumerate(["data/test/text", "data/test/punct", "exp/A/final.pt", "exp/A/decode_test/punct"]):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (1e9 + number, 1e9 + number))
-    # Without text, the directory is from a killed run, because text is written last.
+    # text is written last, so a directory without it was left by a killed run.
     assert script(tmp_path, body)[0] == [decoded[0], scored[0], decoded[1], scored[1]]
     (tmp_path / "exp/A/decode_test/text").touch()
     assert script(tmp_path, body)[0] == [scored[0], decoded[1], scored[1]]
@@ -205,13 +204,13 @@ def test_decode_and_score_skips_finished_work(tmp_path):
     metrics.touch()
     os.utime(metrics, (4e9, 4e9))
     assert script(tmp_path, body)[0] == [decoded[1], scored[1]]
-    os.utime(metrics, (1e9 + 5, 1e9 + 5))  # older than run.sh
+    os.utime(metrics, (1e9 + 5, 1e9 + 5))
     assert script(tmp_path, body)[0] == [scored[0], decoded[1], scored[1]]
 
 
 def test_decode_in_jobs_joins_their_parts(tmp_path):
     body = "decode exp/A data/test exp/A/decode_test --scale O=0.5; score data/test exp/B exp/A/decode_test; ls exp/A"
-    (tmp_path / "exp/A/decode_test.parts/9").mkdir(parents=True)  # left by a run that was killed
+    (tmp_path / "exp/A/decode_test.parts/9").mkdir(parents=True)  # left by a killed run
     jobs = ["--cmd", "echo -q x", "--nj", "3"]
     joined = " ".join(f"exp/A/decode_test.parts/{n}" for n in (1, 2, 3))
     assert script(tmp_path, body, *jobs) == ([
@@ -225,7 +224,7 @@ def test_decode_in_jobs_joins_their_parts(tmp_path):
 
 
 def test_text_on_a_cluster_is_one_job(tmp_path):
-    """prepare_set and make_store with a --cmd other than run.pl, and arguments that bash would interpret."""
+    """prepare_set and make_store run as one job if --cmd is not run.pl. Bash must not interpret their arguments."""
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf/labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n")
     (tmp_path / "a $(touch ran).txt").write_text("".join(f"#doc {i}\nso, it (x y) is {i}.\n$HOME\n" for i in range(9)))
@@ -304,13 +303,13 @@ def test_option_that_is_not_a_number(tmp_path, option, said):
 
 @pytest.mark.parametrize("table", sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("egs/**/conf/**/systems")))
 def test_table_of_systems(table):
-    """Each system has a conf, and the systems that it is built on are listed above it."""
+    """Each system has a conf file, and the systems that it needs stand above it."""
     path = ROOT / table
     rows = [re.sub("[()]", "", line).split() for line in path.read_text().splitlines() if not line.startswith("#")]
     above = set()
     for name, _, _, *needs in rows:
         assert name not in above
-        places = [path.parent, *path.parent.parents[:1], *path.parent.iterdir()]  # the first with the conf counts
+        places = [path.parent, *path.parent.parents[:1], *path.parent.iterdir()]  # the first conf file found counts
         conf = next(place / f"{name}.conf" for place in places if (place / f"{name}.conf").is_file())
         options = {line.option: line.value for line in config_lines(conf)}
         bases = {Path(options[name]).name for name in ("--lm-model", "--text-model", "--initial-model")
@@ -334,7 +333,7 @@ def test_conf_of_a_system_is_read_by_punc_train(conf):
 
 
 def cut_down(recipe):
-    """Copy the recipe with KEPT of its texts, and small networks that train for one epoch."""
+    """Copy the recipe with KEPT of its texts, and with small networks that train for one epoch."""
     shutil.copytree(MINI, recipe, ignore=shutil.ignore_patterns("data", "exp", "text", "*.gz"))
     texts = sorted((MINI / "corpus/text").glob("*.txt"))
     kept = texts[::len(texts) // KEPT][:KEPT]
@@ -367,14 +366,13 @@ def files(recipe, *tops):
 
 
 def own_files(recipe):
-    """All files of a recipe, except in data and exp, with their content."""
     return {path.relative_to(recipe): path.read_bytes() for path in recipe.rglob("*")
             if path.is_file() and path.relative_to(recipe).parts[0] not in ("data", "exp")}
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """A recipe that has run; the run changed only files in data and exp, which git ignores."""
+    """A complete run of the recipe, which changed only files in data and exp (git ignores these)."""
     recipe = tmp_path_factory.mktemp("whole") / "mini"
     cut_down(recipe)
     before = own_files(recipe)
@@ -455,7 +453,7 @@ def test_wrong_option_is_one_line_and_makes_nothing(tmp_path, options, message):
 
 
 def kill_midway(recipe, stage, **systems):
-    """Start a stage and kill all of its processes as soon as something on disk has changed."""
+    """Start a stage, and kill all of its processes as soon as something on disk has changed."""
     before = {path: path.stat().st_mtime_ns for path in recipe.rglob("*")}
     job = subprocess.Popen(command(recipe, "--stage", stage, "--stop-stage", stage, **systems), cwd="/",
                            start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -464,7 +462,7 @@ def kill_midway(recipe, stage, **systems):
             break
         time.sleep(0.02)
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(job.pid, signal.SIGSTOP)  # so that no process starts unnoticed
+        os.killpg(job.pid, signal.SIGSTOP)  # from here on, no process can start unnoticed
         for group in groups_below(job.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(group, signal.SIGKILL)
@@ -472,10 +470,10 @@ def kill_midway(recipe, stage, **systems):
 
 
 def groups_below(pid):
-    """The process groups of a process and its descendants; run.pl starts one for each job, which outlives run.pl."""
+    """The process groups of a process and its descendants. Those of run.pl's jobs outlive run.pl."""
     rows = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # has ended
+        with contextlib.suppress(OSError):  # the process has ended
             _, parent, group = stat.read_text().rpartition(")")[2].split()[:3]
             rows.append((int(stat.parent.name), int(parent), int(group)))
     below, groups = {pid}, {pid}
@@ -486,16 +484,16 @@ def groups_below(pid):
 
 
 def states(recipe):
-    """Times of the files and directories of a recipe, except the lock, which a run takes before anything else."""
+    """Times of a recipe's files and directories, except the lock, which each run takes first."""
     for path in recipe.rglob("*"):
         if path in (recipe / "exp", recipe / "exp/.run.lock"):
             continue
-        with contextlib.suppress(FileNotFoundError):  # has been renamed
+        with contextlib.suppress(FileNotFoundError):  # the file has been renamed
             yield path, path.stat().st_mtime_ns
 
 
 def test_run_killed_in_every_stage_gives_the_same_results(finished, tmp_path):
-    """Runs the stages for a system that needs another system: both are trained, and one is scored."""
+    """Runs the stages for a system that needs another one, so both are trained, and one is scored."""
     recipe, system = tmp_path / "mini", "TA-LSTM-p"
     cut_down(recipe)
     killed = []
@@ -506,7 +504,7 @@ def test_run_killed_in_every_stage_gives_the_same_results(finished, tmp_path):
     header, *rows = (finished / "exp/RESULTS.tsv").read_text().splitlines(keepends=True)
     of_system = [row for row in rows if row.startswith(f"{system}\t")]
     assert (recipe / "exp/RESULTS.tsv").read_text() == header + "".join(of_system)
-    # A process that is killed after its last rename leaves its lock file, which nobody holds.
+    # A process that is killed after its last rename leaves its lock file behind, unlocked.
     scored = {name for name in files(finished) if not re.match("exp/T-LSTM/decode", str(name))}
     assert {name for name in files(recipe) if name.name not in (".lock", "tests.tsv")} == (
         {name for name in scored if name.name != "tests.tsv"})

@@ -1,4 +1,4 @@
-"""Regular expressions: none takes more than quadratic time on any text."""
+"""No regular expression takes more than quadratic time on any text."""
 
 import ast
 import importlib
@@ -17,7 +17,6 @@ FILES = sorted(path for folder in ("punc", "utils", "egs") for path in (ROOT / f
 
 
 def patterns_in(value):
-    """The compiled expressions in a module's value, and in its tables."""
     if isinstance(value, re.Pattern):
         yield value
     elif isinstance(value, (tuple, list, dict)):
@@ -26,7 +25,6 @@ def patterns_in(value):
 
 
 def expressions():
-    """The pattern and flags of each expression that modules hold or programs contain."""
     for module in pkgutil.walk_packages(punc.__path__, "punc."):
         for value in vars(importlib.import_module(module.name)).values():
             for pattern in patterns_in(value):

@@ -1,4 +1,4 @@
-"""Alignment and WER against sclite, NIST's scorer."""
+"""Alignment and WER equal those of sclite, NIST's scorer."""
 
 import os
 import random
@@ -15,13 +15,13 @@ from punc.timing.align import align_words
 from punc.timing.pauses import TimedWord
 from punc.transcripts.ctm import write_ctm
 
-SCLITE = shutil.which("sclite", path=os.environ["PATH"] + ":/usr/lib/sctk/bin")  # the latter is Debian's place
+SCLITE = shutil.which("sclite", path=os.environ["PATH"] + ":/usr/lib/sctk/bin")  # where Debian installs it
 
 
 def sclite(place, pairs):
     """Returns sclite's counts (words, correct, substitutions, deletions, insertions) for (reference, hypothesis) pairs.
 
-    Each pair is a segment of 100 s, ten segments a recording; its hypothesis' words are spread over the segment.
+    Each pair is a segment of 100 s, ten segments to a recording. The words of the hypothesis are spread over it.
     """
     segments, timed = [], []
     for i, (ref, hyp) in enumerate(pairs):
@@ -87,10 +87,10 @@ def test_sclite_agrees_on_text_with_errors(tmp_path, rate):
     vocabulary = [f"w{n}" for n in range(500)]
     refs = [rng.choices(vocabulary, k=rng.randint(1, 60)) for _ in range(100)]
     pairs = [(ref, recognised(ref, vocabulary, rate, rng)) for ref in refs]
-    # Of alignments with equally many errors, sclite takes the one with fewer substitutions; the sum is the same.
+    # If alignments have equally many errors, sclite prefers fewer substitutions, but the sum of errors is the same.
     (words, _, *errors), (sclite_words, _, *sclite_errors) = ours(pairs), sclite(tmp_path, pairs)
     assert (words, sum(errors)) == (sclite_words, sum(sclite_errors))
-    # The same words as data directories, each pair a stream; punc project gives the same WER.
+    # punc project gives the same WER for data directories with these words, in which each pair is a stream.
     for name, side in (("ref", 0), ("hyp", 1)):
         write_data_dir(tmp_path / name, (Utterance(f"s{i:03}-1", f"s{i:03}", pair[side], ["O"] * len(pair[side]))
                                          for i, pair in enumerate(pairs)))

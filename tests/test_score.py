@@ -1,4 +1,4 @@
-"""The score directory, its signature and the tables, through the command; posteriors, tables read back."""
+"""The score directory, its signature and tables, scores of posteriors, and tables that are read back."""
 
 import json
 import re
@@ -23,7 +23,6 @@ NAN = float("nan")
 
 @pytest.fixture
 def work(tmp_path, monkeypatch):
-    """A directory with labels.txt and three data directories: ref, good, bad."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n", encoding="utf-8")
     reference = ["O", "COMMA", "O", "PERIOD"]
@@ -134,7 +133,8 @@ def test_score_json_undefined_is_null():
 
 @pytest.fixture
 def posteriors_work(tmp_path, monkeypatch):
-    """ref; exp/S/decode: 12 streams of 4 words with posteriors; labels.txt."""
+    """Makes labels.txt and two data directories of the same 12 streams of 4 words: ref, and exp/S/decode with
+    posteriors."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n", encoding="utf-8")
     rng, matrices = np.random.default_rng(1), {}

@@ -1,4 +1,4 @@
-"""`punc score-text` and `punc export-text`: plain texts against a reference; sides from files and data directories."""
+"""`punc score-text` and `punc export-text`: plain texts and data directories are scored against a reference."""
 
 import json
 import math
@@ -20,7 +20,7 @@ MARKS = {"O": "", "COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
 
 
 def sentences(n, right):
-    """Returns n lines of ten words, and these lines with only a share of the labels right."""
+    """Returns n lines of ten words, and the same lines with only the fraction `right` of the labels correct."""
     rng, errors, lines = random.Random(1), random.Random(2), []
     for _ in range(n):
         words = [rng.choice(["so", "it", "begins", "and", "ends"]) + str(i) for i in range(10)]
@@ -32,7 +32,7 @@ def sentences(n, right):
 
 @pytest.fixture
 def work(tmp_path, monkeypatch):
-    """ref and good, bad as text; data/ref, data/good as data directories of the same."""
+    """Makes ref, good and bad, as texts and, in data, as data directories."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n", encoding="utf-8")
     for name, right in (("good", 0.9), ("bad", 0.5)):
@@ -55,7 +55,7 @@ def scored(capsys, *arguments):
 
 
 def test_score_text_is_punc_score(work, capsys):
-    """Text gives the same figures and intervals as data directories, on one side or on both."""
+    """Texts give the same figures and intervals as data directories, on one side or on both."""
     main(["score", "--labels", "labels.txt", "--collapse", "2-class", "--output", "json",
           "data/ref", "data/good", "exp/good/decode_t/score"])
     theirs = json.loads(capsys.readouterr().out)
@@ -90,7 +90,7 @@ def test_score_text_several_systems_are_tested_against_the_first(work, capsys):
 
 
 def test_score_text_other_words_are_aligned(work, capsys):
-    """Numbers, case, and deleted and inserted words do not change how marks of other words count. WER is reported."""
+    """Numbers, case, and deleted or inserted words do not change the counts of other words' marks. WER is reported."""
     lines = (work / "ref.txt").read_text().splitlines()
     changed = [re.sub(r"^\w+", "5,000", line.upper()) + " uh" for line in lines]
     (work / "changed.txt").write_text(" ".join(changed))
@@ -106,7 +106,7 @@ def test_score_text_other_words_are_aligned(work, capsys):
 
 
 def test_results_compare_a_system_that_changed_words(work, capsys):
-    """The slots differ, but the streams come from the same reference."""
+    """The systems have different slots, but the streams are those of the same reference."""
     (work / "uh.txt").write_text((work / "bad.txt").read_text().replace("\n", " uh.\n"))
     for name in ("good", "uh"):
         assert text("--labels", "labels.txt", "--out", f"exp/{name}/decode_t/score", "data/ref", f"{name}.txt") == 0
@@ -147,7 +147,6 @@ def test_export_text_without_labels_or_with_others_raises(work, capsys):
 
 
 def test_docs_example(tmp_path, monkeypatch, capsys):
-    """The first commands of docs/score-another-system.md print what the page shows."""
     page = (Path(__file__).parents[1] / "docs/score-another-system.md").read_text(encoding="utf-8")
     commands, printed = re.findall(r"```(?:sh)?\n(.*?)```", page, re.S)[:2]
     monkeypatch.chdir(tmp_path)
@@ -168,7 +167,7 @@ def test_text_reader():
 
 
 def test_counts_by_hand():
-    # Of four marks two are right, one is missing and one is wrong; another one is inserted.
+    # Of four marks, two are correct, one is missing and one is wrong. A fifth mark is inserted.
     found = punc.score(REFERENCE, "So, it begins as it must. Does it end. No!")
     assert found["overall.P"] == found["overall.R"] == pytest.approx(100 * 2 / 4)
     assert found["Err"] == pytest.approx(100 * 3 / 10)
@@ -178,7 +177,7 @@ def test_counts_by_hand():
 
 
 def test_case_and_words_may_differ():
-    # `must` is deleted: its mark goes to the word before; an inserted word has no mark of the reference.
+    # `must` is deleted, so its mark moves to the word before. An inserted word gets no mark of the reference.
     found = score_texts(REFERENCE, "SO IT BEGINS, AS IT. DOES IT REALLY END? NO!")
     assert found["overall.F1"] == 100
 

@@ -1,4 +1,4 @@
-"""The page of `punc serve` in a real browser: Debian's chromium, headless, controlled by its DevTools protocol."""
+"""The page of `punc serve` in a real browser: Debian's headless chromium, controlled by its DevTools protocol."""
 
 import base64
 import importlib.util
@@ -26,8 +26,6 @@ SRT = "1\n00:00:01,000 --> 00:00:03,000\nhow are you i am fine\n"
 
 
 class Page:
-    """A page of the browser."""
-
     def __init__(self, socket, folder):
         self._socket, self.folder, self._ids, self.complaints = socket, folder, itertools.count(), []
         for domain in ("Page", "Runtime", "Log"):
@@ -45,13 +43,12 @@ class Page:
                 return message["result"]
 
     def see(self, expression):
-        """The value of an expression in the page."""
         found = self("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
 
     def wait(self, expression):
-        """The value of an expression as soon as it is true."""
+        """Waits until the value of an expression is true. Returns it."""
         until = time.monotonic() + 15
         while not (value := self.see(expression)):
             assert time.monotonic() < until, (expression, self.see("document.body.innerText"))
@@ -177,9 +174,9 @@ def test_words_appear_while_they_are_typed(page):
         page.type(f"{word} ")
     page.wait("result.querySelectorAll('.word').length >= 9")
     assert shown(page).startswith("Good morning, everyone. My name is John Smith.")
-    page.wait("result.querySelectorAll('.word').length === 13")  # after a second of silence
+    page.wait("result.querySelectorAll('.word').length === 13")  # they come after a second of silence
     assert page.see("result.querySelector('.waiting').textContent") == ""
-    page.see("input.value = 'thank you '; input.oninput()")  # other words: a new stream
+    page.see("input.value = 'thank you '; input.oninput()")  # other words begin a new stream
     page.wait("result.querySelectorAll('.word').length === 2")
     assert shown(page).lower().startswith("thank you")
     assert page.complaints == []

@@ -1,4 +1,4 @@
-"""path.sh and utils/setup.sh, in a copy whose .venv is a stand-in that records the pip commands."""
+"""path.sh and utils/setup.sh, in a copy in which .venv is replaced by a stand-in that records the pip commands."""
 
 import os
 import re
@@ -39,7 +39,6 @@ def checkout(tmp_path):
 
 
 def set_up(checkout, *options, **env):
-    """Run setup.sh --train, or with other options. Returns its result and its pip commands."""
     log = checkout.parent / "pip"
     log.unlink(missing_ok=True)
     result = run("bash", checkout / "utils/setup.sh", *(options or ["--train"]), cwd="/",
@@ -85,7 +84,7 @@ def test_setup_after_failure_is_repeated(checkout):
 
 
 def test_setup_with_the_pip_that_is_there(checkout):
-    """The pip of constraints.txt is installed first; if it is not available, the old pip installs the packages."""
+    """setup.sh installs the pip of constraints.txt first. If it is not available, the old pip installs the packages."""
     result, asked = set_up(checkout, REFUSED="install --no-compile pip==")
     assert result.returncode == 0
     assert "pip is not updated: " in result.stderr
@@ -170,7 +169,7 @@ def torch_checkout(checkout):
 
 
 def set_up_torch(checkout, offered, build=""):
-    """Run setup.sh. Returns its result, the requests to pip as `FROM VERSION`, and the installed torch."""
+    """Runs setup.sh. Returns its result, the requests to pip as `FROM VERSION`, and the installed torch."""
     log = checkout.parent / "log"
     log.write_text("")
     env = {**os.environ, "PYTHON": sys.executable, "LOG": str(log), "PUNC_TORCH": build,

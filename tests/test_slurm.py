@@ -1,4 +1,4 @@
-"""utils/slurm.pl: its calls of sbatch, how it waits, and jobs under a real Slurm of one node, if that is installed.
+"""utils/slurm.pl: how it calls sbatch, how it waits, and jobs under a real Slurm, if one is installed.
 
 The last part needs Debian's slurm-wlm and munge (apt-get install slurm-wlm munge) and root. Slurm runs in a temporary
 directory, on free ports, with its own key, and is stopped at the end.
@@ -39,7 +39,6 @@ case $* in *--array*) ;; *) SLURM_JOB_ID=7 bash "${!#}" ;; esac >/dev/null
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """A directory with a stand-in for sbatch, first on PATH."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/sbatch").write_text(STAND_IN)
     (tmp_path / "bin/sbatch").chmod(0o755)
@@ -50,7 +49,6 @@ def place(tmp_path, monkeypatch):
 
 @pytest.fixture
 def slurm_pl(monkeypatch):
-    """The program as a module."""
     monkeypatch.syspath_prepend(str(SLURM_PL.parent))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     loader = SourceFileLoader("slurm_pl", str(SLURM_PL))
@@ -71,7 +69,7 @@ def test_remove_while_a_job_leaves_its_status(slurm_pl, tmp_path, monkeypatch):
             (done / "2.new").touch()
         rmtree(path, **options)
     monkeypatch.setattr(shutil, "rmtree", late)
-    for _ in range(2):  # the second time after a signal
+    for _ in range(2):  # the second time, after a signal
         slurm_pl.remove(str(done))
         assert not os.listdir(tmp_path)
 
@@ -112,7 +110,7 @@ def test_sbatch_resources(place, conf, options, asked):
     assert Path("asked").read_text().splitlines() == shlex.split(asked) + rest
     assert "\ntwo  blanks\n" in Path("log/a.log").read_text()
     assert sorted(os.listdir("q")) == ["a.json", "a.log", "a.sh"]
-    if conf:  # with --config the calls are the same
+    if conf:  # with --config, the calls are the same
         shutil.rmtree("conf")
         run(SLURM_PL, "--config", "other.conf", *given, "log/a.log", "true", cwd=place)
         assert Path("asked").read_text().splitlines() == shlex.split(asked) + rest
@@ -260,7 +258,7 @@ def until(true, seconds=20):
 
 @pytest.fixture(scope="module")
 def slurm():
-    """Start a Slurm; SLURM_CONF in the environment is its configuration."""
+    """Starts a Slurm, and sets SLURM_CONF to its configuration."""
     missing = [name for name in (*DAEMONS, "sbatch") if not shutil.which(name, path=SEARCH)]
     if missing:
         pytest.skip(f"no {' '.join(missing)} (on Debian: apt-get install slurm-wlm munge)")
@@ -312,7 +310,7 @@ def tails(place):
 
 
 def kill_all_of(place):
-    """Kill what jobs have left: all processes with this Slurm in their environment."""
+    """Kill all processes that jobs have left: their SLURM_CONF names this Slurm."""
     for environment in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):
             if f"SLURM_CONF={place}/".encode() in environment.read_bytes():
@@ -352,7 +350,7 @@ def test_slurm_names_that_a_shell_reads(submit, tmp_path):
 
 
 def test_slurm_failed_and_cancelled_jobs(submit, tmp_path):
-    # 1 fails, 2 and 3 are cancelled, 3 ignores it, 4 succeeds.
+    # Job 1 fails. Jobs 2 and 3 are cancelled, but 3 ignores the signal. Job 4 succeeds.
     (tmp_path / "job.sh").write_text(
         "case $1 in 1) exit 3 ;; 3) trap '' TERM ;; 4) exit 0 ;; esac\n"
         "scancel ${SLURM_ARRAY_JOB_ID}_$1\nsleep 60\nsleep 60\n")
@@ -373,7 +371,7 @@ def test_slurm_failed_and_cancelled_jobs(submit, tmp_path):
 def test_slurm_max_jobs_run(submit, tmp_path):
     alone = "mkdir lock && sleep 0.3 && rmdir lock"
     assert submit("--max-jobs-run", "1", "JOB=1:3", "JOB.log", "eval", alone).returncode == 0
-    # Each job waits until another one has started, so this succeeds only if two run at the same time.
+    # Each job waits until another one has started, so they succeed only if two run at the same time.
     (tmp_path / "wait.sh").write_text(
         "touch on.$1\nfor i in $(seq 100); do [ $(ls on.* | wc -l) -ge 2 ] && exit 0; sleep 0.05; done\nexit 1\n")
     assert submit("--max-jobs-run", "2", "JOB=1:2", "JOB.log", "bash", "wait.sh", "JOB").returncode == 0
@@ -410,7 +408,7 @@ def test_slurm_stopped_run_cancels_its_jobs(slurm, tmp_path, number):
 
 
 def test_slurm_trains_by_two_tasks(slurm, toy_store, tmp_path):
-    """Two tasks of a job are the nodes of a training, as `train` starts it with --train-nodes 2."""
+    """The two tasks of a Slurm job are the nodes of a training that `train` starts with --train-nodes 2."""
     (tmp_path / "slurm.conf").write_text("command sbatch --export=ALL\noption nodes=* --ntasks $0\n")
     (tmp_path / "a.conf").write_text("\n".join([
         "--model=t_lstm", "--embedding-dim=6", "--hidden-dim=8", "--train-set=train_short", "--dev-set=dev_short",

@@ -1,4 +1,5 @@
-"""Soft targets: each slot gets the teacher's posteriors, whatever the student's tokens; other slots are refused."""
+"""Soft targets give each slot the teacher's posteriors, whatever the student's tokens. Targets of other slots are
+refused."""
 
 import os
 import subprocess
@@ -23,7 +24,7 @@ MARKS = {"two": "COMMA", "three": "PERIOD"}
 
 
 def utterances(streams, rng):
-    """Streams of three utterances; the teacher does not know all words, and some utterances are empty."""
+    """Streams of three utterances. The teacher does not know all words, and some utterances are empty."""
     for stream in range(streams):
         for number in range(3):
             words = rng.choice(WORDS, rng.integers(0 if number else 1, 9)).tolist()
@@ -33,7 +34,6 @@ def utterances(streams, rng):
 
 @pytest.fixture(scope="module")
 def taught(tmp_path_factory):
-    """A folder with the data directories a and b, a teacher that reads words, and its targets for both."""
     place, rng = tmp_path_factory.mktemp("taught"), np.random.default_rng(3)
     (place / "labels.txt").write_text(LABELS)
     for name in "ab":
@@ -54,12 +54,10 @@ def student_store(place, token_type):
 
 
 def posteriors(place, name):
-    """The posteriors of all words of a data directory, (words, 3)."""
     return np.exp(log_posteriors(load_model(place / "teacher"), Store(place / "store_teacher").set(name)))
 
 
 def changed(path, place):
-    """A copy of the soft targets that tests may change."""
     for name in "ab":
         (path / name).mkdir(parents=True)
         for file in (place / "targets" / name).iterdir():
@@ -75,7 +73,7 @@ def test_targets_are_aligned_by_slots(taught, token_type, name, members):
     data, targets = store.set(name), read_targets(taught / "targets", store, name)
     found, slots = targets[np.arange(len(data.ids))], data.labels >= 0
     expected = np.concatenate([posteriors(taught, member) for member in members])
-    np.testing.assert_allclose(found[slots], expected, atol=0.008)  # in 255ths whose sum is not quite 255
+    np.testing.assert_allclose(found[slots], expected, atol=0.008)  # 255ths do not add up to exactly 1
     np.testing.assert_allclose(found.sum(1), 1, rtol=1e-6)
     assert np.ptp(expected, axis=0).min() > 0.05  # the teacher's posteriors differ between slots
     assert (found[~slots] == [1, 0, 0]).all()
@@ -180,7 +178,7 @@ print(re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1])
 
 
 def test_targets_take_no_memory_that_grows(taught, tmp_path):
-    """240,000 words take hardly more memory than 60,000: their posteriors alone would differ by 2 MB."""
+    """240,000 words take hardly more memory than 60,000, whereas their posteriors would take 2 MB more."""
     words, peaks = np.random.default_rng(1).choice(WORDS, 1000).tolist(), []
     for size in (60, 240):
         data, store = tmp_path / f"d{size}", tmp_path / f"store{size}"

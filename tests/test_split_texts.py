@@ -1,4 +1,4 @@
-"""utils/split_texts.py: the rule of the sets, sentences in several sets, edited lists, mistakes."""
+"""utils/split_texts.py: how texts are divided into sets, sentences in several sets, edited lists, and mistakes."""
 
 import os
 import re
@@ -24,7 +24,7 @@ def names(number):
 
 @pytest.mark.parametrize("number", [4, 5, 10, 12, 48, 100, 138])
 def test_split_of_equal_texts_is_one_of_ten(number):
-    """Of every ten texts, the first is test and the second dev; every fifth of the others is tree."""
+    """Of every ten texts, the first is test and the second dev. Every fifth of the other texts is tree."""
     sets = split_texts(dict.fromkeys(names(number), 7), {}).sets
     train = [name for i, name in enumerate(names(number)) if i % 10 > 1]
     assert sets == {"test_ref": names(number)[::10], "dev": names(number)[1::10], "train": train, "tree": train[::5],
@@ -47,7 +47,7 @@ def test_split_has_each_text_once_and_each_speaker_on_one_side(sizes, data):
 
 
 def test_split_speakers_of_several_texts():
-    """Five readers with ten texts each: test and dev each consist of whole readers."""
+    """Each of five readers has ten texts, and all texts of a reader are in the same set."""
     speakers = {name: {f"reader{i // 10}"} for i, name in enumerate(names(50))}
     sets, ignored = split_texts(dict.fromkeys(names(50), 100), speakers)
     assert not ignored
@@ -152,12 +152,12 @@ def test_remove_sentences_keeps_the_others(tmp_path_factory, held_out, training)
     assert after == kept
     assert removed["sentences"] == len(before) - len(kept)
     assert removed["words"] == sum(map(len, before)) - sum(map(len, kept))
-    # Line breaks stay, and so do lines that name speakers.
+    # Line breaks and lines that name speakers stay.
     assert (folder / "out").read_text().count("\n#speaker") == train[0].read_text().count("\n#speaker")
 
 
 def test_remove_sentences_next_one_stays_apart(tmp_path):
-    """A full stop ends a sentence only before a space, so the space before a removed sentence is kept."""
+    """The space before a removed sentence is kept, because a full stop ends a sentence only before a space."""
     train, = write(tmp_path / "train", ["Yes. We go on 今日は。行く。"])
     known = digests(write(tmp_path / "test", ["We go on 今日は。"]), 1)
     remove_sentences(train, tmp_path / "out", known, 2)
@@ -169,7 +169,7 @@ SETS = ("test_ref", "dev", "train", "tree", "rest")
 
 @pytest.fixture
 def corpus(tmp_path, monkeypatch):
-    """texts/t00.txt … of 100 words: 19 sentences of five words that no other text has, and one that all texts have."""
+    """Texts of 100 words, t00.txt …: each has 19 five-word sentences of its own and one that all texts have."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "texts").mkdir()
     for text in range(20):
@@ -222,7 +222,7 @@ def test_split_texts_speakers_of_a_table_and_of_lines(corpus, capsys):
     assert [line.split()[-1] for line in err[1:4]] == ["1", "1", "3"]
     assert not [line for line in err if "speak in train" in line]
     with open("texts/t19.txt", "a") as file:
-        file.write("#speaker s0\n")  # the speaker of both ends
+        file.write("#speaker s0\n")  # t00 has the same speaker
     main(["--speakers", "speakers", "texts", "split2"])
     of = {name: part for part, names in lists("split2").items() if part in SETS[:3] for name in names}
     assert of["t19.txt"] == of["t00.txt"]

@@ -1,4 +1,4 @@
-"""The state of a training on disk: the schedule for given losses, the files of epochs, changed data and options.
+"""The state of a training on disk: schedules for given losses, files of epochs, and changes of data and options.
 
 `test_train` and `test_ranks` stop whole trainings.
 """
@@ -27,18 +27,18 @@ from punc.training.train import finish, finished
 torch.set_num_threads(1)
 CONF = {"model": "t_lstm", "seed": 1, "max_grad_norm": 0.5, "pauses": False, "store": "data/store"}
 STORE = {"vocab": 1, "train/ids.npy": 2}
-FIRST = advance(Progress(0.1), 2.0, 0.003)  # after a first epoch
+FIRST = advance(Progress(0.1), 2.0, 0.003)
 
 
 @pytest.mark.parametrize(("losses", "rates", "ended"), [
-    # The loss falls by a tenth or more: the rate stays.
+    # The loss falls by a tenth or more each time, so the rate stays.
     ([10, 9, 8, 7], [1, 1, 1, 1], False),
-    # It falls by less once: from then on, the rate is halved after every epoch, even after larger falls.
+    # After the first smaller fall, the rate is halved after every epoch, even after larger falls.
     ([10, 8, 7.5, 6, 5], [1, 1, 1 / 2, 1 / 4, 1 / 8], False),
-    # It falls by less a second time: training ends after this epoch.
+    # After the second smaller fall, training ends.
     ([10, 8, 7.5, 6, 5.5], [1, 1, 1 / 2, 1 / 4, 1 / 8], True),
     ([10, 9.5, 9.4], [1, 1 / 2, 1 / 4], True),
-    # A rise counts as a smaller fall. The next loss is compared with the best one, not with the last.
+    # A rise counts as a smaller fall, and the next loss is compared with the best one, not with the last.
     ([10, 12, 9.5], [1, 1 / 2, 1 / 4], True),
     ([10, 12, 8.9], [1, 1 / 2, 1 / 4], False),
 ])
@@ -96,7 +96,6 @@ def same(a, b):
 
 
 def assert_learn_alike(one, other):
-    """Weights and optimisers are the same, and so are the next steps."""
     for _ in range(2):
         assert same(weights(one[0]), weights(other[0]))
         step(*one)
@@ -132,7 +131,7 @@ def test_finish_writes_model_and_conf(tmp_path):
     run_of(tmp_path, (model, updates)).end_epoch(FIRST)
     assert not finished(tmp_path, CONF, TrainingOptions())
     finish(tmp_path, model, CONF)
-    # An option that is newer than the model has its default; threads and device change the last bits at most.
+    # An option that is newer than the model has its default. Threads and device change at most the last bits.
     for conf in (CONF, CONF | {"biases": False}, CONF | {"threads": 4, "device": "cuda"}):
         assert finished(tmp_path, conf, TrainingOptions())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["conf", "final.pt", "labels.txt", "vocab"]
@@ -171,7 +170,6 @@ def test_other_conf_is_an_error(tmp_path, change):
 
 
 def in_third_epoch(directory, made=None, **given):
-    """A training that is in its third epoch, with two epochs before."""
     run = run_of(directory, made, **given)
     run.begin_epoch(Progress(0.1, 2))
     return run
@@ -179,12 +177,11 @@ def in_third_epoch(directory, made=None, **given):
 
 @pytest.fixture
 def always(monkeypatch):
-    """The state is written after every batch."""
     monkeypatch.setattr(state, "SECONDS", 0.0)
 
 
 def written(directory):
-    """A training that has written its third epoch up to batch 100; model and optimiser."""
+    """Train and write the third epoch up to batch 100. Returns the model and the optimiser."""
     made = make()
     run = in_third_epoch(directory, made)
     assert run.place == Place()

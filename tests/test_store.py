@@ -1,4 +1,4 @@
-"""Stores: the arrays have the data directories' content; joined sets; invalid input leaves no half-written store."""
+"""Stores contain what the data directories contain, can join sets, and are not left half-written by invalid input."""
 
 import os
 import re
@@ -77,8 +77,8 @@ def test_store_checksums_are_of_what_a_training_reads(place):
     assert sums == {name: zlib.crc32((store.path / name).read_bytes()) for name in (
         "vocab", "labels.txt", "train/ids.npy", "train/labels.npy", "train/pauses.npy", "train/index")}
     assert store.checksums({"test"}) == {name: zlib.crc32((store.path / name).read_bytes()) for name in (
-        "vocab", "labels.txt", "test/ids.npy", "test/index")}  # no labels, no pauses
-    os.utime(place / "train/text", (1e9, 1e9))  # with a new time of an input, the same store is made again
+        "vocab", "labels.txt", "test/ids.npy", "test/index")}  # the test set has no labels or pauses
+    os.utime(place / "train/text", (1e9, 1e9))  # an input with a new time gives the same store
     conf = (store.path / "conf").read_bytes()
     again = make(place)
     assert (store.path / "conf").read_bytes() != conf
@@ -129,7 +129,7 @@ def test_make_store_char_by_hand(place, capsys):
     np.testing.assert_array_equal(train.pauses, np.float32(
         [nan, .5, nan, nan, nan, nan, nan, .25, nan, nan, .5, nan, nan, nan, nan, .25]))
     assert (list(train.streams), train.offsets.tolist()) == (["a", "b"], [0, 11, 16])
-    assert [tokens[i] for i in test.ids] == ["ä", "<space>", "<space>", "x", "</s>"]  # `new` has no character left
+    assert [tokens[i] for i in test.ids] == ["ä", "<space>", "<space>", "x", "</s>"]  # `new`: unknown characters
     assert test.labels is None
     assert "train: 6 words, 16 characters with spaces in 2 streams, 1 left out\n" in capsys.readouterr().err
 
@@ -154,7 +154,7 @@ def test_make_store_char_and_subword_with_a_given_vocabulary(place, token_type):
     make_store(place / "two", [place / "test"], place / "labels.txt", token_type=token_type,
                vocab=place / "store/vocab")
     assert Store(place / "two").set("test").ids.tolist() == expected
-    make(place)  # a store of words removes token_type and pieces.model
+    make(place)  # remaking the store with words removes token_type and pieces.model
     assert Store(place / "store").token_type == "word"
     assert {file.name for file in (place / "store").iterdir()} == {"vocab", "labels.txt", "conf", "train", "test"}
 
@@ -177,7 +177,6 @@ words = st.lists(st.text(st.sampled_from("abäあ\u00a0\u3000\x1c<"), min_size=1
 @given(st.lists(st.tuples(st.sampled_from("abcd"), words, st.sampled_from([" ", "  ", "\t", " \t "])), min_size=1),
        st.integers(1, 200))
 def test_make_store_equals_the_data_directory(tmp_path_factory, utterances, block):
-    """A store equals DataDir.utterances, for all kinds of spaces, writing systems and block sizes."""
     place = tmp_path_factory.mktemp("p")
     utterances = sorted((stream, text, blank) for stream, text, blank in utterances)
     rows = [(f"{stream}-{i:03d}", stream, text, blank) for i, (stream, text, blank) in enumerate(utterances)]
@@ -249,7 +248,7 @@ def test_make_store_killed_while_renaming_leaves_no_store(place, monkeypatch):
 
     def replace(*names):
         calls.append(names)
-        if len(calls) == 4:  # vocabulary and label set are written, one file is renamed
+        if len(calls) == 4:  # now vocabulary and label set are written, and one file has been renamed
             raise KeyboardInterrupt
         os.rename(*names)
 
@@ -335,7 +334,7 @@ def test_store_without_one_of_its_files_is_unfinished(place, missing):
 
 
 def test_make_store_conf_by_hand(place):
-    """The options, and the size and time of each input, decide whether a store is made again."""
+    """The store is made again if an option, or the size or time of an input, has changed."""
     make(place)
     (place / "rules").write_text("n't\n")
     inputs = ["labels.txt", "store/vocab", "rules", *(f"train/{name}" for name in DataDir(place / "train").tables),
@@ -412,7 +411,7 @@ def test_store_broken_set_is_an_error(place, file, change):
 
 
 def test_make_store_of_a_directory_whose_name_is_not_text(place, caplog):
-    caplog.set_level("ERROR", logger="punc")  # pytest-xdist cannot send the name between processes
+    caplog.set_level("ERROR", logger="punc")
     path = place / os.fsdecode(b"a\xff")
     shutil.copytree(place / "train", path)
     make_store(place / "store", [path], place / "labels.txt", nj=1)
@@ -420,7 +419,7 @@ def test_make_store_of_a_directory_whose_name_is_not_text(place, caplog):
 
 
 def test_joined_sets_stand_end_to_end(place):
-    """In a joined set, members without pauses have unknown pauses; members without turns have no speaker changes."""
+    """Members of a joined set that have no pauses get unknown pauses; those without turns get no speaker changes."""
     write_data_dir(place / "talk", [Utterance("t", "t", ["z", "x"], ["O", "PERIOD"], None, np.array([True, False]))])
     store = make(place, "train", "talk", joins=["all=talk,train,talk", "twice=talk,talk"])
     joined, twice, talk, train = map(store.set, ("all", "twice", "talk", "train"))
@@ -431,7 +430,7 @@ def test_joined_sets_stand_end_to_end(place):
     assert joined.turns.tolist() == [True, *[False] * 7, True, False]
     assert (list(joined.streams), joined.offsets.tolist()) == (["t", "a", "b", "t"], [0, 2, 6, 8, 10])
     assert (twice.pauses, len(twice.ids)) == (None, 4)
-    assert len(make(place, "train", "talk", joins=["all=talk"]).set("all").ids) == 2  # another join: made again
+    assert len(make(place, "train", "talk", joins=["all=talk"]).set("all").ids) == 2  # the joins differ
 
 
 @pytest.mark.parametrize(("join", "message"), [
@@ -453,7 +452,7 @@ def labels(tmp_path):
 
 @pytest.fixture
 def line_by_line(monkeypatch):
-    """Makes a block of each line of a data directory, so that the next line is in another block."""
+    """Makes each line of a data directory a block of its own."""
     monkeypatch.setattr(punc.tokens.store_set, "ENCODE_BYTES", 1)
 
 
@@ -489,7 +488,7 @@ def test_write_set_order_of_neighbouring_blocks(tmp_path, labels, line_by_line, 
 
 
 def test_write_set_streams_of_neighbouring_blocks(tmp_path, labels, line_by_line):
-    """Ids are in order, streams are not."""
+    """The utterance ids are sorted, but the streams are not: b, b, a."""
     data = rewritten(written(tmp_path / "data", UTTERANCES), utt2spk=["a-1 b", "a-2 b", "b-1 a"])
     with pytest.raises(InputError, match="data/utt2spk"):
         write_set(tmp_path / "set", data, tokenizer(WordTokenizer, "x"), labels)
@@ -504,7 +503,7 @@ def test_write_set_segments_may_be_in_any_order_of_ids(tmp_path, labels, line_by
 
 
 def test_write_set_ends_each_stream_of_characters(tmp_path, labels):
-    """z is left out, and the space after it stays: the only token of stream b. Stream c has no words."""
+    """The unknown word z is left out, and the space after it is the only token of stream b. Stream c has no words."""
     data = written(tmp_path / "data", [
         UTTERANCES[0], Utterance("a-2", "a", ["z"]), Utterance("b-1", "b", ["z"]), Utterance("c-1", "c", []),
         Utterance("d-1", "d", ["x"])])
@@ -530,7 +529,7 @@ def store_set(tmp_path, labels):
 
 @pytest.mark.parametrize("index", [
     b"a 0 3 0\nb 3 2\n", b"a 0 3 0\nb 3 2 0\n", b"a 0\nb 3\n",
-    b"\xc3 0 3\n\xa4 3 2\n"])  # two names that are UTF-8 only together
+    b"\xc3 0 3\n\xa4 3 2\n"])  # each id alone is not UTF-8, but both together are
 def test_read_set_broken_index(store_set, index):
     (store_set / "index").write_bytes(index)
     with pytest.raises(InputError, match="set/index: not STREAM OFFSET LENGTH lines; make the store again"):

@@ -1,4 +1,4 @@
-"""Words punctuated as they arrive: the labels of a data directory, without delay, for any bytes."""
+"""Words that are punctuated as they arrive get the labels of a data directory, without delay, for any bytes."""
 
 import json
 import os
@@ -38,7 +38,7 @@ def exp(tmp_path_factory):
 
 
 class Whole(NeuralModel):
-    """A model that reads whole streams: the last word of a stream determines all its labels."""
+    """A model that reads complete streams. The last word of a stream determines all labels of the stream."""
 
     def __init__(self, like):
         super().__init__()
@@ -70,7 +70,7 @@ def test_streaming_labels_are_those_of_a_data_directory(exp, tmp_path):
     ("[door slams]", "w1 w2 [door slams] w3 w4\n"), ("[a", "w1 [a w2 w3 w4\n"), ("[a b]", "w1 w2 w3 w4 [a b]\n"),
     ("[" + "x " * 50, "w1 [" + "x " * 50 + "w2 w3 w4\n")])
 def test_streaming_words_in_square_brackets_are_all_written(exp, tag, text):
-    """Complete tags stay as they are, and the model does not read them; unclosed ones are words."""
+    """Complete tags are written unchanged, and the model does not read them. Unclosed tags are words."""
     written = punctuated(load(exp), text.encode())
     assert re.findall(r"[^\s,.?]+", written) == text.split()
     if tag.endswith("]"):
@@ -88,7 +88,7 @@ def test_streaming_writes_each_word_when_the_next_arrives(exp):
                 assert select.select([process.stdout], [], [], 20)[0], f"nothing came after {word}"
                 written += process.stdout.read(1 << 10)
                 assert written.split()[-1].startswith(WORDS[i - 1].encode())
-        process.stdin.write(b"\n\n")  # the stream ends, the input does not
+        process.stdin.write(b"\n\n")  # this ends the stream, but not the input
         while not written.endswith(b"\n"):
             written += process.stdout.read(1 << 10)
         assert len(written.split()) == 20
@@ -100,7 +100,7 @@ def test_streaming_writes_each_word_when_the_next_arrives(exp):
 
 
 def test_streaming_model_of_whole_streams_waits_for_the_end(exp):
-    model = Whole(load(exp))  # w0 is id 2, a period; w1 id 3, a question mark
+    model = Whole(load(exp))  # the last word decides all labels: w0 (id 2) gives periods, w1 (id 3) question marks
     assert punctuated(model, b"w5 w1\nw0\n\nw5 w1") == "w5. w1. w0.\nw5? w1?\n"
     assert punctuated(model, b"w5 w0", np.array([1, 9, 1, 1], np.float32)) == "w5, w0,\n"
 
@@ -130,7 +130,7 @@ def test_word_stream_is_the_same_however_the_bytes_arrive(data, size):
 
 
 def streams_of(reader, data, size):
-    """The words of each stream that has words, read `size` bytes at a time."""
+    """The words of each stream that has any, read `size` bytes at a time."""
     items = [item for begin in range(0, len(data), size) for item in reader.feed(data[begin:begin + size])]
     found = [[]]
     for item in items + reader.end():
@@ -190,7 +190,6 @@ LIVE = [*PUNCTUATE, "en-live", "-"]
 
 
 def plain(out):
-    """The words of a punctuated text."""
     return [word.rstrip(b".,?").lower() for word in out.split()]
 
 
@@ -199,7 +198,7 @@ def test_signal_ends_live_input_with_all_words_out():
         with subprocess.Popen(LIVE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               bufsize=0) as process:
             process.stdin.write(b" ".join(WORDS_LIVE))
-            out = process.stdout.read(3)  # it is reading
+            out = process.stdout.read(3)  # now the process is reading
             process.send_signal(number)
             rest, error = process.communicate(timeout=30)
         assert plain(out + rest) == WORDS_LIVE
@@ -280,7 +279,7 @@ def test_output_of_the_page():
     assert found.stdout.decode().endswith(end + "\n")
 
 
-# Lines of text with marks, punctuated by a character model: everything except the marks stays the same.
+# A character model punctuates lines that have marks. Everything except the marks stays the same.
 
 JAPANESE = LabelSet((Label("N", "w"), Label("C", "w、", ("、", ",")), Label("P", "w。", ("。", "."))))
 CLASSES = Vocabulary(["<unk>", "</s>", "<alpha>", "<num>", "は", "す"])

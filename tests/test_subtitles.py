@@ -1,4 +1,4 @@
-"""Cues, subtitles and paragraphs: closed forms, and properties for any timed words."""
+"""Cues, subtitles and paragraphs: closed forms, and properties that hold for any timed words."""
 
 import re
 from itertools import pairwise
@@ -18,7 +18,6 @@ LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w."),
 
 
 def marks_of(text):
-    """The marks after written words; each word's label is that of its mark."""
     words = text.split()
     names = {".": "PERIOD", ",": "COMMA", "?": "QUESTION"}
     labels = np.array([LABELS.index(names.get(word[-1], "O")) for word in words], np.int64)
@@ -67,7 +66,7 @@ def test_marks_after_a_word_before_an_empty_one():
 
 
 def timed(text, pauses=None, duration=0.3):
-    """Words of a text, the mark after each, and times; `pauses` is {word number: seconds after it}."""
+    """Returns the words of a text, the mark after each, and times. `pauses` is {word number: seconds after it}."""
     words = text.split()
     kinds = {".": SENTENCE_END, "?": SENTENCE_END, ",": MARK, ";": MARK}
     marks = np.array([kinds.get(word[-1], NO_MARK) for word in words], np.int8)
@@ -84,7 +83,7 @@ def cut(text, pauses=None, turns=(), recordings=(), duration=0.3):
 
 
 def texts(text, **options):
-    """The text of each cue; / separates lines."""
+    """The text of each cue, with / between its lines."""
     words, found = cut(text, **options)
     return [" / ".join(" ".join(words[a:b]) for a, b in ((first, second), (second, last)) if a < b)
             for first, second, last in zip(*(column.tolist() for column in found[:3]))]
@@ -95,29 +94,29 @@ LONG_SENTENCE = "this is a sentence of many words, which goes on for so long tha
 
 @pytest.mark.parametrize(("text", "options", "expected"), [
     ("one two three.", {}, ["one two three."]),
-    # Short sentences share a line; what does not fit is another cue.
+    # Short sentences share a line. A sentence that does not fit begins another cue.
     ("yes. no. i do not know.", {}, ["yes. no. i do not know."]),
     ("this is a sentence of some words. this is another one, as long.", {},
      ["this is a sentence of some words.", "this is another one, as long."]),
-    # A very short one joins the next on two lines, but not across speakers, recordings or a long silence.
+    # A very short sentence joins the next one on two lines, but not across speakers, recordings or a long silence.
     ("oh. this is a sentence of nearly forty characters.", {},
      ["oh. this is a sentence of / nearly forty characters."]),
     ("oh. this is it.", {"turns": [0]}, ["oh.", "this is it."]),
     ("oh. this is it.", {"recordings": [1]}, ["oh.", "this is it."]),
     ("oh. this is it.", {"pauses": {0: LONG}}, ["oh.", "this is it."]),
     ("i do not know what", {"pauses": {2: LONG + 1}}, ["i do not", "know what"]),
-    # Lines break after a mark, otherwise in the middle.
+    # Lines break after a mark, or in the middle if there is no mark.
     ("well, this goes to the second line of this one.", {}, ["well, this goes to the / second line of this one."]),
     ("this goes to the first line, this goes to the second.", {},
      ["this goes to the first line, / this goes to the second."]),
-    # Cues break after a mark, else at a pause, else in the middle.
+    # Cues break after a mark; if there is none, at a pause; if there is no pause, in the middle.
     (LONG_SENTENCE, {},
      ["this is a sentence of many words,", "which goes on for so long that / one cue can never hold all of it."]),
     (LONG_SENTENCE.replace(",", ""), {"pauses": {11: 0.5}},
      ["this is a sentence of many / words which goes on for so", "long that one cue can / never hold all of it."]),
     (LONG_SENTENCE.replace(",", ""), {},
      ["this is a sentence of many / words which goes on for", "so long that one cue can / never hold all of it."]),
-    # Cues do not break at a mark that would leave a word or two alone.
+    # Cues do not break at a mark that would leave only one or two words.
     ("well, " + LONG_SENTENCE.replace(",", ""), {},
      ["well, this is a sentence / of many words which goes on",
       "for so long that one cue / can never hold all of it."]),
@@ -129,7 +128,7 @@ def test_cues_where_they_and_their_lines_end(text, options, expected):
 
 
 def test_cues_times():
-    # 0.3 s: too short to read, so it is shown up to the beginning of the next, which is SHIFT late.
+    # "yes." takes 0.3 s, too short to read. So the next cue begins SHIFT later, and "yes." is shown until then.
     _, found = cut("yes. no and then some more words to follow here without an end of it.", turns=[0])
     assert (found.begin.tolist()[0], found.end.tolist()[0]) == (0, 700)
     assert found.begin[1] == 700
@@ -137,7 +136,7 @@ def test_cues_times():
     assert list(zip(found.begin, found.end)) == [(0, 1000), (5300, 6300)]
     _, found = cut("extraordinarily unpronounceable.", duration=0.2)
     assert found.end.tolist() == [int(np.ceil(32 / SPEED * 1000))]
-    # A short gap is closed, a longer one is not.
+    # A short gap is closed, a longer gap is not.
     _, found = cut("one two three four five. six.", pauses={4: 0.2}, turns=[4])
     assert found.end[0] == found.begin[1] == 1700
     _, found = cut("one two three four five. six.", pauses={4: 0.4}, turns=[4])
@@ -148,7 +147,7 @@ def test_cues_overlapping_speech_is_in_order():
     words, marks = ["one.", "two.", "three."], np.full(3, SENTENCE_END, np.int8)
     begins, ends = np.array([5.0, 4.0, 4.1]), np.array([9.0, 4.5, 8.0])
     found = make_cues(words, marks, begins, ends, np.ones(3, bool), np.array([3]))
-    # At least APART, and longer if there is time: the first one begins earlier, the third one later.
+    # Cues begin at least APART after each other, and later if there is time: the first begins early, the third late.
     assert found.begin.tolist() == [4600, 5200, 5800]
     assert found.end.tolist() == [5200, 5800, 8000]
 
@@ -162,7 +161,7 @@ CUTS = st.lists(st.integers(1, 59), max_size=2)
 
 
 def spoken_words(spoken, cuts):
-    """The arguments of make_cues for drawn words, with recordings that end at `cuts`."""
+    """The arguments of make_cues for random words, in recordings that end at `cuts`."""
     words, marks, gaps, durations, turns = zip(*spoken)
     ends = np.maximum(np.cumsum(np.array(gaps) + np.array(durations)), 0.0)
     begins = np.maximum(ends - np.array(durations), 0.0)
@@ -175,7 +174,6 @@ def spoken_words(spoken, cuts):
 def test_cues_of_any_words(spoken, cuts):
     words, _, begins, ends, turns, recordings = arguments = spoken_words(spoken, cuts)
     found = make_cues(*arguments)
-    # Every word once, in order.
     assert found.first[0] == 0
     assert found.last[-1] == len(words)
     assert (found.first[1:] == found.last[:-1]).all()
@@ -187,7 +185,7 @@ def test_cues_of_any_words(spoken, cuts):
         assert not bounds[first:last - 1].any(), "a cue over a change of speaker, or a long silence"
         for a, b in ((first, second), (second, last)):
             assert len(" ".join(words[a:b])) <= LINE or b - a == 1, "a line too long"
-    # No cue overlaps the next or is empty, and each is shown long enough if the next allows it.
+    # No cue is empty or overlaps the next, and each is shown long enough if the next one leaves the time.
     for recording in set(of_recording.tolist()):
         begin, end = (column[of_recording == recording] for column in (found.begin, found.end))
         assert (begin[1:] >= end[:-1]).all()
@@ -199,14 +197,14 @@ FULL = "these are quite some words that fill up two lines, nearly all of them he
 
 
 def test_short_cue_joins_the_one_that_two_lines_hold_too():
-    # "In." takes 0.3 s. The sentence before it leaves no room, but the one after it does.
+    # "In." takes 0.3 s. It joins the sentence after it, because the sentence before it leaves no room.
     text = "these are quite some words that fill up two lines, nearly all of them. in. then it goes on."
     assert texts(text) == ["these are quite some words that fill / up two lines, nearly all of them.",
                            "in. then it goes on."]
-    # The same, but the sentence after it leaves no room.
+    # "In." joins the sentence before it, because the sentence after it leaves no room.
     text = f"then it goes on and on and on. in. {FULL}"
     assert texts(text) == ["then it goes on and on and on. in.", f"{FULL[:36]} / {FULL[37:]}"]
-    # Many characters, but little time.
+    # The cue has many characters, but little time.
     assert texts(f"{FULL} it is. {FULL}")[0] == f"{FULL[:39]} / {FULL[40:]} it is."
 
 
@@ -222,17 +220,16 @@ def test_short_cue_stays_whole_if_it_is_long_enough():
 
 def test_short_cue_between_changes_of_the_speaker_borrows_time():
     text = "this is what he says. yes. and so on it goes for long."
-    # 0.3 s for "yes.", after half a second of silence: it begins SHIFT earlier, and the next one 0.3 s later.
+    # "yes." takes 0.3 s after half a second of silence. Its cue begins SHIFT earlier, and the next cue 0.3 s later.
     _, found = cut(text, pauses={4: 0.5}, turns=[4, 5])
     assert list(zip(found.begin.tolist(), found.end.tolist())) == [(0, 1600), (1600, 2600), (2600, 4400)]
     assert round(1000 * SHIFT) == 2000 - 1600
-    # Without the silence, only the next cue makes room.
+    # Without the silence, only the next cue can begin later.
     _, found = cut(text, turns=[4, 5])
     assert list(zip(found.begin.tolist(), found.end.tolist())) == [(0, 1500), (1500, 2200), (2200, 3900)]
 
 
 def two_lines_hold(words):
-    """Whether two lines hold the words; a line has at least one word, however long."""
     for _ in range(2):
         count = max([1, *(n for n in range(len(words) + 1) if len(" ".join(words[:n])) <= LINE)])
         words = words[count:]
@@ -268,7 +265,6 @@ def test_srt_and_vtt_to_the_letter():
 
 
 def parse(text, header=""):
-    """A small parser for SRT and WebVTT. Returns (begin, end, lines) of each cue."""
     assert text.startswith(header)
     found = []
     for block in text[len(header):].strip("\n").split("\n\n"):
@@ -288,7 +284,7 @@ def parse(text, header=""):
 def test_srt_and_vtt_of_any_words(spoken, cuts):
     words, *_ = arguments = spoken_words(spoken, cuts)
     found = make_cues(*arguments)
-    # Both formats have the same content, and nothing is lost.
+    # Both formats have the same content, and no word is missing.
     for text, header in ((srt(list(cue_texts(words, found))), ""), (vtt(list(cue_texts(words, found))), "WEBVTT\n")):
         shown = parse(text, header)
         lines = [line for _, _, lines in shown for line in lines]
@@ -310,7 +306,7 @@ def test_capitalized_at_starts_and_after_sentences_and_turns():
 def test_paragraphs_end_at_turns_silences_and_length():
     words, marks, *_ = timed("one two. three four. five six")
     turns, pauses = np.zeros(6, bool), np.array([0, 3.0, 9.0, 0, np.nan, np.nan])
-    pauses[[1, 2]] = LONG, 9.0  # a silence within a sentence does not count
+    pauses[[1, 2]] = LONG, 9.0  # a silence within a sentence ends no paragraph
     assert paragraphs(words, marks, pauses, turns) == "one two.\n\nthree four. five six\n"
     assert paragraphs(words, marks, None, turns) == "one two. three four. five six\n"
     turns[4] = True

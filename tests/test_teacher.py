@@ -1,4 +1,4 @@
-"""Distillation: the paper's loss, also for chains; a student learns from its teacher; runs can be killed."""
+"""Distillation: the paper's loss, also for chains, students that learn from a teacher, and runs that are killed."""
 
 import itertools
 import shutil
@@ -31,18 +31,17 @@ SETTINGS = {"dev_set": "dev_before", "batch_size": 20, "epochs": 4, "threads": 1
 
 
 def teacher_of(labels, targets, weight=0.5):
-    """A teacher of one stream with these labels (N,) and targets (slots, L), in 64ths: they need not add up to 255."""
+    """A teacher of one stream with labels (N,) and targets (slots, L) in 64ths, which need not add up to 255."""
     labels = np.array(labels, np.int8)
     return Teacher(stream_of(labels), SoftTargets([np.array(targets, np.float32) * 64], labels), weight)
 
 
 def stream_of(labels):
-    """A set of one stream."""
     return StoreSet(np.zeros(len(labels), np.int32), labels, None, ["s"], np.array([0, len(labels)]))
 
 
 def batch_of(teacher, rows):
-    """A batch of these tokens of the set, with the teacher's targets; -1 is a step without a token."""
+    """A batch of these tokens of the set, with the teacher's targets. -1 is a step without a token."""
     rows = np.array(rows)
     indices = np.where(rows < 0, -1, np.concatenate([teacher.indexed.labels[:], [-1]])[rows])
     return teacher(Batch(torch.zeros(rows.shape, dtype=torch.int64), None, torch.from_numpy(indices)))
@@ -82,7 +81,7 @@ def enumerated(crf, scores, targets, lengths):
 
 
 def test_loss_of_a_chain_is_that_of_all_labellings():
-    """Loss and gradients; slots begin after a step of context, and end before one."""
+    """Loss and gradients are compared. A step of context is before the first slot and after the last one."""
     torch.manual_seed(2)
     crf, lengths = LinearChain(3), (3, 2)
     nn.init.normal_(crf.transitions)
@@ -103,7 +102,7 @@ def test_loss_of_a_chain_is_that_of_all_labellings():
 
 
 def test_tokens_without_a_slot_are_certain():
-    """With --loss-on tokens, tokens without a slot count, with the first label."""
+    """With --loss-on tokens, a token without a slot counts as a token with the first label."""
     labels = np.array([-1, 1], np.int8)
     data = training_set(NeuralModel(), stream_of(labels), TrainingOptions(loss_on="tokens"))
     teacher = Teacher(data, SoftTargets([np.array([[64, 192, 0]], np.uint8)], labels), 0.5)
@@ -114,7 +113,7 @@ def test_tokens_without_a_slot_are_certain():
 
 @pytest.mark.parametrize("model", ["t_lstm", "bi_lstm"])
 def test_batches_have_the_targets_of_their_slots(model, toy_store):
-    """The labels are the same as without a teacher: stateful or in chunks, shared by ranks or not."""
+    """The batches are the same as without a teacher: stateful or in chunks, shared by ranks or not."""
     store = Store(toy_store)
     data, net = store.set("train_before"), create(model, store.vocabulary, store.labels, {})
     targets = np.random.default_rng(1).integers(1, 255, (len(data.ids), 3)).astype(np.uint8)
@@ -142,7 +141,7 @@ def test_batches_have_the_targets_of_their_slots(model, toy_store):
 
 @pytest.fixture(scope="module")
 def targets(toy_store, tmp_path_factory):
-    """The soft targets for the words of train_after by a teacher of another task, `before`."""
+    """Soft targets for the words of train_after, from a teacher of another task, `before`."""
     place = tmp_path_factory.mktemp("teacher")
     train(toy_store, place / "teacher", "t_lstm", SMALL, TrainingOptions(train_set="train_before", bptt=5, **SETTINGS))
     make_targets(place / "teacher", Store(toy_store), place / "targets", ["train_after"])
@@ -171,7 +170,7 @@ def test_student_learns_the_teacher_and_not_the_labels(model, toy_store, targets
 
 
 def test_unlabelled_text_needs_no_labels(toy_store, targets, tmp_path):
-    """With weight 1, text with only O labels gives the same student."""
+    """With weight 1, the student is the same if all labels of the text are O."""
     place, folder = toy_store.parent, tmp_path / "train_after"
     write_data_dir(folder, (u._replace(labels=["O"] * len(u.words))
                             for u in DataDir(place / "train_after").utterances()))
@@ -190,7 +189,6 @@ class Killed(BaseException):
 
 
 def train_killed(monkeypatch, directory, *arguments):
-    """Train, and be killed in the third epoch."""
     after_batch = Run.after_batch
 
     def killed(run, *rest):

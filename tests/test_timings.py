@@ -1,4 +1,4 @@
-"""Word times in aligners' files, for `punc pauses`: TextGrids, Gentle's JSON, and CTMs if there are neither."""
+"""Word times in aligners' files for `punc pauses`: TextGrids, Gentle's JSON, and other files as CTMs."""
 
 import json
 import time
@@ -13,7 +13,7 @@ from punc.transcripts.read import read_timing, word_times
 
 
 def long(*tiers, end=3.5):
-    """Praat's long form of tiers (name, rows), as MFA writes it."""
+    """Tiers (name, rows) in Praat's long form, as MFA writes it."""
     lines = ['File type = "ooTextFile"', 'Object class = "TextGrid"', "", "xmin = 0", f"xmax = {end}",
              "tiers? <exists>", f"size = {len(tiers)}", "item []:"]
     for number, (name, rows) in enumerate(tiers, 1):
@@ -26,7 +26,6 @@ def long(*tiers, end=3.5):
 
 
 def short(*tiers, end=3.5):
-    """Praat's short form of tiers (name, rows)."""
     body = "".join(f'"IntervalTier"\n"{name}"\n0\n{end}\n{len(rows)}\n' + "".join(
         f'{begin}\n{stop}\n"{text}"\n' for begin, stop, text in rows) for name, rows in tiers)
     return f'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n{end}\n<exists>\n{len(tiers)}\n{body}'
@@ -38,8 +37,8 @@ SHORT = short(("words", [(0, 0.5, ""), (0.5, 1.25, "hello"), (1.25, 1.5, "SIL"),
                          (2.5, 3.5, "<eps>")]))
 WORDS = [TimedWord("rec", "1", 0.5, 0.75, "hello"), TimedWord("rec", "1", 1.5, 0.5, '"ah"'),
          TimedWord("rec", "1", 2.0, 0.5, "spn")]
-# As Gentle writes it (`to_json` of gentle/transcription.py): an unknown word, a word that was not heard, and a word
-# that is not in the text.
+# In Gentle's format (`to_json` of gentle/transcription.py): an unknown word, a word that was not heard, and a word that
+# is not in the text.
 ALIGNED = {
     "transcript": "So we asked Ms. Xu",
     "words": [
@@ -89,7 +88,7 @@ def test_textgrid_speakers_in_time_order(write):
 
 @pytest.mark.parametrize("content", [LONG, SHORT], ids=["long", "short"])
 def test_textgrid_cut_short_anywhere(write, content):
-    """A TextGrid that is cut after any character gives an error of one line; only the last line end may be missing."""
+    """If a TextGrid is cut after any character, the error is one line. Only the last line end may be missing."""
     for size in range(len(content) - 1):
         with pytest.raises(InputError) as error:
             read_timing(write(content[:size]))
@@ -148,7 +147,7 @@ def test_command_pauses_of_gentle(write, tmp_path, capsys):
     write_data_dir(tmp_path / "data", [Utterance("talk-1", "talk", words, ["O"] * 5)])
     write(json.dumps(ALIGNED), "times/talk.json")
     assert main(["pauses", str(tmp_path / "data"), str(tmp_path / "times")]) == 0
-    assert "WER of the timed words 40.0%" in capsys.readouterr().err  # ms is missing, and uh replaces we
+    assert "WER of the timed words 40.0%" in capsys.readouterr().err  # `ms` is missing, and `uh` replaces `we`
     pauses = next(DataDir(tmp_path / "data").utterances()).pauses
     assert [round(float(pause), 3) for pause in pauses[:2]] == [0.3, 0.1]
 

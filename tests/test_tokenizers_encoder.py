@@ -1,4 +1,4 @@
-"""Pieces of pre-trained encoders: each word is cut as in a text, and its slot is after its last piece."""
+"""Tokenizers of pre-trained encoders cut each word as in a text, and its slot is after its last piece."""
 
 import json
 
@@ -36,7 +36,7 @@ def test_encode_by_hand(tokenizers):
     assert (slots.tolist(), lost) == ([2, 3, 5, 6, 7, 8], 3)
     assert (bert.start, bert.end) == ([2], [3])
     roberta = tokenizers["roberta"]
-    assert roberta.vocabulary.tokens[roberta.encode(["ab"]).ids[0]].startswith("Ġ")  # with a space before the word
+    assert roberta.vocabulary.tokens[roberta.encode(["ab"]).ids[0]].startswith("Ġ")  # with the space before it
     assert bert.encode([]).ids.tolist() == []
 
 
@@ -44,7 +44,7 @@ def test_encode_by_hand(tokenizers):
 @settings(deadline=None, max_examples=60)
 @given(words=WORDS)
 def test_encode_words_are_those_of_the_text(tokenizers, directories, kind, words):
-    """The pieces of the words, end to end, are the pieces of the text; each word has at least one."""
+    """The pieces of the words are, one after the other, the pieces of the text. Each word has at least one piece."""
     from tokenizers import Tokenizer
     ours, theirs = tokenizers[kind], Tokenizer.from_file(str(directories[kind] / "tokenizer.json"))
     theirs.no_truncation()
@@ -71,7 +71,7 @@ def test_vocabulary_is_the_pieces_and_is_read_back(tokenizers, kind, tmp_path):
 
 
 def test_read_older_files(tmp_path):
-    """A directory with vocab.txt and no tokenizer.json: `transformers` makes the tokenizer."""
+    """If a directory has vocab.txt and no tokenizer.json, `transformers` makes the tokenizer."""
     make_encoder("bert", tmp_path)
     tokens = EncoderTokenizer.read(tmp_path).vocabulary.tokens[FIRST:]
     (tmp_path / "tokenizer.json").unlink()
@@ -114,7 +114,7 @@ def test_read_wrong_files_is_one_line(tokenizers, tmp_path):
 
 
 def test_read_a_huge_id_is_one_line(tokenizers):
-    """A vocabulary up to that id would take all memory."""
+    """A vocabulary up to this id would fill the memory."""
     content = json.loads(tokenizers["bert"].__getstate__())
     content["model"]["vocab"]["a"] = 10**9
     with pytest.raises(InputError, match=r"^a piece has the id 1000000000; name an encoder.s directory"):
@@ -122,7 +122,7 @@ def test_read_a_huge_id_is_one_line(tokenizers):
 
 
 def test_read_json_as_the_package_reads_it(tokenizers):
-    """The package accepts files that Python's parser refuses; the package's reading is used."""
+    """The package accepts some files that Python's parser refuses, so it must be used to read them."""
     content = tokenizers["bert"].__getstate__()
     broken = content.replace(b'"version": "1.0"', b'"version": "1.0","1.0"', 1)
     assert broken != content

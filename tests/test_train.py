@@ -1,4 +1,4 @@
-"""Training: it learns, is repeatable bit for bit, and continues after a kill to the same model."""
+"""Training: it learns, is repeatable bit for bit, and reaches the same model if it is killed and continued."""
 
 import contextlib
 import importlib
@@ -41,8 +41,6 @@ SETTINGS = {"train_set": "train_before", "dev_set": "dev_before", "batch_size": 
 
 
 class BothWays(NeuralModel):
-    """A bidirectional LSTM with dropout; it reads whole streams."""
-
     lookahead = None
 
     def __init__(self, vocab: int, labels: int, size: int = 8, dropout: float = 0.1):
@@ -61,14 +59,13 @@ class BothWays(NeuralModel):
 
 @pytest.fixture
 def both_ways(monkeypatch):
-    """The model above as an architecture of the name `both_ways`."""
-    module = importlib.import_module("punc.models.base.build")  # the package has a function of this name
+    module = importlib.import_module("punc.models.base.build")  # the package also has a function `build`
     found = module.model_class
     for place in (module, punc.training.train):
         monkeypatch.setattr(place, "model_class", lambda name: BothWays if name == "both_ways" else found(name))
 
 
-# Ways of training: name: (model, its options, options of training).
+# Kinds of training, by name: the model, its options, and the options of training.
 RUNS = {
     "stateful": ("t_lstm", SMALL, SETTINGS),
     "stateful-adam": ("t_lstm", SMALL, SETTINGS | {
@@ -85,7 +82,7 @@ RUNS = {
     "whole-short": ("both_ways", {"size": 8, "dropout": 0.1}, SETTINGS | {
         "train_set": "train_short", "dev_set": "dev_short", "optimizer": "adam", "learning_rate": 0.02}),
 }
-KINDS = ("stateful", "stateful-linear", "parts", "whole-chunks")  # of runs that continue in special ways
+KINDS = ("stateful", "stateful-linear", "parts", "whole-chunks")  # the runs that continue in special ways
 
 
 def run(store, directory, name, **changes):
@@ -111,7 +108,7 @@ def test_train_learns(name, toy_store, tmp_path, both_ways, capsys):
     assert [line.split(":")[0] for line in lines] == [f"epoch {n + 1}" for n in range(len(lines))]
     assert all(f" {word}" in line for line in lines for word in ("rate", "loss", "dev loss", "dev F1", "words/s"))
     best = min(float(line.split("dev loss ")[1].split(",")[0]) for line in lines)
-    assert loss == pytest.approx(best, abs=1e-5)  # the best model is kept
+    assert loss == pytest.approx(best, abs=1e-5)
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -124,7 +121,7 @@ def test_train_same_seed_gives_the_same_model(name, toy_store, tmp_path, both_wa
 
 @pytest.fixture(scope="module")
 def plain_weights():
-    """The weights after an epoch without changes, by the name of the run."""
+    """Caches the weights that each run has after one epoch with unchanged options."""
     return {}
 
 
@@ -156,7 +153,8 @@ def test_train_bfloat16_falls_back_to_float32(toy_store, tmp_path, both_ways, ca
 
 @pytest.mark.parametrize("name", ["parts", "stateful-parts"])
 def test_train_parts_are_one_reading_of_the_set(name, toy_store, tmp_path, monkeypatch):
-    """Two epochs of half the text read each slot once, at falling rates. The next two have another order of chunks."""
+    """Each pair of epochs reads every slot once. The second pair of `parts` has another order of chunks. The rate
+    always falls."""
     sums, rates, batches = [], [], punc.training.batching.epoch_batches
     monkeypatch.setattr(punc.training.epochs.Optimizer, "set_learning_rate", lambda _, rate: rates.append(rate))
 
@@ -197,7 +195,7 @@ def test_train_begins_with_orthogonal_weights_of_lstm_layers(toy_store, tmp_path
                   lstm_weights="orthogonal")
     gates = weights["lstm.weight_hh_l0"].unflatten(0, (4, -1))
     assert torch.allclose(gates @ gates.mT, torch.eye(gates.shape[1]).expand_as(gates), atol=1e-5)
-    with pytest.raises(InputError, match="none of PyTorch's LSTM layers"):  # T-LSTM has its own
+    with pytest.raises(InputError, match="none of PyTorch's LSTM layers"):  # T-LSTM has its own LSTM layer
         run(toy_store, tmp_path / "2", "stateful", lstm_weights="orthogonal")
 
 
@@ -211,7 +209,7 @@ def test_train_initial_model_can_be_a_packed_one(toy_store, tmp_path):
     train(toy_store, tmp_path / "2", "bi_lstm", options, TrainingOptions(**again))
     before, after = (load(tmp_path / name).state_dict() for name in "12")
     assert before.keys() == after.keys()
-    for name, weight in before.items():  # a row in int8 is off by at most half a step of max / 127
+    for name, weight in before.items():  # weights in int8 are off by at most half a step of max / 127
         error = weight.abs().amax(-1, keepdim=True) / 254 * 1.01 if weight.numel() >= 4096 else 0
         assert ((after[name] - weight).abs() <= error).all(), name
     with pytest.raises(InputError, match=r"--initial-model=.*has another architecture"):
@@ -229,13 +227,13 @@ class Killed(BaseException):
 
 
 def run_two_epochs(store, directory, name):
-    """Trains for two epochs of few batches, because these runs need not learn."""
+    """Trains for two epochs of a few batches, because the model need not be good."""
     fewer = {"batch_size": 8} if name == "parts" else {}
     return run(store, directory, name, epochs=2, **fewer)
 
 
 def count_and_kill(monkeypatch, moment):
-    """From now on, the program is killed before it renames a file for the `moment`-th time."""
+    """From now on, kill the program before renaming number `moment`, counted from 0."""
     calls, replace = [], os.replace
 
     def counted(*names):
@@ -250,7 +248,7 @@ def count_and_kill(monkeypatch, moment):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_train_killed_before_a_renaming_continues(name, toy_store, tmp_path, both_ways, monkeypatch):
-    """A kill at any other time leaves the same files as one of these."""
+    """A kill between two renamings leaves the same files as a kill just before the later one."""
     with monkeypatch.context() as patch:
         calls = count_and_kill(patch, 1 << 30)
         whole = run_two_epochs(toy_store, tmp_path / "whole", name)
@@ -268,8 +266,7 @@ def test_train_killed_before_a_renaming_continues(name, toy_store, tmp_path, bot
 
 
 def kill_within_an_epoch(monkeypatch, moment):
-    """From now on, the state is written after every second batch, and the program is killed after `moment` times.
-    """
+    """From now on, write the state after every second batch, and kill the program after `moment` times."""
     monkeypatch.setattr(state, "SECONDS", 0.0)
     monkeypatch.setattr(state, "BATCHES", 2)
     after, written = state.Run.after_batch, []
@@ -286,7 +283,6 @@ def kill_within_an_epoch(monkeypatch, moment):
 
 
 def count_steps(monkeypatch):
-    """A list with an item for each step of training from now on."""
     steps, step = [], Optimizer.step
 
     def counted(self):
@@ -299,7 +295,6 @@ def count_steps(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def handlers():
-    """Restores the handlers of the signals that stop the program after each test."""
     before = {number: signal.getsignal(number) for number in stop.SIGNALS}
     yield
     for number, handler in before.items():
@@ -307,7 +302,7 @@ def handlers():
 
 
 def signal_in(monkeypatch, owner, name, number, moment):
-    """From now on, a signal arrives in a call of a function after `moment` steps. Returns `count_steps`."""
+    """From now on, send a signal in the call of a function after `moment` steps. Returns the list of `count_steps`."""
     monkeypatch.setattr(stop, "_received", 0)
     signal.signal(number, stop._raise)
     steps, function = count_steps(monkeypatch), getattr(owner, name)
@@ -332,7 +327,7 @@ def test_train_stopped_by_a_signal_continues_at_the_next_batch(number, toy_store
         counted = signal_in(patch, Optimizer, "step", number, done - 1)
         with pytest.raises(stop.Stopped):
             run(toy_store, tmp_path / "stopped", name, epochs=2)
-        assert len(counted) == done  # the batch is finished
+        assert len(counted) == done  # the signal does not interrupt the batch
     with monkeypatch.context() as patch:
         rest = count_steps(patch)
         assert same(run(toy_store, tmp_path / "stopped", name, epochs=2), whole)
@@ -343,7 +338,7 @@ def test_train_stopped_by_a_signal_continues_at_the_next_batch(number, toy_store
     ("stateful", (EpochLoss, "mean")), ("stateful", (punc.training.epochs, "not_finite")),
     ("stateful", (punc.training.epochs, "evaluate")), ("whole-chunks", (state.Run, "end_epoch"))])
 def test_train_stopped_after_an_epoch_repeats_no_batch(name, moment, toy_store, tmp_path, both_ways, monkeypatch):
-    """The signal comes after the last batch, while the development set is scored, or while the models are written."""
+    """The signal comes after the last batch, during scoring of the development set, or while the models are written."""
     with monkeypatch.context() as patch:
         steps = count_steps(patch)
         whole = run(toy_store, tmp_path / "whole", name, epochs=2)
@@ -360,13 +355,13 @@ def test_train_stopped_after_an_epoch_repeats_no_batch(name, moment, toy_store, 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_train_killed_within_an_epoch_continues_there(name, toy_store, tmp_path, both_ways, monkeypatch, capsys):
-    """It reaches the same model, with the same losses in the log; only the batch after the state is trained twice."""
+    """The continued run reaches the same model and logs the same losses. Only the batch after the state is repeated."""
     whole = run_two_epochs(toy_store, tmp_path / "whole", name)
     losses = [re.sub("dev F1.*", "", line) for line in capsys.readouterr().err.splitlines()]
     with monkeypatch.context() as patch:
         written = kill_within_an_epoch(patch, 1 << 30)
         assert same(run_two_epochs(toy_store, tmp_path / "written", name), whole)
-    for moment in {1, len(written) // 2, len(written)}:  # of the first epoch and of the second
+    for moment in {1, len(written) // 2, len(written)}:  # in the first epoch and in the second
         directory = tmp_path / str(moment)
         with monkeypatch.context() as patch:
             kill_within_an_epoch(patch, moment)
@@ -395,15 +390,14 @@ def test_train_finished_run_does_nothing(toy_store, tmp_path, capsys):
     assert command.main(line) == 0
     before = {path.name: (path.stat().st_mtime_ns, path.stat().st_ino) for path in tmp_path.iterdir()}
     capsys.readouterr()
-    with lock_directory(tmp_path):  # it needs no lock
+    with lock_directory(tmp_path):  # a finished run needs no lock
         assert command.main(line) == 0
     assert capsys.readouterr().err == f"punc train: {tmp_path}/final.pt is finished\n"
     assert {path.name: (path.stat().st_mtime_ns, path.stat().st_ino) for path in tmp_path.iterdir()} == before
 
 
 def test_train_second_run_into_a_directory_is_refused(toy_store, tmp_path, capsys):
-    """The second run is refused as long as the first one lives. After that, it continues from the first run's last
-    epoch."""
+    """The second run is refused while the first one lives. Later it continues after the first run's last epoch."""
     whole = run(toy_store, tmp_path / "whole", "stateful", epochs=4, min_improvement=0.0)
     exp = tmp_path / "exp"
     line = arguments(toy_store, exp, **SETTINGS | {"epochs": 4, "min_improvement": 0.0})
@@ -429,7 +423,7 @@ def test_train_second_run_into_a_directory_is_refused(toy_store, tmp_path, capsy
 
 
 def test_train_run_that_another_process_has_just_finished(toy_store, tmp_path, capsys, monkeypatch):
-    """The other process ends between the first check of the directory and the lock."""
+    """The other process ends after the first check of the directory and before the lock."""
     @contextlib.contextmanager
     def late(directory):
         monkeypatch.undo()
@@ -443,7 +437,6 @@ def test_train_run_that_another_process_has_just_finished(toy_store, tmp_path, c
 
 
 def train_one_epoch(store, directory, monkeypatch):
-    """Train, and be killed after the first epoch of two."""
     with monkeypatch.context() as patch:
         count_and_kill(patch, 2)
         with pytest.raises(Killed):
@@ -517,7 +510,7 @@ def test_train_loss_not_finite_is_an_error(toy_store, tmp_path, both_ways, monke
     ("loss", "the loss of step 7 is nan"), ("gradient", "the loss of step 8 is nan"),
     ("last gradient", r"\S+ has weights that are NaN or infinite")])
 def test_train_that_diverges_keeps_the_last_good_epoch(toy_store, tmp_path, monkeypatch, poison, said):
-    """The loss or a gradient becomes NaN in the second epoch; once fixed, the run continues after the first one."""
+    """The loss or a gradient becomes NaN in epoch 2. After the cause is fixed, the run continues with this epoch."""
     whole = run(toy_store, tmp_path / "whole", "stateful")
     loss, steps = NeuralModel.loss, 0
 
@@ -543,7 +536,7 @@ def test_train_that_diverges_keeps_the_last_good_epoch(toy_store, tmp_path, monk
 
 @pytest.fixture(scope="module")
 def long_words(tmp_path_factory):
-    """A store of characters. A word is longer than a stateful batch; the next one's first letter decides its label."""
+    """A store of characters. Words are longer than a batch; their labels depend on the next word's first letter."""
     place, rng = tmp_path_factory.mktemp("long"), np.random.default_rng(7)
     (place / "labels.txt").write_text("O w\nCOMMA w,\nPERIOD w.\n")
     words = ["".join(rng.choice(list("ab"), 7)) for _ in range(150)]

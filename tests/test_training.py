@@ -25,8 +25,6 @@ BATCHES = [[0, 1, 1, 3], [3, 4], [1, 0, 2, 2], [5]]
 
 
 class Net(nn.Module):
-    """A number for some tokens."""
-
     def __init__(self, sparse):
         super().__init__()
         torch.manual_seed(7)
@@ -55,7 +53,7 @@ def test_step_sparse_equals_dense(name, max_grad_norm):
 
 
 def test_optimizers_do_not_import_the_compiler():
-    """PyTorch's compiler takes two seconds to import, in which small trainings finish."""
+    """Importing PyTorch's compiler takes two seconds, as long as a small training."""
     code = f"""
 import sys, torch
 from punc.training.optim import Optimizer
@@ -124,7 +122,7 @@ def test_step_changes_only_rows_of_the_batch(name):
 @pytest.mark.parametrize("sparse", [True, False])
 @pytest.mark.parametrize("max_grad_norm", [0.05, 1e6])
 def test_step_max_grad_norm_by_hand(sparse, max_grad_norm):
-    """SGD at rate 1 moves the weights by the gradient. Its norm is at most the limit; its direction stays."""
+    """SGD with rate 1 changes the weights by the gradient, whose norm is limited and whose direction stays."""
     net = Net(sparse)
     before = [w.detach().clone() for w in net.parameters()]
     net(BATCHES[0]).backward()
@@ -137,7 +135,7 @@ def test_step_max_grad_norm_by_hand(sparse, max_grad_norm):
 
 
 def test_step_weight_decay_of_dense_weights_only():
-    """If the gradient is zero, SGD moves a weight by rate · decay · weight."""
+    """If the gradient is zero, SGD changes a weight by rate · decay · weight."""
     net = Net(True)
     before = [w.detach().clone() for w in net.parameters()]
     updates = Optimizer(net, "sgd", 0.5, weight_decay=0.1)
@@ -202,7 +200,7 @@ def test_shares_of_ranks_add_up_to_the_loss_of_the_batch():
 
 
 def test_evaluate_by_hand(toy_store, tmp_path):
-    """A model that gives every slot the same logits, so that the cross-entropy is known."""
+    """The model gives every slot the same logits, so the cross-entropy is known."""
     class Same(NeuralModel):
         lookahead = 1
 

@@ -1,4 +1,4 @@
-"""`punc transcript`: data directories, CTMs and recognisers' files, whatever the number of jobs."""
+"""Tests of `punc transcript` on data directories, CTMs and files of recognisers, with one job and with several."""
 
 import json
 import re
@@ -50,7 +50,7 @@ def model(tmp_path_factory):
 
 
 def rows(in_recording):
-    """(id, begin, duration, word) of all words; the last utterance has no words."""
+    """Yields (id, begin, duration, word) for each word. The last utterance has no words."""
     for k, (utterance, recording, begin, _) in enumerate(SEGMENTS[:4]):
         for i in range(9):
             at = 0.2 + 0.5 * i + (0.15 if i % 4 == 3 else 0)
@@ -81,7 +81,7 @@ def run(model, data, out, nj=1, scale="", **options):
 
 
 def test_transcript_labels_are_those_of_punc_punctuate(model, data, tmp_path):
-    """The other way takes three steps: a data directory with the words of the CTM, punc pauses, and punc punctuate."""
+    """The other way has three steps: a data directory of the CTM's words, their pauses, and `punc punctuate`."""
     said = {u: [w for id, _, _, w in rows(False) if id == u] for u, *_ in SEGMENTS}
     write_data_dir(tmp_path / "long", [Utterance(u, u[0], words) for u, words in said.items()])
     shutil.copy(data / "segments", tmp_path / "long")
@@ -119,7 +119,7 @@ def test_transcript_ids_of_recordings_and_utterances_give_the_same_subtitles(mod
     for name in shown:
         assert by_utterance[name] == by_recording[name]
     assert by_recording["vtt/r3.vtt"] == "WEBVTT\n"
-    # Speakers a, b, a: at least three paragraphs, with their names.
+    # The speakers alternate (a, b, a), so there are at least three paragraphs, each with its speaker's name.
     assert by_recording["txt/r1.txt"].count("\n\n") >= 2
     assert by_recording["txt/r1.txt"].startswith("a: W")
     assert re.findall("^(.): W", by_recording["txt/r1.txt"], re.M) == ["a", "b", "a"]
@@ -202,7 +202,7 @@ def test_transcript_recording_with_a_slash_stays_in_its_directory(model, tmp_pat
 
 @pytest.mark.parametrize("options", [{}, {"marks": "keep"}, {"marks": "replace"}])
 def test_transcript_existing_marks_are_not_doubled(tmp_path, options):
-    """In a CTM of punctuated words, tags do not change; subtitles leave them out."""
+    """If the words of a CTM have marks, its tags stay unchanged; subtitles leave the tags out."""
     (tmp_path / "data").mkdir()
     (tmp_path / "data/utt2spk").write_text("r r\n")
     said = ["Hello,", "how", "are", "you?", "<noise>", "I'm", "fine,", "thanks!"]
@@ -332,7 +332,7 @@ def test_read_ctm_no_data_directory(tmp_path):
 
 
 def test_two_recordings_with_the_same_files(tmp_path):
-    """The subtitles of `a/b` and of `a_b` would have the same name."""
+    """The output files of both recordings would be called a_b."""
     said = r"recordings 'a/b' and 'a_b' would have the same files: a_b\.txt; rename one of them"
     with pytest.raises(InputError, match=said):
         read(tmp_path, "a/b 1 0 1 x\n", segments="", speakers="a/b a/b\na_b a_b\n")
@@ -349,7 +349,7 @@ def test_two_recordings_with_one_file_and_channel(tmp_path):
 
 
 def test_speaker_in_two_places(tmp_path):
-    """Without segments a speaker is one stream, whose words would occur twice."""
+    """Without segments, a speaker would be one stream, and its words would be used twice."""
     with pytest.raises(InputError, match="utt2spk:3: speaker 'x' comes after 'y'; make speaker ids prefixes of"):
         read(tmp_path, "x 1 0 1 w\n", segments="", speakers="a x\nb y\nc x\n")
 
@@ -412,7 +412,7 @@ def test_standard_input_is_a_file_too():
 
 
 def test_one_file_into_a_directory(tmp_path, capsys):
-    """OUT is a directory if it is one, or ends with a slash; several files cannot be one file."""
+    """OUT is a directory if one of that name exists or it ends with a slash. Several inputs need a directory."""
     (tmp_path / "talk.txt").write_text("how are you\n")
     (tmp_path / "more.txt").write_text("how are you\n")
     for _ in range(2):
@@ -426,7 +426,6 @@ def test_one_file_into_a_directory(tmp_path, capsys):
 
 
 def together(place, texts, *options, model="en"):
-    """The output of one command for several files, {name: text}."""
     (place / "in").mkdir(parents=True)
     for name, text in texts.items():
         (place / "in" / name).write_text(text)
@@ -437,7 +436,7 @@ def together(place, texts, *options, model="en"):
 
 @pytest.fixture(scope="module", params=["en", "en-live"])
 def every_format(request, tmp_path_factory):
-    """For each format and a model: the file, the file with marks, and that file after each --marks."""
+    """For each format: the file, the punctuated file, and the result of punctuating that again with each --marks."""
     model, place = request.param, tmp_path_factory.mktemp("formats")
     texts = {name.replace(" ", "-"): maker(TIMED) for name, maker in ALL_MAKERS.items()}
     found = together(place / "once", texts, model=model)
@@ -456,14 +455,14 @@ def test_same_format_only_marks_and_capitals_change(name, every_format, tmp_path
 
 @pytest.fixture(scope="module")
 def japanese(tmp_path_factory):
-    """A model that knows characters and writes 。 after す, and 、 after は and Latin words."""
+    """A model of characters that writes 。 after す, and 、 after は and after Latin words."""
     place = tmp_path_factory.mktemp("japanese")
     (place / "labels.txt").write_text("O w\nCOMMA w、 、\nPERIOD w。 。\n")
     vocabulary, labels = Vocabulary(["<unk>", "</s>", *CLASSES, "は", "す", "で"]), LabelSet.read(place / "labels.txt")
     tokenizer = ClassTokenizer(vocabulary)
     tokenizer.write(place)
     network = create("fc_lstm", vocabulary, labels, {"ahead": 0, "embedding_dim": 3, "hidden_dim": 3}, tokenizer)
-    by_token = torch.eye(3)[[0, 0, 1, 0, 1, 2, 0]]  # the label of each token, from which all weights follow
+    by_token = torch.eye(3)[[0, 0, 1, 0, 1, 2, 0]]  # the label of each token; all weights are derived from it
     none, gates = torch.zeros(3, 3), torch.tensor([20.0, -20, 0, 20]).repeat_interleave(3)
     weights = {"embedding.weight": by_token, "lstms.lstm.weight_ih_l0": torch.cat([none, none, 9 * torch.eye(3), none]),
                "lstms.lstm.weight_hh_l0": torch.zeros(12, 3), "lstms.lstm.bias_ih_l0": gates,
@@ -649,7 +648,7 @@ def test_a_long_word_and_many_words(tmp_path):
 
 
 def test_jobs_of_one_file_give_the_same(tmp_path, monkeypatch):
-    """The labels do not depend on how a long stream is divided among processes."""
+    """The labels do not depend on how a long stream is divided among the processes."""
     monkeypatch.setattr("punc.decoding.spans.GROUP", 500)
     text = " ".join(SPOKEN_WORDS * 1500)
     cut = punctuated(tmp_path, text, "--nj=1")

@@ -1,5 +1,4 @@
-"""Transcripts in the formats of subtitles, columns, markup and text: files come back with marks in their words.
-"""
+"""Transcripts as subtitles, columns, markup and text are written back with marks in their words."""
 
 import time
 from itertools import pairwise
@@ -21,7 +20,6 @@ ROWS = st.lists(st.lists(st.tuples(WORDS, st.integers(1, 40), st.integers(1, 40)
 
 
 def timed(rows):
-    """Segments of (word, begin, end) in seconds, one after another."""
     at, segments = 10, []
     for row in rows:
         segments.append([])
@@ -33,7 +31,6 @@ def timed(rows):
 
 @pytest.fixture(scope="module")
 def read(tmp_path_factory):
-    """Reads a text as a file: the transcript and its words."""
     file = tmp_path_factory.mktemp("transcripts") / "file"
 
     def read(text, **options):
@@ -45,7 +42,6 @@ def read(tmp_path_factory):
 
 
 def loud(read, text, **options):
-    """The file with its words in capitals."""
     transcript, words = read(text, **options)
     return write(transcript, words, [word.upper() for word in words.texts])
 
@@ -77,12 +73,12 @@ def test_random_files_words_and_times_come_back(read, name, rows):
 
 
 @pytest.mark.parametrize(("text", "expected"), [
-    # SRT as players accept it
+    # SRT in all forms that players accept
     ("1\n00:00:20 --> 00:00:24\na b\n\n2\n00:00:24 --> 00:00:27\nc\n", None),  # no milliseconds
     ("00:00:01,000 --> 00:00:03,000\na b\n\n00:00:03,000 --> 00:00:05,000\nc\n", None),  # no numbers
-    ("1 00:00:01,000 --> 00:00:03,000\na b\n\n2 00:00:03,000 --> 00:00:05,000\nc\n", None),  # in the line of times
+    ("1 00:00:01,000 --> 00:00:03,000\na b\n\n2 00:00:03,000 --> 00:00:05,000\nc\n", None),  # numbers next to times
     ("1\n00:00:01.000 --> 00:00:03.000 X1:100 Y1:10\na b\n\n2\n00:00:03,000 -> 00:00:05,000\nc\n", None),
-    ("1\n00:00:01:12 --> 00:00:03:00\na b\n\n2\n00:00:03:05 --> 00:00:05:00\nc\n", None),  # frames
+    ("1\n00:00:01:12 --> 00:00:03:00\na b\n\n2\n00:00:03:05 --> 00:00:05:00\nc\n", None),  # times with frames
     ("Some line by a tool\n\n1\n00:00:01,000 --> 00:00:03,000\na b\n\n2\n00:00:03,000 --> 00:00:05,000\nc\n", None),
     ("1\r00:00:01,000 --> 00:00:03,000\ra b\r\r2\r00:00:03,000 --> 00:00:05,000\rc\r", None),  # CR alone
     ("1\r\n00:00:01,000 --> 00:00:03,000\r\na b\r\n\r\n2\r\n00:00:03,000 --> 00:00:05,000\r\nc\r\n", None),
@@ -327,7 +323,7 @@ HEADS = {"text": "", "WebVTT": "WEBVTT\n\n00:01.000 --> 00:02.000\n", "SRT": "1\
 
 @pytest.mark.parametrize("head", HEADS)
 def test_hostile_files_take_no_format_long(read, head):
-    """On 20,000 signs in a row, a reader with quadratic time would take seconds."""
+    """A reader with quadratic time would take seconds for 20,000 signs in a row."""
     for unit in HOSTILE.values():
         begin = time.process_time()
         for end in ("", "\n"):

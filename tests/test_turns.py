@@ -1,4 +1,4 @@
-"""Turns: the table, `punc turns`, RTTM, and models that read changes of the speaker, from data directory to labels."""
+"""Turns: the table, `punc turns`, RTTM, and models that read speaker changes, from data directory to labels."""
 
 from itertools import pairwise
 
@@ -27,7 +27,7 @@ def test_speakers_whose_turn_a_word_overlaps_most(tmp_path):
     (tmp_path / "rttm").write_text(RTTM)
     turns = read_rttm(tmp_path / "rttm")
     times = np.array([[0.1, 0.3], [1.4, 1.9], [1.8, 2.4], [3.9, 4.4], [4.5, 5.0]])
-    # 1.4–1.9 is 0.5 s of ann and 0.4 s of bob; 3.9–4.4 is 0.1 s of bob; 4.5–5 is nobody's.
+    # 1.4–1.9 has 0.5 s of ann and 0.4 s of bob, 3.9–4.4 has 0.1 s of bob, and nobody speaks at 4.5–5.
     assert speakers_of(turns["a"], times) == ["ann", "ann", "bob", "bob", None]
     assert speakers_of([], times) == [None] * 5
     assert list(turns) == ["a", "b"]
@@ -57,7 +57,7 @@ def test_ends_of_turns_by_brute_force(speakers):
 
 
 def utterances(lengths, rng, turns=True):
-    """Streams in which a PERIOD stands where the speaker changes, whatever the words and pauses are."""
+    """Streams with a PERIOD where the speaker changes. Words and pauses are random."""
     for number, length in enumerate(lengths):
         flags = rng.random(length) < 0.3
         for begin in range(0, length, 7):
@@ -98,7 +98,7 @@ SMALL["ta_lstm"] = SMALL["t_lstm"][2:]
 
 @pytest.mark.parametrize("model", SMALL)
 def test_model_learns_from_changes_of_the_speaker(model, corpus, tmp_path, capsys):
-    """With the option the labels are learned; without it, or if no changes are known, the network cannot learn them."""
+    """With the option, the labels are learned. Without it or without known changes, they cannot be learned."""
     options = SMALL[model]
     if model == "ta_lstm":
         assert train(corpus, tmp_path / "text", "--model", "t_lstm", *SMALL["t_lstm"], "--epochs", "1") == 0
@@ -113,13 +113,13 @@ def test_model_learns_from_changes_of_the_speaker(model, corpus, tmp_path, capsy
         pairs = [(a, b) for one, other in zip(DataDir(decoded).utterances(), DataDir(corpus / "dev").utterances())
                  for a, b in zip(one.labels, other.labels)]
         right[out, data] = sum(a == b for a, b in pairs) / len(pairs)
-        assert (decoded / "turns").exists() == (data == "dev")  # a table, like the pauses
+        assert (decoded / "turns").exists() == (data == "dev")  # turns are copied, like pauses
     assert right["with", "dev"] > 0.97
     assert max(right["with", "unknown"], right["without", "dev"]) < 0.85
 
 
 def test_model_without_the_option_is_the_same_on_a_store_with_turns(corpus, tmp_path):
-    """Bit for bit, the model equals one trained on a store without turns; its posteriors do not depend on turns."""
+    """The model equals one trained on a store without turns, bit for bit. Its posteriors do not depend on turns."""
     for name in ("train", "dev"):
         write_data_dir(tmp_path / name, [one._replace(turns=None) for one in DataDir(corpus / name).utterances()])
     (tmp_path / "labels.txt").write_text(LABELS)
@@ -127,7 +127,7 @@ def test_model_without_the_option_is_the_same_on_a_store_with_turns(corpus, tmp_
     files = {path.relative_to(tmp_path / "store") for path in (tmp_path / "store").rglob("*") if path.is_file()}
     assert all(path.name != "turns.npy" for path in files)
     for path in files:
-        if path.name != "conf":  # conf has the names of the inputs
+        if path.name != "conf":  # conf has the paths of the inputs
             assert (tmp_path / "store" / path).read_bytes() == (corpus / "store" / path).read_bytes()
     options = ["--model", "t_lstm", "--pauses", "true", *SMALL["t_lstm"], "--epochs", "1"]
     assert train(corpus, tmp_path / "one", *options) == train(tmp_path, tmp_path / "other", *options) == 0
@@ -156,7 +156,7 @@ def test_training_set_without_turns_is_refused(corpus, tmp_path, capsys):
 
 
 def test_store_tokens_of_words_and_joined_sets_have_turns(corpus, tmp_path):
-    """The flag of a word is at the space after its characters; a set without turns joins as a set without changes."""
+    """The flag of a word is at the space after its characters. In a joined set, a set without turns has no changes."""
     make(tmp_path / "char", corpus, "dev", token_type="char")
     chars, words = Store(tmp_path / "char").set("dev"), Store(corpus / "store").set("dev")
     assert chars.turns[chars.labels >= 0].tolist() == words.turns.tolist()
@@ -181,7 +181,7 @@ def test_broken_turns_are_an_error(corpus, tmp_path, capsys, line, message):
 
 
 def test_turns_of_segments_are_changes_of_utt2spk(tmp_path, capsys):
-    """Turns follow time, not ids; a turn of two utterances does not end between them."""
+    """Turns follow time, not ids. A turn of two utterances does not end between them."""
     data = tmp_path / "data"
     write_data_dir(data, [Utterance("a-1", "a", ["one", "two"]), Utterance("a-2", "a", ["three"]),
                           Utterance("b-1", "b", ["four", "five"])])
@@ -200,7 +200,7 @@ def test_turns_without_segments_are_refused(corpus, tmp_path, capsys):
 
 
 def test_turns_by_rttm(tmp_path, capsys):
-    """Words without a time belong to the previous speaker. The recording has two utterances."""
+    """Words without times belong to the previous speaker. The recording has two utterances."""
     data = tmp_path / "data"
     write_data_dir(data, [Utterance("r-1", "r", ["one", "um", "two"]), Utterance("r-2", "r", ["three", "four"])])
     (tmp_path / "ctm").write_text("r 1 0 1 one\nr 1 2 1 two\nr 1 3 1 three\nr 1 4 1 four\n")

@@ -1,4 +1,4 @@
-"""Scripts of utils/: check_corpus.sh, near_errors.py, quote.sh and tune_scale.py."""
+"""The scripts check_corpus.sh, near_errors.py, quote.sh and tune_scale.py of utils."""
 
 import json
 import random
@@ -44,7 +44,7 @@ def near_errors(tmp_path, said, recognized, punctuated, collapse="marks:O=O+CAP,
 
 
 def test_near_errors_table(tmp_path):
-    """c is missing, x is inserted, y is another word: the slots after b, d, x, e, y are near an error."""
+    """c is missing, x is inserted, y replaces a word, so the slots after b, d, x, e and y are near an error."""
     done = near_errors(tmp_path, "a b/, c d e f/. g/.", "a b/, d x e y/. g/.", "a/, b/, d x e y/, g/.")
     assert done.stdout.splitlines()[2:] == [
         "| all | 7 | 50.0 | 66.7 | 57.1 |", "| not near an error | 2 | 50.0 | 100.0 | 66.7 |",
@@ -63,7 +63,7 @@ def test_near_errors_other_words(tmp_path):
                            f"{tmp_path}/recognized; punctuate {tmp_path}/recognized\n")
 
 
-# Characters with a special meaning to bash, to programs that run jobs, and in a here-document.
+# Characters with a special meaning for bash, for programs that run jobs, and in here-documents.
 PIECES = ["a", "JOB", "JO", "OB", " ", "  ", "\t", "\n", "'", '"', "\\", "$(touch ran)", "`touch ran`", "${HOME}", "$",
           "~", "*", "?", "[a-z]", "{a,b}", "&", ";", "|", "<", ">", "(", ")", "#", "!", "=", "-", "%", "^", "EOF",
           "\nEOF\n", "$'", "\\x41", "ä", "東京", "\u00a0", "\u3000", "\x7f"]
@@ -84,7 +84,7 @@ def quoted(words):
 
 
 def queue_pl(command, number, place):
-    """Run a job as Kaldi's queue.pl does: its words in one line for bash, which is also in a here-document."""
+    """Runs a job as Kaldi's queue.pl does: bash gets the words in one line, which is also in a here-document."""
     line = " ".join(word if re.fullmatch(r"\S+", word, re.A) else f"'{word}'" if '"' in word else f'"{word}"'
                     for word in command).replace("JOB", "${SGE_TASK_ID}")
     (place / "q.sh").write_text(f"cat <<EOF >log\n# {line}\nEOF\n( {line} ) 2>>log >>log\n")
@@ -114,7 +114,6 @@ LABELS = ("O", "CAP", "COMMA", "CAP_COMMA")
 
 
 def tune(tmp_path, *sets):
-    """Run the script on sets, each with slots as (label, posteriors)."""
     (tmp_path / "labels.txt").write_text("O w\nCAP W\nCOMMA w, ,\nCAP_COMMA W, ,\n")
     directories = []
     for number, slots in enumerate(sets):
@@ -129,12 +128,12 @@ def tune(tmp_path, *sets):
 
 
 def slot(label, plain, comma):
-    """A slot with a capital, so that both labels without a mark must get the factor."""
+    """The slot has a capital, so both labels without a mark must get the factor."""
     return label, [0, plain, 0.01, comma]
 
 
 def test_the_factor_with_the_best_mean(tmp_path):
-    """The first set is right below 0.8, the second from 0.7 on; of equally good factors, the first one is used."""
+    """The first set is right below 0.8, and the second from 0.7 on. Of equally good factors, the first is chosen."""
     first = [slot("COMMA", 0.5, 0.4), slot("CAP_COMMA", 0.2, 0.7), slot("O", 0.9, 0.05)]
     second = [slot("CAP", 0.58, 0.4), slot("COMMA", 0.1, 0.8)]
     done = tune(tmp_path, first, second)

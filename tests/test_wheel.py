@@ -1,4 +1,4 @@
-"""The wheel in a separate environment, outside the checkout: the command, the models, the scripts for Kaldi."""
+"""The wheel in a separate environment, outside the checkout: the command, the models, and the scripts for Kaldi."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from punc.base.errors import InputError
 from punc.bin.kaldi_scripts import SCRIPTS, put_scripts
 
 ROOT = Path(__file__).parents[1]
-pytest.importorskip("setuptools", minversion="70.1")  # earlier ones need the package wheel
+pytest.importorskip("setuptools", minversion="70.1")  # earlier versions need the package wheel
 
 
 def run(*command, cwd, stdin="", **env):
@@ -27,7 +27,7 @@ def run(*command, cwd, stdin="", **env):
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory):
-    """The bin directory of an environment with the wheel; other packages come from this environment."""
+    """The bin directory of an environment with the wheel. Other packages come from the environment of the tests."""
     place = tmp_path_factory.mktemp("wheel")
     source = place / "source"
     shutil.copytree(ROOT / "punc", source / "punc", ignore=shutil.ignore_patterns("__pycache__"))
@@ -47,7 +47,6 @@ def fresh(tmp_path_factory):
 
 @pytest.fixture
 def recipe(tmp_path):
-    """The directory of a Kaldi recipe; it has a path.sh of its own."""
     (tmp_path / "data/test").mkdir(parents=True)
     for name in ("utt2spk", "spk2utt"):
         (tmp_path / "data/test" / name).write_text("call call\n")
@@ -75,7 +74,7 @@ def test_kaldi_scripts_work_where_they_are_put(fresh, recipe, copy):
     assert (recipe / "out/text").read_text() == \
         "call Hello, everyone. My name is John Smith. Do you have any questions?\n"
     assert not (recipe / "read").exists()
-    run(fresh / "punc", "kaldi-scripts", "punc", cwd=recipe)  # again, replacing the first
+    run(fresh / "punc", "kaldi-scripts", "punc", cwd=recipe)  # a second time, to replace the first
 
 
 def test_kaldi_scripts_say_that_their_punc_is_gone(fresh, recipe):

@@ -1,4 +1,4 @@
-"""The word CRF, its features, triggers and clusters, compared with loops and, if it is installed, with CRFsuite."""
+"""The word CRF, its features, triggers and clusters equal those of loops and, if it is installed, of CRFsuite."""
 
 import shutil
 import sys
@@ -46,7 +46,7 @@ def test_word_crf_learns_and_loads_without_crfsuite(task, toy_store, tmp_path, m
 
 @pytest.fixture
 def suite(monkeypatch, toy_store, tmp_path):
-    """A model of the toy texts, the input of CRFsuite (without the bias), and the model file that it wrote."""
+    """Returns a model of the toy texts, CRFsuite's input (without the bias), and the model file of CRFsuite."""
     given = []
 
     class Trainer(pytest.importorskip("pycrfsuite", reason="no python-crfsuite: the extra 'crf'").Trainer):
@@ -82,7 +82,7 @@ def test_log_posteriors_match_crfsuite(suite, toy_store):
 
 @needs_crfsuite
 def test_training_chunks_give_nearly_same_labels(toy_store, tmp_path, monkeypatch):
-    """Cut in training or not, in chunks or not: nearly the same labels."""
+    """Cutting the training streams hardly changes the labels, and the batch size does not change the posteriors."""
     data = Store(toy_store).set("dev_before")
     whole = log_posteriors(fitted(toy_store, tmp_path / "whole", "before"), data)
     monkeypatch.setattr(word_crf, "TRAINING_CHUNK", 64)
@@ -114,7 +114,7 @@ def test_fit_has_every_kind_of_feature(toy_store, tmp_path):
 
 
 class Oracle(base.NonGradientModel):
-    """Stands in for an n-gram model: certain of the label after "a", uninformed elsewhere."""
+    """Replaces an n-gram model. It is certain of the label after "a", and knows nothing about others."""
 
     n_labels = 3
 
@@ -154,7 +154,6 @@ def test_log_posteriors_of_unseen_label_are_finite(toy_store, tmp_path):
     assert np.isfinite(np.log(probs[:, 1])).all()
 
 
-# Mistakes that users can make.
 
 @pytest.mark.parametrize(("options", "message"), [
     ({"window": 0}, "window=0; give 1 or more"),
@@ -184,7 +183,6 @@ TEXT = Text(np.array([WHAT, IS, MP3, 0, IS], np.int32), np.array([0, 4, 5]), Non
 
 
 def keys(template, text=TEXT, start=0, stop=5, tables=None, triggers=(), before=2, after=1):
-    """The keys of a template, a list for each slot."""
     finder = features.Finder(V, tables or {}, triggers, before, after)
     slots, found = next(finder.keys([template], text, start, stop))
     return [found[slots == slot].tolist() for slot in range(stop - start)]
@@ -205,7 +203,7 @@ def test_word_shape_by_hand():
 
 @pytest.mark.parametrize("word", ["blogging", "10:30", "a", "ok", "abc", "Abcd", "x:y", "n't"])
 def test_tables_of_a_form_are_those_of_its_words(word):
-    """The form of a new word has the shape and suffixes that the word itself would have in the vocabulary."""
+    """The form of a new word has the shape and suffixes that the word would have in the vocabulary."""
     for table in (shape_table, lambda words: suffix_table(words, 1), lambda words: suffix_table(words, 3)):
         own, form = table(["<unk>", "</s>", word, next(forms(word))])[2:]
         assert own == form
@@ -241,7 +239,8 @@ def test_odds_step_by_hand():
 
 
 def test_keys_triggers_in_window():
-    """Two words before, one after; "what is" is in the windows of slots 0 and 1, "is" of 0, 1, 2, and of slot 4."""
+    """A window has two words before the slot and one after it. So "what is" is in the windows of slots 0 and 1, and
+    "is" in those of slots 0, 1, 2 and 4."""
     triggers = [np.array([IS]), np.array([number(WHAT, IS)])]
     assert keys(Template("trigger", 0, 1), triggers=triggers) == [[IS], [IS], [IS], [], [IS]]
     assert keys(Template("trigger", 0, 2), triggers=triggers) == [[number(WHAT, IS)]] * 2 + [[]] * 3
@@ -257,7 +256,6 @@ def text(lengths, seed=0):
 
 
 def held(ids, offsets, n, before, after):
-    """The n-grams, as tuples, in the window of each slot."""
     result = []
     for begin, end in pairwise(offsets.tolist()):
         for slot in range(begin, end):
@@ -299,7 +297,7 @@ def test_select_has_largest_mutual_information(before, after, min_count):
     for mark in (1, 2):
         enough = [ngram for ngram in slots if joint[ngram, mark] >= min_count]
         assert len(enough) > 5
-        # In steps of a billionth, so that rounding does not break ties.
+        # Rounded to nine decimals, so that floating-point errors do not break ties.
         order = sorted(enough, key=lambda g: (-round(information(g, mark), 9), -joint[g, mark], len(g), key(g)))
         expected |= set(order[:5])
     found = features.select(ids, labels, offsets, SIZE, 3, 5, before, after, min_count)

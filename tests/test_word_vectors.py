@@ -1,4 +1,4 @@
-"""Word vectors: files that are read, and utils/train_vectors.py, which writes them by gensim."""
+"""Word vectors: which files are read, and utils/train_vectors.py, which trains vectors with gensim."""
 
 import os
 import subprocess
@@ -34,7 +34,7 @@ def error_of(tmp_path, text, words=("the",), dimensions=3):
 @pytest.mark.parametrize("text", [GLOVE, "7 3\n" + GLOVE, "7 3\n" + GLOVE.replace("\n", " \n"),
                                   GLOVE.replace("\n", "\r\n")])
 def test_read_glove_and_word2vec_formats(tmp_path, text):
-    """word2vec's own program writes a header and ends lines with a space; gensim writes the header only."""
+    """word2vec's own program writes a header, and a space at the end of each line; gensim writes only the header."""
     found = read(tmp_path, text, ["do", "the", ","])
     np.testing.assert_array_equal(found, np.array([[4, 0, 0], [1, 2, 3], [.5, -1e-3, 2.25]], np.float32))
     assert found.dtype == np.float32
@@ -53,7 +53,7 @@ def test_read_what_was_written(tmp_path_factory, vectors, header):
 
 
 def test_read_missing_words_share_a_vector(tmp_path):
-    """They share the file's vector of `<unk>` or, if it has none, the mean vector of the words that were found."""
+    """Words that the file lacks share its vector of `<unk>` or, without one, the mean vector of the words found."""
     found = read(tmp_path, GLOVE, ["<unk>", "</s>", "the", "do", "nowhere"])
     for row in (0, 1, 4):
         np.testing.assert_array_equal(found[row], [2.5, 1, 1.5])
@@ -67,13 +67,13 @@ def test_read_clitics_joined_and_split(tmp_path):
     """don't is the mean of do and n't, which are more frequent than don and 't."""
     found = read(tmp_path, GLOVE, ["do", "n't", "don't", "the'lo", "'", "won't", "the"])
     np.testing.assert_array_equal(found[:4], [[4, 0, 0], [0, 4, 0], [2, 2, 0], [1, 1.5, 2]])
-    np.testing.assert_array_equal(found[4], found[5])  # the file has none of the parts of these words
+    np.testing.assert_array_equal(found[4], found[5])  # the file has no parts of these words
     own = read(tmp_path, GLOVE + "don't 5 6 7\n", ["don't"])
     np.testing.assert_array_equal(own, [[5, 6, 7]])
 
 
 def test_read_parts_are_words_of_the_file(tmp_path):
-    """don't is not in the file, so don't've is not split into don't and 've, in either order of the words."""
+    """don't is not in the file, so don't've is not split into don't and 've, whatever the order of the words."""
     for words in (["don't", "don't've"], ["don't've", "don't"]):
         found = read(tmp_path, GLOVE + "'ve 3 3 3\n", [*words, "the", "<unk>"])
         np.testing.assert_array_equal(found[words.index("don't")], [2, 2, 0])
@@ -122,7 +122,7 @@ def test_read_bad_file_is_an_error(tmp_path, text, message):
 
 
 def test_read_truncated_file_is_an_error(tmp_path):
-    """With a header, missing lines are noticed; without one, only an incomplete last line is."""
+    """If the file has a header, missing lines are noticed. If not, only an incomplete last line is noticed."""
     for header in ("", "7 3\n"):
         text = header + GLOVE
         for end in range(len(header) + 1, len(text)):
@@ -155,7 +155,6 @@ needs_gensim = pytest.mark.skipif(not find_spec("gensim"), reason="gensim is not
 
 
 def write_words(path, words, labels=None):
-    """A data directory with streams of 50 words, without marks if there are no labels."""
     labels = labels or ["O"] * len(words)
     write_data_dir(path, (Utterance(f"s{i:05d}-1", f"s{i:05d}", words[i:i + 50], labels[i:i + 50])
                           for i in range(0, len(words), 50)))
@@ -164,7 +163,7 @@ def write_words(path, words, labels=None):
 
 @pytest.fixture(scope="module")
 def texts(tmp_path_factory):
-    """Two data directories in which x and y have the same contexts and z others."""
+    """Two data directories in which x and y have the same contexts, and z has other contexts."""
     place, rng = tmp_path_factory.mktemp("texts"), np.random.default_rng(1)
     phrases = [["a", "x", "b"], ["a", "y", "b"], ["c", "z", "d"], ["c", "do", "n't", "d"]]
     return [write_words(place / name, [word for _ in range(3000) for word in phrases[rng.integers(4)]])
@@ -197,7 +196,7 @@ def test_train_vectors_repeatable(texts, tmp_path):
 
 @needs_gensim
 def test_train_vectors_marks_not_written(tmp_path):
-    """x and y have only the mark after them in common; z has none."""
+    """Only the mark after them makes x and y similar; z has no mark."""
     rng, words, labels = np.random.default_rng(1), [], []
     for _ in range(4000):
         word = "xyz"[rng.integers(3)]

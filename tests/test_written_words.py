@@ -59,7 +59,7 @@ def test_token(text, kind, parts, read):
 @example("\xad")
 def test_token_parts_are_the_text(text):
     token = READER.token(text)
-    # Marks that are separated from others, as in `end?".`, are dropped.
+    # Marks that a quote separates from earlier marks, such as the `.` of `end?".`, are dropped.
     assert text.startswith("".join(token[1:5])) or token.after
     assert all(word and word.split() == [word] for word in token.words)
     assert token.kind in (WORD, NUMBER, URL, TAG) or not token.words
@@ -100,7 +100,6 @@ CASED = LabelSet(tuple(Label(name, written, marks) for name, written, marks in [
 
 
 def write(text, labels="", label_set=CASED, casing=None, streams=None, lowercase=True, **options):
-    """A text with a label, such as `O` or `CAP_COMMA`, for each word that a model reads."""
     texts = text.split()
     streams = np.zeros(len(texts), np.int64) if streams is None else np.array(streams)
     words = take_apart(texts, TokenReader(lowercase), streams, np.zeros(len(texts), bool), streams)

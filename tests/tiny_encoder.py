@@ -1,4 +1,4 @@
-"""Tiny random encoders of each kind, in directories such as `transformers` writes, with tokenizers of each kind."""
+"""Tiny random encoders of each kind, in directories like those of `transformers`, with tokenizers of each kind."""
 
 from pathlib import Path
 
@@ -7,13 +7,13 @@ SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "i
 KINDS = {"bert": {}, "roberta": {}, "electra": {"embedding_size": 8}, "deberta": {}, "xlm-roberta": {},
          "deberta-v2": {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_buckets": 8},
          "modernbert": {"local_attention": 8, "global_attn_every_n_layers": 2}, "mpnet": {}}
-PIECES = {"bert": "wordpiece", "electra": "wordpiece", "xlm-roberta": "unigram", "deberta-v2": "unigram"}  # else bpe
+PIECES = {"bert": "wordpiece", "electra": "wordpiece", "xlm-roberta": "unigram", "deberta-v2": "unigram"}  # others: bpe
 LETTERS = [*"abcdefgh"]
 TEXT = ["a bad cabbage", "head face edge", "babe fad gag", *LETTERS, *(x + y for x in LETTERS for y in LETTERS)]
 
 
 def make_encoder(kind: str, directory: Path, **sizes: int) -> Path:
-    """Write a random encoder of a kind, with a tokenizer for words of the letters a to h; `sizes` replace SIZES."""
+    """Write a random encoder of a kind, with a tokenizer for words of the letters a to h. `sizes` replace SIZES."""
     import torch
     from transformers import AutoConfig, AutoModel
     size, specials = write_tokenizer(kind, directory)
@@ -24,10 +24,10 @@ def make_encoder(kind: str, directory: Path, **sizes: int) -> Path:
 
 
 def write_tokenizer(kind: str, directory: Path) -> tuple[int, dict[str, int]]:
-    """Write the tokenizer of a kind. Returns how many pieces it has, and the special ones by name in config.json."""
+    """Write the tokenizer of a kind. Returns the number of pieces, and special pieces by their names in config.json."""
     directory.mkdir(parents=True, exist_ok=True)
     tokenizer, specials = {"wordpiece": wordpiece, "unigram": unigram}.get(PIECES.get(kind, ""), byte_level)()
-    tokenizer.enable_truncation(5)  # as some directories have it
+    tokenizer.enable_truncation(5)  # some directories have this
     tokenizer.enable_padding(length=5)
     tokenizer.save(str(directory / "tokenizer.json"))
     return tokenizer.get_vocab_size(), specials

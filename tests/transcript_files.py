@@ -4,13 +4,11 @@ import html
 
 
 def clock(seconds, comma="."):
-    """A time as subtitles write it."""
     ms = round(1000 * seconds)
     return f"{ms // 3600000:02}:{ms // 60000 % 60:02}:{ms // 1000 % 60:02}{comma}{ms % 1000:03}"
 
 
 def said(row):
-    """The words of a segment."""
     return " ".join(word for word, _, _ in row)
 
 
@@ -125,6 +123,6 @@ MAKERS = {"SRT": make_srt, "WebVTT": make_vtt, "SBV": make_sbv, "ASS": make_ass,
           "lines with times": make_console, "CTM": make_ctm, "STM": make_stm, "MLF": make_mlf,
           "text of Kaldi": make_kaldi_text, "TextGrid": make_textgrid, "TTML": make_ttml,
           "captions of YouTube": make_srv1, "SAMI": make_sami, "EAF": make_eaf, "text": make_text}
-BY_WORD = {"CTM", "MLF", "TextGrid"}  # formats with the times of each word
+BY_WORD = {"CTM", "MLF", "TextGrid"}  # formats with times of words
 ONLY_BEGINS = {"LRC"}
 UNTIMED = {"text", "text of Kaldi"}

@@ -3,9 +3,9 @@
     python tests/bench/bench_formats.py [--words N] [--model en-live] [--nj 2] [--formats whisper whisperx vosk srt ctm]
 
 A file has N words (default 1,000,000) of the model's vocabulary with Zipf frequencies, with times and confidences, in
-segments of ten words. Two times are given in seconds: of the whole command with start-up, and of all processors
-together, which depends less on other work on the machine. Memory is the largest sum over all processes; a shared page
-counts once.
+segments of ten words. Two times are printed, in seconds: the time of the whole command, including start-up, and the
+processor time, which depends less on other work on the machine. Memory is the largest sum over all processes; a shared
+page counts once.
 """
 
 import argparse
@@ -25,7 +25,6 @@ SEGMENT = 10  # words
 
 
 def segments(model: str, count: int) -> Iterator[list[tuple[str, float, float, float]]]:
-    """Segments of (word, begin, end, confidence)."""
     rng = np.random.default_rng(1)
     tokens = np.array(read_tokenizer(find_model(model)).vocabulary.tokens[2:], object)
     words = tokens[np.exp(rng.random(count) * np.log(len(tokens))).astype(np.int64) - 1]
@@ -44,7 +43,6 @@ def clock(seconds: float) -> str:
 
 
 def write(path: Path, form: str, model: str, count: int) -> None:
-    """Write a file of a format."""
     found = segments(model, count)
     with open(path, "w") as file:
         if form == "ctm":

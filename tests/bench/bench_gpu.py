@@ -30,7 +30,7 @@ from punc.base.processor import find_device, has_bfloat16
 from punc.training.batching import Batch
 from punc.training.epochs import train_epoch
 
-TOKENS = 400_000  # tokens of a training set for speed
+TOKENS = 400_000  # tokens in a training set that measures speed
 EXACT = {"dropout": 0.0, "unknown": 0.0}  # devices draw different random numbers
 
 
@@ -54,7 +54,6 @@ def seconds(run: Callable[[], object], device: torch.device, least: float = 0.3)
 
 
 def matrix_rate(device: torch.device, kind: torch.dtype) -> float:
-    """Operations a second of a product of two large matrices of random numbers."""
     size = 8192 if device.type == "cuda" else 1024
     a, b = (torch.randn(size, size, device=device).to(kind) for _ in range(2))
     return 2 * size**3 / seconds(lambda: torch.mm(a, b), device)
@@ -66,13 +65,13 @@ def print_matrix_rates(device: torch.device, rates: dict[torch.dtype, float]) ->
 
 
 def operations(model: torch.nn.Module) -> int:
-    """The operations for a token in training: six for each trained weight of a matrix product."""
+    """The operations per token in training: six for each trained weight of a matrix product."""
     return 6 * sum(w.numel() for name, w in model.named_parameters()
                    if w.dim() > 1 and w.requires_grad and not name.startswith(("embedding", "vectors", "spelling")))
 
 
 def waits(run: Callable[[], object], device: torch.device) -> int:
-    """How many operations wait for the GPU."""
+    """The number of operations of a call that wait for the GPU."""
     if device.type != "cuda":
         return 0
     torch.cuda.set_sync_debug_mode("warn")
@@ -108,7 +107,7 @@ def print_speed(device: torch.device, rates: dict[torch.dtype, float], size: flo
 
 
 def after_training(model: torch.nn.Module, title: str, batches: list[Batch]) -> tuple[float, Tensor]:
-    """Train on the batches. Returns the mean loss, and the log-posteriors (N, L) of the batches' slots afterwards."""
+    """Train on the batches. Returns the mean loss, and then the log-posteriors (N, L) of the batches' slots."""
     loss = train_epoch(model.train(), optimizer_of(model, title), iter(batches))
     found, state = [], ()
     with torch.inference_mode():

@@ -4,12 +4,12 @@
 
 - Start-up: from the start of `punc punctuate LIVE -` to the first word of its output. The input is not yet complete.
 - Memory: the largest resident size of this process after all words.
-- Whole files: `punc punctuate --nj 2 MODEL DATA-DIR OUT-DIR` as a process, text in to text out, without posteriors.
-- Word by word: the words go one by one through LIVE in this process, with one thread; the latency is the time from a
+- Whole files: `punc punctuate --nj 2 MODEL DATA-DIR OUT-DIR` as a process, from text to text, without posteriors.
+- Word by word: LIVE gets the words one at a time in this process, with one thread; the latency is the time from a
   word's text to the text of a decided word.
 
 MODEL and LIVE are names or directories of packed models (default: en, en-live). The words are those of --data,
-repeated, or drawn with Zipf frequencies from MODEL's vocabulary. Medians of the runs.
+repeated, or drawn with Zipf frequencies from MODEL's vocabulary. The figures are medians of the runs.
 """
 
 import argparse
@@ -36,14 +36,14 @@ from punc.text.casing import Casing
 
 LIVE_WORDS = 100_000
 UTTERANCE, STREAM = 50, 10_000  # words
-# Writes the process's largest resident size to standard error; getrusage would count this process, too.
+# Writes the largest resident size of the process to standard error. getrusage would include the size of this process.
 CODE = "import sys; from punc.bin.main import main; main(); " \
     "sys.stderr.write(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')))"
 MEASURED = [sys.executable, "-c", CODE, "punctuate"]
 
 
 def words_of(source: Path | None, model: PackedModel) -> list[str]:
-    """The words of a data directory, or a million drawn words."""
+    """The words of a data directory, or a million random words."""
     if source:
         return [word for utterance in DataDir(source).utterances() for word in utterance.words]
     known = model.tokenizer.vocabulary.tokens[2:]
@@ -52,7 +52,7 @@ def words_of(source: Path | None, model: PackedModel) -> list[str]:
 
 
 def make_data(path: Path, count: int, words: list[str]) -> Path:
-    """A data directory of about `count` words, repeated as needed, in streams of STREAM words."""
+    """Write about `count` of the words, repeated as needed, as streams of STREAM words."""
     some = cycle(words)
     names = (f"{i // (STREAM // UTTERANCE):07}-{i:09}" for i in range(max(1, count // UTTERANCE)))
     write_data_dir(path, (Utterance(name, name[:7], list(islice(some, UTTERANCE))) for name in names))
@@ -60,12 +60,10 @@ def make_data(path: Path, count: int, words: list[str]) -> Path:
 
 
 def whole(model: Path, data: Path, out: Path) -> Usage:
-    """The time and memory of one `punc punctuate`."""
     return measure([*PUNC, "punctuate", "--nj=2", "--posteriors=false", model, data, out], data)
 
 
 def first_word(model: Path, words: list[str]) -> float:
-    """Seconds from the start of the process to the first byte that it writes."""
     begin = time.perf_counter()
     with subprocess.Popen([*PUNC, "punctuate", model, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         process.stdin.write((" ".join(words[:20]) + "\n").encode())
@@ -78,7 +76,7 @@ def first_word(model: Path, words: list[str]) -> float:
 
 
 def piped(model: Path, words: list[str]) -> tuple[float, float]:
-    """Words/s through a pipe, with start-up, and the largest resident size of the process in MiB."""
+    """Words per second through a pipe, including start-up, and the largest resident size of the process in MiB."""
     with tempfile.TemporaryFile() as file:
         file.write(" ".join(words).encode())
         file.seek(0)
@@ -89,7 +87,7 @@ def piped(model: Path, words: list[str]) -> tuple[float, float]:
 
 
 def word_by_word(model: PackedModel, casing: Casing, words: list[str]) -> np.ndarray:
-    """Seconds for each word of one stream: look-up, model, choice, writing."""
+    """Seconds for each word of one stream, with look-up, model, choice and writing."""
     labels, times = list(model.labels), np.empty(len(words) + 1)
     encode = model.tokenizer.word_encoder()  # as in streaming
 

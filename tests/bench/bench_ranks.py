@@ -3,11 +3,10 @@
     python tests/bench/bench_ranks.py [--models NAME …] [--tokens N] [--rounds R]
 
 Processes train under torchrun, as `torchrun --nproc-per-node 2 --no-python punc train …` does. The settings take turns,
-R rounds; each trains on N tokens, after some to warm up. Prints the median tokens per second of each setting, the
-ratios to one thread, and how many processors each setting had. If other programs ran, too, settings had fewer than 1 or
-2 processors, and the ratios say little. The last column is a bound for this case, computed from the processor time of
-the first rank: the ratio that two ranks would have if neither ever waited. Words have frequencies 1 / rank; texts of
-characters are lines of 80.
+R rounds; each trains on N tokens, after some to warm up. Prints the median tokens per second of each setting, its ratio
+to one thread, and how many processors it had. If other programs ran, too, settings had fewer than 1 or 2 processors,
+and the ratios are not reliable. The last column is the ratio that two ranks would have if neither ever waited, computed
+from the processor time of the first rank. Words have frequencies 1 / rank; texts of characters are lines of 80.
 """
 
 import argparse
@@ -29,7 +28,7 @@ SETTINGS = {"1 thread": (1, 1), "2 threads": (2, 1), "2 ranks": (1, 2)}  # threa
 
 
 def worker(name: str, tokens: int, threads: int) -> None:
-    """Train, in this process or with the other ranks. The first rank prints tokens and seconds."""
+    """Train in this process, or with the other ranks. The first rank prints tokens and seconds."""
     torch.set_num_threads(threads)
     torch.manual_seed(1)
     keep_freed_memory()  # as training does
@@ -52,7 +51,7 @@ def worker(name: str, tokens: int, threads: int) -> None:
 
 
 def measure(name: str, tokens: int, threads: int, ranks: int) -> tuple[float, float]:
-    """Returns the slots a second of a new process or of ranks, and how many processors each rank had."""
+    """Returns the slots per second of a new process or of ranks, and the number of processors that each rank had."""
     command = [sys.executable]
     if ranks > 1:
         command += ["-m", "torch.distributed.run", "--nproc-per-node", str(ranks)]

@@ -2,8 +2,8 @@
 
     python tests/bench/bench_report.py [--words N] [--systems S]
 
-The experiment is synthetic: two sets, a reference and ASR output, with N words together (default 270,000) in 20
-recordings, and S systems (default 8) with random labels and posteriors, scored with intervals.
+The experiment is synthetic. Its two sets, a reference and ASR output, have 20 recordings and N words together (default
+270,000). Its S systems (default 8) have random labels and posteriors, and are scored with intervals.
 """
 
 import argparse
@@ -23,7 +23,6 @@ RECORDINGS, UTTERANCES = 20, 100
 
 
 def make(place: Path, words: int, systems: int) -> Path:
-    """Write an experiment. Returns its directory."""
     rng = np.random.default_rng(1)
     size = words // (2 * RECORDINGS * UTTERANCES)
     exp = place / "exp"

@@ -2,11 +2,11 @@
 
     python tests/bench/bench_scale.py [--words N] [--updates U] [--nj N] [--dir DIR]
 
-The text is drawn from a model with a seed, and written to a scratch directory (2.2 GB; with everything made from it, 9
-GB), which is removed at the end. Word frequencies fall as 1 / rank up to rank 10,000 and as 1 / rank^1.8 after it
-(Ferrer i Cancho & Solé 2001), so new words keep coming: 0.25 million different ones in 10 million words, 1.9 million
-in 386 million. Marks depend on the next word. Documents have 500 words. T-LSTM has the paper's size; it trains for U
-updates of 100 × 5 words, and then scores the development set and writes its model.
+The text is drawn from a model with a seed. It is written to a scratch directory, which is removed at the end. The text
+takes 2.2 GB, and everything together 9 GB. Word frequencies fall as 1 / rank up to rank 10,000 and as 1 / rank^1.8
+after it (Ferrer i Cancho & Solé 2001), so new words keep coming: 10 million words have 0.25 million different ones, and
+386 million have 1.9 million. Marks depend on the next word. Documents have 500 words. T-LSTM has the paper's size; it
+trains for U updates of 100 × 5 words, and then scores the development set and writes its model.
 
 Memory is the largest sum over all processes of a command, with shared pages counted once (PSS), sampled every 0.1 s.
 Mapped pages of the text, the tables and the store are not counted, because the system takes them back when it needs
@@ -30,7 +30,7 @@ COMMON, EXPONENT = 10_000, 1.8  # the rank after which frequencies fall faster, 
 CONSONANTS, VOWELS, CODAS = (np.frombuffer(letters, np.uint8) for letters in (b"bcdfghklmprt", b"aeiou", b"nrstlm"))
 SYLLABLES = len(CONSONANTS) * len(VOWELS)
 MARKS = np.frombuffer(b"\0,.?", np.uint8)
-# Probabilities of no mark, comma, period, question mark, by the kind of the next word.
+# Probabilities of no mark, comma, period and question mark, for each kind of the next word.
 CHANCES = np.array([[.98, .01, .009, .001], [.97, .02, .009, .001], [.78, .15, .06, .01], [.60, .12, .26, .02]])
 LABELS = "O w\nCOMMA w, , :\nPERIOD w. . ! ;\nQUESTION w? ?\n"
 TRAIN = [sys.executable, __file__, "--train"]
@@ -45,14 +45,14 @@ def draw_ranks(rng: np.random.Generator, size: int) -> np.ndarray:
 
 
 def draw_marks(rng: np.random.Generator, ranks: np.ndarray) -> np.ndarray:
-    """The mark after each word, an index of MARKS; it depends on the next word."""
+    """The mark after each word as an index of MARKS. It depends on the next word."""
     kinds = np.append(ranks[1:], 0) * 2654435761 % 65521 % 7 % 4
     drawn, limits = rng.random((len(ranks), 1)), CHANCES.cumsum(axis=1)[kinds, :3]
     return (drawn > limits).sum(axis=1)
 
 
 def spell(ranks: np.ndarray, marks: np.ndarray) -> bytes:
-    """Words as text, each with its mark; a capital begins a sentence, `#doc` a document."""
+    """The text of words with their marks. Sentences begin with a capital, and documents with `#doc`."""
     text = np.zeros((len(ranks), 26), np.uint8)  # 0: nothing here
     words, rest = np.arange(len(ranks)), ranks
     for column in range(0, 16, 2):
@@ -70,7 +70,6 @@ def spell(ranks: np.ndarray, marks: np.ndarray) -> bytes:
 
 
 def write_text(path: Path, words: int, seed: int) -> None:
-    """Write a text of this many words."""
     rng = np.random.default_rng(seed)
     with open(path, "wb") as file:
         for done in range(0, words, BLOCK):
@@ -79,7 +78,7 @@ def write_text(path: Path, words: int, seed: int) -> None:
 
 
 def train(store: str, directory: str, updates: int, threads: int) -> None:
-    """`punc train`, but an epoch ends after some updates. Prints the number of words and the seconds they took."""
+    """Runs `punc train` with epochs of some updates only. Prints the number of words and the seconds they took."""
     from punc.training import train as training
     from punc.training.options import TrainingOptions
     batches_of = training.epoch_batches

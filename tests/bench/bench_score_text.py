@@ -2,9 +2,9 @@
 
     python tests/bench/bench_score_text.py [--words N] [--lines N]
 
-The reference has N words (default 1,000,000) with Zipf frequencies and a mark after every seventh, in `lines` lines
-(default 1, one text). In the other text one word in ten is substituted, missing or inserted, and one mark in five is
-missing.
+The reference has N words (default 1,000,000) with Zipf frequencies and a mark after every seventh word, in `lines`
+lines (default 1, one text). In the other text, one word in ten is substituted, missing or inserted, and one mark in
+five is missing.
 """
 
 import argparse
@@ -17,7 +17,6 @@ from processes import PUNC, measure
 
 
 def texts(count: int) -> tuple[list[str], list[str]]:
-    """The words of both sides, some with a mark."""
     rng = np.random.default_rng(1)
     numbers = rng.zipf(1.3, count) % 30000
     marks = np.array(["", ",", ".", "?"])[np.where(np.arange(count) % 7 == 6, rng.choice([1, 2, 3], count), 0)]

@@ -2,14 +2,14 @@
 
     python tests/bench/bench_server.py [--connections N] [--rate N] [--seconds N] [--words N] [--requests N]
 
-- Delay: for --seconds, each of N connections sends --rate words a second (speech has two to four), as JSON, at its own
-  moments. The delay of an answer is the time from sending the word that decides it to its arrival.
+- Delay: for --seconds, each of N connections sends --rate words a second (speech has two to four) as JSON, at times of
+  its own. The delay of an answer is the time from sending the word that decides it to its arrival.
 - Hostile clients: the same delays while the clients of hostile.py run.
-- HTTP: --requests texts of 1,000 words by 4 clients at a time, with two workers, and `punc transcript --nj 2` on as
-  many words; then ten times as many short requests in JSON next to live clients. Each answer is checked.
-- End: how long the server takes after SIGTERM to answer all requests and words under way.
-- Memory: afterwards, --words words go through the connections as fast as they are answered. The resident size of the
-  server is read after a tenth of them and at the end.
+- HTTP: 4 clients at a time send --requests texts of 1,000 words to two workers, and `punc transcript --nj 2` reads as
+  many words. Then ten times as many short requests in JSON run next to live clients. Each answer is checked.
+- End: how long the server takes after SIGTERM to answer all requests and words that it has received.
+- Memory: finally, --words words go through the connections as fast as they are answered. The resident size of the
+  server is read after a tenth of the words and at the end.
 
 The words are drawn with Zipf frequencies from the model's vocabulary. Every answer is checked against the words of its
 own connection. The clients share the processors with the server.
@@ -41,21 +41,19 @@ from punc.decoding.shipped import find_model
 
 LIVE, TEXT = "en-live", "en"
 AHEAD = json.loads((find_model(LIVE) / "model.json").read_text(encoding="utf-8"))["lookahead"]
-# A lone tag or mark would wait for the word after it.
+# Tags and marks are left out: if one came alone, it would wait for the next word.
 KNOWN = [word for word in (find_model(LIVE) / "vocab").read_text(encoding="utf-8").split() if word.isalpha()]
 CHANCES = list(accumulate(1 / rank for rank in range(1, len(KNOWN) + 1)))
-TOGETHER, HELD = 50, 2  # words of a message, for memory; and words that wait for others, such as spelled letters
-LONG, AT_ONCE = 1000, 4  # words of a text, clients
+TOGETHER, HELD = 50, 2  # words per message in the memory test; words that may wait, such as spelled letters
+LONG, AT_ONCE = 1000, 4  # words per text; clients
 
 
 def draw(chance: random.Random, count: int) -> list[str]:
-    """Some words."""
     return chance.choices(KNOWN, cum_weights=CHANCES, k=count)
 
 
 @contextlib.contextmanager
 def serving(*options: str) -> Iterator[tuple[subprocess.Popen, int]]:
-    """A server and its port."""
     with subprocess.Popen([*PUNC, "serve", "--port=0", *options], stderr=subprocess.PIPE, text=True) as process:
         try:
             yield process, int(process.stderr.readline().rpartition(":")[2])
@@ -64,34 +62,28 @@ def serving(*options: str) -> Iterator[tuple[subprocess.Popen, int]]:
 
 
 def show(what: str, value: float, unit: str, digits: int = 0) -> None:
-    """Print a line."""
     print(f"{what:<56}{value:10,.{digits}f} {unit}", flush=True)
 
 
 def show_delays(what: str, seconds: list[float]) -> None:
-    """Print percentiles of some delays."""
     delays = sorted(1000 * delay for delay in seconds)
     for name, part in (("median", 0.5), ("99th percentile", 0.99), ("slowest", 1)):
         show(f"{what}, {name}", delays[min(int(part * len(delays)), len(delays) - 1)], "ms", 1)
 
 
 class Client:
-    """A connection that checks its answers."""
-
     def __init__(self, socket: ClientConnection, number: int):
         self.socket, self.number = socket, number
         self.random, self.words, self.sent, self.answered = random.Random(number), [], [], 0
         self.delays: list[float] = []
 
     def draw(self, count: int) -> list[str]:
-        """The next words, as messages."""
         first = len(self.words)
         self.words += draw(self.random, count)
         return [json.dumps({"word": word, "start": 0.3 * i, "end": 0.3 * i + 0.25, "client": self.number})
                 for i, word in enumerate(self.words[first:], first)]
 
     async def read(self) -> None:
-        """Read the next answer."""
         answer = json.loads(await self.socket.recv())
         assert (answer["word"], answer["client"]) == (self.words[self.answered], self.number), "another's word"
         if len(self.sent) > self.answered + AHEAD:
@@ -99,7 +91,6 @@ class Client:
         self.answered += 1
 
     async def speak(self, rate: float, seconds: float) -> None:
-        """Send words one by one, at the rate of speech."""
         async def listen() -> None:
             while True:
                 await self.read()
@@ -117,7 +108,6 @@ class Client:
         listening.cancel()
 
     async def hurry(self, count: int) -> None:
-        """Send words as fast as they are answered."""
         while count > 0:
             await self.socket.send("\n".join(self.draw(TOGETHER)))
             while self.answered < len(self.words) - AHEAD - HELD:
@@ -126,12 +116,10 @@ class Client:
 
 
 def resident(pid: int) -> float:
-    """The resident size of a process in MiB."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE") / 2**20
 
 
 async def speak(args: argparse.Namespace, port: int, what: str) -> None:
-    """Measure delays at the rate of speech."""
     clients = [Client(await connect(f"ws://127.0.0.1:{port}/v1/live"), number) for number in range(args.connections)]
     await asyncio.gather(*(client.speak(args.rate, args.seconds) for client in clients))
     show_delays(what, [delay for client in clients for delay in client.delays])
@@ -139,7 +127,6 @@ async def speak(args: argparse.Namespace, port: int, what: str) -> None:
 
 
 def measure_live(args: argparse.Namespace) -> None:
-    """Measure delays without and with hostile clients, and the memory."""
     with serving(f"--max-connections={args.connections + 32}", LIVE) as (process, port):
         show("resident, no connection", resident(process.pid), "MiB")
         asyncio.run(speak(args, port, f"delay, {args.connections} connections"))
@@ -162,7 +149,7 @@ def measure_live(args: argparse.Namespace) -> None:
 
 
 def post(connection: http.client.HTTPConnection, words: list[str], json_words: bool) -> list[str]:
-    """The words of an answer to a text, or to words in JSON."""
+    """Post a text, or words in JSON. Returns the words of the answer."""
     body, kind = " ".join(words), "text/plain"
     if json_words:
         body, kind = json.dumps({"words": words}), "application/json"
@@ -174,7 +161,6 @@ def post(connection: http.client.HTTPConnection, words: list[str], json_words: b
 
 
 def requests(port: int, number: int, count: int, size: int, delays: list[float]) -> None:
-    """Send requests one after another, and check the answers: texts of LONG words, or words in JSON."""
     chance = random.Random(number)
     connection = http.client.HTTPConnection("127.0.0.1", port)
     for _ in range(count):
@@ -190,7 +176,7 @@ def requests(port: int, number: int, count: int, size: int, delays: list[float])
 
 
 def in_threads(count: int, run: Callable[[int], None]) -> float:
-    """Returns the seconds that `count` calls of `run` take at the same time."""
+    """Return the seconds that `count` simultaneous calls of `run` take."""
     begin = time.perf_counter()
     with ThreadPoolExecutor(count) as pool:
         list(pool.map(run, range(count)))
@@ -198,7 +184,6 @@ def in_threads(count: int, run: Callable[[int], None]) -> float:
 
 
 def measure_http(args: argparse.Namespace) -> None:
-    """Requests of 1,000 words, the command on as many words, and short requests next to live clients."""
     with serving("--workers=2", TEXT, LIVE) as (_, port):
         in_threads(AT_ONCE, lambda number: requests(port, 100 + number, 8, LONG, []))
         delays: list[float] = []
@@ -224,7 +209,6 @@ def measure_http(args: argparse.Namespace) -> None:
 
 
 def measure_end() -> None:
-    """Measure the time from SIGTERM to the end while requests are being answered."""
     with serving(LIVE) as (process, port):
         found: list[int] = []
 
@@ -232,7 +216,7 @@ def measure_end() -> None:
             connection = http.client.HTTPConnection("127.0.0.1", port)
             found.append(len(post(connection, draw(random.Random(number), LONG), True)))
 
-        ask(9)  # it has started
+        ask(9)  # wait until the server has started
         found.clear()
         threads = [threading.Thread(target=ask, args=(number,)) for number in range(4)]
         for thread in threads:
@@ -248,13 +232,12 @@ def measure_end() -> None:
 
 
 async def hurry(args: argparse.Namespace, pid: int, port: int) -> None:
-    """Send many words as fast as they are answered, and measure the memory."""
     clients = [Client(await connect(f"ws://127.0.0.1:{port}/v1/live"), number) for number in range(args.connections)]
     share, begin = args.words // args.connections, time.perf_counter()
     for part in (0.1, 0.2, 0.2, 0.2, 0.3):
         await asyncio.gather(*(client.hurry(int(part * share)) for client in clients))
         show(f"resident after {sum(client.answered for client in clients):,d} words", resident(pid), "MiB")
-        for client in clients:  # so that this process does not grow
+        for client in clients:  # forget old words, so that this process does not grow
             client.words[:-TOGETHER] = [""] * (len(client.words) - TOGETHER)
     show("live, words a second, as fast as answered", args.words / (time.perf_counter() - begin), "")
     await asyncio.gather(*(client.socket.close() for client in clients))

@@ -20,14 +20,13 @@ METRICS = ("overall.F1", "PERIOD.P", "PERIOD.R", "COMMA.F1", "Err")
 
 
 def reference(path: Path) -> str:
-    """The text of a transcript with its commas, full stops and question marks."""
     with open(path, encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file, delimiter="|", quoting=csv.QUOTE_NONE))[1:]
     return " ".join(row[0] + (row[4] if row[4] in (",", ".", "?") else "") for row in rows)
 
 
 def hypothesis(ctm: Path, delay: str, model: str) -> str:
-    """The words of a CTM, as they come with their times."""
+    """The words of a CTM, punctuated as they arrive with their times."""
     options = [] if delay == "none" else [f"--max-delay={delay}"]
     with open(ctm, "rb") as file:
         result = subprocess.run([*PUNC, "punctuate", *options, model, "-"], stdin=file, stdout=subprocess.PIPE,

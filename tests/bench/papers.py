@@ -33,7 +33,6 @@ def vocabulary() -> Vocabulary:
 
 
 def words_of(count: int) -> StoreSet:
-    """A stream of words with pauses."""
     rng = np.random.default_rng(0)
     ranks = np.exp(rng.random(count) * np.log(WORDS - 2)).astype(np.int32)
     labels = rng.choice(len(LABELS), count, p=[0.73, *[0.03] * 9]).astype(np.int8)
@@ -41,7 +40,6 @@ def words_of(count: int) -> StoreSet:
 
 
 def characters_of(count: int) -> StoreSet:
-    """Texts with about this many characters in total."""
     rng = np.random.default_rng(0)
     offsets = np.arange(max(count // LENGTH, 100) + 1) * LENGTH
     ids = rng.integers(2, CHARACTERS, offsets[-1]).astype(np.int32)
@@ -51,7 +49,7 @@ def characters_of(count: int) -> StoreSet:
 
 
 def model_of(title: str, **given: float) -> torch.nn.Module:
-    """A new model with the given options, without those that it does not have."""
+    """A new model with those options in `given` that it has."""
     name = MODELS[title]
     options = {option: value for option, value in given.items() if option in option_defaults(name)}
     if title in OF_CHARACTERS:

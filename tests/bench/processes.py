@@ -1,4 +1,4 @@
-"""Time and memory of a command with all its processes."""
+"""Measures the time and memory of a command with all its processes."""
 
 import re
 import resource
@@ -31,9 +31,9 @@ class Usage(NamedTuple):
 
 
 def tree(process: int) -> list[int]:
-    """A process and its descendants; none if it has ended."""
+    """A process and its descendants, or an empty list if it has ended."""
     try:
-        below = [child for task in Path(f"/proc/{process}/task").iterdir()  # each thread has its own
+        below = [child for task in Path(f"/proc/{process}/task").iterdir()  # each thread has child processes of its own
                  for child in (task / "children").read_text().split()]
     except OSError:
         return []
@@ -41,7 +41,8 @@ def tree(process: int) -> list[int]:
 
 
 def memory(process: int, data: Path) -> tuple[int, int]:
-    """Returns a process's memory in bytes (PSS: its share of shared pages): without files in `data`, and of these."""
+    """Two sizes in bytes (PSS: the process's share of shared pages): without mapped files in `data`, and of these
+    files."""
     own = mapped = 0
     in_data = False
     inside = f"{data}/".encode()
@@ -59,13 +60,12 @@ def memory(process: int, data: Path) -> tuple[int, int]:
 
 
 def cpu_of_children() -> float:
-    """The processor time of all ended child processes and their own children, in seconds."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def measure(command: list[str], data: Path, interval: float = 0.1) -> Usage:
-    """Run a command to its end. Ends this program with its messages if it fails.
+    """Run a command to its end. If it fails, print its messages and end this program.
 
     A sample of the memory is taken every `interval` seconds, or less often if samples would take 2 % of a processor.
     """

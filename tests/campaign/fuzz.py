@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs broken inputs through all readers, and checks that none runs code, ends in a traceback, loses words or hangs.
+"""Runs broken inputs through all readers, which must run no code, lose no words, and end without a traceback or a hang.
 
     python tests/campaign/fuzz.py --inputs 1000000 --seed 1 --jobs 2 --out fuzz_failures
 
@@ -31,10 +31,10 @@ from kind import Kind, all_kinds, counted, found  # noqa: E402
 from punc.base.errors import InputError  # noqa: E402
 
 FAULTS = ("code run", "traceback", "loss", "hang")
-SECONDS, KILL_SECONDS = 10, 120  # s: processor time of an input, and time until a hanging input is killed
-MIB_SECONDS = 10  # more seconds for each MiB: characters in utterances of 3 take 4.5 s per MiB
-MEMORY = 12 << 30  # bytes of address space of a process
-KEPT = 3  # failures of one kind and place that are written
+SECONDS, KILL_SECONDS = 10, 120  # s: processor time per input; time after which a hanging input is killed
+MIB_SECONDS = 10  # additional seconds per MiB: characters in utterances of 3 take 4.5 s per MiB
+MEMORY = 12 << 30  # bytes of address space per process
+KEPT = 3  # failures that are written for each kind and place
 EVENTS = ("os.system", "os.exec", "os.posix_spawn", "os.spawn", "subprocess.Popen", "pickle.find_class")
 
 
@@ -45,7 +45,7 @@ class Hang(BaseException):
 class Runner:
     """Runs inputs in this process, and counts the outcomes.
 
-    counts   (kind, fault, "read" or "refused") → number
+    counts   {(kind, fault, "read" or "refused"): number}
     """
 
     def __init__(self, kinds: list[Kind], seed: int, out: Path, place: Path, seconds: float = SECONDS):
@@ -62,7 +62,6 @@ class Runner:
         raise Hang
 
     def run(self, number: int) -> None:
-        """Make an input, read it, count the outcome, and keep the input if there is a fault."""
         kind, folder = self.kinds[number % len(self.kinds)], self.place / "in"
         rng = random.Random(f"{self.seed}/{number}")
         shutil.rmtree(folder, ignore_errors=True)
@@ -85,7 +84,7 @@ class Runner:
             self._keep(kind, fault, why, number)
 
     def _read(self, kind: Kind, folder: Path, rng: random.Random, visible: bytes) -> tuple[str, str, tuple[str, ...]]:
-        """The outcome, the fault, and its place."""
+        """Returns the outcome, the fault, and the place of the fault."""
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         signal.setitimer(signal.ITIMER_VIRTUAL, self.seconds + MIB_SECONDS * size / (1 << 20))
         try:
@@ -120,12 +119,12 @@ class Runner:
 
 
 def work(names: list[str], numbers: range, args: argparse.Namespace, place: Path, shared: object, job: int) -> None:
-    """A worker process: it writes into `shared` its current input and when that began, and its counts to files."""
+    """Run a worker. It writes its current input and the input's start time to `shared`, and its counts to files."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops the workers
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     logging.disable()
-    warnings.simplefilter("error", RuntimeWarning)  # otherwise numbers that overflow silently become infinite
+    warnings.simplefilter("error", RuntimeWarning)  # otherwise, numbers that overflow become infinite silently
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     kinds = [kind for kind in all_kinds() if not names or kind.name in names]
     folder = place / str(os.getpid())
@@ -150,7 +149,7 @@ def save(runner: Runner, out: Path, job: int) -> None:
 
 
 def watch(names: list[str], args: argparse.Namespace, place: Path) -> Counter[tuple[str, str]]:
-    """Run the workers; a worker that hangs on an input is killed, and another continues after that input."""
+    """Run the workers. If one hangs on an input, it is killed, and a new worker continues with the next input."""
     context = multiprocessing.get_context("fork")
     shared, hangs = context.Array("d", 2 * args.jobs, lock=False), Counter[tuple[str, str]]()
     kinds = [kind.name for kind in all_kinds() if not names or kind.name in names for _ in range(kind.share)]
@@ -182,7 +181,7 @@ def watch(names: list[str], args: argparse.Namespace, place: Path) -> Counter[tu
             time.sleep(0.2)
             for job in list(workers):
                 look(job)
-    except KeyboardInterrupt:  # the counts so far are printed
+    except KeyboardInterrupt:  # the counts so far are still printed
         for worker in workers.values():
             worker.kill()
             worker.join()
@@ -190,7 +189,7 @@ def watch(names: list[str], args: argparse.Namespace, place: Path) -> Counter[tu
 
 
 def report(out: Path, hangs: Counter[tuple[str, str]], seconds: float) -> int:
-    """Print the counts; returns how many faults there are."""
+    """Print the counts. Returns the number of faults."""
     counts, places = Counter(hangs), Counter[tuple[str, ...]]()
     for path in out.glob("counts.*.json"):
         both = json.loads(path.read_text())

@@ -1,4 +1,4 @@
-"""Data directories, stores, the files of every tokenizer, and the parts that jobs make."""
+"""Data directories, stores, the files of every tokenizer, and the parts that jobs write."""
 
 import importlib.util
 import os
@@ -43,12 +43,10 @@ def kinds() -> Iterator[Kind]:
 
 
 def known_token_types() -> list[str]:
-    """The kinds of tokens whose packages are installed."""
     return [name for name in token_types() if name != "encoder" or importlib.util.find_spec("tokenizers")]
 
 
 def make_data(folder: Path, rng: random.Random) -> None:
-    """A data directory, with speakers of several utterances, or with segments."""
     found = []
     for spk in range(rng.randrange(1, 4)):
         for utt in range(rng.randrange(1, 3)):
@@ -69,7 +67,6 @@ def make_data(folder: Path, rng: random.Random) -> None:
 
 
 def values(data: bytes) -> bytes:
-    """The words of a table, without its keys."""
     return b" ".join(line.replace(b"\t", b" ").partition(b" ")[2] for line in data.split(b"\n"))
 
 
@@ -113,7 +110,7 @@ def make_archive(folder: Path, rng: random.Random) -> None:
 
 
 def alter_archive(folder: Path, rng: random.Random) -> None:
-    """Other headers: kinds, sizes and shapes."""
+    """Change the header of an entry: its kind, its size or its shape."""
     content = (folder / "post.ark").read_bytes()
     kind = rng.choice((b"FV ", b"DV ", b"FM ", b"DM ", b"CM ", b"CM2", b"SV ", b"IV ", b"PKL", b"NPY"))
     size = rng.choice((-1, 0, 1, 2**31 - 1, -2**31, 65536))
@@ -129,7 +126,7 @@ def read_whole_archive(folder: Path, rng: random.Random) -> None:
 
 
 def make_tokens(name: str, folder: Path, rng: random.Random) -> None:
-    """A store made with a tokenizer; it is the same for all inputs."""
+    """A store made with a tokenizer. It is the same for all inputs."""
     made = folder.parent / f"made_{name}"
     if not made.is_dir():
         random_numbers = random.Random(1)
@@ -138,7 +135,7 @@ def make_tokens(name: str, folder: Path, rng: random.Random) -> None:
                                         for i in range(5) for text in [words(random_numbers, 30)]])
         (made / "labels.txt").write_text(LABELS)
         vocab = None
-        if name == "encoder":  # cut by the tokenizer of an encoder
+        if name == "encoder":  # the words are cut by the tokenizer of an encoder
             vocab = made / "encoder"
             tiny_encoder.write_tokenizer("roberta", vocab)
         make_store(made / "store", [made / "train"], made / "labels.txt", name, vocab_size=60, vocab=vocab, nj=1)
@@ -156,7 +153,7 @@ def read_tokens(folder: Path, rng: random.Random) -> None:
 
 
 def alter_store(folder: Path, rng: random.Random) -> None:
-    """Arrays of another size, type or range, and an early version's conf."""
+    """Change the size, type or range of an array, or use the conf of an early version."""
     train, name = folder / "store/train", rng.choice([*ARRAYS])
     array = np.load(train / name)
     choice = rng.randrange(7)

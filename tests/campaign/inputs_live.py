@@ -1,7 +1,7 @@
-"""Live input: words, CTM, JSON and Vosk's results as bytes in pieces of any size, and as messages of a server's client.
+"""Live input in any form, as bytes in pieces of any size, and as messages of a server's client.
 
-An input in pieces must give the same result as the whole input. All words must come out of a session with a model,
-except those of lines that a message names as left out.
+The forms are words, CTM, JSON and Vosk's results. An input in pieces must give the same result as the whole input. All
+words must come out of a session with a model, except those of lines that a message reports as left out.
 """
 
 import json
@@ -54,7 +54,7 @@ def json_lines(rng: random.Random) -> str:
 
 
 def vosk(rng: random.Random) -> str:
-    """Vosk's results one after another, also over several lines."""
+    """Vosk's results one after another, some over several lines."""
     text = json_grammars.vosk(timed(rng), rng, together=False)
     return text
 
@@ -72,7 +72,7 @@ def make(grammar: Callable[[random.Random], str], folder: Path, rng: random.Rand
 
 
 def visible(form: str, data: bytes) -> bytes:
-    """The words of an input; all words of lines that cannot be read."""
+    """The words of an input. If a line cannot be read, all its words count."""
     text = data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\0", "\ufffd")
     form = (kind_of(text, True) or "words") if form == "auto" else form
     if form == "words":
@@ -81,18 +81,18 @@ def visible(form: str, data: bytes) -> bytes:
     for part in text.split("\n") if form == "ctm" else objects(text):
         shown += of_ctm_line(part) if form == "ctm" else of_object(part)
     if form == "ctm" and "<ALT" in text:
-        return b""  # which alternatives come later depends on lines that may be broken
+        return b""  # later alternatives depend on lines that may be broken
     return " ".join(shown).encode("utf-8", "replace")
 
 
 def of_ctm_line(line: str) -> list[str]:
-    """The fifth column, or the whole line if it is too short."""
+    """The fifth column, or all columns if there are fewer."""
     columns = line.split()
     return columns[4:5] or columns if not line.lstrip().startswith(";;") else []
 
 
 def objects(text: str) -> Iterator[str]:
-    """The lines of JSON; those from `{` to `}` together."""
+    """The lines of JSON. All lines from `{` to `}` are joined."""
     begun: list[str] = []
     for line in text.split("\n"):
         line = line.rstrip(BLANKS)
@@ -112,7 +112,7 @@ def of_object(text: str) -> list[str]:
     try:
         return [f"{one:s}" for one in _of_message(json.loads(text))]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        if "\n" in text:  # a broken object that begins with a line `{`: its lines may be objects themselves
+        if "\n" in text:  # the object is broken, and its lines may be objects themselves
             return [one for line in text.split("\n") for one in of_object(line)]
         return [text]
 
@@ -129,8 +129,6 @@ def _of_message(message: dict[str, Any]) -> Iterator[str]:
 
 
 class Reader(LiveReader):
-    """Keeps the errors."""
-
     def __init__(self, form: str):
         super().__init__(form)
         self.errors: list[InputError] = []
@@ -155,7 +153,7 @@ def read(form: str, folder: Path, rng: random.Random) -> Read:
 
 
 def lines_of(text: str, numbers: Iterable[int]) -> str:
-    """The lines that errors name; an object over several lines is named by its first line."""
+    """The lines that errors name. An object of several lines is named by its first line."""
     lines, named = text.split("\n"), []
     for number in numbers:
         end = number
@@ -172,7 +170,6 @@ def packed(place: Path) -> Any:
 
 
 def decide(folder: Path, items: Sequence[Item], rng: random.Random) -> str:
-    """What a session writes for the items."""
     model, output = packed(folder.parent), rng.choice(OUTPUTS)
     options = LiveOptions(rng.choice((None, 0.5)), rng.choice(UTTERANCE_ENDS))
     words, written = LiveWriter(model, Casing(model.labels, {})), Writer(output)
@@ -196,12 +193,11 @@ def decide(folder: Path, items: Sequence[Item], rng: random.Random) -> str:
 
 
 def besides(text: str, shown: bytes) -> list[str]:
-    """Texts that JSON repeats, or offers besides the words that it shows."""
+    """Texts in the JSON input besides its visible words: repetitions and alternatives."""
     return [word.decode() for word in (counted(text.encode()) - counted(shown)).elements()]
 
 
 def read_messages(folder: Path, rng: random.Random) -> Read:
-    """The input in messages of whole lines."""
     text = (folder / "in").read_bytes().decode("utf-8", "replace").removeprefix("\ufeff")
     model = packed(folder.parent)
     session = Session(lambda: open_stream(model, LiveWriter(model, Casing(model.labels, {}))), LiveOptions())
@@ -216,7 +212,7 @@ def read_messages(folder: Path, rng: random.Random) -> Read:
             items += came
             wrong = wrong or bool(errors)
         named += [message] * wrong
-        if message.lstrip(BLANKS).startswith("{"):  # JSON, also after words
+        if message.lstrip(BLANKS).startswith("{"):  # JSON, even after words
             in_json = in_json or rest
             named += besides(message, " ".join(of_object(message)).encode("utf-8", "replace"))
     named += besides(in_json, visible("json", in_json.encode()))

@@ -1,4 +1,4 @@
-"""The files of every model, as the program finds them: trained, packed, and the progress of a training."""
+"""The files of every model: trained, packed, and the progress of a training."""
 
 import json
 import random
@@ -47,13 +47,12 @@ def kinds() -> Iterator[Kind]:
 
 
 def known_models() -> list[str]:
-    """The models whose packages are installed."""
     return [name for name in names() if find_spec("transformers") or "encoder" not in (
         model_class(name).token_types or ())]
 
 
 def made(name: str, place: Path) -> Path:
-    """A model that is made once, in the folder of things made once."""
+    """The directory of a model, which is made only once."""
     folder = place / f"made_model_{name}"
     if folder.is_dir():
         return folder
@@ -86,7 +85,6 @@ def made(name: str, place: Path) -> Path:
 
 
 def write_arpa(path: Path, tokens: list[str]) -> None:
-    """Some bigrams over equally probable tokens."""
     ones = [f"-1.5\t{token}\t-0.3\n" for token in dict.fromkeys([*tokens, "<unk>"])]
     twos = [f"-0.5\t{one} {other}\n" for one, other in pairwise(tokens[2:20])]
     path.write_text(f"\\data\\\nngram 1={len(ones)}\nngram 2={len(twos)}\n\n\\1-grams:\n{''.join(ones)}\n\\2-grams:\n"
@@ -109,7 +107,7 @@ def read_model(folder: Path, rng: random.Random) -> None:
 
 
 def altered(content: Any, rng: random.Random) -> Any:
-    """Nested values with one value changed; a tensor gets another shape, type or other numbers."""
+    """Nested values with one value changed. A tensor gets another shape, another type or other numbers."""
     return changed(content, rng, VALUES, other=lambda tensor: torch.from_numpy(changed_array(tensor.numpy(), rng))
                    if isinstance(tensor, torch.Tensor) else None)
 
@@ -139,7 +137,6 @@ def changed_array(array: np.ndarray, rng: random.Random) -> np.ndarray:
 
 
 def alter_model(folder: Path, rng: random.Random) -> None:
-    """Other arrays and options in final.pt."""
     content = torch.load(folder / "final.pt", weights_only=True)
     part = rng.choice(("weights", "weights", "spec", None))
     content = {**content, part: altered(content[part], rng)} if part else altered(content, rng)
@@ -154,7 +151,7 @@ def make_packed(name: str, folder: Path, rng: random.Random) -> None:
 
 
 def alter_packed(folder: Path, rng: random.Random) -> None:
-    """Other bytes of weights, or another description; the checksums are right."""
+    """Change bytes of the weights, or the description. The checksums stay correct."""
     spec = json.loads((folder / "model.json").read_text())
     if rng.randrange(3):
         content = bytearray((folder / "model.onnx").read_bytes())

@@ -75,7 +75,6 @@ def read_conf(folder: Path, rng: random.Random) -> None:
 
 @cache
 def parser() -> OptionParser:
-    """The options of two commands."""
     both = prepare_options()
     both.add_signature(TrainingOptions)
     return both
@@ -96,7 +95,7 @@ def labels_of(folder: Path) -> Path:
 
 
 def nothing(_: object) -> None:
-    """What was read has no words."""
+    """Counts no words, for readers of files without words."""
 
 
 READERS = {

@@ -1,4 +1,4 @@
-"""The formats of `punc prepare`, as the program finds them: a format without a grammar here gets prose."""
+"""The formats of `punc prepare`. A format without a grammar here gets prose."""
 
 import os
 import random
@@ -29,7 +29,6 @@ def without_markup(data: bytes) -> bytes:
 
 
 def without_names(data: bytes) -> bytes:
-    """The input without lines that may name a document."""
     return DOCUMENT.sub(b"", data)
 
 
@@ -38,13 +37,11 @@ def without_comments(data: bytes) -> bytes:
 
 
 def fifth_column(data: bytes) -> bytes:
-    """The words of a CTM."""
     columns = [line.replace(b"\t", b" ").split() for line in without_comments(data).split(b"\n")]
     return b" ".join(column[4] for column in columns if len(column) > 4)
 
 
 def after_fifth_column(data: bytes) -> bytes:
-    """The words of an STM."""
     lines = without_comments(data).replace(b"\t", b" ").split(b"\n")
     return b" ".join(b" ".join(line.split()[5:]) for line in lines)
 

@@ -1,4 +1,4 @@
-"""What training and preparation read besides texts: soft targets, confusions, abbreviations, who speaks when.
+"""Other files that training and preparation read: soft targets, confusions, abbreviations, and turns.
 
 A reader has no kind here if its module is not in the program.
 """
@@ -36,7 +36,6 @@ def kinds() -> Iterator[Kind]:
 
 
 def find(module: str) -> Any:
-    """A module of the program; None if there is none."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError:
@@ -52,7 +51,6 @@ def read_file(name: str, module: str, read: Callable[[Any, Path], object], folde
 
 
 def read_confusions(module: Any, path: Path) -> None:
-    """The file, and the probabilities computed from it."""
     found = module.read_confusions(path)
     found.write(path.with_name("again"))
     if module.read_confusions(path.with_name("again")) != found:
@@ -85,7 +83,7 @@ FILES: dict[str, tuple[str, str, Callable[[Any, Path], object]]] = {
 
 
 def make_soft_targets(folder: Path, rng: random.Random) -> None:
-    """A store and targets for its set; both are the same for all inputs."""
+    """Make a store, and targets for its set. Both are the same for all inputs."""
     made = folder.parent / "made_soft"
     if not made.is_dir():
         made.mkdir()

@@ -1,4 +1,4 @@
-"""Files of recognisers and of people who caption, as `punc transcript` reads, marks and writes them.
+"""Files of recognisers and captioners, as `punc transcript` reads, marks and writes them.
 
 The output is checked: without new marks, it equals the input; with new marks, it has the same letters and all words
 that were read; in another format, it has all words except those meant only for programs.
@@ -32,7 +32,7 @@ from punc.transcripts.transcript import Transcript, Words, words_of, write
 sys.path.append(str(Path(__file__).parents[1]))
 from transcript_files import MAKERS
 
-BETWEEN = re.compile(r"[\s,]*")  # values of a file of JSON
+BETWEEN = re.compile(r"[\s,]*")  # what separates two values in a JSON file
 ODD = ("", " ", "a b", "\n", "\0", "\ud800", "\u2028", '"', "\\", "<i>", "-->", "[x", "<unk>", ".", "E.", "x:", "a\nb")
 NUMBERS = (0, -1, 1, 10**12, 2**63, 1.5, float("nan"), float("inf"), None, True, [], {}, [1], "1")
 
@@ -45,7 +45,6 @@ def kinds() -> Iterator[Kind]:
 
 
 def timed(rng: random.Random) -> list[list[tuple[str, float, float]]]:
-    """Segments of words with their begins and ends."""
     at, segments = 0.0, list[list[tuple[str, float, float]]]()
     for _ in range(rng.randrange(1, 4)):
         segments.append([])
@@ -66,7 +65,6 @@ def make(name: str, folder: Path, rng: random.Random) -> None:
 
 
 def alter_json(folder: Path, rng: random.Random) -> None:
-    """Other values in the JSON, or fewer members."""
     text = (folder / "in").read_bytes()
     content = text.decode("utf-16" if text[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
     decoder, at, documents = json.JSONDecoder(), 0, []
@@ -93,19 +91,19 @@ def read(folder: Path, rng: random.Random) -> None:
         raise AssertionError("other letters than before")
     (folder / "out").write_bytes(after)
     check_again(folder / "out", transcript, marked)
-    with suppress(InputError):  # no times
+    with suppress(InputError):  # the words have no times
         check_form(rng.choice(sorted(WRITERS)), found_words, marked, folder)
 
 
 def check_same(path: Path, content: bytes) -> None:
-    """Raise AssertionError unless a file is unchanged. JSON may change in form, but not in its values."""
+    """Raise AssertionError unless a file is unchanged. JSON may change its format, but not its values."""
     old = path.read_bytes()
     if old != content and (documents(old) is None or letters(old) != letters(content)):
         raise AssertionError("another file without new marks")
 
 
 def documents(data: bytes) -> str | None:
-    """The values of a file of JSON, as text; None if it is not JSON."""
+    """The values of a JSON file, as text, or None if it is not JSON."""
     text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "replace")
     if text.lstrip()[:1] not in ("{", "["):
         return None
@@ -120,7 +118,7 @@ def documents(data: bytes) -> str | None:
 
 
 def letters(data: bytes) -> str:
-    """The part of a text that new marks and changes of case leave alone."""
+    """The part of a text that neither new marks nor changes of case affect."""
     text = documents(data)
     if text is None:
         text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "replace")
@@ -128,24 +126,24 @@ def letters(data: bytes) -> str:
 
 
 def check_again(path: Path, transcript: Transcript, marked: MarkedTranscript) -> None:
-    """Raise AssertionError unless the words that were written are read again."""
+    """Raise AssertionError unless reading the file gives the words that were written."""
     try:
         again = read_transcript(path)
     except InputError:
-        return  # a text of few words can come to look like another format
+        return  # a text of few words can look like another format now
     texts = words_of(again.texts).texts
     written = list(filter(None, marked.texts))
     if again.format != transcript.format or written == texts:
         return
     if any(":" in text for text in written):
-        return  # with a capital, a word with a colon becomes a speaker's name; `0:` before a time becomes part of it
+        return  # with a capital, a word and a colon become a speaker's name; `0:` before a time becomes part of it
     if documents(path.read_bytes()) is not None:
-        return  # if JSON has its words twice, the other copy is read once the marks differ
+        return  # if JSON has its words twice and the marks differ, the other copy is read
     raise AssertionError("other words than were written")
 
 
 def random_labels(found_words: Words, label_set: LabelSet, rng: random.Random) -> MarkedTranscript:
-    """Words as if a model had chosen the labels."""
+    """Words with random labels, as if a model had chosen these."""
     split = take_apart(found_words.texts, TokenReader(lowercase=bool(rng.randrange(4))), found_words.streams,
                        found_words.turns, found_words.segments)
     draw = np.random.default_rng(rng.randrange(99))

@@ -1,4 +1,5 @@
-"""JSON of recognisers other than Whisper and Vosk: random files of each format, and the words that people see."""
+"""JSON of recognisers other than Whisper and Vosk: random files of each format, and the words that people see in
+them."""
 
 import json
 import random
@@ -18,7 +19,6 @@ def dumped(content: Any, rng: random.Random) -> str:
 
 
 def transformers(rows: Rows, rng: random.Random) -> str:
-    """Words, or longer chunks, of one or several recordings."""
     blank, made = rng.choice(("", " ")), []
     for row in rows:
         chunks = [{"text": blank + text, "timestamp": [begin, rng.choice((end, None))]} for text, begin, end in row]
@@ -73,7 +73,7 @@ def deepgram(rows: Rows, rng: random.Random) -> str:
 
 
 def amazon(rows: Rows, rng: random.Random) -> str:
-    """Marks are items of their own, as in Speechmatics' results."""
+    """Marks are separate items, as in Speechmatics' results."""
     items: list[Any] = []
     for text, begin, end in (one for row in rows for one in row):
         mark = text[-1] if text[-1] in ",." and rng.randrange(2) else ""
@@ -119,7 +119,7 @@ def sherpa_onnx(rows: Rows, rng: random.Random) -> str:
 
 
 def whisper(rows: Rows, rng: random.Random) -> str:
-    """Segments with words, or only with texts, as from openai-whisper, or a list as from faster-whisper."""
+    """Segments with or without words, as from openai-whisper, or a list, as from faster-whisper."""
     blank, segments = rng.choice((" ", "")), list[dict[str, Any]]()
     for number, row in enumerate(rows):
         segment: dict[str, Any] = {"id": number, "start": row[0][1], "end": row[-1][2],
@@ -133,7 +133,7 @@ def whisper(rows: Rows, rng: random.Random) -> str:
 
 
 def vosk(rows: Rows, rng: random.Random, together: bool = True) -> str:
-    """Results and partial results one after another; `together`: or in a list."""
+    """Results and partial results one after another, or, if `together` allows it, in a list."""
     results: list[Any] = []
     for row in rows:
         rated = [{"conf": 1.0, "end": end, "start": begin, "word": text} for text, begin, end in row]

@@ -1,4 +1,4 @@
-"""A kind of input in the campaign: how valid inputs are made, how the program reads them, and which words are counted.
+"""A kind of input in the campaign: how inputs are made, how the program reads them, and which words are counted.
 
 A counted word is `qz`, three letters and `q`. Every reader leaves it unchanged, and nothing else looks like it.
 """
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-WORD = re.compile(rb"(?=(qz[a-p]{3}q))")  # one may begin with the last letter of another
+WORD = re.compile(rb"(?=(qz[a-p]{3}q))")  # a word may begin with the last letter of another one
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . !\nQUESTIONMARK w? ?\n"
 NAMES = ("O", "COMMA", "PERIOD", "QUESTIONMARK")
 
 
 @dataclass
 class Read:
-    """The outcome of reading: the bytes of the words, and how many words the messages call left out."""
+    """The words that were read, as bytes, and the number of words that messages report as left out."""
 
     words: bytes = b""
     named: int = 0
@@ -29,12 +29,12 @@ class Read:
 class Kind:
     """A kind of input.
 
-    name      as printed
+    name     as printed
     make     writes valid files into a folder; the random numbers vary them
-    read     reads them as the program does; None: it has no words to count
+    read     reads them as the program does; None if it has no words to count
     mutated  names of the files that are mutated
-    visible  the part of a file that has words; None: words are not counted
-    alter    changes the structure of the files in a folder; None: only bytes, lines and fields are mutated
+    visible  the part of a file that has words; None if words are not counted
+    alter    changes the structure of the files in a folder; None if only bytes, lines and fields are mutated
     share    how often it is drawn, compared with others
     """
 
@@ -52,12 +52,11 @@ def word(rng: random.Random) -> str:
 
 
 def words(rng: random.Random, number: int) -> list[str]:
-    """Words that count, and others."""
     return [rng.choice(("a", "the", "é", "3.5", "it's", word(rng), word(rng))) for _ in range(number)]
 
 
 def counted(text: bytes) -> Counter[bytes]:
-    """Counts words that look like counted words; if several have no space between them, only the first."""
+    """Counts the words that look like counted words. If several have no space between them, only the first counts."""
     return Counter(match[1] for match in map(WORD.search, text.split()) if match)
 
 
@@ -66,7 +65,7 @@ def found(text: bytes) -> Counter[bytes]:
 
 
 def named(counts: Counter[str]) -> int:
-    """Returns how many words messages name as left out."""
+    """The number of words that messages report as left out."""
     return sum(number for what, number in counts.items() if re.search(r"left out|removed|dropped", what))
 
 
@@ -76,7 +75,7 @@ def changed(content: Any, rng: random.Random, values: Sequence[Any], odd: Sequen
 
     values   what may replace any value
     odd      what may be put next to a text
-    other    how values of another kind are changed; None: they are replaced
+    other    changes values of other types; if it returns None, they are replaced
     """
     if isinstance(content, dict | list) and content and rng.randrange(10):
         items = dict(content) if isinstance(content, dict) else dict(enumerate(content))
@@ -95,7 +94,6 @@ def changed(content: Any, rng: random.Random, values: Sequence[Any], odd: Sequen
 
 
 def all_kinds() -> Iterator[Kind]:
-    """The kinds of all files inputs_*.py next to this one."""
     for path in sorted(Path(__file__).parent.glob("inputs_*.py")):
         spec = importlib.util.spec_from_file_location(path.stem, path)
         assert spec

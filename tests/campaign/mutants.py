@@ -3,7 +3,7 @@
     python tests/campaign/mutants.py [--sample N] [--seed N] [MODULE …]
 
 cosmic-ray changes a module in a clone of the checkout, one mutant at a time: pip install cosmic-ray. Prints each mutant
-that no test caught, as a diff, and the counts. Read the survivors to see which of them behave like the module, for
+that no test caught, as a diff, and the counts. Read these mutants to see which of them behave like the module, for
 example because they only read larger blocks.
 """
 
@@ -21,8 +21,8 @@ from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import TestOutcome
 
 ROOT = Path(__file__).parents[2]
-SECONDS = 300  # the most that the tests of a mutant may take
-MODULES = {  # of punc, and the tests of each
+SECONDS = 300  # the longest time that the tests of a mutant may take
+MODULES = {  # modules of punc, and the tests of each
     "timing/align": "align", "timing/pauses": "pauses", "transcripts/ctm": "ctm",
     "transcripts/transcript": "transcripts", "transcripts/parts": "transcripts", "transcripts/cues": "transcripts",
     "transcripts/json_reader": "json_formats", "transcripts/json_file": "json_formats",
@@ -36,7 +36,6 @@ MODULES = {  # of punc, and the tests of each
 
 
 def mutants_of(module: str, place: Path) -> list:
-    """The work items of cosmic-ray for a module of the checkout in the working directory."""
     with use_db(str(place / f"{module.replace('/', '.')}.sqlite"), WorkDB.Mode.create) as database:
         init([Path(f"punc/{module}.py")], database, {})
         return list(database.work_items)

@@ -1,4 +1,4 @@
-"""Mutations of a file: of its bytes, its lines and the fields in them. Payloads run code if anything evaluates them."""
+"""Mutations of a file's bytes, lines and fields, and payloads that run code if anything evaluates them."""
 
 import os
 import pickle
@@ -15,7 +15,7 @@ BYTES = (b"\0", b"\r", b"\n", b"\r\n", b"\t", b" ", b"\x0b", b"\x0c", b"\x1c", b
          "\ufeff".encode(), "\u200b".encode(), "\u0301".encode(), "\U0001f600".encode(), "ß".encode(), "İ".encode(),
          b"<", b">", b"&", b"'", b'"', b"|", b":", b";;", b"#", b"--", b"=", b"\\", b"/", b"../", b"%", b"{", b"[",
          b"]", b"<s>", b"</s>", b"<eps>", b"#0", b"<unk>", b"$(x)", b"`x`", b"~")
-LARGEST = 1 << 21  # bytes of an input; repeated growth would only take time
+LARGEST = 1 << 21  # bytes per input: larger ones would only take time
 NUMBER = re.compile(rb"-?\d+(?:\.\d+)?")
 TAG = re.compile(rb"<[^<>]{1,200}>")
 BLANK = re.compile(rb"[ \t]+")
@@ -42,7 +42,6 @@ def payloads(marker: Path) -> list[bytes]:
 
 
 def mutated(data: bytes, rng: random.Random, marker: Path) -> bytes:
-    """The content of a file after one to four mutations."""
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
         data = rng.choices((_bytes, _lines, _fields, _numbers, _tags, _whole), (25, 20, 25, 15, 10, 5))[0](
             data, rng, marker)[:LARGEST]

@@ -2,9 +2,10 @@
 """usage: races.py [--races N] [--commands NAME,…] [--seed N]
 
 Runs a command of punc twice at the same time into one directory, once with each of two inputs, and reads the directory
-all the while. Afterwards, the directory must have the output of one run; the other must have said who writes there, or
-have started later. A reader must find the old directory or one of the two new ones, or refuse. Nine of ten pairs start
-together; in the tenth, one starts up to half a second later. Prints the counts; the status is 1 if a result is mixed.
+all the while. Afterwards, the directory must have the output of one run; the other run must have reported who writes
+there, or have started later. A reader must find the old directory or one of the two new ones, or refuse. Nine of ten
+pairs start together; in the tenth, one starts up to half a second later. Prints the counts; the status is 1 if a result
+is mixed.
 
 --races N: the number of races over all commands; 200 by default.
 """
@@ -21,19 +22,18 @@ from pathlib import Path
 
 from world import COMMANDS, Command, in_child, make_area, make_inputs, run, run_in, start_child, state
 
-# Their inputs are outside the directory.
+# The inputs of these commands are outside the directory that they write.
 RACED = ("prepare", "prepare-ctm", "make-store", "punctuate", "transcript", "project", "score", "part", "publish",
          "pack", "train")
 READS = 20
 
 
 def with_inputs(line: list[str], version: str) -> list[str]:
-    """A command line with the inputs of a version."""
     return [f"in_{version}/{word[3:]}" if word.startswith("in/") else word for word in line]
 
 
 def start(area: Path, line: list[str], version: str, delay: float) -> int:
-    """Start a command with the inputs of a version; returns its process."""
+    """Start a command with the inputs of a version. Returns its process id."""
     def work() -> int:
         time.sleep(delay)
         os.chdir(area)
@@ -43,14 +43,13 @@ def start(area: Path, line: list[str], version: str, delay: float) -> int:
 
 
 def read(area: Path, command: Command, found: Path) -> str:
-    """What a reader in a separate process finds while the others write."""
     found.write_text("failed")
     in_child(lambda: found.write_text(state(area, command)) and 0)
     return found.read_text()
 
 
 def race(place: Path, area: Path, command: Command, expected: dict[str, str], delay: float) -> Counter[str]:
-    """Run both; `expected` has the states that a directory may have."""
+    """Run both commands. `expected` has the states in which the directory may be."""
     counts: Counter[str] = Counter(races=1)
     children = [start(area, command.line, "a", 0), start(area, command.line, "b", delay)]
     for _ in range(READS):

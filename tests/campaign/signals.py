@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """usage: signals.py [--times N] [--programs NAME,…] [--seed N]
 
-Presses Ctrl-C: SIGINT to the whole process group, as a terminal sends it, at a random moment of `punc punctuate --nj
-2` or of `punc train`; half of the moments are in its first 0.2 s. Then sends SIGTERM to the program alone, in the same
-way. Counts how often the program ended within 2 s, with exactly one line, with nothing left of its directory, and with
-no process left. Training is started again until it ends; its model must then equal that of an uninterrupted run. The
-status is 1 if one of the counts is too low.
+Interrupts `punc punctuate --nj 2` and `punc train` at random moments, half of them in the first 0.2 s. SIGINT goes to
+the whole process group, as a terminal sends it after Ctrl-C; SIGTERM goes to the program alone. Counts how often the
+program ended within 2 s, with exactly one line, with nothing left of its directory, and with no process left. Training
+is started again until it ends; its model must then equal that of an uninterrupted run. The status is 1 if a count is
+too low.
 
 The interpreter takes some hundredths of a second to start before it runs a line of the program; anything that it prints
 in this time is counted separately. --times N: number of signals of each kind for each program, 100 by default.
@@ -30,12 +30,12 @@ from world import LABELS, TRAIN, inside, make_inputs, run
 
 from punc.base import stop
 
-PROGRESS = re.compile(r"^(kept )?epoch .*\n", re.MULTILINE)  # lines of a training
+PROGRESS = re.compile(r"^(kept )?epoch .*\n", re.MULTILINE)  # lines of a training's log
 OURS = re.compile(r"^punc|/punc/\w+/", re.MULTILINE)
 LIMIT = 2.0  # s
 EARLY = 0.2  # s
-UTTERANCES, WORDS = 24, 400_000  # the program takes some seconds; an utterance of more words would outlast GRACE
-TRAINING_WORDS = 60_000  # an epoch takes three
+UTTERANCES, WORDS = 24, 400_000  # the program takes some seconds; with more words, an utterance would outlast GRACE
+TRAINING_WORDS = 60_000  # an epoch takes three seconds
 
 
 class Program(NamedTuple):
@@ -59,7 +59,6 @@ PROGRAMS = {
 
 
 def make_long(place: Path) -> None:
-    """Some minutes of work for the decoder."""
     words = " ".join(["a1 a2 a3 a4 a5"] * (WORDS // 5))
     (place / "long").mkdir()
     for number in range(UTTERANCES):
@@ -69,7 +68,7 @@ def make_long(place: Path) -> None:
 
 
 def make_store(place: Path) -> None:
-    """A store whose epochs are long, and the model of an unbroken training on it, `whole`."""
+    """Make a store with long epochs, and `whole`, the model of an uninterrupted training on it."""
     draw = random.Random(1)
     words = (f"a{draw.randrange(30)}{draw.choice(['', '', '', ',', '.'])}" for _ in range(TRAINING_WORDS))
     (place / "words.txt").write_text(" ".join(words) + "\n")
@@ -78,12 +77,11 @@ def make_store(place: Path) -> None:
         for line in (["prepare", "--format", "prose", "--labels", "labels.txt", "--nj", "1", "words.txt", "data"],
                      ["make-store", "--nj", "1", "--labels", "labels.txt", "store", "data"]):
             assert run(line) == 0, line
-    # In a separate process, because what a process has read before changes how the model's bytes are packed.
+    # A separate process, because what a process has read before changes how the model's bytes are packed.
     subprocess.run([*PUNC, *TRAIN, "store", "whole"], cwd=place, check=True, stderr=subprocess.DEVNULL)
 
 
 def group(leader: int) -> list[int]:
-    """The processes of a group that still run."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -96,9 +94,9 @@ def group(leader: int) -> list[int]:
 
 
 def stopped(place: Path, program: Program, number: signal.Signals, delay: float) -> tuple[dict[str, bool], str]:
-    """Start the program, and send the signal after `delay` seconds. Returns what was right, and the messages.
+    """Start the program, and send the signal after `delay` seconds. Returns the checks' results, and the messages.
 
-    They are empty if the program had ended before the signal.
+    Both are empty if the program ended before the signal.
     """
     process = subprocess.Popen([*PUNC, *program.line], cwd=place, text=True, stderr=subprocess.PIPE,
                                start_new_session=True)
@@ -114,7 +112,7 @@ def stopped(place: Path, program: Program, number: signal.Signals, delay: float)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(10)
     seconds = time.monotonic() - begin
-    time.sleep(0.1)  # workers see that their parent has gone
+    time.sleep(0.1)  # workers need a moment to see that their parent has ended
     left = group(process.pid)
     for one in left:
         os.kill(one, signal.SIGKILL)
@@ -135,7 +133,7 @@ def same_model(place: Path) -> bool:
 
 
 def signal_program(place: Path, program: Program, number: signal.Signals, times: int, draw: random.Random) -> int:
-    """Send a program a signal `times` times, and print the counts. Returns how many are short."""
+    """Send a signal to a program `times` times, and print the counts. Returns the number of counts that are too low."""
     counts, interpreter, models, others = Counter[str](), 0, 0, 0
     for _ in range(times):
         while True:
@@ -143,7 +141,7 @@ def signal_program(place: Path, program: Program, number: signal.Signals, times:
             found, messages = stopped(place, program, number, delay)
             if found:
                 break
-            if program.kept:  # the training had ended before
+            if program.kept:  # the training had already ended
                 models, others = models + 1, others + (not same_model(place))
             remove_out(place)
         if not found["one line"] and not OURS.search(messages):  # no line of the program had run

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """usage: stream.py [--words N] [--streams N] [--only command|pauses]
 
-Punctuates a live stream, in two ways, and watches the memory: the words through `punc punctuate en-live -`, and the
-words with a pause before each through the model as a program would call it (`SlotStream`). Prints the smallest
-and the largest resident memory, from a tenth of the words on. The status is 1 if the largest is more than 5 % above the
+Punctuates a live stream in two ways and watches the memory. First, `punc punctuate en-live -` reads the words. Then the
+model gets the words, with a pause before each, as a program would call it (`SlotStream`). Prints the smallest and the
+largest resident memory, from a tenth of the words on. The status is 1 if the largest is more than 5 % above the
 smallest, or if words are missing.
 
 --words N: 10 million by default, about two days of speech without a break. --streams N: empty lines that end a
@@ -23,13 +23,13 @@ from pathlib import Path
 
 from program import PUNC
 
-os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as the program does
-FLAT = 0.05  # of the smallest memory
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as in the program
+FLAT = 0.05  # as a fraction of the smallest memory
 PLACES = 200
 
 
 def words(count: int, seed: int) -> Iterator[tuple[str, float]]:
-    """Words of the model's vocabulary by frequency, as 1 / rank, some that it does not know, and pauses in seconds."""
+    """Words of the model's vocabulary with frequencies 1 / rank, some unknown words, and pauses in seconds."""
     from punc.decoding.shipped import FOLDER
     known = [word for word in (FOLDER / "en-live/vocab").read_text(encoding="utf-8").split("\n")[2:] if word]
     draw = random.Random(seed)
@@ -39,12 +39,10 @@ def words(count: int, seed: int) -> Iterator[tuple[str, float]]:
 
 
 def resident(process: int) -> int:
-    """The resident memory of a process in KiB."""
     return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
 
 
 def report(name: str, count: int, seconds: float, memory: list[int]) -> bool:
-    """Print what was measured; returns whether the memory is flat."""
     kept = memory[len(memory) // 10:]
     if not kept:  # all words were written before the program had loaded its model
         print(f"{name}: {count} words, too few to see its memory; give --words")
@@ -78,7 +76,7 @@ def through_the_command(count: int, streams: int) -> bool:
             process.stdin.write(word.encode() + (b"\n\n" if number % every == 0 else b" "))
             if number % max(1, count // PLACES) == 0:
                 process.stdin.flush()
-                if came[0]:  # it has loaded the model
+                if came[0]:  # the program has loaded its model
                     memory.append(resident(process.pid))
         process.stdin.close()
         reader.join()
@@ -89,7 +87,6 @@ def through_the_command(count: int, streams: int) -> bool:
 
 
 def with_pauses(count: int) -> bool:
-    """Send words and pauses through the model. Returns whether the memory stayed flat."""
     import numpy as np
 
     from punc.decoding.packed import load_packed

@@ -1,8 +1,7 @@
-"""The inputs and commands of the campaign: two generations of small inputs, `a` and `b`, and commands that write
-directories.
+"""The inputs and commands of the campaign, for two versions of small inputs, `a` and `b`.
 
-A command reads `in/`, which links to the inputs of one generation, and writes below the current directory. The words,
-labels and posteriors of the two generations differ, so a mixture of files is noticed.
+A command reads `in/`, which links to the inputs of one version, and writes below the current directory. The words,
+labels and posteriors of the two versions differ, so a mixture of files is noticed.
 """
 
 import contextlib
@@ -45,7 +44,7 @@ class Command(NamedTuple):
     out      the directory that it writes
     read     reads `out` as its users do; raises InputError if it refuses
     before   command lines that make what it needs
-    fresh    there must be no older directory, because the command would not replace it
+    fresh    whether an older directory must be removed first, because the command would not replace it
     """
 
     line: list[str]
@@ -56,8 +55,7 @@ class Command(NamedTuple):
 
 
 def run(line: list[str], expected: str = "") -> int:
-    """Run a command line in this process, without its output; only unexpected errors are printed.
-    """
+    """Run a command line in this process, and print only unexpected errors."""
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as errors:
         status = main(line)
     if status and not (expected and expected in errors.getvalue()):
@@ -66,7 +64,7 @@ def run(line: list[str], expected: str = "") -> int:
 
 
 def start_child(work: Callable[[], object]) -> int:
-    """Run a function in a separate process; returns the process."""
+    """Run a function in a child process. Returns the child's process id."""
     sys.stdout.flush()
     child = os.fork()
     if not child:
@@ -79,7 +77,7 @@ def start_child(work: Callable[[], object]) -> int:
 
 
 def in_child(work: Callable[[], object]) -> int:
-    """Run a function in a separate process; returns its status, -9 if it was killed."""
+    """Run a function in a child process. Returns its exit status, or -9 if it was killed."""
     return os.waitstatus_to_exitcode(os.waitpid(start_child(work), 0)[1])
 
 
@@ -89,7 +87,7 @@ def read_data(path: Path) -> None:
 
 
 def read_projected(path: Path) -> None:
-    """Reads a projected directory. Its pauses must be those of the new inputs."""
+    """Read a projected directory. Its pauses must be those of the new inputs."""
     list(DataDir(path, ["pauses.scp"]).utterances())
 
 
@@ -123,7 +121,6 @@ TRAIN = ["train", "--model", "t_lstm", "--embedding-dim", "3", "--hidden-dim", "
 
 
 def shared(line: list[str], out: str, read: Callable[[Path], object], inputs: Sequence[str] = ()) -> Command:
-    """`punc join` of the parts of two jobs of a command."""
     jobs = [[*line[:1], "--jobs", "2", "--job", str(job), *line[1:], *([f"parts/{job}", *inputs])] for job in (1, 2)]
     return Command(["join", out, "parts/1", "parts/2"], out, read, jobs)
 
@@ -153,7 +150,6 @@ COMMANDS = {
 
 
 def make_inputs(place: Path) -> None:
-    """Make the directories in_a and in_b."""
     for version, lengths in LENGTHS.items():
         folder = place / f"in_{version}"
         folder.mkdir(parents=True)
@@ -173,7 +169,6 @@ def make_inputs(place: Path) -> None:
 
 @contextlib.contextmanager
 def inside(place: Path) -> Iterator[None]:
-    """The block runs in this directory."""
     before = os.getcwd()
     os.chdir(place)
     try:
@@ -183,7 +178,7 @@ def inside(place: Path) -> Iterator[None]:
 
 
 def _write_texts(folder: Path, lengths: Sequence[int], draw: random.Random) -> None:
-    """Texts, the times of their words, and ASR output with some other words; the words show their version."""
+    """Write texts, the times of their words, and ASR output in which some words differ. Each word names its version."""
     (folder / "labels.txt").write_text(LABELS)
     times, asr = [], []
     for number, length in enumerate(lengths, 1):
@@ -203,7 +198,7 @@ def _write_texts(folder: Path, lengths: Sequence[int], draw: random.Random) -> N
 
 
 def _write_model(folder: Path, name: str, options: dict, version: str) -> None:
-    """A model of random weights that chooses every label sometimes."""
+    """Write a model with random weights that are large enough for all labels to occur."""
     folder.mkdir()
     (folder / "labels.txt").write_text(LABELS)
     vocabulary = Vocabulary(["<unk>", "</s>", *(f"{version}{i}" for i in range(30))])
@@ -217,7 +212,7 @@ def _write_model(folder: Path, name: str, options: dict, version: str) -> None:
 
 
 def make_area(place: Path, area: Path, command: Command) -> tuple[str, str]:
-    """Makes a directory whose `out` is from a and whose `in` is b. Returns the states of `out` from a and from b."""
+    """Make an area with `out` made from a, and `in` of b. Returns the states of `out` made from a and from b."""
     area.mkdir()
     for folder in ("data", "exp"):
         shutil.copytree(place / "in_a" / folder, area / folder)
@@ -237,14 +232,13 @@ def make_area(place: Path, area: Path, command: Command) -> tuple[str, str]:
 
 
 def run_in(area: Path, *lines: list[str]) -> None:
-    """Run command lines in a directory, to their end."""
     with inside(area):
         for line in lines:
             assert run(line) == 0, line
 
 
 def _turn(place: Path, area: Path, version: str) -> None:
-    """Set the inputs in an area to those of a version. In `data`, the words stay and the times change."""
+    """Change the inputs in an area to those of a version. In `data`, the times change but the words stay."""
     (area / "in").unlink(missing_ok=True)
     (area / "in").symlink_to(place / f"in_{version}")
     shutil.rmtree(area / "exp/S")
@@ -256,11 +250,11 @@ def _turn(place: Path, area: Path, version: str) -> None:
 
 
 def state(area: Path, command: Command) -> str:
-    """Returns what a reader finds: `refused`, or a hash of the visible files; of an experiment, of its results.
+    """Return `refused`, or a hash of the files that a reader sees. For an experiment, these are its results.
 
     The reader runs in the directory where the command ran, because a part stores its input paths as given on the
     command line. progress.pt next to a finished model does not count, because the next training run removes it. If
-    files are replaced while they are hashed, which a reader does not do, everything is read again.
+    files are replaced while they are hashed, everything is read again; a real reader does not do this.
     """
     out = area / command.out
     while True:
@@ -281,7 +275,7 @@ def state(area: Path, command: Command) -> str:
 
 
 def _files(out: Path) -> dict[Path, tuple[int, int]]:
-    """The files of a directory that are not hidden, each with its properties that change when it is replaced."""
+    """The visible files of a directory, with the properties of each file that change when it is replaced."""
     found = {}
     for file in sorted([*out.glob("RESULTS.*"), *out.glob("results/*")] if out.name == "exp" else _visible(out)):
         with contextlib.suppress(FileNotFoundError):
@@ -292,14 +286,14 @@ def _files(out: Path) -> dict[Path, tuple[int, int]]:
 
 
 def _visible(out: Path) -> Iterator[Path]:
-    """The files below a directory, except in hidden directories, where commands make temporary files."""
+    """The files below a directory, except those in hidden directories, in which commands make temporary files."""
     for folder, inner, names in os.walk(out):
         inner[:] = [name for name in inner if not name.startswith(".")]
         yield from (Path(folder, name) for name in names)
 
 
 def _content(file: Path) -> bytes:
-    """The bytes of a file, without the paths and times of inputs, which differ each time."""
+    """The content of a file, without the paths and times of inputs, which differ in each run."""
     content = file.read_bytes()
     if file.name in ("conf", "part.json"):
         return b"".join(line for line in content.splitlines() if not line.startswith((b"# ", b"  ")))
