@@ -585,8 +585,8 @@ def test_no_words(name, tmp_path, caplog):
 @pytest.mark.parametrize(("text", "options", "said"), [
     ('{"segments": [{"words": [{"word": "a"', (), "in:1: the JSON is cut short: "),
     ("a\nb \xff".encode("latin-1"), (), "in:2: not UTF-8; convert it"),
-    ("r 1 0 1 a\nr 1 x 1 b\n", (), "in:2: the begin 'x' is not a number; write one"),
-    ("r 1 0 1 a\nr 1 nan 1 b\n", (), "in:2: the begin 'nan' is not a number; write one"),
+    ("r 1 0 1 a\nr 1 x 1 b\n", (), "in:2: the begin 'x' is not a number; write a number, such as 1.25"),
+    ("r 1 0 1 a\nr 1 nan 1 b\n", (), "in:2: the begin 'nan' is not a number; write a number, such as 1.25"),
     ("r 1 0 1 a\nr 1 0\n", (), "in:2: 3 columns; write: id channel begin duration word"),
     ("", (), "in: the file is empty; "),
     ("how are you", ("--to=srt",), "no times for --to srt; use --to text"),
