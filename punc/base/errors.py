@@ -51,7 +51,7 @@ def check_probability(**values: float) -> None:
 
 
 def check_choice(choices: Iterable[str], **values: str) -> None:
-    """Raise InputError for the first named value that is not in `choices`, such as `pool=sum; choose from …`."""
+    """Raise InputError, such as `pool=sum; choose from …`, for the first named value that is not in `choices`."""
     choices = tuple(choices)
     for name, value in values.items():
         if value not in choices:

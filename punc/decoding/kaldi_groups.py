@@ -68,7 +68,7 @@ class Entry(NamedTuple):
 
     id: str
     recording: str
-    speakers: tuple[list[float], list[str]]  # begins of the recording's segments, in order, and the speaker of each
+    speakers: tuple[list[float], list[str]]  # begin times of the recording's segments, and their speakers
     begin: float = 0.0  # seconds; time 0 of this id is at this time of the recording
     length: float = np.inf  # in seconds; infinite if unknown
 

@@ -146,8 +146,8 @@ def log_counts(out: Path, label_set: LabelSet, counts: Counter[str]) -> None:
 
 class PunctuatedText:
     """Writes text_punct and, if `files` has them, post.ark and its index. `out` is their final directory. Counts
-    utterances, and labels by name. With `sentences`, words at the start of a sentence get a capital. Raises InputError
-    if the casing file or the clitics file is invalid."""
+    utterances, and how often each label occurs. With `sentences`, words at the start of a sentence get a capital.
+    Raises InputError if the casing file or the clitics file is invalid."""
 
     def __init__(self, files: Sequence[IO[bytes]], out: Path, label_set: LabelSet, options: OutputOptions,
                  sentences: bool):

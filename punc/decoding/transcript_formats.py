@@ -154,7 +154,7 @@ def _parts(shown: ShownWords, ends: np.ndarray) -> list[tuple[str, int, int]]:
 
 
 def recording_paragraphs(words: Words, marked: MarkedTranscript) -> dict[str, str]:
-    """Returns the paragraphs of each recording by its name. Each turn of a known speaker begins with `NAME: …`."""
+    """Returns each recording's paragraphs, by its name. Each turn of a known speaker begins with `NAME: …`."""
     shown = shown_words(words, marked)
     written = _with_names(words, shown, np.append(shown.starts, np.flatnonzero(shown.turns) + 1))
     pauses = None if np.isnan(shown.pauses).all() else shown.pauses

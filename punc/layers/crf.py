@@ -145,7 +145,7 @@ class _Sums(NamedTuple):
         return (product / product.sum(2, keepdim=True)).transpose(0, 1)
 
     def pairs(self, weights: Tensor) -> Tensor:
-        """Returns the sum over texts and t of weights (B,) · P(y_t, y_t+1), (L, L)."""
+        """Returns the sum of w · P(y_t, y_t+1) over all texts and all t, (L, L). `weights` (B,): the w of each text."""
         whole = (self.before[1:] * self.since[1:]).sum(2)
         share = self.inside[1:] * weights / whole
         first = (self.until[:-1] * share.unsqueeze(2)).flatten(0, 1)

@@ -99,7 +99,7 @@ class LiveStream:
         self._held: tuple[int, float] | None = None
 
     def push(self, word: str, pause: float = np.nan) -> list[Labelled]:
-        """Takes the next word and the pause before it in seconds (NaN unknown). Returns the words that it decides."""
+        """Takes the next word and the pause before it in seconds (NaN unknown). Returns newly decided words."""
         *ids, last = self._encode(word)
         decided = self._push(*self._held, True) if self._held else []
         for token in ids:

@@ -179,7 +179,8 @@ def add_stream(found: Confusions, spoken: Sequence[str], heard: Sequence[str], m
 
 
 def replacements(words: int, output: Sequence[str]) -> list[tuple[str, ...]]:
-    """Returns, by the pairing rule, the ASR words that replace each of the `words` reference words in a region."""
+    """Returns, by the pairing rule, the ASR words that replace each reference word of a region.
+    `words`: the number of reference words."""
     more = max(len(output) - words, 0)
     first = [tuple(output[:more + 1]), *((word,) for word in output[more + 1:])] if output else []
     return [*first, *[()] * (words - len(first))]

@@ -45,8 +45,8 @@ class Posteriors:
         return cls(archive, labels)
 
     def add(self, utterances: Sequence[Utterance], reference: np.ndarray, counted: np.ndarray) -> None:
-        """Count utterances, given each slot's reference label and whether the slot counts. Raises InputError if
-        posteriors are missing."""
+        """Add utterances to the histograms, given the number of each slot's reference label and whether the slot
+        is scored. Raises InputError if posteriors are missing."""
         found = np.concatenate([self._read(utterance) for utterance in utterances])[counted]
         for label in range(len(self.labels)):
             right = reference[counted] == label

@@ -37,7 +37,7 @@ WINDOW = 30_000  # words in each side of a window, if a long text has no anchors
 
 @dataclass(frozen=True)
 class Alignment:
-    """A reference aligned with `n_hyp` words of a hypothesis, and the edit distance in words.
+    """A reference aligned with a hypothesis of `n_hyp` words, and the edit distance in words.
 
     ref_to_hyp      int64 (reference words,): the hypothesis word that is paired with each reference word, in increasing
                     order; -1 for a deleted word
@@ -91,7 +91,7 @@ def project_labels(alignment: Alignment, labels: np.ndarray) -> np.ndarray:
 
 
 def word_numbers(ref: Sequence[str], hyp: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Replaces words by numbers, equal numbers for equal words. Returns int64 (words,) for each side."""
+    """Replaces words with numbers; equal words get equal numbers. Returns int64 (words,) for each side."""
     ids = dict(zip(dict.fromkeys(chain(ref, hyp)), count()))
     numbers = [np.fromiter(map(ids.__getitem__, words), np.int64, len(words)) for words in (ref, hyp)]
     return numbers[0], numbers[1]

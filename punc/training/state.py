@@ -151,7 +151,7 @@ class Run:
         try:
             yield
         except Stopped:
-            # Several ranks can no longer agree on a batch, because torchrun ends them.
+            # Several ranks write nothing: torchrun is ending them, so they can no longer agree on a batch.
             if self.ranks.size == 1 and self.place.batches:
                 self._write_place()
             raise

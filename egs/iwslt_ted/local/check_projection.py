@@ -63,7 +63,7 @@ def main(corpus: Path, labels_file: str) -> None:
     for name, row in zip(labels.names, confusion):
         print(f"{name:<21}" + "".join(f"{n:>10}" for n in row))
 
-    # The ASR source in each slot: its marks, and a period if a segment ends without one.
+    # The ASR source's label of each slot. A segment that ends without a mark, or with a comma, gets a period.
     by_hand = project_labels(align_words(source_words, words), np.maximum(source, segment_ends * period))
     print(f"\nASR source's marks and segment ends = published: {100 * np.mean(by_hand == published):.2f} %")
     for what, slots in (("differing slots", differ), ("of them with a comma", differ & ~bare),

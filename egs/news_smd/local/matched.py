@@ -36,7 +36,8 @@ def set_of(document: str) -> str:
 
 
 def documents(sentences: Path, source: str, name: str, seen: set[bytes]) -> Iterator[list[str]]:
-    """Yields the sentences of each document of a source in a set. "" replaces a gap, or a sentence seen before."""
+    """Yields the sentences of each document of `source` that is in the set `name`. "" replaces a gap, or a
+    sentence seen before."""
     for document, texts in read_documents(sentences / f"{source}.txt"):
         if set_of(f"{source} {document}") == name:
             yield [text if text and new(text, seen) else "" for text in texts]
