@@ -86,7 +86,8 @@ def main(arguments: Sequence[str]) -> None:
         declared = {*options.systems.split(), *options.sets.split()}
         settings.findings = filled(_text(options.findings), data, settings.published, declared, options.findings)
     pages = render(data, settings)
-    # RESULTS.md is written last, because `punc publish` needs it. The tables stay, so a killed run can be repeated.
+    # RESULTS.md is written last: `punc publish` refuses a directory without it. The tables stay, so a killed run can be
+    # repeated.
     key, stale = "RESULTS.md", ["results/*.md"]
     if not options.render:
         key, stale = page_data.KEY, [*stale, "results/tests.tsv", "results/costs.tsv", "results/command.txt"]

@@ -1,4 +1,4 @@
-"""The WebSockets of `punc serve`: they punctuate live words, which may come from a Vosk server, and limit clients."""
+"""The WebSockets of `punc serve`: they limit clients, and punctuate live words of clients or of a Vosk server."""
 
 import asyncio
 import contextlib

@@ -13,10 +13,11 @@ chance (≥ 30). A word is of the kind `ordinal` if it follows a number with a d
 does not begin sentences. A word also begins sentences if it occurs in small letters, and has a capital only at the
 beginning of sentences (the orthographic heuristic of the paper's second stage).
 
-There are three differences from the paper. A single letter is an initial unless it has a dot RARER times less often
-than other words do, like I in English. Abbreviations, and words of the orthographic heuristic, must occur MIN_COUNT
-times. Rare abbreviations and collocations of initials are not searched for. Memory grows with the number of different
-words. NLTK's own trainer takes ten times as long, and mistakes rot, ulm and hog, which end lines, for abbreviations.
+There are three differences from the paper. A single letter is an initial, unless (like I in English) a dot follows it
+RARER times less often than it follows the average token. Abbreviations, and words of the orthographic heuristic, must
+occur MIN_COUNT times. Rare abbreviations and collocations of initials are not searched for. Memory grows with the
+number of different words. NLTK's own trainer takes ten times as long, and mistakes rot, ulm and hog, which end lines,
+for abbreviations.
 """
 
 import math
