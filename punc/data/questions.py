@@ -22,19 +22,18 @@ class Forms(NamedTuple):
 
 
 def forms_of(labels: LabelSet) -> Forms | None:
-    """Returns None if the labels have no opening mark or several, or if a label has no form but `opened`."""
+    """Returns None if the labels have no opening mark or several, or if a label lacks a form other than `opened`."""
     ends = [label for label in labels if label.name in labels.sentence_ends]
     asked = next((label.mark for label in ends if label.opening), "")
     stated = next((label.mark for label in ends if label.mark != asked), "")
     if len(labels.openings) != 1 or not asked or not stated:
         return None
     numbers = {(label.capital, label.opening, label.mark): i for i, label in enumerate(labels)}
-    (opening,) = labels.openings
 
     def form(opening: str, mark: str = "") -> np.ndarray:
         return np.array([numbers.get((label.capital, opening, mark or label.mark), -1) for label in labels])
 
-    forms = Forms(form(""), form(opening), form("", asked), form("", stated))
+    forms = Forms(form(""), form(*labels.openings), form("", asked), form("", stated))
     return None if min(forms.plain.min(), forms.question.min(), forms.statement.min()) < 0 else forms
 
 
@@ -50,8 +49,10 @@ def paired(log_probs: np.ndarray, chosen: np.ndarray, offsets: np.ndarray, begin
     labels have no `Forms`.
     """
     forms = forms_of(labels)
-    ends = np.array([label.name in labels.sentence_ends for label in labels])[chosen]
-    if forms is None or not ends.any():
+    if forms is None:
+        return chosen
+    ends = np.isin(chosen, [i for i, label in enumerate(labels) if label.name in labels.sentence_ends])
+    if not ends.any():
         return chosen
     # Sentences are the slots [starts, lasts].
     streams = np.diff(offsets) > 0

@@ -10,6 +10,7 @@ has the weights j and j + 16, from −8 to 7.
 
 import json
 import struct
+import sys
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -20,6 +21,7 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.bin.script import run_script
 from punc.data.datadir import DataDir
+from punc.tokens.vocabulary import count_words
 
 SPECIALS = ("<s>", "<pad>", "</s>", "<unk>")  # the first pieces, in this order
 MIN_COUNT = 3  # how often a kept piece occurs at least; characters are kept if they occur
@@ -82,11 +84,10 @@ def tokenizer_of(pieces: list[tuple[str, float]]) -> Any:
 
 def needed(pieces: list[tuple[str, float]], data: DataDir) -> np.ndarray:
     """Returns the indices of the pieces to keep: SPECIALS, and those that the words of a data directory need."""
-    words = Counter(word for utterance in data.utterances() for word in utterance.words)
+    words = count_words([data], sys.maxsize)
     counts: Counter[int] = Counter()
-    encoded = tokenizer_of(pieces).encode_batch([f" {word}" for word in words], add_special_tokens=False)
+    encoded = tokenizer_of(pieces).encode_batch([f" {word.decode()}" for word in words], add_special_tokens=False)
     for count, encoding in zip(words.values(), encoded):
-        counts.update(dict.fromkeys(encoding.ids, 0))
         for piece in encoding.ids:
             counts[piece] += count
     kept = {i for i, count in counts.items() if count >= MIN_COUNT or len(pieces[i][0].strip("▁")) <= 1}
