@@ -147,13 +147,19 @@ def test_encoder_traceable_is_forward(stores, place, kind):
 
 @pytest.mark.parametrize("kind", ["bert", "deberta-v2", "modernbert", "mpnet"])
 def test_encoder_is_packed(stores, place, kind, tmp_path):
-    """`pack` itself compares ONNX Runtime's labels with PyTorch's."""
+    """`pack` itself compares ONNX Runtime's labels with PyTorch's. A text may be longer than the window."""
     pytest.importorskip("onnx")
     from punc.decoding.pack import pack
     model = create(stores, place, kind, dropout=0.1, pauses=kind == "bert")
     write(model, tmp_path / "exp")
     pack(tmp_path / "exp", tmp_path / "onnx")
     assert (tmp_path / "onnx/tokenizer.json").is_file()
+    data = Store(stores(kind)).set("dev_before")
+    data = data._replace(offsets=data.offsets[[0, -1]], streams=["0"], pauses=None)
+    assert len(data.ids) > 64 > model.size
+    found, expected = (log_posteriors(some, data, chunk_size=size, context=8)
+                       for some, size in ((load_packed(tmp_path / "onnx"), 0), (model, model.size - 16)))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=0.1)
 
 
 def test_encoder_is_packed_with_products_in_int8(stores, place, tmp_path, capfd):

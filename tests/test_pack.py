@@ -252,6 +252,24 @@ def test_packed_weights_are_close_and_packed_again_the_same(tmp_path):
     assert (tmp_path / "1/model.onnx").stat().st_size < sum(w.numel() for w in model.parameters()) + 40_000
 
 
+@pytest.mark.parametrize("name", ["bi_lstm", "delay"])
+def test_lstm_is_packed_with_products_in_int8(tmp_path, name):
+    """Posteriors and labels hardly differ from those of products in float."""
+    import onnx
+    exp = make_model(tmp_path / "exp", name, {"embedding_dim": 48, "hidden_dim": 40, "layers": 2, "pauses": True})
+    assert main(["pack", "--int8", "true", str(exp), str(tmp_path / "int8")]) == 0
+    pack(tmp_path / "int8", tmp_path / "float")
+    kinds = [[node.op_type for node in onnx.load(tmp_path / kind / "model.onnx").graph.node]
+             for kind in ("int8", "float")]
+    assert [found.count("DynamicQuantizeLSTM") for found in kinds] == [found.count("LSTM") for found in kinds[::-1]]
+    data = small_set([50, 1, 9, 130])
+    rows = [np.exp(decode(model, data, posteriors=True)[1]) for model in (base.load(exp), load_packed(tmp_path / "int8"),
+                                                                         load_packed(tmp_path / "float"))]
+    assert 0 < np.abs(rows[1] - rows[0]).mean() < 0.03
+    assert 0 < np.abs(rows[1] - rows[2]).mean() < 0.03
+    assert np.mean(rows[1].argmax(1) == rows[0].argmax(1)) > 0.9
+
+
 @pytest.mark.parametrize(("file", "change", "what"), [
     ("vocab", lambda text: text.replace(b"w9\n", b"v9\n"), "changed after"),
     ("model.onnx", lambda content: content[:-100], "changed after"),

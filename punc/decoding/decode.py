@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 import numpy as np
 
@@ -99,6 +99,8 @@ def batches(model: AnyModel, data: StoreSet, chunk_size: int, context: int | Non
     """Yields all chunks, in batches of chunks of similar length. For the arguments, see `decode`."""
     if context is None:
         context = tokenizer_class(model.token_type).context
+    if isinstance(model, PackedModel):
+        chunk_size = chunk_size_within(model.spec.get("longest"), chunk_size, context)
     if model.reads_turns:
         data = with_turns(data)
     chunks = cut(data.offsets, model.lookahead, chunk_size or UNCUT, context)
@@ -107,6 +109,14 @@ def batches(model: AnyModel, data: StoreSet, chunk_size: int, context: int | Non
         streams, firsts, _, begins, ends = (column[group] for column in chunks)
         slots = (data.offsets[streams] + begins, begins - firsts, ends - firsts)
         yield ChunkBatch(tokens, pauses, list(zip(*(column.tolist() for column in slots))))
+
+
+def chunk_size_within(longest: Any, chunk_size: int, context: int) -> int:
+    """Returns the chunk size for a packed model that reads at most `longest` tokens at once."""
+    if not isinstance(longest, int):
+        return chunk_size
+    most = max(1, longest - 2 * context)
+    return min(chunk_size or most, most)
 
 
 def choose(log_probs: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:

@@ -11,7 +11,8 @@ from punc.data.labels import LabelSet
 
 # The chunks of a long stream are decoded in parallel. The model reads some tokens of context before each chunk (and
 # after it, if it is bidirectional) to reach the right state. A stream is always cut at the same points, so labels do
-# not depend on the batch. The recipes measure what cutting costs; `--chunk-size 0` decodes without cuts.
+# not depend on the batch, unless products are in int8: then rounding does. The recipes measure what cutting costs;
+# `--chunk-size 0` decodes without cuts.
 CHUNK_SIZE = 1024  # tokens
 CONTEXT = 256  # tokens
 BATCH_SIZE = 32  # chunks; with 128, BLSTM-CRF takes 1.5 times as long

@@ -44,6 +44,7 @@ OPSET = 17  # version of ONNX's operators; ONNX Runtime 1.13 (2022) and later su
 ROWS, STEPS = 5, 40  # size of the random inputs on which PyTorch and ONNX Runtime are compared after the export
 TIE = 1e-4  # nats; if the two best log-posteriors differ by less, rounding decides which label is chosen
 SMALL = 4096  # matrices with fewer numbers stay float
+CONTRIBUTED = "com.microsoft"  # ONNX Runtime's own operators
 PREFIX = "model."  # prefix of a weight's PyTorch name
 INT8, SCALE, FLOAT = ".int8", ".scale", ".float"  # suffixes of weight names: the two stored parts, and their product
 
@@ -55,7 +56,7 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
     factors  (L,) factors that multiply the packed model's posteriors; None: all 1
     casing   a file of words with capitals after the first letter (NATO); the output spells these words as in the file
     card     the model card, a Markdown file: the training data, the licence, and how good the model is
-    int8     also multiply matrices in 8 bits: faster for an encoder; some labels differ
+    int8     also multiply matrices in 8 bits, which is faster: LSTM layers and most of an encoder; some labels differ
 
     Raises InputError if there is no model, or it is not neural, and ModuleNotFoundError without the package onnx.
     """
@@ -75,6 +76,8 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
         _check(graph, tmp / WEIGHTS)
         file = onnx.load(str(tmp / WEIGHTS))
         multiplied = _multiply_int8(file.graph) if int8 else set[str]()
+        if int8:
+            file.opset_import.append(onnx.helper.make_opsetid(CONTRIBUTED, 1))
         _store_int8(file.graph, multiplied)
         onnx.helper.set_model_props(file, {
             "punc": punc.__version__, "model": model.spec["model"], "token_type": model.token_type,
@@ -222,33 +225,74 @@ def _check(graph: Graph, path: Path) -> None:
 def _multiply_int8(graph: Any) -> set[str]:
     """Make an ONNX graph multiply by its large weights in integers. Returns the names of these weights.
 
-    The other factor, an activation, is rounded to 8 bits at run time. Layers with more inputs than outputs, such as the
-    second layer of a feed-forward block, stay float: values after a GELU are too uneven, and rounding them would change
-    1.5 times as many labels of an encoder.
+    The other factor, an activation, is rounded to 8 bits at run time, with one scale for the whole batch. Linear layers
+    with more inputs than outputs, such as the second layer of a feed-forward block, stay float: values after a GELU are
+    too uneven, and rounding them would change 1.5 times as many labels of an encoder.
     """
-    from onnx import TensorProto, helper
     sizes = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
-    weights = {node.output[0]: node.input[0] for node in graph.node if node.op_type == "Transpose"}
-    nodes, found = [], set()
+    made_by = {output: node for node in graph.node for output in node.output}
+    nodes, found = [], set[str]()
     for node in graph.node:
-        weight = weights.get(node.input[1], "") if node.op_type == "MatMul" else ""
-        outputs, inputs = sizes.get(weight, (0, 0))
-        if outputs * inputs < SMALL or inputs > outputs:
-            nodes.append(node)
-            continue
-        found.add(weight)
-        (x, _), (y,) = node.input, node.output
-        nodes += [helper.make_node("DynamicQuantizeLinear", [x], [f"{y}.x", f"{y}.x_scale", f"{y}.x_zero"]),
-                  helper.make_node("Transpose", [weight + INT8], [f"{y}.w"], perm=(1, 0)),
-                  helper.make_node("MatMulInteger", [f"{y}.x", f"{y}.w", f"{y}.x_zero"], [f"{y}.sum"]),
-                  helper.make_node("Cast", [f"{y}.sum"], [f"{y}.float"], to=TensorProto.FLOAT),
-                  helper.make_node("Transpose", [weight + SCALE], [f"{y}.w_scale"], perm=(1, 0)),
-                  helper.make_node("Mul", [f"{y}.x_scale", f"{y}.w_scale"], [f"{y}.scale"]),
-                  helper.make_node("Mul", [f"{y}.float", f"{y}.scale"], [y])]
-    used = {name for node in nodes for name in node.input}
+        if node.op_type == "LSTM":
+            weights = [_origin(name, made_by) for name in node.input[1:3]]
+            replaced = all(np.prod(sizes[weight]) >= SMALL for weight in weights)
+            nodes += _lstm_int8(node, weights, sizes[weights[1]][1], graph) if replaced else [node]
+        else:
+            transpose = made_by.get(node.input[1]) if node.op_type == "MatMul" else None
+            weights = list(transpose.input) if transpose is not None and transpose.op_type == "Transpose" else []
+            outputs, inputs = sizes.get(weights[0], (0, 0)) if weights else (0, 0)
+            replaced = outputs * inputs >= SMALL and inputs <= outputs
+            nodes += _product_int8(node, weights[0]) if replaced else [node]
+        if replaced:
+            found.update(weights)
+    kept, used = [], {output.name for output in graph.output}
+    for node in reversed(nodes):
+        if used.intersection(node.output):
+            kept.append(node)
+            used.update(node.input)
     del graph.node[:]
-    graph.node.extend(node for node in nodes if node.op_type != "Transpose" or node.output[0] in used)
+    graph.node.extend(reversed(kept))
     return found
+
+
+def _origin(name: str, made_by: dict[str, Any]) -> str:
+    """Returns the weight from which PyTorch's exporter computes one of an LSTM's matrices."""
+    while name in made_by:
+        name = made_by[name].input[0]
+    return name
+
+
+def _product_int8(node: Any, weight: str) -> list[Any]:
+    from onnx import TensorProto, helper
+    (x, _), (y,) = node.input, node.output
+    return [helper.make_node("DynamicQuantizeLinear", [x], [f"{y}.x", f"{y}.x_scale", f"{y}.x_zero"]),
+            helper.make_node("Transpose", [weight + INT8], [f"{y}.w"], perm=(1, 0)),
+            helper.make_node("MatMulInteger", [f"{y}.x", f"{y}.w", f"{y}.x_zero"], [f"{y}.sum"]),
+            helper.make_node("Cast", [f"{y}.sum"], [f"{y}.float"], to=TensorProto.FLOAT),
+            helper.make_node("Transpose", [weight + SCALE], [f"{y}.w_scale"], perm=(1, 0)),
+            helper.make_node("Mul", [f"{y}.x_scale", f"{y}.w_scale"], [f"{y}.scale"]),
+            helper.make_node("Mul", [f"{y}.float", f"{y}.scale"], [y])]
+
+
+def _lstm_int8(node: Any, weights: list[str], hidden: int, graph: Any) -> list[Any]:
+    """Returns the nodes that replace an LSTM of `hidden` units. `weights` are its W and U; PyTorch orders their gates i,
+    f, g, o, and ONNX i, o, f, g. New constants are added to the graph."""
+    from onnx import helper, numpy_helper
+    y = node.output[0]
+    gates = np.arange(4 * hidden).reshape(4, hidden)[[0, 3, 1, 2]].ravel()
+    graph.initializer.extend([numpy_helper.from_array(gates, f"{y}.gates"), numpy_helper.from_array(
+        np.zeros((1, 4 * hidden), np.int8), f"{y}.zeros"), numpy_helper.from_array(np.zeros(1, np.int64), f"{y}.axis")])
+    nodes, inputs = [], list(node.input) + [""] * (8 - len(node.input))
+    for place, weight in enumerate(weights, 1):
+        for kind in (INT8, SCALE):
+            nodes += [helper.make_node("Gather", [weight + kind, f"{y}.gates"], [f"{y}.{place}{kind}.sorted"], axis=0),
+                      helper.make_node("Transpose", [f"{y}.{place}{kind}.sorted"], [f"{y}.{place}{kind}"], perm=(1, 0))]
+        nodes.append(helper.make_node("Unsqueeze", [f"{y}.{place}{INT8}", f"{y}.axis"], [f"{y}.{place}"]))
+        inputs[place] = f"{y}.{place}"
+        inputs += [f"{y}.{place}{SCALE}", f"{y}.zeros"]
+    nodes.append(helper.make_node("DynamicQuantizeLSTM", inputs, list(node.output), domain=CONTRIBUTED,
+                                  hidden_size=hidden, direction="forward"))
+    return nodes
 
 
 def _store_int8(graph: Any, multiplied: Set[str] = frozenset()) -> None:

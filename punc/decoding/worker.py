@@ -17,7 +17,8 @@ from punc.base.runs import bounds_of
 from punc.data.labels import LabelSet
 from punc.data.questions import paired
 from punc.data.transitions import best_sequences, case_rules, has_case
-from punc.decoding.decode import AnyModel, decode, first_parts, joins_parts, load_model, of_words, scaled
+from punc.decoding.decode import (AnyModel, chunk_size_within, decode, first_parts, joins_parts, load_model, of_words,
+                                   scaled)
 from punc.decoding.options import PACKED_CONTEXT, DecodingOptions, parse_scale
 from punc.decoding.packed import read_spec
 from punc.decoding.shipped import is_packed
@@ -67,10 +68,9 @@ class Decoder:
         self._ends = np.array(ends, np.int64)
         own_context = PACKED_CONTEXT if self.packed else class_of(directory).context
         self.context = own_context if options.context is None else options.context
-        longest = read_spec(directory).get("longest") if self.packed else None
-        if isinstance(longest, int):  # how many tokens the model can read at once
-            chunk_size = max(1, longest - 2 * self.context)
-            self.options = replace(options, chunk_size=min(options.chunk_size or chunk_size, chunk_size))
+        if self.packed:
+            chunk_size = chunk_size_within(read_spec(directory).get("longest"), options.chunk_size, self.context)
+            self.options = replace(options, chunk_size=chunk_size)
         self.device = _device(directory, options.device)
         self._uncased: np.ndarray | None = None  # bool (vocabulary,), the tokens without case, for case_rule
 

@@ -57,4 +57,5 @@ class SubwordTokenizer(PieceTokenizer):
         return cls(model.getvalue())
 
     def cut_words(self, words: list[bytes]) -> Sequence[Sequence[int]]:
-        return [ids or [UNK] for ids in self._processor.encode(words, num_threads=1)]
+        # one word at a time, because for a list sentencepiece starts threads, which takes as long as 100 words
+        return [self._processor.encode(word) or [UNK] for word in words]
