@@ -100,7 +100,7 @@ def batches(model: AnyModel, data: StoreSet, chunk_size: int, context: int | Non
     if context is None:
         context = tokenizer_class(model.token_type).context
     if isinstance(model, PackedModel):
-        chunk_size = chunk_size_within(model.spec.get("longest"), chunk_size, context)
+        chunk_size = fit_chunk(model.spec.get("longest"), chunk_size, context)
     if model.reads_turns:
         data = with_turns(data)
     chunks = cut(data.offsets, model.lookahead, chunk_size or UNCUT, context)
@@ -111,7 +111,7 @@ def batches(model: AnyModel, data: StoreSet, chunk_size: int, context: int | Non
         yield ChunkBatch(tokens, pauses, list(zip(*(column.tolist() for column in slots))))
 
 
-def chunk_size_within(longest: Any, chunk_size: int, context: int) -> int:
+def fit_chunk(longest: Any, chunk_size: int, context: int) -> int:
     """Returns the chunk size for a packed model that reads at most `longest` tokens at once."""
     if not isinstance(longest, int):
         return chunk_size

@@ -17,8 +17,7 @@ from punc.base.runs import bounds_of
 from punc.data.labels import LabelSet
 from punc.data.questions import paired
 from punc.data.transitions import best_sequences, case_rules, has_case
-from punc.decoding.decode import (AnyModel, chunk_size_within, decode, first_parts, joins_parts, load_model, of_words,
-                                   scaled)
+from punc.decoding.decode import AnyModel, decode, first_parts, fit_chunk, joins_parts, load_model, of_words, scaled
 from punc.decoding.options import PACKED_CONTEXT, DecodingOptions, parse_scale
 from punc.decoding.packed import read_spec
 from punc.decoding.shipped import is_packed
@@ -69,7 +68,7 @@ class Decoder:
         own_context = PACKED_CONTEXT if self.packed else class_of(directory).context
         self.context = own_context if options.context is None else options.context
         if self.packed:
-            chunk_size = chunk_size_within(read_spec(directory).get("longest"), options.chunk_size, self.context)
+            chunk_size = fit_chunk(read_spec(directory).get("longest"), options.chunk_size, self.context)
             self.options = replace(options, chunk_size=chunk_size)
         self.device = _device(directory, options.device)
         self._uncased: np.ndarray | None = None  # bool (vocabulary,), the tokens without case, for case_rule
