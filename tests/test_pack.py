@@ -263,8 +263,8 @@ def test_lstm_is_packed_with_products_in_int8(tmp_path, name):
              for kind in ("int8", "float")]
     assert [found.count("DynamicQuantizeLSTM") for found in kinds] == [found.count("LSTM") for found in kinds[::-1]]
     data = small_set([50, 1, 9, 130])
-    rows = [np.exp(decode(model, data, posteriors=True)[1]) for model in (base.load(exp), load_packed(tmp_path / "int8"),
-                                                                         load_packed(tmp_path / "float"))]
+    models = [base.load(exp), load_packed(tmp_path / "int8"), load_packed(tmp_path / "float")]
+    rows = [np.exp(decode(model, data, posteriors=True)[1]) for model in models]
     assert 0 < np.abs(rows[1] - rows[0]).mean() < 0.03
     assert 0 < np.abs(rows[1] - rows[2]).mean() < 0.03
     assert np.mean(rows[1].argmax(1) == rows[0].argmax(1)) > 0.9
