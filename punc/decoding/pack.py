@@ -275,7 +275,7 @@ def _product_int8(node: Any, weight: str) -> list[Any]:
 
 
 def _lstm_int8(node: Any, weights: list[str], hidden: int, graph: Any) -> list[Any]:
-    """Returns the nodes that replace an LSTM of `hidden` units with W and U in `weights`, and adds constants to the graph.
+    """Returns the nodes that replace an LSTM of `hidden` units with W and U in `weights`; adds constants to the graph.
     PyTorch orders the gates i, f, g, o, but ONNX i, o, f, g."""
     from onnx import helper, numpy_helper
     y = node.output[0]
