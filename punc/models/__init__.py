@@ -1,1 +1,2 @@
-"""The architectures: one file or package each, with the name of the model. `base` is their common interface."""
+"""The model architectures: one module or package each, with the name of the model. `base` has their common
+interface."""

@@ -5,15 +5,15 @@ Bidirectional LSTM layers (Graves & Schmidhuber 2005). e(t) is the embedding of 
     y_0 = e;  y_l(t) = [forward LSTM(y_(l−1))(t), backward LSTM(y_(l−1))(t)]
     ŷ(t) = softmax(W y_3(t) + b)
 
-The model reads whole texts. The backward direction starts with the END of each text.
+The model reads whole texts. The backward LSTMs start at the END token of each text.
 
-With `pauses` (not in the paper), a vector of the pause p(t) in a slot is added to the embedding of the word before it.
-A log-linear term at the output layer also weighs the pause against the words:
+With `pauses` (not in the paper), a vector for the pause p(t) in a slot is added to the embedding of the word before the
+slot. Another vector for the pause is added to the logits:
 
     y_0(t) = e(t) + a(p(t));  ŷ(t) = softmax(W y_n(t) + b + c(p(t)))
 
-a and c are tables over classes of durations (layers.pauses). Unknown pauses are a class of their own, so the same model
-reads text with and without pauses.
+a and c are lookup tables with one vector for each class of durations (layers.pauses). Unknown pauses are a class of
+their own, so the same model reads text with and without pauses.
 """
 
 import torch

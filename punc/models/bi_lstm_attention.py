@@ -1,7 +1,7 @@
 """Bi-LSTM-A: Chen, Wu & Su, "Investigating context influence in character Level LSTM methods for Japanese Auto
 Punctuation" (Baidu, after 2016), section 2.3.
 
-A bidirectional LSTM layer. For each token, the states around it are averaged with weights:
+A bidirectional LSTM layer with local attention. The output at each token is a weighted average of the states around it:
 
     h(t) = [forward LSTM(X)(t), backward LSTM(X)(t)]                     (9)-(11)
     s(t) = Σ_i a(h(t), h(i)) h(i)       i = t − (l − 1)/2 … t + (l − 1)/2       (13)
@@ -9,8 +9,8 @@ A bidirectional LSTM layer. For each token, the states around it are averaged wi
     a(h(t), h(i)) = e(h(t), h(i)) / Σ_k e(h(t), h(k))                           (15)
     ŷ(t) = softmax(Wᵀ s(t) + b)                                          (3), (16)
 
-The paper's text calls the weights a softmax, but its equation (15) divides by the sum of the scores themselves. Both
-are options here. States outside the text are left out.
+The paper's text calls the weights a softmax, but its equation (15) divides the scores by their sum. The option
+`normalize` selects one of the two. States outside the text are left out.
 """
 
 import torch
@@ -22,7 +22,7 @@ from punc.models.base import NeuralModel, State
 
 ATTENTION_DIM = 64  # size of v in equation (14); the paper does not say
 NORMALIZATIONS = ("softmax", "sum")
-BLOCK = 64  # steps; measured: for a window of 31 states, 5 times as fast as a sum over shifts; for 5 states, as fast
+BLOCK = 64  # steps; for a window of 31 states, 5 times as fast as a sum over shifts; for 5 states, equally fast
 MIN_SUM = 1e-3  # scores can be negative, so their sum can be near 0; if |sum| < MIN_SUM, it becomes ±MIN_SUM
 
 
@@ -31,7 +31,7 @@ class Model(NeuralModel):
 
     embedding_dim     size of a token's vector (the paper does not say)
     hidden_dim        units of the LSTM in each direction (the paper does not say)
-    attention_window  number of states that are averaged: l_a
+    attention_window  number of states that are averaged: l
     normalize         softmax, or sum: equation 15 as written
     dropout           dropout rate between embedding, LSTM and attention (the paper has none)
     """
@@ -67,11 +67,12 @@ class LocalAttention(nn.Module):
         self.score = nn.Parameter(torch.empty(attention_dim).uniform_(-1, 1) / attention_dim ** 0.5)  # v
 
     def forward(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """Maps states (B, T, D) to averages (B, T, D). After the end of a text (`lengths`), a step sees only itself."""
+        """Maps states (B, T, D) of texts with `lengths` (B,) to averages (B, T, D). Past the end of a text, the average
+        is the state itself."""
         return averages(self.weights(states, lengths), states)
 
     def weights(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """Returns the weight of each state around each step, (B, T, l); 0 outside the text."""
+        """Returns the attention weights (B, T, l) of the l states around each step; 0 for states outside the text."""
         steps, reach = states.shape[1], self.reach
         # tanh(a) = 2σ(2a) − 1, as in layers.lstm: PyTorch's σ is faster than its tanh.
         own = 2 * self.own(states)
@@ -103,7 +104,8 @@ def averages(weights: Tensor, states: Tensor) -> Tensor:
     rows, seen, missing = batch * blocks, block + window - 1, blocks * block - steps
     around = nn.functional.pad(states, (0, 0, window // 2, missing + window // 2))
     around = around.unfold(1, seen, block).transpose(2, 3).reshape(rows, seen, dim)
-    # The padded rows are one number longer than the band matrix's rows, so reshaping shifts each row one step further.
+    # The padded rows are one element longer than the rows of the band matrix, so reshaping shifts each row one step
+    # further.
     band = nn.functional.pad(weights, (0, seen + 1 - window, 0, missing)).reshape(rows, -1)
     band = band[:, :block * seen].reshape(rows, block, seen)
     return (band @ around).view(batch, -1, dim)[:, :steps]

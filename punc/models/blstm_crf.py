@@ -11,7 +11,8 @@ CRF, equations (1) to (9) (layers.crf):
 The paper uses GloVe vectors of size 300 ("all the embeddings will be fine-tuned") and dropout before and after the
 BLSTM. It does not give the other sizes, the learning rate, the optimizer or the batch size.
 
-Decoding chooses the most probable label sequence, equations (3) and (4). The posterior of a slot is its marginal.
+Decoding chooses the most probable label sequence, equations (3) and (4). The posterior of a label in a slot is its
+marginal probability.
 """
 
 from typing import Any
@@ -48,12 +49,12 @@ class Model(NeuralModel):
     crf                   score label sequences with a CRF; false: softmax for each slot
     speaker_changes       read whether the speaker changes after a word, if the data has turns (not in the paper)
 
-    `forward` returns label scores, which include the CRF's scores of the first and the last label of a text.
+    `forward` returns label scores. They include the CRF's start and end scores, b and e.
 
-    A word outside the vocabulary has the vector of `<unk>`. In a store with `--token-type spelled`, the characters of
-    such a word are also known: they are tokens before `<unk>`. These character tokens have no slot, and the
-    LSTMs over words and the CRF skip them. The vocabulary can include words that are not in the training text, such as
-    all words of a vector file (`punc make-store --vocab`). These words have a vector and characters.
+    A word outside the vocabulary has the vector of `<unk>`. In a store made with `--token-type spelled`, the model also
+    reads the characters of such a word, which are tokens before its `<unk>`. These character tokens have no slot, and
+    the LSTMs over words and the CRF skip them. The vocabulary can include words that are not in the training text, such
+    as all words of a vector file (`punc make-store --vocab`). These words have a vector and characters.
     """
 
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = True, embedding_dim: int = 300,
@@ -95,8 +96,8 @@ class Model(NeuralModel):
         return scores.new_zeros(*tokens.shape, scores.shape[2]).scatter(1, expanded(indices, scores), scores), ()
 
     def _words(self, tokens: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Returns the words (B, W) in tokens (B, T), and their indices (B, W), or None if all tokens are words. W is
-        the number of words in the row with the most words. Other rows are padded with END."""
+        """Returns the words (B, W) among the tokens (B, T), and their indices (B, W). W is the largest number of words
+        in a row; other rows are padded with END. If all tokens are words, the result is `tokens` and None."""
         if self.characters_from is None:
             return tokens, None
         is_character = tokens >= self.characters_from
@@ -121,7 +122,7 @@ class Model(NeuralModel):
 
     def _scores(self, words: Tensor, tokens: Tensor | None, indices: Tensor | None, turns: Tensor | None) -> Tensor:
         """Returns the label scores (B, T, L) of words (B, T). If `tokens` include characters, `indices` are the indices
-        of the words in `tokens`. `turns` (B, T, 1) are 1 if the next word has another speaker."""
+        of the words in `tokens`. `turns` (B, T, 1) is 1 if the next word has another speaker."""
         line, lengths = with_ends(words)  # (B, T + 1), (B,)
         shown = line
         if self.training and self.unknown:
@@ -170,15 +171,16 @@ class Model(NeuralModel):
         return self.chain.loss(logits, labels)
 
     def soft_loss(self, logits: Tensor, targets: Tensor, labels: Tensor) -> Tensor:
-        """Returns the cross-entropy over label sequences, per slot. In the targets, slots are independent."""
+        """Returns the cross-entropy over label sequences, divided by the number of slots. The slots of `targets` are
+        treated as independent."""
         if not self.chain:
             return super().soft_loss(logits, targets, labels)
         logits, targets, labels = self._words_alone(labels, logits, targets)
         return self.chain.soft_loss(logits, targets, labels)
 
     def _words_alone(self, labels: Tensor, *values: Tensor) -> tuple[Tensor, ...]:
-        """Moves the slots of values (B, T, L) and labels (B, T) to the front of each row. Before this, there may be
-        characters between slots; they are not part of the chain."""
+        """Moves the slots of values (B, T, L) and labels (B, T) to the front of each row, and the character tokens,
+        which are not part of the CRF's chain, to the end."""
         if self.characters_from is None:
             return *values, labels
         indices = (labels < 0).long().argsort(dim=1, stable=True)

@@ -1,17 +1,17 @@
-"""A fine-tuned, pre-trained encoder with a linear layer on its vectors (Devlin et al. 2019, BERT, section 5.3).
+"""A fine-tuned, pre-trained encoder with a linear output layer (Devlin et al. 2019, BERT, section 5.3).
 
     h_1 … h_n = encoder(piece_1 … piece_n);  y(t) = softmax(W h_e(t) + b)
 
-e(t) is the last piece of the word before slot t. Fine-tuned encoders are the best systems on IWSLT 2011 (Courtland,
-Faulkner & McElvain 2020, "Efficient Automatic Punctuation Restoration Using Bidirectional Transformers with Robust
-Inference").
+e(t) is the index of the last piece of the word before slot t. Fine-tuned encoders are the best systems on IWSLT 2011
+(Courtland, Faulkner & McElvain 2020, "Efficient Automatic Punctuation Restoration Using Bidirectional Transformers with
+Robust Inference").
 
-With `pauses`, a vector of the pause in a slot (layers.pauses) is added to the embedding of the piece before the slot,
-and a log-linear term at the output weighs the pause against the words.
+With `pauses`, a vector for the pause in a slot (layers.pauses) is added to the embedding of the piece before the slot.
+Another vector for the pause is added to the logits.
 
-Texts longer than `window` are read in overlapping windows. Each window begins `size` − 2 `overlap` tokens after the
-previous one; the last window ends with the text. Except near the ends of the text, a token's output comes from a window
-in which the token is at least `overlap` tokens away from both ends.
+Long texts are read in overlapping windows of `size` tokens, which is `window` without the special pieces. Each window
+begins `size` − 2 `overlap` tokens after the previous one; the last window ends with the text. Except near the ends of
+the text, a token's output comes from a window in which the token is at least `overlap` tokens away from both ends.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ class Model(NeuralModel):
 
     encoder            local Hugging Face directory: config.json, model.safetensors, tokenizer.json
     window             pieces that the encoder reads at once, including special ones; 0: as many as it can
-    overlap            pieces at either end of a window whose slots are decided by another window
+    overlap            pieces at each end of a window whose slots are labelled in another window
     dropout            dropout rate of hidden units
     attention_dropout  dropout rate of the attention weights; on a CPU, training with it takes 1.5 times as long
     output_rate        the learning rate of the output layer and pauses, which are not pre-trained, as a factor of
@@ -100,16 +100,16 @@ class Model(NeuralModel):
         return (logits + self.pause_output(pauses, tokens) if self.pause_output else logits), ()
 
     def features(self, tokens: Tensor, pauses: Tensor | None) -> Tensor:
-        """Returns the input of the output layer, (B, T, H). A second stage reads it, too."""
+        """Returns the inputs of the output layer, (B, T, H), which a second stage also reads."""
         more = self.pause_input(pauses, tokens) if self.pause_input else None
         return in_windows(self.encoder, tokens, more, self.size, self.overlap)
 
 
 def in_windows(read: Callable[[Tensor, Tensor | None], Tensor], tokens: Tensor, more: Tensor | None, size: int,
                overlap: int, at_once: int = AT_ONCE) -> Tensor:
-    """Applies `read` to windows of texts of any length, `at_once` windows at a time. Returns outputs (B, T, D).
-    `tokens` is (B, T), and `more` is (B, T, …) or None. `read` maps tokens (N, size) and values (N, size, …), or None,
-    to outputs (N, size, D)."""
+    """Applies `read` to overlapping windows of texts of any length, `at_once` windows at a time. `tokens` is (B, T),
+    and `more`, further inputs of `read`, is (B, T, …) or None. Returns outputs (B, T, D). `read` maps tokens (N, size)
+    and their part of `more` to outputs (N, size, D)."""
     rows, width = tokens.shape
     if width <= size:
         return read(tokens, more)

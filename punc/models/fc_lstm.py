@@ -15,7 +15,7 @@ from punc.models import ngram_lstm
 
 
 class Model(ngram_lstm.Model):
-    """FC-LSTM. The paper gives neither embedding_dim nor hidden_dim, and has no dropout.
+    """FC-LSTM. The paper gives neither embedding_dim nor hidden_dim, and does not use dropout.
 
     ahead   how many following tokens are read with each token: w
     """

@@ -3,10 +3,10 @@
 scikit-learn grows a tree for each combination of depth and leaf size. The tree with the lowest loss on the development
 set is saved as plain arrays, together with the language model.
 
-A language model's posteriors are better on its own training text than on other text, so a tree trained there would
-trust them too much. So train the language model on other text. If there is none, `folds` cross-fits: the training
-streams are dealt to the folds in turn. The posteriors for a fold come from a language model estimated like `lm_model`,
-on the same sets, but without that fold's streams. So the posteriors are no better than on unseen text.
+A language model's posteriors are better on its own training text than on other text, so a tree trained on that text
+would trust them too much. Therefore, train the language model and the tree on different texts. If there is only one
+text, `folds` cross-fits: the training streams are dealt to the folds in turn, and the posteriors for a fold come from a
+language model that is estimated like `lm_model`, on the same sets, but without that fold's streams.
 
     punc train --model ngram_dt --lm-model exp/4-gram --train-set train --dev-set dev data/store_word exp/4-gram+DT-p
 """
@@ -93,7 +93,8 @@ class Model(NonGradientModel):
         return np.log(smoothed(self.arrays))[found].astype(np.float32)
 
     def thresholds(self) -> np.ndarray:
-        """Returns the pauses in seconds at which the tree splits, ascending, and how many slots reach each, (n, 2)."""
+        """Returns the pauses in seconds at which the tree splits, ascending, and each split's number of slots, (n,
+        2)."""
         on_pause = (self.arrays["left"] >= 0) & (self.arrays["feature"] == 0)
         pauses = self.arrays["threshold"][on_pause]
         slots = self.arrays["counts"][on_pause].sum(axis=1)
@@ -117,14 +118,16 @@ class Model(NonGradientModel):
 
 
 class Folds:
-    """A store in which the sets `divided` have only the streams in a fold or, if not `inside`, in all others."""
+    """A store in which the sets named in `divided` have only the streams of one fold or, if `inside` is false, of all
+    other folds."""
 
     def __init__(self, store: Store, divided: Sequence[str], folds: int, fold: int, inside: bool):
         self._store, self._divided, self._folds, self._fold, self._inside = store, divided, folds, fold, inside
         self.vocabulary, self.labels = store.vocabulary, store.labels
 
     def set(self, name: str) -> StoreSet:
-        """Returns a set without the streams that are left out. Raises InputError if it has fewer streams than folds."""
+        """Returns a set. A divided set has only the chosen streams. Raises InputError if it has fewer streams than
+        folds."""
         data = self._store.set(name)
         if name not in self._divided:
             return data
@@ -141,7 +144,7 @@ class Folds:
 
 
 def features(data: StoreSet, lm: NonGradientModel) -> np.ndarray:
-    """Returns each slot's pause and its posteriors from a language model, float32 (N, 1 + L)."""
+    """Returns each slot's pause and its label posteriors from a language model, float32 (N, 1 + L)."""
     pauses = np.full(len(data.ids), np.nan) if data.pauses is None else np.asarray(data.pauses)
     posteriors = np.exp(lm.log_posteriors_of(data))
     return np.column_stack([np.nan_to_num(pauses, nan=UNKNOWN), posteriors]).astype(np.float32)

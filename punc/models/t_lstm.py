@@ -49,7 +49,7 @@ class Model(NeuralModel):
 
     def hidden(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
         """Returns the last hidden layer y1, (T, B, H), which a second stage reads, and the new state."""
-        # Words that occur several times in a batch are looked up and projected only once; their gradient is one row.
+        # A word that occurs several times in a batch is embedded and projected only once, and has one row of gradients.
         words, indices = tokens.t().unique(return_inverse=True)  # (U,), (T, B)
         size = self.embedding.embedding_dim
         word_weight = self.lstm.input_weight[:size]

@@ -5,8 +5,8 @@ h(t) is the input of the text model's output layer at the last piece before slot
     LSTM       y(t) = LSTM([h(t), p(t)]);  ŷ(t) = softmax(W y(t) + b + c(p(t)))
     linear     ŷ(t) = softmax(W h(t) + b + c(p(t)))
 
-The text model does not change. c is a table over classes of durations (layers.pauses), so that a linear stage can weigh
-a pause against the words; it is not in the paper. The LSTM has another input that marks unknown pauses.
+The text model is frozen. c is a lookup table with one vector for each class of durations (layers.pauses). It is not in
+the paper, but a linear stage needs it to read the pause. The LSTM also has an input that flags unknown pauses.
 """
 
 from typing import Any, cast

@@ -1,8 +1,8 @@
 """TA-LSTM and TA-LSTM-p: the second stage of Tilk & Alumäe 2015, section 2.3.
 
-Its input is the last hidden layer y1 of a trained T-LSTM, which does not change, and the pause p(t):
+The inputs are the last hidden layer y1 of a trained T-LSTM, whose weights are frozen, and the pause p(t):
 
-    x1(t) = [y1(t), p(t)]           TA-LSTM has no p(t)
+    x1(t) = [y1(t), p(t)]           TA-LSTM omits p(t)
     y3(t) = LSTM(x1(t))
     y4(t) = softmax(W4 y3(t))
 """

@@ -8,7 +8,8 @@ pooling after the first, two fully connected sigmoid layers, and a softmax:
     ŷ = softmax(W3 h2 + b3)
 
 The paper gives neither the filters' sizes nor their activation nor the pooling. Here, filters have 3 × 3 pixels, and
-zeros around the image keep its size. The activation is tanh. Max-pooling takes adjacent squares, cut at the edges.
+zero padding keeps the size of the image. The activation is tanh. Max-pooling uses non-overlapping squares, which are
+cut at the edges of the image.
 """
 
 from itertools import pairwise
@@ -38,7 +39,7 @@ class Model(WindowModel):
                   for before, after in pairwise((1, filters, 2 * filters, 2 * filters))]
         for layer in layers:
             nn.init.xavier_uniform_(layer.weight, nn.init.calculate_gain("tanh"))
-        # tanh is increasing, so it can follow the max-pooling, after which there are fewer pixels to compute it for.
+        # tanh is increasing, so computing it after the max-pooling gives the same result, for fewer pixels.
         self.convolutions = nn.Sequential(layers[0], nn.MaxPool2d(pool, ceil_mode=True), nn.Tanh(),
                                           layers[1], nn.Tanh(), layers[2], nn.Tanh())
         pixels = -(-self.window // pool) * -(-self.embedding_dim // pool)

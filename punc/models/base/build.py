@@ -14,8 +14,8 @@ from punc.tokens.tokenizer import Tokenizer
 from punc.tokens.tokenizers.word import WordTokenizer
 from punc.tokens.vocabulary import Vocabulary
 
-# Former options that are now constants. A model saved by an older version may have one of the values listed here.
-# Such a model computes the same as a new model, or its weights have other sizes and fail to load.
+# Former options that are now constants. They are ignored in a saved model if it has one of the values listed here. Such
+# a model computes the same as a new one, or its weights have other sizes and do not load.
 FORMER: dict[str, tuple[Any, ...]] = {
     "alphabet": (256,), "attention_dim": (64,), "character_dim": (50,), "character_hidden_dim": (50,),
     "cluster_bits": ("4,6,10,20",), "cnn_dropout": (0.2,), "embedding_dropout": (0.1,), "heights": (4,), "kernel": (3,),
@@ -26,7 +26,7 @@ FORMER: dict[str, tuple[Any, ...]] = {
 
 
 def names() -> list[str]:
-    """Returns the names of all models: the files and packages of punc/models, except `base`."""
+    """Returns the names of all models: the modules and packages in punc/models, except `base`."""
     return sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parents[1])]) if m.name != "base")
 
 
@@ -43,9 +43,9 @@ def option_defaults(name: str) -> dict[str, Any]:
 
 
 def build(spec: dict[str, Any]) -> Model:
-    """Returns a model with random weights. `spec` has the model's name, its options, the sizes of vocabulary and label
-    set, and the token_type. An option that is itself a spec stands for a submodel. Raises InputError if an option does
-    not have the type of its default."""
+    """Returns a model with random weights. `spec` contains the model's name, its options, the sizes of the vocabulary
+    and the label set, and the token_type. An option that is itself a spec stands for a submodel. Raises InputError if
+    an option does not have the type of its default."""
     name = spec["model"]
     constructor: Callable[..., Model] = model_class(name)
     known = option_defaults(name)
@@ -67,7 +67,7 @@ def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[st
            tokenizer: Tokenizer | None = None) -> Model:
     """Returns a new model. PyTorch's random number generator draws the weights; word vectors come from their file.
     Without a tokenizer, each word is a token. Raises InputError if the model cannot read tokens of this type, if a
-    submodel has another vocabulary, or if an option has an invalid value."""
+    submodel has a different vocabulary, or if an option has an invalid value."""
     tokenizer = tokenizer or WordTokenizer(vocabulary)
     token_type, token_types = tokenizer.token_type, model_class(name).token_types
     if token_types and token_type not in token_types:

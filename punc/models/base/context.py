@@ -61,7 +61,8 @@ class ContextModel(LSTMModel):
         return self.output(hidden), (line[:, max(0, line.shape[1] - around):], *lstm_state)
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """Computes one step. State: the last before + ahead tokens minus END, the number of tokens read, h and c."""
+        """Computes one step. The state: the last before + ahead token ids, minus END so that 0 means END; the number of
+        tokens read; h and c."""
         kept, count, *lstm_state = state
         line = torch.cat([kept + END, tokens], dim=1)
         hidden, after = self.lstms(self.features(line), (lstm_state[0], lstm_state[1]))
@@ -76,7 +77,7 @@ class ContextModel(LSTMModel):
 
 
 class WindowModel(NeuralModel):
-    """A model of Che et al. 2016. A subclass defines `logits`, whose last layers are made by `fully_connected`.
+    """A model of Che et al. 2016. A subclass defines `logits`, and makes its last layers with `fully_connected`.
 
     vectors         file of word vectors in GloVe's or word2vec's text format; empty: random vectors, which are trained
     train_vectors   also train vectors from a file
@@ -88,7 +89,7 @@ class WindowModel(NeuralModel):
     squared_error   minimize the paper's equation (1) instead of cross-entropy
     """
 
-    token_types = ("word", "subword")  # END must not be part of a text, but a text of characters ends with it
+    token_types = ("word", "subword")  # END must not be part of a text, but character texts end with it
     lookahead = 2
 
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = False,
@@ -119,7 +120,7 @@ class WindowModel(NeuralModel):
         return self.logits(vectors), state
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """Computes one step. The state has the last m − 1 tokens minus END."""
+        """Computes one step. The state has the last m − 1 token ids, minus END so that 0 means END."""
         line = torch.cat([state[0] + END, tokens], dim=1)  # (B, m)
         return self.logits(self.input.vectors_of(line).unsqueeze(1)), (line[:, 1:] - END,)
 

@@ -26,13 +26,13 @@ from punc.tokens.tokenizer import Tokenizer
 from punc.tokens.vocabulary import Vocabulary
 
 State = tuple[Tensor, ...]
-STEPS = 32  # steps that a model with a state computes together, so that their values fit the cache
+STEPS = 32  # steps that a model with a state computes together, so that their values fit in the cache
 
 
 class Model(nn.Module):
     """Maps the tokens of a stream and the pause in each slot to a distribution over labels in each slot."""
 
-    trained_by_gradient: bool  # true: it has the first group of methods below (defaults: softmax); false: the second
+    trained_by_gradient: bool  # true: the model has the first group of methods below; false: the second group
     token_type: str = "word"  # the type of the tokens in the store that the model is trained on
     token_types: tuple[str, ...] | None = None  # the token types that the model can read; None: any
     lookahead: int | None = None  # how many tokens past a slot the model reads; None: the whole stream
@@ -40,15 +40,15 @@ class Model(nn.Module):
     reads_turns: bool = False  # whether it reads changes of speaker, which `forward` gets with the pauses
     longest: int | None = None  # the maximum number of tokens that `traceable` reads at once; None: any number
     sequential: bool = False  # whether it scores label sequences; if so, `best_sequence` returns the best one
-    vocabulary: Vocabulary  # `create` and `load` set this attribute and the next three
+    vocabulary: Vocabulary  # `create` and `load` set this attribute and the next two
     tokenizer: Tokenizer
     labels: LabelSet
-    spec: dict[str, Any]  # the argument from which `build` can make this model again
+    spec: dict[str, Any]  # the argument with which `build` can make this model again
     transitions: Transitions | None = None  # scores for labels of neighbouring slots, which decoding adds
 
     def __init__(self) -> None:
         super().__init__()
-        self.submodels: dict[str, Model] = {}  # trained models that are fixed parts of this one, by option
+        self.submodels: dict[str, Model] = {}  # trained models that are frozen parts of this one, by option
         self.kept_options: dict[str, Any] = {}  # values to save for options that name something outside the model
         self.conf: dict[str, Any] = {}  # the training options; empty for a new model
 
@@ -98,8 +98,8 @@ class Model(nn.Module):
         """Returns labels (B, T) and log-posteriors (B, T, L) of the tokens and pauses of a `Batch`, from a fresh state.
 
         scale           (L,) factors that multiply the posteriors before labels are chosen; None: all 1
-        sequences       true: labels are the most probable sequences of a `sequential` model; false: they are None
-        posteriors      true: return log-posteriors, before any scaling; false: they are None
+        sequences       true: labels are the most probable sequences of a `sequential` model; false: labels are None
+        posteriors      true: return log-posteriors, before any scaling; false: return None instead
         """
         read = torch.from_numpy(tokens).to(self.device)
         silences = None if pauses is None else torch.from_numpy(pauses).to(self.device)
@@ -121,8 +121,8 @@ class Model(nn.Module):
 
     @torch.inference_mode()
     def step(self, tokens: np.ndarray, pauses: np.ndarray, state: State) -> tuple[np.ndarray, State]:
-        """Takes the next tokens (B,) and the pauses (B,) in the slots that they decide. Returns logits (B, L), state. A
-        packed model needs a tenth of the time."""
+        """Reads the next tokens (B,) and the pauses (B,) in the slots that this step labels. Returns logits (B, L) and
+        the new state. A packed model takes a tenth of the time."""
         logits, state = self(torch.from_numpy(tokens)[:, None], torch.from_numpy(pauses)[:, None], state)
         return logits[:, 0].numpy(), state
 

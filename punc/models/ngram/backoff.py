@@ -1,7 +1,7 @@
 """Back-off n-gram models stored as sorted arrays, and a reader for ARPA files.
 
-An n-gram w_1 … w_n has an integer key: i · V + w_n, where i is the index of w_1 … w_(n−1) in the order below, and V is
-the number of tokens. Keys are sorted, so bisection finds an n-gram. A saved model is mapped into memory.
+An n-gram w_1 … w_n has an integer key: i · V + w_n, where i is the index of w_1 … w_(n−1) in the next lower order, and
+V is the number of tokens. Keys are sorted, so an n-gram is found by bisection. A saved model is memory-mapped.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,12 +16,12 @@ from punc.base.runs import find_sorted
 
 AT_ONCE = 1 << 18  # lines of an ARPA file that are read at a time
 LONGEST_NUMBER = 64  # bytes
-NEVER = -99.0  # the base-10 logarithm that ARPA files write for a probability of 0
+NEVER = -99.0  # the base-10 logarithm that stands for a probability of 0 in ARPA files
 LN10 = np.log(10)
 
 
 class Order(NamedTuple):
-    """The n-grams of one order. `keys`: sorted, int64 (M,). The other arrays: natural logarithms, float32 (M,)."""
+    """The n-grams of one order. `keys` is sorted, int64 (M,). The other arrays are natural logarithms, float32 (M,)."""
 
     keys: np.ndarray
     log_probs: np.ndarray
@@ -41,8 +41,8 @@ class Backoff:
                 raise ValueError("not the arrays of an order")
 
     def contexts(self, history: np.ndarray) -> list[np.ndarray]:
-        """Looks up the n-grams that end each history (M, H) int64: its last 1, 2, … tokens. Returns their indices, (M,)
-        for each length. An index is −1 if the n-gram was not seen or contains the token −1."""
+        """Looks up the last 1, 2, … tokens of each history, int64 (M, H), as n-grams. Returns the indices of these
+        n-grams, (M,) for each length. An index is −1 if the n-gram was not seen or contains the token −1."""
         found = []
         for length in range(1, min(history.shape[1], len(self.orders) - 1) + 1):
             indices = history[:, -length]
@@ -55,7 +55,8 @@ class Backoff:
         return found
 
     def log_probs(self, contexts: list[np.ndarray], tokens: np.ndarray) -> np.ndarray:
-        """Returns log P(token | context), float32 (M,), given the result of `contexts`. No token (M,) may be −1."""
+        """Returns log P(token | context), float32 (M,), given the result of `contexts` and tokens (M,), which must not
+        be −1."""
         result = self.orders[0].log_probs[tokens]
         for below, order, context in zip(self.orders, self.orders[1:], contexts):
             seen = np.flatnonzero(context >= 0)
@@ -70,8 +71,7 @@ def read_arpa(path: StrPath, tokens: Sequence[str], order: int = 0) -> Backoff:
     """Read an ARPA file. N-grams with a token not in `tokens`, or longer than `order` (0: no limit), are left out.
 
     The probability of the file's `<unk>` is divided equally among the tokens that are not in the file, so that models
-    of texts with different words can be interpolated. Raises InputError if the file is not an ARPA file or is
-    truncated.
+    with different vocabularies can be interpolated. Raises InputError if the file is not an ARPA file or is truncated.
     """
     names = {token.encode(): i for i, token in enumerate([*tokens, "<unk>"])}
     orders: list[Order] = []
@@ -150,8 +150,8 @@ def _numbers(fields: list[bytes]) -> np.ndarray:
 
 
 def _unigrams(ids: np.ndarray, log_probs: np.ndarray, backoffs: np.ndarray, size: int) -> Order:
-    """Returns the first order, with an entry for each token. In `ids`, `size` stands for the file's `<unk>`, unless
-    `<unk>` is one of the tokens."""
+    """Returns the unigrams, one for each token. In `ids`, `size` is the file's `<unk>`, unless `<unk>` is one of the
+    tokens."""
     unknown, missing = log_probs[ids == size], size - np.count_nonzero(ids < size)
     rest = unknown[0] - np.log(max(int(missing), 1)) if len(unknown) else NEVER * LN10
     all_log_probs = np.full(size + 1, rest, np.float32)
@@ -161,7 +161,8 @@ def _unigrams(ids: np.ndarray, log_probs: np.ndarray, backoffs: np.ndarray, size
 
 
 def _sorted(ids: np.ndarray, log_probs: np.ndarray, backoffs: np.ndarray, below: list[Order], size: int) -> Order:
-    """Returns the n-grams, sorted by key, that have only known tokens and whose first n − 1 tokens are in `below`."""
+    """Returns the n-grams sorted by key. N-grams with unknown tokens are left out, and n-grams whose first n − 1 tokens
+    are not in `below`."""
     ids, log_probs, backoffs = (array[(ids < size).all(axis=1)] for array in (ids, log_probs, backoffs))
     indices = ids[:, 0]
     for order, column in zip(below[1:], ids[:, 1:-1].T):

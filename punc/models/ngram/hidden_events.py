@@ -1,12 +1,12 @@
-"""Computes posteriors of hidden events between words by forward-backward, exactly, for n-gram models of any order.
+"""Computes exact posteriors of hidden events between words with the forward-backward algorithm.
 
 Stolcke et al. 1998, "Automatic Detection of Sentence Boundaries and Disfluencies based on Recognized Words": an n-gram
-model generates words and events as one sequence. The posterior of an event is a sum over all such sequences. The state
-at slot t is what the model can still see, which is the last n − 1 tokens up to word t. It is determined by the labels
-of the slots that these tokens cover (the label history). The empty label has no token.
+model generates words and events as one sequence. The posterior of an event is a sum over all sequences that contain it.
+The state at slot t is the last n − 1 tokens up to word t, which the model can still see. Given the words, it is
+determined by the labels of the slots that these tokens cover (the label history). The empty label has no token.
 
-The recursion is a product of matrices. The N slots are cut into √N blocks of √N slots; each step of the recursion is
-computed for all blocks at once.
+The recursion is a product of matrices, one per slot. The N slots are divided into √N blocks of √N slots, and each step
+of the recursion is computed for all blocks at once.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ import numpy as np
 from punc.base.runs import next_of
 
 CHUNK_SIZE = 1 << 15  # slots computed at a time
-CONTEXT = 256  # slots read around a chunk; the influence of the initial state fades within a few sentences
+CONTEXT = 256  # slots read on each side of a chunk; the influence of the initial state fades within a few sentences
 LabelHistory = tuple[int, ...]  # labels of the slots before a word, nearest slot first
 LogProbs = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -68,7 +68,8 @@ def log_posteriors(words: np.ndarray, offsets: np.ndarray, labels: int, order: i
         stop = min(start + CHUNK_SIZE, len(words))
         left, right = max(start - CONTEXT, 0), min(stop + CONTEXT, len(words))
         inside = offsets[(offsets > left) & (offsets < right)]
-        # Where a stream is cut, it gets a begin or an end token, CONTEXT slots away from the slots that are kept.
+        # At a cut, a stream gets a begin or end token. It is CONTEXT slots away from the slots whose posteriors are
+        # kept.
         cuts = np.concatenate([[left], inside, [right]]).astype(np.int64) - left
         edges, follows = _edges(words[left:right], cuts, labels, order, log_probs, first_event, begin, end)
         result[start:stop] = _forward_backward(edges, follows, cuts)[start - left:stop - left]
@@ -82,7 +83,7 @@ def _edges(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_
     states = list(label_histories(seen, labels))
     index = {state: i for i, state in enumerate(states)}
     follows = [[index[visible((label, *state), seen)] for label in range(labels)] for state in states]
-    # All streams in one array, each after a begin token. −1 before a begin token means that there is no token.
+    # All streams are in one array, each after a begin token. The −1s before a begin token mean that there is no token.
     padded = np.full(n + len(offsets) * (seen + 1), -1, np.int64)
     lengths = np.diff(offsets)
     stream = np.repeat(np.arange(len(lengths)), lengths)
@@ -108,7 +109,7 @@ def _edges(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_
 
 
 def _forward_backward(edges: np.ndarray, follows: list[list[int]], offsets: np.ndarray) -> np.ndarray:
-    """Returns the labels' log-posteriors (N, L), given the edges (N, S, L). State 0 is the start of each stream."""
+    """Returns the labels' log-posteriors (N, L), given the edges (N, S, L). Each stream starts in state 0."""
     n, states, labels = edges.shape
     edges = np.exp(edges - edges.max(axis=(1, 2), keepdims=True))
     size = int(np.ceil(np.sqrt(n)))  # the number of blocks, and the number of slots in a block
@@ -138,7 +139,7 @@ def _forward_backward(edges: np.ndarray, follows: list[list[int]], offsets: np.n
 
 
 def _scan(matrices: np.ndarray, begin: np.ndarray) -> np.ndarray:
-    """Returns the row vectors begin, begin·M₀, begin·M₀·M₁, …, each up to a factor, (blocks, size, S)."""
+    """Returns the row vectors begin, begin·M₀, begin·M₀·M₁, …, each known only up to a factor, (blocks, size, S)."""
     blocks, size, states = matrices.shape[:3]
     product = np.broadcast_to(np.eye(states), (blocks, states, states))
     for step in range(size):

@@ -1,16 +1,17 @@
 """4-gram: the hidden-event language model of Stolcke et al. 1998, as in Tilk & Alumäe 2015, section 3.
 
-An interpolation of Kneser-Ney smoothed n-gram models over words and punctuation, with one model per source of text:
+The model interpolates Kneser-Ney smoothed n-gram models over words and punctuation, one for each training set:
 
-    P(x | h) = Σ_k λ_k P_k(x | h)       λ: expectation maximization on the development set
+    P(x | h) = Σ_k λ_k P_k(x | h)       λ: estimated by EM on the development set
 
 The token of a punctuation mark is its label's name in angle brackets, such as `<COMMA>`; the first label has no token.
-A word outside the vocabulary is `<UNK>`. The posterior of a label in a slot is a sum over all label sequences.
+A word outside the vocabulary is `<UNK>`. The posterior of a label in a slot is a sum over all label sequences with this
+label in the slot.
 
     punc train --model ngram --train-set text1,text2 --dev-set dev data/store_word exp/4-gram
 
-KenLM's `lmplz` (utils/install_lmplz.sh) estimates the models. With the option `arpa`, the models of another program are
-used. Tilk & Alumäe prune "n-gram probabilities accounting for less than 10⁻⁷ training set perplexity improvement"
+KenLM's `lmplz` (utils/install_lmplz.sh) estimates the models. The option `arpa` reads models that another program has
+estimated. Tilk & Alumäe prune "n-gram probabilities accounting for less than 10⁻⁷ training set perplexity improvement"
 (`entropy_pruning`).
 """
 
@@ -38,7 +39,7 @@ logger = logging.getLogger(__name__)
 WRITE_SIZE = 1 << 20  # tokens written at once
 RESERVED = "<s>", "</s>", "<unk>", "<UNK>"  # tokens of language models that are not words of a text
 UNKNOWN = "<UNK>"  # an ordinary word for lmplz, whose own `<unk>` stands for words that are not in its text
-MOST_STATES = 10_000  # label histories of a model; with more, posteriors cannot be computed
+MOST_STATES = 10_000  # the maximum number of label histories; with more, computing posteriors would take too long
 MEMORY = "1G"  # the memory that lmplz may use
 EM_ROUNDS, EM_TOLERANCE = 100, 1e-5
 

@@ -1,26 +1,27 @@
 """Features of the slots of a text for a word-level CRF (Gale & Parthasarathy 2017, section 2.2).
 
 A *template* is a kind of feature together with the words that it reads, such as `word[0..1]`. Its value in a slot is an
-integer, the *key*. A slot has at most one key of each template, except that a window can have any number of triggers.
+integer, the *key*. A slot has at most one key per template, except that there can be any number of triggers in its
+window.
 
     word[i..j]     the n-gram of the words i to j around the slot: 0 is the word before it, 1 the word after it
-    shape[i]       the shape of word i: each run of letters becomes a or A, each run of digits 0; others stay
+    shape[i]       the shape of word i: each run of letters becomes a or A, each run of digits 0; other characters stay
     suffix3[i]     the last three characters of word i, if it has more than three
     cluster4[i]    the first four bits of the Brown cluster of word i
-    lm[l]          the posterior of label l from another model, as log-odds in steps of LM_STEP
+    lm[l]          the log-odds of label l from another model's posterior, rounded to steps of LM_STEP
     trigger[n]     a trigger of n words in the window
 
-The unknown word and END have no shape, suffix or cluster. The form of a new word has a shape and a suffix, but no
-cluster (`tokens.tokenizers.form`).
+The unknown word and END have no shape, suffix or cluster. In a store of forms, the form of an unknown word has a shape
+and a suffix, but no cluster (`tokens.tokenizers.form`).
 
-Triggers are n-grams that occur near a mark, in the window of its slot. The window is the `before` words up to the slot
-and the `after` words after it, within the stream. For each mark p, the triggers are the n-grams with the largest
-point-wise mutual information over the slots of the training text:
+Triggers are n-grams that occur near a mark, in the window of its slot. The window is the last `before` words before the
+slot and the first `after` words after it, within the stream. For each mark p, the triggers are the n-grams with the
+largest point-wise mutual information over the slots of the training text:
 
     P(n-gram in window, mark = p) / (P(n-gram in window) P(mark = p))
 
-Each occurrence of an n-gram is in the windows of a run of slots. Overlapping runs of the same n-gram are cut, so that
-each slot counts once. The key of an n-gram is the number whose digits in base `vocab` are its words.
+Each occurrence of an n-gram is in the windows of a run of slots. Overlapping runs of the same n-gram are cut so that
+each slot counts once. The key of an n-gram is the number whose digits in base `vocab` are the ids of its words.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,8 +37,8 @@ from punc.tokens.vocabulary import END
 
 SHAPED = 0, 1  # the words whose shape and suffixes are features
 CLUSTERED = -1, 0, 1, 2  # the words whose clusters are features
-LM_STEP, LM_STEPS = 0.5, 20  # the size of a step in log-odds, and the number of steps on each side of even odds
-MARGIN = 32  # words that are loaded on each side of the slots; templates read fewer
+LM_STEP, LM_STEPS = 0.5, 20  # the size of a step of the log-odds, and the number of steps on each side of even odds
+MARGIN = 32  # words that are loaded on each side of the slots, more than any template reads
 
 
 class Template(NamedTuple):
@@ -63,20 +64,20 @@ class Text(NamedTuple):
 
 
 def shape_table(words: Sequence[str]) -> np.ndarray:
-    """Returns, for each word or form of a vocabulary, the number of its shape, int32 (V,); −1 for special tokens."""
+    """Returns a number for the shape of each word or form of a vocabulary, int32 (V,); −1 for special tokens."""
     return _numbered([None if i <= END else form[0] if (form := parse_form(word)) else word_shape(word)
                       for i, word in enumerate(words)])
 
 
 def suffix_table(words: Sequence[str], length: int) -> np.ndarray:
-    """Returns, for each word, a number for its last `length` characters, int32 (V,). The number is −1 for special
-    tokens and for words of at most `length` characters."""
+    """Returns a number for the last `length` characters of each word, int32 (V,). It is −1 for special tokens and for
+    words of at most `length` characters."""
     return _numbered([None if i <= END else _suffix(word, length) for i, word in enumerate(words)])
 
 
 def _suffix(word: str, length: int) -> str | None:
-    """Returns the last `length` characters of a word or form. Returns None for a word of at most `length` characters,
-    and for a form whose suffix is shorter."""
+    """Returns the last `length` characters of a word or form; None for a word of at most `length` characters or a form
+    with a suffix shorter than `length`."""
     form = parse_form(word)
     if form:
         return form[1][-length:] if len(form[1]) >= length else None
@@ -85,8 +86,8 @@ def _suffix(word: str, length: int) -> str | None:
 
 def read_clusters(path: StrPath) -> dict[str, str]:
     """Reads a file `paths` of Liang's program (Liang 2005), with lines `BITS<TAB>WORD<TAB>COUNT`. Returns word → bits.
-    The bits are the path from the root of the merge tree to the word's leaf (Brown et al. 1992). Raises InputError,
-    with file and line, if the file has another format."""
+    The bits are the path from the root of the merge tree to the word's leaf (Brown et al. 1992). Raises InputError if a
+    line has another format."""
     bits: dict[str, str] = {}
     for number, line in decoded_lines(path):
         fields = line.split("\t")
@@ -103,7 +104,8 @@ def read_clusters(path: StrPath) -> dict[str, str]:
 
 
 def cluster_table(words: Sequence[str], clusters: dict[str, str], bits: int) -> np.ndarray:
-    """Returns, for each word, a number for the first `bits` bits of its cluster, int32 (V,); −1: it has no cluster."""
+    """Returns a number for the first `bits` bits of each word's cluster, int32 (V,); −1 for a word without a
+    cluster."""
     prefixes = [None if i <= END or word not in clusters else clusters[word][:bits] for i, word in enumerate(words)]
     return _numbered(prefixes)
 
@@ -130,9 +132,9 @@ def templates(window: int, ngram: int, tables: Sequence[str], lm_labels: int, tr
 class Finder:
     """Finds the keys of a text.
 
-    tables          for each word table, a number for each word of the vocabulary (V,)
+    tables          the word tables by name: a number for each word of the vocabulary, (V,)
     triggers        the sorted keys of the triggers of 1, 2, … words
-    before, after   how many words the trigger window has before a slot, and after it
+    before, after   how many words before a slot and after it the trigger window has
     """
 
     def __init__(self, vocab: int, tables: dict[str, np.ndarray], triggers: Sequence[np.ndarray], before: int,
@@ -142,8 +144,8 @@ class Finder:
 
     def keys(self, templates: Sequence[Template], text: Text, start: int,
              stop: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yields, for each template, the slots in [start, stop) that have keys, minus start, and the keys, int64 (M,).
-        """
+        """Yields the slots in [start, stop) that have a key of each template, minus start, and the keys, int64 (M,)
+        each."""
         slots = np.arange(start, stop)
         stream = np.searchsorted(text.offsets, slots, side="right") - 1
         begins, ends = text.offsets[stream], text.offsets[stream + 1]
@@ -178,7 +180,7 @@ class Finder:
 
 
 def odds_step(log_probs: np.ndarray) -> np.ndarray:
-    """Converts log-posteriors to log-odds, rounded to steps 0 … 2 LM_STEPS. Step LM_STEPS means even odds."""
+    """Converts log-posteriors to the numbers of log-odds steps, 0 … 2 LM_STEPS. LM_STEPS means even odds."""
     log_probs = np.minimum(log_probs.astype(np.float64), -1e-12)
     odds = log_probs - np.log(-np.expm1(log_probs))
     return np.clip(np.rint(odds / LM_STEP), -LM_STEPS, LM_STEPS).astype(np.int64) + LM_STEPS
@@ -189,7 +191,7 @@ def attributes(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[
     """Returns the feature numbers of all slots, int64 (M,), and ends (slots,): slot i has numbers[ends[i − 1]:ends[i]].
 
     found    the result of `Finder.keys`
-    tables   for each template, the sorted keys that are features; features are numbered in this order, from 0
+    tables   the sorted keys of each template that are features; features are numbered from 0 in this order
     """
     slots_of, numbers, base = [], [], 0
     for (where, keys), table in zip(found, tables, strict=True):
@@ -227,9 +229,9 @@ def ngram_keys(ids: np.ndarray, n: int, vocab: int) -> np.ndarray:
 
 def runs(ids: np.ndarray, offsets: np.ndarray, n: int, vocab: int, before: int, after: int,
          wanted: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Finds, for each n-gram of the words (N,), the slots whose windows contain it. `wanted`: the sorted keys of the
-    n-grams to find; None: all. Returns runs of slots as three int64 arrays (M,): the key of the n-gram, the first slot,
-    and the last slot. Runs are sorted by key and slot; runs of the same key are disjoint."""
+    """Finds the slots whose windows contain each n-gram of the words (N,). `wanted`: the sorted keys of the n-grams to
+    find; None: all. Returns runs of slots as three int64 arrays (M,): the key of the n-gram, the first slot, and the
+    last slot. Runs are sorted by key and slot; runs of the same key are disjoint."""
     keys = ngram_keys(ids, n, vocab)
     starts = np.arange(len(keys))
     if wanted is not None:
@@ -242,7 +244,7 @@ def runs(ids: np.ndarray, offsets: np.ndarray, n: int, vocab: int, before: int, 
     holds = np.flatnonzero((starts + n <= ends) & (first <= last))
     order = holds[np.argsort(keys[holds], kind="stable")]
     keys, first, last = keys[order], first[order], last[order]
-    # Among the runs of a key, starts and ends ascend, so a run can only overlap the previous run.
+    # The starts and the ends of a key's runs ascend, so cutting each run at the end of the previous one is enough.
     again = 1 + np.flatnonzero(keys[1:] == keys[:-1])
     first[again] = np.maximum(first[again], last[again - 1] + 1)
     new = first <= last
@@ -253,9 +255,9 @@ def select(ids: np.ndarray, labels: np.ndarray, offsets: np.ndarray, vocab: int,
            before: int, after: int, min_count: int, longest: int = 3) -> list[np.ndarray]:
     """Returns the keys of the triggers of all marks, as one sorted array for each length from 1 to `longest` words.
 
-    number      maximum number of triggers of a mark; if equal, n-grams near more marks, then shorter ones, come first
-    min_count   a trigger of p is in the windows of at least this many marks p; otherwise rare n-grams would win,
-                because their mutual information is large
+    number      maximum number of triggers of a mark; ties go to n-grams near more marks, then to shorter n-grams
+    min_count   a trigger of p is in the windows of at least this many marks p; without a minimum, rare n-grams
+                would win, because their mutual information is large
     """
     labels = np.asarray(labels)
     found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []

@@ -1,14 +1,16 @@
 """Word CRF: a linear-chain CRF on features of the words around a slot (Gale & Parthasarathy 2017, section 2.2).
 
-The paper gives no size of the window, length of n-grams or number of triggers; the defaults are ours. Do not train the
-language model on the CRF's training text, because its posteriors would be better there than on other text.
+The paper does not give the size of the window, the length of the n-grams or the number of triggers; the defaults are
+ours. Do not train the language model on the CRF's training text, because its posteriors would be better on that text
+than on other text.
 
-CRFsuite (Okazaki 2007; python-crfsuite, the extra `crf`) trains by L-BFGS, with OWL-QN for L1. Decoding does not need
-CRFsuite. For training, long streams are cut into chunks; features also read words beyond the cuts. For decoding, they
-are cut into overlapping chunks.
+CRFsuite (Okazaki 2007; python-crfsuite, the extra `crf`) trains with L-BFGS, or OWL-QN for L1 regularization. Decoding
+does not need CRFsuite. For training, long streams are cut into chunks, but features read words beyond the cuts. For
+decoding, streams are cut into overlapping chunks.
 
 In a store of words, a word outside the vocabulary is `<unk>` and has no shape or suffix. A store with --token-type form
-keeps shapes and suffixes (`tokens.tokenizers.form`). Use --min-count 1, because this model leaves out rare features.
+keeps the shapes and suffixes of such words (`tokens.tokenizers.form`). Rare words need not be removed from the
+vocabulary (use --min-count 1), because this model leaves out rare features.
 
     punc make-store --token-type form --labels conf/labels.txt data/store_form data/train data/dev
     punc train --model word_crf --train-set train --dev-set dev data/store_form exp/CRF
@@ -36,15 +38,15 @@ from punc.tokens.store_set import StoreSet
 logger = logging.getLogger(__name__)
 
 BATCH_SLOTS = 1 << 15  # slots whose features are computed at once
-TRAINING_CHUNK = 1024  # slots of a stream that are one chain in training
+TRAINING_CHUNK = 1024  # slots in a training chunk, which is one chain of the CRF
 SUFFIXES = 3  # characters of the longest suffixes of the words next to a slot
 CLUSTER_BITS = 4, 6, 10, 20  # lengths of the cluster prefixes that are features, in bits
 MIN_COUNT = 2  # the minimum count of a feature in the training text
 TRIGGER_NGRAM = 3  # the number of words in the longest triggers
-TRIGGER_BEFORE, TRIGGER_AFTER = 10, 2  # words up to a slot, and after it, that are searched for triggers
+TRIGGER_BEFORE, TRIGGER_AFTER = 10, 2  # words before and after a slot that are searched for triggers
 TRIGGER_COUNT = 10  # the minimum number of marks near which a trigger occurs
 CHUNK_SIZE = 512  # slots of a chunk in decoding
-CONTEXT = 64  # additional slots that are read on each side of a chunk
+CONTEXT = 64  # slots that are read on each side of a chunk
 BATCH_SIZE = 512  # chunks computed together
 UNSEEN = -30.0  # the score of a label that is not in the training text
 LOG_INTERVAL = 10  # iterations between messages
@@ -58,8 +60,8 @@ class Model(NonGradientModel):
     clusters          file of Brown clusters, BITS<TAB>WORD<TAB>COUNT; empty: no clusters
     text_model        directory of an ngram model with the same vocabulary, whose posteriors are features; empty: none
     triggers          maximum number of trigger n-grams of each mark; 0: no triggers
-    c1                factor of the weights' absolute values in the loss
-    c2                factor of the weights' squares in the loss
+    c1                factor of the L1 norm of the weights in the loss
+    c2                factor of the squared L2 norm of the weights in the loss
     iterations        maximum number of training iterations
     """
 
@@ -177,7 +179,7 @@ class Model(NonGradientModel):
         return keys[counts >= MIN_COUNT]
 
     def _append(self, trainer: Any, finder: Finder, tables: list[np.ndarray], text: Text, labels: np.ndarray) -> None:
-        """Give the slots of a text to CRFsuite, which keeps all of them in memory."""
+        """Pass the slots of a text to CRFsuite, which keeps them in memory."""
         for edges in batches(text.offsets):
             start, stop = int(edges[0]), int(edges[-1])
             found = finder.keys(self.templates, text, start, stop)
@@ -208,8 +210,8 @@ def log_marginals(scores: np.ndarray, transitions: np.ndarray, offsets: np.ndarr
     scores        (N, L) the score of each label in each slot
     transitions   (L, L) the score of a label (row) followed by another (column)
 
-    The influence of one label on another fades with their distance, so a chunk needs only some slots on both sides.
-    Chunks of similar length are computed together, so one Python loop over slots serves a whole batch of chunks.
+    The influence of one label on another fades with their distance, so a chunk needs only some slots of context on each
+    side. Chunks of similar length are computed together, because the Python loop over slots then runs once per batch.
     """
     result = np.empty(scores.shape, np.float32)
     chain = LinearChain(scores.shape[1])
