@@ -1,1 +1,1 @@
-"""Decoding: computes posteriors and labels for data directories and ASR output; exports and runs packed models."""
+"""Computes posteriors and labels for data directories and ASR output. Exports and runs packed models."""

@@ -55,7 +55,7 @@ def decode(model: AnyModel, data: StoreSet, scale: np.ndarray | None = None, *, 
 
     scale       (L,) factors that multiply the posteriors before labels are chosen; None: all 1
     viterbi     choose the most probable label sequence if the model is `sequential`; otherwise each slot's best label
-    chunk_size  tokens of a stream decoded at once; 0: the whole stream. Models not trained by gradient ignore it
+    chunk_size  tokens of a stream decoded at once; 0: the whole stream; ignored by models not trained by gradient
     context     tokens read before each chunk (and after it, if the model is bidirectional); None: the tokenizer's value
     batch_size  chunks decoded together; changes the speed, not the labels
     """
@@ -78,8 +78,8 @@ def decode(model: AnyModel, data: StoreSet, scale: np.ndarray | None = None, *, 
 class ChunkBatch(NamedTuple):
     """Chunks that are decoded together. `tokens` and `pauses` (B, T) are as in a `Batch`.
 
-    slots   one (slot, begin, end) for each row: the slots row[begin:end] are scored, and `slot` is the index of
-            row[begin] among all N slots
+    slots   (slot, begin, end) for each row: the steps row[begin:end] belong to the chunk itself, not to its context;
+            `slot` is the index of row[begin] among all N slots
     """
 
     tokens: np.ndarray
@@ -87,7 +87,7 @@ class ChunkBatch(NamedTuple):
     slots: list[tuple[int, int, int]]
 
     def write(self, result: np.ndarray | None, values: np.ndarray | None) -> None:
-        """Copy the scored slots' `values` (B, T, …) into `result` (N, …). Does nothing if either is None."""
+        """Copy `values` (B, T, …) of the chunks' own slots to `result` (N, …). Does nothing if either array is None."""
         if result is None or values is None:
             return
         for row, (slot, begin, end) in enumerate(self.slots):
@@ -96,7 +96,7 @@ class ChunkBatch(NamedTuple):
 
 def batches(model: AnyModel, data: StoreSet, chunk_size: int, context: int | None,
             batch_size: int) -> Iterator[ChunkBatch]:
-    """Yields all chunks, in batches of chunks of similar length. For the arguments, see `decode`."""
+    """Yields all chunks in batches, each with chunks of similar length. For the arguments, see `decode`."""
     if context is None:
         context = tokenizer_class(model.token_type).context
     if isinstance(model, PackedModel):
@@ -112,7 +112,7 @@ def batches(model: AnyModel, data: StoreSet, chunk_size: int, context: int | Non
 
 
 def fit_chunk(longest: Any, chunk_size: int, context: int) -> int:
-    """Returns the chunk size for a packed model that reads at most `longest` tokens at once."""
+    """Returns `chunk_size`, reduced if a packed model can read at most `longest` tokens at once."""
     if not isinstance(longest, int):
         return chunk_size
     most = max(1, longest - 2 * context)
@@ -125,7 +125,7 @@ def choose(log_probs: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray
 
 
 def scaled(log_probs: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
-    """Returns log-posteriors (N, L) whose posteriors were multiplied by the factors `scale` (L,); None: all 1."""
+    """Multiplies posteriors by the factors `scale` (L,) (None: all 1), given and returned as logarithms (N, L)."""
     return log_probs if scale is None else log_probs + np.log(scale)
 
 
@@ -136,18 +136,19 @@ def log_softmax(logits: np.ndarray) -> np.ndarray:
 
 
 class PartLabels:
-    """Combines the labels of the parts of a split word such as isn't → is n't.
+    """Combines the labels of the parts of a split word (isn't → is n't).
 
     The first part decides the capital and the opening mark (¿), the last part the closing mark: P(capital, mark) =
     P(capital in the first part's slot) · P(mark in the last part's slot). A model that chooses whole label sequences
-    has no such probabilities, so the labels of the two slots are combined instead. If the label set has no capitals,
-    this class is not needed: the word gets the label of the last part's slot.
+    returns only labels; then the labels of the two slots are combined. If the label set has no capitals, this class is
+    not needed, because the word gets the label of the last part's slot.
     """
 
     def __init__(self, labels: LabelSet):
         begins = [(label.capital, label.opening) for label in labels]
         marks = [label.mark for label in labels]
-        # together[first, last]: the label with the capital of `first` and the mark of `last`; if there is none, `last`
+        # together[first, last]: the label with the capital of `first` and the mark of `last`, or `last` if there is
+        # none
         known = {both: i for i, both in reversed(list(enumerate(zip(begins, marks))))}
         self.together = np.array([[known.get((begin, mark), last) for last, mark in enumerate(marks)]
                                   for begin in begins])
@@ -186,12 +187,12 @@ def of_words(model: AnyModel, labels: np.ndarray, log_probs: np.ndarray | None, 
 
 
 def first_parts(slots: np.ndarray, offsets: np.ndarray, begins: np.ndarray) -> np.ndarray:
-    """Returns the index of each word's first token (S,), for a tokenizer that makes one token of each part of a word.
+    """Returns the index of each word's first token (S,), for a tokenizer with one token for each part of a word.
 
     slots     (S,) the index of each word's last token
     offsets   stream i has the tokens [offsets[i]:offsets[i + 1]]
-    begins    bool, for each stream: false if it continues an earlier span. Its first word may have begun in that span,
-              so only the word's last part is used
+    begins    bool, for each stream: false if it continues an earlier span; then only the last part of its first word
+              is used, because the word may have begun in the earlier span
     """
     firsts = previous_of(slots + 1, 0)
     at = np.searchsorted(slots, offsets[:-1])

@@ -1,14 +1,14 @@
 """Reads the words of a Kaldi data directory, or of its CTM, as transcripts of whole streams.
 
-As in `datadir`, streams are recordings if there is a file `segments`, otherwise speakers. All times in a *recording*
-count from the same start. Without `segments`, each utterance or speaker is a recording. All ids of a CTM are of one
-of these kinds:
+As in `datadir`, each recording is a stream if there is a file `segments`; otherwise each speaker is. All times in a
+*recording* count from the same start. Without `segments`, each utterance or speaker counts as a recording. The ids of a
+CTM are all of the same kind:
 
-    with segments      recordings; files and channels of recordings (`reco2file_and_channel`); or utterances, with times
-                       that count from the start of the utterance
-    without segments   utterances; files and channels of utterances; or speakers
+    with segments      recordings, the files and channels of recordings (`reco2file_and_channel`), or utterances,
+                       whose times count from the start of the utterance
+    without segments   utterances, the files and channels of utterances, or speakers
 
-Memory holds a few hundred bytes for each utterance, and the words of one group of streams (see `spans.grouped`).
+Memory holds a few hundred bytes per utterance, and the words of one group of streams (see `spans.grouped`).
 """
 
 from collections import defaultdict
@@ -42,8 +42,8 @@ class Group(NamedTuple):
     pauses      float (W,), seconds after each word; None: compute them from the times of the words
     """
 
-    transcript: Transcript  # its texts come stream by stream; for a CTM, its document has the CTM's lines
-    lines: list[tuple[str, int]]  # for each line of the output file `text`: its id, and the end of its range of texts
+    transcript: Transcript  # its texts are in stream order; for a CTM, its document has the CTM's lines
+    lines: list[tuple[str, int]]  # for each line of the output file `text`: its id, and the index after its last text
     recordings: list[str]  # the names of the recordings, in order, including those without words
     pauses: np.ndarray | None = None
 
@@ -54,7 +54,7 @@ class Tables(NamedTuple):
     speakers: dict[str, str]  # utterance → speaker
     segments: dict[str, tuple[str, float, float]] | None  # utterance → (recording, begin, end); None: no such file
     channels: dict[str, tuple[str, str]]  # recording → (file, channel)
-    files: dict[str, set[str]]  # file → its channels that are recordings
+    files: dict[str, set[str]]  # file → those of its channels that are recordings
 
     def recordings(self) -> set[str]:
         return {recording for recording, _, _ in (self.segments or {}).values()}
@@ -64,12 +64,12 @@ class Tables(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What is known about one id of a CTM. The output file `text` has one line for each of these ids."""
+    """One of the ids that a CTM can have. Each gets one line in the output file `text`."""
 
     id: str
     recording: str
     speakers: tuple[list[float], list[str]]  # begin times of the recording's segments, and their speakers
-    begin: float = 0.0  # seconds; time 0 of this id is at this time of the recording
+    begin: float = 0.0  # seconds; where time 0 of this id is in the recording
     length: float = np.inf  # in seconds; infinite if unknown
 
 
@@ -119,7 +119,8 @@ def _kind_of_ids(tables: Tables, ctm: CtmIndex, directory: Path) -> str:
 
 
 def _streams(tables: Tables, kind: str) -> Iterator[list[Entry]]:
-    """Yields each stream's entries in time order, including ids that the CTM lacks. Streams come in C order."""
+    """Yields each stream's entries in time order, including ids that the CTM lacks. Streams are sorted by name in C
+    order."""
     if tables.segments is None:
         for name, of_speaker in groupby(tables.speakers.items(), key=itemgetter(1)):
             ids = [name] if kind == SPEAKER else [id for id, _ in of_speaker]
@@ -186,7 +187,8 @@ def _placed(texts: list[Text], entry: Entry, stream: int) -> list[Text]:
 
 
 def _with_turns(texts: list[Text], unnamed: Set[str]) -> list[Text]:
-    """Sets `turn` where the speaker changes. Drops speaker names that are utterance ids or a recording's only name."""
+    """Sets `turn` where the speaker changes. Drops a speaker's name if it is an utterance id, or the only one in its
+    recording."""
     first = {text.recording: text.speaker for text in reversed(texts)}
     several = {text.recording for text in texts if text.speaker != first[text.recording]}
     found, before = list[Text](), None
@@ -199,7 +201,8 @@ def _with_turns(texts: list[Text], unnamed: Set[str]) -> list[Text]:
 
 
 def text_groups(directory: Path, share: Share = ALL, chunk_size: int = CHUNK_SIZE) -> Iterator[Group]:
-    """Yields the words of a data directory's `text`, with pauses if it has them, in groups as `ctm_groups` does."""
+    """Yields the words of a data directory's `text`, with pauses if the directory has them, in groups as `ctm_groups`
+    does."""
     data, tables = DataDir(directory), read_tables(directory)
     names = set(tables.speakers.values()) if tables.segments is None else tables.recordings()
     check_file_names(names, directory)

@@ -35,15 +35,16 @@ class MarkedTranscript(NamedTuple):
     words: SplitWords
     texts: list[str]  # the W words as they are written, with their marks
     labels: np.ndarray  # int64 (W,); 0 for a word that the model does not read
-    probabilities: np.ndarray  # float64 (W,), of the labels; NaN if not wanted, or if the model does not read the word
+    probabilities: np.ndarray  # float64 (W,), of the labels; NaN if not computed, or if the word is not read
     pauses: np.ndarray  # float64 (W,), seconds after each word, NaN unknown
     label_set: LabelSet
-    unknown: int  # how many words the model does not know
-    kept: bool  # whether `marks` is AUTO, and AUTO kept the marks of most words
+    unknown: int  # how many words are unknown to the model
+    kept: bool  # whether `marks` is AUTO and AUTO kept the marks of most words
 
 
 class Marker:
-    """Punctuates transcripts with the model of a directory. `script` says how the words of its language are separated.
+    """Punctuates transcripts with the model in a directory. `script` states how words are separated in the model's
+    language.
 
     marks           what happens to existing marks, as in `keeps`
     probabilities   whether to compute the labels' probabilities; otherwise they are all NaN

@@ -9,20 +9,20 @@ from punc.base.options import nearest
 from punc.base.processor import check_device
 from punc.data.labels import LabelSet
 
-# The chunks of a long stream are decoded in parallel. The model reads some tokens of context before each chunk (and
-# after it, if it is bidirectional) to reach the right state. A stream is always cut at the same points, so labels do
-# not depend on the batch, unless products are in int8: then rounding does. The recipes measure what cutting costs;
-# `--chunk-size 0` decodes without cuts.
+# Long streams are cut into chunks, which are decoded in batches. The model also reads some tokens of context before
+# each chunk (and after it, if the model is bidirectional), so that its state at the chunk is almost the same as without
+# cuts. A stream is always cut at the same points, so labels do not depend on the batch. (With int8 products, rounding
+# depends on it.) The recipes measure the cost of cutting; `--chunk-size 0` decodes without cuts.
 CHUNK_SIZE = 1024  # tokens
 CONTEXT = 256  # tokens
 BATCH_SIZE = 32  # chunks; with 128, BLSTM-CRF takes 1.5 times as long
-PACKED_CONTEXT = 32  # for packed models: with 32 instead of 256, 1 label in 3000 differs
+PACKED_CONTEXT = 32  # for packed models; with 32 instead of 256, 1 label in 3000 differs
 UNCUT = 1 << 40  # the chunk size, in tokens, for streams that are not cut
 
 
 @dataclass(frozen=True)
 class DecodingOptions:
-    """How a model's posteriors become labels.
+    """How labels are computed from a model's posteriors.
 
     scale       multiply posteriors before labels are chosen: LABEL=FACTOR,…; O=0.8 gives more marks, O=1.2 fewer
     chunk_size  tokens of a stream decoded in one go; 0: the whole stream, however much memory that takes
@@ -32,7 +32,7 @@ class DecodingOptions:
     device      auto, cpu, cuda or cuda:N; auto: a GPU if PyTorch sees one
     case_rule   a word after the end of a sentence, or at the start of a stream, gets a capital
 
-    Raises InputError if a number is too small, or the name of the device is wrong.
+    Raises InputError if a number is too small or the device name is invalid.
     """
 
     scale: str = ""
@@ -64,8 +64,8 @@ class OutputOptions:
 
 
 def parse_scale(text: str, labels: LabelSet) -> np.ndarray | None:
-    """Read `LABEL=FACTOR,…` as one factor per label, float32 (L,); None for empty text. Raises InputError if invalid.
-    """
+    """Parse `LABEL=FACTOR,…` to one factor per label, float32 (L,); None for an empty string. Raises InputError if
+    invalid."""
     factors = np.ones(len(labels), np.float32)
     for item in text.split(",") if text else ():
         name, equals, number = item.partition("=")
@@ -77,7 +77,7 @@ def parse_scale(text: str, labels: LabelSet) -> np.ndarray | None:
             factor = float(number)
         except ValueError:
             factor = 0.0
-        if not 1e-37 < factor < 3e38:  # what float32 can hold
+        if not 1e-37 < factor < 3e38:  # the range of float32
             raise InputError(f"--scale: '{number}' is not a factor for {name}", "give a number above 0, such as O=0.5")
         factors[labels.index(name)] = factor
     return factors if text else None

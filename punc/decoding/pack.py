@@ -1,8 +1,8 @@
-"""Packs a trained model, and unpacks it. A packed model is an ONNX file that needs neither Python nor PyTorch.
+"""Packs and unpacks trained models. A packed model is an ONNX file that needs neither Python nor PyTorch.
 
-If the model reads whole texts, the inputs are `tokens`, int64 (B, T), and, if it reads pauses, `pauses`, float32 (B, T)
-in seconds, NaN unknown. Texts shorter than T are padded with `</s>`. The outputs are `labels`, int64 (B, T), and
-`log_probs`, float32 (B, T, L). There are no `log_probs` if the model scores label sequences.
+If the model reads whole texts, the inputs are `tokens`, int64 (B, T), and, if it reads pauses, `pauses` in seconds,
+float32 (B, T), NaN unknown. Texts shorter than T are padded with `</s>`. The outputs are `labels`, int64 (B, T), and
+`log_probs`, float32 (B, T, L). A model that scores label sequences has no `log_probs`.
 
 If the model reads left to right, the ONNX graph computes one step. Its inputs are a token (B,), the pause (B,) of the
 slot that this step labels, and `state_0`, `state_1`, …, which are zeros at the start of a stream. The outputs are the
@@ -11,7 +11,8 @@ step.
 
 The file's metadata has the keys punc (the version), model, token_type, lookahead (empty for whole texts), words (how
 many tokens the model knows), and labels (names separated by spaces). Weights have their PyTorch names with the prefix
-`model.`. Large matrices are stored as int8 with one scale per row: w = q s, s = max |w| / 127, with errors up to s / 2.
+`model.`. Large matrices are stored as int8 numbers q with one scale s per row: w = q s, s = max |w| / 127, with errors
+up to s / 2.
 
 Packing uses the older of PyTorch's two exporters, which takes a second; the newer one takes half a minute.
 """
@@ -40,13 +41,13 @@ from punc.tokens.vocabulary import END
 
 logger = logging.getLogger(__name__)
 
-OPSET = 17  # version of ONNX's operators; ONNX Runtime 1.13 (2022) and later support it
+OPSET = 17  # the ONNX operator set, which ONNX Runtime supports from version 1.13 (2022) on
 ROWS, STEPS = 5, 40  # size of the random inputs on which PyTorch and ONNX Runtime are compared after the export
 TIE = 1e-4  # nats; if the two best log-posteriors differ by less, rounding decides which label is chosen
 SMALL = 4096  # matrices with fewer numbers stay float
-CONTRIBUTED = "com.microsoft"  # ONNX Runtime's own operators
+CONTRIBUTED = "com.microsoft"  # the domain of ONNX Runtime's own operators
 PREFIX = "model."  # prefix of a weight's PyTorch name
-INT8, SCALE, FLOAT = ".int8", ".scale", ".float"  # suffixes of weight names: the two stored parts, and their product
+INT8, SCALE, FLOAT = ".int8", ".scale", ".float"  # suffixes of weights: int8, scales, int8 cast to float
 
 
 def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casing: str = "", card: str = "",
@@ -55,10 +56,10 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
 
     factors  (L,) factors that multiply the packed model's posteriors; None: all 1
     casing   a file of words with capitals after the first letter (NATO); the output spells these words as in the file
-    card     the model card, a Markdown file: the training data, the licence, and how good the model is
+    card     the model card, a Markdown file with the training data, the licence and the accuracy
     int8     also multiply matrices in 8 bits, which is faster: LSTM layers and most of an encoder; some labels differ
 
-    Raises InputError if there is no model, or it is not neural, and ModuleNotFoundError without the package onnx.
+    Raises InputError if there is no model or it is not neural, and ModuleNotFoundError if the package onnx is missing.
     """
     import onnx
     model = unpack(directory) if is_packed(directory) else load(directory)
@@ -110,10 +111,11 @@ def _write_around(tmp: Path, model: NeuralModel, copied: dict[str, StrPath]) -> 
 
 
 def unpack(directory: Path) -> Model:
-    """Returns a packed model as a PyTorch model, for further training. Its weights are the dequantized int8 weights.
+    """Returns a packed model as a PyTorch model, for further training. Its int8 weights are dequantized.
 
     A packed model lacks weights that decoding does not need, such as the output layer of a first stage. Raises
-    InputError if the PyTorch model needs such weights, or if a file is missing, has changed or does not fit the others.
+    InputError if the PyTorch model needs such weights, or if a file is missing, was changed, or does not fit the
+    others.
     """
     import onnx
     packed = load_packed(directory)
@@ -140,7 +142,7 @@ def _dequantized(arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarra
 
 
 def _multiply(model: NeuralModel, factors: np.ndarray, directory: Path) -> None:
-    """Multiply the posteriors of a model by factors (L,). Raises InputError if its output has no bias."""
+    """Multiply a model's posteriors by factors (L,). Raises InputError if its output layer has no bias to change."""
     bias = getattr(getattr(model, "output", None), "bias", None)
     if bias is None or model.sequential:
         raise InputError(f"--scale with a {model.spec['model']}", "give --scale to punc punctuate", directory)
@@ -166,7 +168,7 @@ class Graph(nn.Module):
         return logits.argmax(2), logits.log_softmax(2)
 
     def example(self, rows: int, steps: int) -> tuple[Tensor, ...]:
-        """Returns random inputs: texts of up to `steps` tokens, or one step of a stream."""
+        """Returns random inputs: texts of up to `steps` tokens or, for a model that reads left to right, one step."""
         count = len(self.model.vocabulary)
         tokens = torch.randint(min(END + 1, count - 1), count, (rows, steps))
         pauses = torch.rand(rows, steps).masked_fill(torch.rand(rows, steps) < 0.3, torch.nan)
@@ -185,16 +187,16 @@ class Graph(nn.Module):
         """Returns, for each input and output, the names of its dimensions that have no fixed size."""
         sizes = {0: "batch", 1: "steps"} if self.whole else {0: "batch"}
         found = {name: sizes for group in names for name in group}
-        for number, state in enumerate(inputs[2:]):  # tokens (B, …), papers' LSTMs (B, H), other LSTMs (layers, B, H)
+        for number, state in enumerate(inputs[2:]):  # tokens (B, …), PeepholeLSTM (B, H), nn.LSTM (layers, B, H)
             batch = {state.dim() - 2: "batch"}
             found |= {f"state_{number}": batch, f"next_{number}": batch}
         return found
 
 
 def _export(graph: Graph, path: Path) -> None:
-    """Write a graph to a file. Weights keep their names, because constants are left for ONNX Runtime to fold."""
+    """Write a graph to a file. Constant folding, which would rename weights, is left to ONNX Runtime."""
     inputs = graph.example(2, 3)
-    graph(*inputs)  # values that the model computes once and caches become constants
+    graph(*inputs)  # fills the model's caches, which the export makes constants
     names = graph.names(len(inputs))
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")  # PyTorch warns about the older exporter and about constant shapes
@@ -223,12 +225,10 @@ def _check(graph: Graph, path: Path) -> None:
 
 
 def _multiply_int8(graph: Any) -> set[str]:
-    """Make an ONNX graph multiply by its large weights in integers. Returns the names of these weights.
-
-    The other factor, an activation, is rounded to 8 bits at run time, with one scale for the whole batch. Linear layers
-    with more inputs than outputs, such as the second layer of a feed-forward block, stay float: values after a GELU are
-    too uneven, and rounding them would change 1.5 times as many labels of an encoder.
-    """
+    """Make an ONNX graph multiply by its large weights in int8. Returns the names of these weights. The activations are
+    quantized at run time, with one scale for the whole batch. Linear layers with more inputs than outputs, such as the
+    second layer of a feed-forward block, stay float: values after a GELU are too uneven, and quantizing them would
+    change 1.5 times as many labels of an encoder."""
     sizes = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
     made_by = {output: node for node in graph.node for output in node.output}
     nodes, found = [], set[str]()
@@ -256,7 +256,7 @@ def _multiply_int8(graph: Any) -> set[str]:
 
 
 def _origin(name: str, made_by: dict[str, Any]) -> str:
-    """Returns the weight from which PyTorch's exporter computes one of an LSTM's matrices."""
+    """Returns the weight from which the exported graph computes `name`, one of an LSTM's matrices."""
     while name in made_by:
         name = made_by[name].input[0]
     return name
@@ -275,8 +275,8 @@ def _product_int8(node: Any, weight: str) -> list[Any]:
 
 
 def _lstm_int8(node: Any, weights: list[str], hidden: int, graph: Any) -> list[Any]:
-    """Returns the nodes that replace an LSTM of `hidden` units with W and U in `weights`; adds constants to the graph.
-    PyTorch orders the gates i, f, g, o, but ONNX i, o, f, g."""
+    """Returns the nodes that replace an LSTM with `hidden` units and the matrices `weights`, W and U. Adds constants to
+    the graph. The order of the gates is i, f, g, o in PyTorch, but i, o, f, g in ONNX."""
     from onnx import helper, numpy_helper
     y = node.output[0]
     gates = np.arange(4 * hidden).reshape(4, hidden)[[0, 3, 1, 2]].ravel()
@@ -296,9 +296,9 @@ def _lstm_int8(node: Any, weights: list[str], hidden: int, graph: Any) -> list[A
 
 
 def _store_int8(graph: Any, multiplied: Set[str] = frozenset()) -> None:
-    """Store the large float matrices of an ONNX graph as int8. The graph multiplies them by their scales. Matrices in
-    `multiplied`, which are multiplied as integers, get 7 bits, because processors without VNNI add two products in 16
-    bits, which could overflow."""
+    """Store the large float matrices of an ONNX graph as int8. The graph multiplies them by their scales. The matrices
+    in `multiplied`, which are factors of int8 products, get only 7 bits: processors without VNNI add two products in 16
+    bits, which could overflow with 8."""
     from onnx import TensorProto, helper, numpy_helper
     stored, nodes = [], []
     for tensor in graph.initializer:

@@ -4,9 +4,9 @@ A packed model is a directory with
 
     model.onnx    the model (`pack` describes its inputs and outputs); large matrices are int8 with a scale for each row
     model.json    the format's version, a description of the model, and the checksum of every other file
-    labels.txt, the tokenizer's files, conf, and perhaps casing.txt and README.md (the model card)
+    labels.txt, the tokenizer's files, conf, and optionally casing.txt and README.md (the model card)
 
-A packed model chooses the same labels as the PyTorch model with the same weights; posteriors differ by rounding.
+A packed model chooses the same labels as a PyTorch model with the same weights; posteriors differ only by rounding.
 """
 
 import hashlib
@@ -36,14 +36,14 @@ class PackedModel:
 
     lookahead   how many tokens past a slot the model reads; None: the whole stream
     sequential  the model chooses whole label sequences and has no posteriors
-    transitions scores for pairs of labels in neighbouring slots, which are added to log-posteriors; None: no scores
+    transitions scores for pairs of labels in neighbouring slots, which decoding adds to log-posteriors; None: no scores
 
     Raises ValueError if the files do not fit together.
     """
 
     reads_turns = False
     transitions: Transitions | None = None
-    path: Path | None = None  # of the weights, for errors
+    path: Path | None = None  # the file of the weights, for error messages
 
     def __init__(self, spec: dict[str, Any], session: Any, labels: LabelSet, tokenizer: Tokenizer):
         self.spec, self.labels, self.tokenizer = spec, labels, tokenizer
@@ -88,7 +88,7 @@ class PackedModel:
         return None, np.stack(steps, axis=1)
 
     def initial_state(self, batch: int) -> dict[str, np.ndarray]:
-        """Returns the states at the start of `batch` streams, as a dict from input name to array."""
+        """Returns the initial states of `batch` streams, as a dict from input name to array."""
         return {name: np.zeros([size if isinstance(size, int) else batch for size in value.shape], TYPES[value.type])
                 for name, value in self._states.items()}
 
@@ -123,7 +123,8 @@ def read_spec(directory: Path) -> dict[str, Any]:
 
 
 def load_packed(directory: Path) -> PackedModel:
-    """Load a packed model. Raises InputError if a file is missing, was changed, or does not fit the others."""
+    """Load a packed model. Raises InputError if a file is missing, was changed after packing, or does not fit the
+    others."""
     spec = read_spec(directory)
     for name, expected in spec["sha256"].items():
         if os.path.basename(name) != name or not (directory / name).is_file():
@@ -137,7 +138,7 @@ def load_packed(directory: Path) -> PackedModel:
     transitions = read_transitions(directory / TRANSITIONS, labels)
     try:
         model = PackedModel(spec, new_session(directory / WEIGHTS), labels, tokenizer)
-    except Exception as error:  # ONNX Runtime has its own exceptions; a wrong name, number or type raises others
+    except Exception as error:  # ONNX Runtime has its own exceptions; wrong names, numbers or types raise others
         raise as_error(error, "its weights do not fit its model", directory / WEIGHTS) from None
     model.transitions, model.path = transitions, directory / WEIGHTS
     return model
@@ -151,12 +152,12 @@ def as_error(error: Exception, what: str, path: Path | None) -> Exception:
 
 
 def new_session(path: Path) -> Any:
-    """Open a file in ONNX Runtime, without telemetry. It gets one thread, because worker processes share the cores."""
+    """Open a file in ONNX Runtime, without telemetry and with one thread, because worker processes share the cores."""
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3  # show no warnings: they are only about the graph
+    options.log_severity_level = 3  # errors only; the warnings are about details of the graph
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 

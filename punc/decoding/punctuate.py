@@ -4,9 +4,9 @@
     post.ark, post.scp   posteriors before any scaling: a Kaldi float matrix (words × labels) per utterance
     ctm_punct            the words of a CTM with their marks, if there is a CTM
 
-Several processes decode; on a GPU, only one does. Memory holds a few groups of tokens (see `spans`). The groups can be
-shared among jobs on several machines. Each job writes a part: a directory with the tables of its share. The joined
-parts are identical to the output of a single job.
+Several processes decode, but only one on a GPU. Memory holds a few groups of spans (see `spans`). The groups can be
+divided among jobs on several machines. Each job writes a part, which is a directory with the tables of its share. The
+joined parts are identical to the output of a single job.
 """
 
 import logging
@@ -42,14 +42,14 @@ logger = logging.getLogger(__name__)
 
 # Files that an earlier run with other options may have left in OUT-DIR.
 STALE = ("text_punct", "ctm_punct", "post.ark", "post.scp", "pauses.ark", "pauses.scp", TURNS)
-# Some utterances, the label numbers of their words (N,), and their posteriors (N, L) or None.
+# Yields utterances, the label numbers of their words (N,), and the posteriors (N, L) or None.
 Results = Iterator[tuple[list[Utterance], np.ndarray, np.ndarray | None]]
 
 
 def punctuate(directory: Path, data: DataDir, out: Path, decoding: DecodingOptions, output: OutputOptions,
               nj: int = 2) -> None:
-    """Punctuate a data directory with the model in `directory`. `out` is replaced as a whole, or left as it was. Raises
-    InputError if the model or the data directory is missing, and for options that do not fit them."""
+    """Punctuate a data directory with the model in `directory`. `out` is replaced completely or left unchanged. Raises
+    InputError if the model or the data directory is missing, or if an option does not fit them."""
     check_outputs([str(out)], [str(data.path)])
     label_set, decoder, groups = _start(directory, data, decoding, output)
     with punctuated_dir(out, data, label_set, output) as (tmp, counts):
@@ -58,8 +58,8 @@ def punctuate(directory: Path, data: DataDir, out: Path, decoding: DecodingOptio
 
 def punctuate_share(directory: Path, data: DataDir, part: Path, decoding: DecodingOptions, output: OutputOptions,
                     nj: int, share: Share) -> tuple[Counter[str], int]:
-    """Punctuate a share of the streams into the directory `part`, for `join_punctuated`. Returns counts, like `_write`.
-    """
+    """Punctuate a share of the streams and write `part`, a directory for `join_punctuated`. Returns counts, like
+    `_write`."""
     label_set, decoder, groups = _start(directory, data, decoding, output)
     own = share.of(groups, _words, count_blanks(data.path / "text"), _streams)
     return _write(part, part, data, label_set, output, decoder, _decoded(own, decoder, nj))
@@ -76,7 +76,8 @@ def _start(directory: Path, data: DataDir, decoding: DecodingOptions,
 
 def _write(tmp: Path, out: Path, data: DataDir, label_set: LabelSet, output: OutputOptions, decoder: Decoder,
            results: Results) -> tuple[Counter[str], int]:
-    """Write decoded utterances to `tmp`, which becomes `out`. Returns counts of labels by name, and of utterances."""
+    """Write decoded utterances to `tmp`, which becomes `out`. Returns counts of labels by name, and the number of
+    utterances."""
     names = ("text_punct", "post.ark", "post.scp") if output.posteriors else ("text_punct",)
     with ExitStack() as stack:
         files = [stack.enter_context(open(tmp / name, "wb")) for name in names]
@@ -121,8 +122,8 @@ def find_ctm(data: DataDir, options: OutputOptions) -> Path | None:
 def punctuated_dir(out: Path, data: DataDir, label_set: LabelSet,
                    options: OutputOptions) -> Iterator[tuple[Path, Counter[str]]]:
     """Yield a temporary directory and a counter of labels by name, as a context manager. The caller writes the
-    punctuated utterances of `data` to the directory, in their order, and counts their labels. When the block ends, the
-    other files are written and the directory replaces `out` as a whole. Raises InputError if no words were counted."""
+    punctuated utterances of `data` to the directory, in order, and counts their labels. At the end of the block, the
+    other files are written and the directory replaces `out`. Raises InputError if no words were counted."""
     ctm, counts = find_ctm(data, options), Counter[str]()
     with new_data_dir(out, *STALE) as tmp:
         yield tmp, counts
@@ -146,8 +147,8 @@ def log_counts(out: Path, label_set: LabelSet, counts: Counter[str]) -> None:
 
 class PunctuatedText:
     """Writes text_punct and, if `files` has them, post.ark and its index. `out` is their final directory. Counts
-    utterances, and how often each label occurs. With `sentences`, words at the start of a sentence get a capital.
-    Raises InputError if the casing file or the clitics file is invalid."""
+    utterances and labels. With `sentences`, the first word of a sentence gets a capital. Raises InputError if the
+    casing file or the clitics file is invalid."""
 
     def __init__(self, files: Sequence[IO[bytes]], out: Path, label_set: LabelSet, options: OutputOptions,
                  sentences: bool):
@@ -217,13 +218,14 @@ def join_punctuated(parts: Sequence[Part], out: Path, directory: Path, data: Dat
         for name in full[0].files() if full else ():
             if not name.endswith(".scp"):
                 concatenate([path / name for path in paths], tmp / name)
-        # As in a single job, post.scp has an absolute path, and pauses.scp has a path that begins with `out` as given.
+        # Like the output of a single job, post.scp has an absolute path, and the path in pauses.scp begins with `out`
+        # as given.
         _join_index(paths, tmp, "post", os.path.abspath(out / "post.ark"))
         _join_index(paths, tmp, "pauses", str(out / "pauses.ark"))
 
 
 def _check_words(parts: Sequence[Part], data: DataDir) -> None:
-    """Raise InputError unless the parts, joined, have exactly the words of `data`, in order, each with a label."""
+    """Raise InputError unless the joined parts have exactly the words of `data`, in order, each with a label."""
     utterances = DataDir(data.path, ignore=("punct", "pauses.scp")).utterances()
     for part in parts:
         path, again, expected = part.path, part.again, part.result["utterances"]

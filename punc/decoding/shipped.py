@@ -7,10 +7,10 @@ import punc
 from punc.base.errors import InputError
 
 FOLDER = Path(punc.__file__).parent / "pretrained"
-SPEC = "model.json"  # a file that packed models have and trained models do not have
+SPEC = "model.json"  # packed models have this file, unpacked models do not
 CARD = "README.md"
 LANGUAGE = re.compile(r"^- Language: .*\(`([a-z]{2,3})`\)", re.M)
-CASING = "casing.txt"  # the table of words with inner capitals that a packed model may have
+CASING = "casing.txt"  # an optional file of a packed model: the spellings of words with capitals after the first letter
 DEFAULT_LIVE = "en-live"  # the default model for live streams
 
 
@@ -39,7 +39,7 @@ def is_packed(directory: Path) -> bool:
 
 
 def language_of(directory: Path) -> str:
-    """Returns the language code on a model's card; an empty string if there is no card or it names no language."""
+    """Returns the language code from a model's card; an empty string if there is no card or it has no language."""
     card = directory / CARD
     found = LANGUAGE.search(card.read_text(encoding="utf-8")) if card.is_file() else None
     return found[1] if found else ""

@@ -15,17 +15,17 @@ from punc.tokens.store import Store, crc32_of, is_finished
 from punc.tokens.store_set import StoreSet, flat_file
 
 logger = logging.getLogger(__name__)
-AT_ONCE = 1 << 20  # tokens that are decoded together, in whole streams
+AT_ONCE = 1 << 20  # tokens that are decoded together, rounded to whole streams
 
 
 def make_targets(teacher: Path, store: Store, out: Path, sets: Sequence[str], context: int | None = None,
                  device: str = "cpu") -> None:
-    """Write a teacher's posteriors for sets of a store, each to OUT/SET. Finished targets are not made again.
+    """Write a teacher's posteriors for sets of a store, each to OUT/SET. Finished targets are not recomputed.
 
     context  tokens read before each chunk, as in `decode`
-    device   cpu, cuda or cuda:N; a GPU computes in bfloat16, which is exact enough for targets of 8 bits
+    device   cpu, cuda or cuda:N; a GPU computes in bfloat16, which is exact enough for 8-bit targets
 
-    Raises InputError if a set is joined or has no labels, or if the tokens or labels of store and teacher differ.
+    Raises InputError if a set is joined or has no labels, or if the store and the teacher differ in tokens or labels.
     """
     model = load_model(teacher, device, threads=None)
     if model.labels != store.labels or model.tokenizer.vocabulary.tokens != store.vocabulary.tokens:

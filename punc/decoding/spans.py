@@ -1,7 +1,7 @@
-"""Cuts long streams into spans, which are decoded one after another. The labels do not depend on these cuts.
+"""Cuts long streams into spans, so that memory need not hold a whole stream. The labels do not depend on these cuts.
 
-A short stream is one span. A long stream is cut between utterances. To decode a span, the model also reads whole chunks
-before and after it. The tokens it reads begin and end where `decode` would cut the whole stream into chunks.
+A short stream is one span. A long stream is cut between utterances. To decode a span, the model also reads tokens
+before and after it. It starts and stops reading where `decode` would cut the whole stream into chunks.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ from punc.tokens.vocabulary import END
 
 T = TypeVar("T")
 
-GROUP = 1 << 17  # tokens decoded at a time; with the default sizes, a multiple of a full batch
+GROUP = 1 << 17  # tokens decoded at a time; with the default sizes, these fill whole batches
 
 
 class Span(NamedTuple):
@@ -26,7 +26,7 @@ class Span(NamedTuple):
     utterances: list[Utterance]
     ids: np.ndarray
     pauses: np.ndarray | None  # (N,), as in an `Utterance`; None if the data has no pauses
-    slots: np.ndarray  # int64 (S,): for each of the S words of the utterances, the index of its last token
+    slots: np.ndarray  # int64 (S,): the index of the last token of each of the S words of the utterances
     begins: bool  # whether the stream begins here; false if the span continues an earlier one
     turns: np.ndarray | None  # (N,), as in an `Utterance`; None if the data has no turns
 
@@ -38,7 +38,7 @@ def spans(utterances: Iterable[Utterance], tokenizer: Tokenizer, chunk_size: int
     waiting: list[Utterance] = []
     lengths: list[int] = []
     slots, ids, pauses, turns = [], [], [], []
-    start = done = total = 0  # token positions in the stream: start of `ids`, end of the last span, end of all tokens
+    start = done = total = 0  # positions in the stream, in tokens: start of `ids`, end of the last span, end of `ids`
     for utterance in utterances:
         encoding = tokenizer.encode_input(utterance.words)
         waiting.append(utterance)
@@ -48,7 +48,7 @@ def spans(utterances: Iterable[Utterance], tokenizer: Tokenizer, chunk_size: int
         pauses.append(at_slots(utterance.pauses, encoding.slots, len(encoding.ids), np.nan))
         turns.append(at_slots(utterance.turns, encoding.slots, len(encoding.ids), False))
         total += len(encoding.ids)
-        while chunk_size and total > start + size:  # more than a span is waiting, so this span does not end the stream
+        while chunk_size and total > start + size:  # more is waiting, so this span does not end the stream
             ends = done + np.cumsum(lengths)
             needed = -(-ends // chunk_size) * chunk_size + margin
             if needed[0] >= total:
@@ -95,7 +95,7 @@ def grouped(items: Iterable[T], tokens: Callable[[T], int], chunk_size: int) -> 
     for item in items:
         length = tokens(item)
         more = -(-length // chunk_size) if chunk_size else 0
-        # A batch of a few chunks takes nearly as long as a full one, so a group ends early if it fills its batches.
+        # A batch of a few chunks takes nearly as long as a full one, so a group ends early if it fills whole batches.
         enough = chunk_size and size > GROUP // 2 and (chunks + more) * chunk_size > GROUP
         if group and (enough or size + length > GROUP):
             yield group

@@ -1,6 +1,6 @@
 """Punctuates ASR output (a Kaldi data directory, usually with a CTM) and writes transcripts and subtitles.
 
-OUT-DIR gets
+The files in OUT-DIR are
 
     text                      one line per utterance, or per recording if the ids of the CTM are recordings
     ctm                       the words of the CTM with their marks; other columns and lines are unchanged
@@ -40,18 +40,18 @@ logger = logging.getLogger(__name__)
 
 DECODING = DecodingOptions()
 KINDS = ("txt", "srt", "vtt")
-WRITTEN = ".written"  # a file in OUT-DIR that lists the files that were made there
+WRITTEN = ".written"  # a file in OUT-DIR that lists the files that punc wrote there
 
 
 def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions = DECODING, *, ctm: str = "",
                marks: str = AUTO, share: Share = ALL) -> None:
-    """Punctuate ASR output with the model in `directory`. `out` is replaced as a whole, or left as it was.
+    """Punctuate ASR output with the model in `directory`. `out` is replaced completely or left unchanged.
 
     ctm        take the words and their times from this CTM; default: the words of DATA-DIR/text
     marks      what happens to existing marks: replace, keep, or auto (keep them where a text has many)
     share      punctuate this share of the recordings
 
-    Raises InputError if there is no model, for broken input, and for options that do not fit the input or each other.
+    Raises InputError if there is no model, the input is broken, or options do not fit the input or each other.
     """
     marker = Marker(directory, decoding, marks, probabilities=False)
     counts = Counter[str]()
@@ -97,7 +97,7 @@ def _write_group(tmp: Path, group: Group, words: Words, marked: MarkedTranscript
 
 
 def written_before(out: Path) -> list[str]:
-    """Returns the names of the files that an earlier run wrote to a directory and that may be removed."""
+    """Returns the names of the files that an earlier run wrote to a directory. A new run may remove them."""
     path = out / WRITTEN
     return [*path.read_text(encoding="utf-8").splitlines(), WRITTEN] if path.is_file() else []
 
@@ -108,8 +108,8 @@ def note_written(tmp: Path) -> None:
 
 
 def join_transcripts(parts: Sequence[Path], out: Path) -> None:
-    """Join the transcripts of several jobs into `out`, where they replace older ones. Raises InputError if a part has
-    no text."""
+    """Join the transcripts of several jobs and replace older transcripts in `out`. Raises InputError if a part has no
+    `text`."""
     for part in parts:
         if not (part / "text").is_file():
             raise InputError("no such file", "run its job again", part / "text")

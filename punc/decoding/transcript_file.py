@@ -26,10 +26,10 @@ from punc.transcripts.transcript import Transcript, Words, words_of, write
 logger = logging.getLogger(__name__)
 
 MARKS = (AUTO, KEEP, REPLACE)
-ENDINGS = {".srt": "srt", ".vtt": "vtt", ".ctm": "ctm", ".json": "json", ".txt": "text"}  # formats by the ending of OUT
-# The value of --to for a transcript's format. Any other format is JSON, unless its file has one of the endings below.
+ENDINGS = {".srt": "srt", ".vtt": "vtt", ".ctm": "ctm", ".json": "json", ".txt": "text"}  # by the extension of OUT
+# The value of --to that keeps a transcript's format. Other formats are JSON, unless IN has one of the extensions below.
 SAME = {"SRT": "srt", "WebVTT": "vtt", "CTM": "ctm", "text": "text"}
-# Endings of formats that are written only if the input has the same format.
+# Extensions of formats that are written only if the input has the same format.
 READ_ONLY = frozenset((".ass", ".ssa", ".lrc", ".sbv", ".tsv", ".csv", ".ttml", ".dfxp", ".xml", ".smi", ".sami",
                        ".sub", ".textgrid", ".stm", ".eaf", ".mlf", ".rttm", ".doc", ".docx", ".odt", ".rtf", ".pdf",
                        ".htm", ".html"))
@@ -43,16 +43,16 @@ def punctuate_files(directory: Path, paths: Sequence[Path], out: StrPath, decodi
     `out` is a directory if there are several files, if such a directory exists, or if it ends with a slash; the output
     files in it have the names of the input files. Otherwise `out` is a file.
 
-    to             srt, vtt, ctm, json, text or paragraphs; default: IN's format if OUT has the same ending as IN, else
-                   the format of OUT's ending
+    to             srt, vtt, ctm, json, text or paragraphs; default: IN's format if OUT has the same extension as IN,
+                   otherwise the format of OUT's extension
     marks          what happens to existing marks: replace, keep, or auto (keep them where a text has many)
-    format         text: read IN as plain text; default: find the format by the content
+    format         text: read IN as plain text; default: detect the format from the content
     tier           the tier of a TextGrid that has the words
-    probabilities  JSON gets the probability of each word's label
+    probabilities  write the probability of each word's label to JSON
     nj             processes that decode
 
-    Raises InputError if there is no model, for broken input, and for options that do not fit the input. If there are
-    several files, all are tried before the error is raised. Each output is replaced as a whole, or left as it was.
+    Raises InputError if there is no model, the input is broken, or options do not fit the input. If there are several
+    files, all are tried before the error is raised. Each output is replaced completely or left unchanged.
     """
     for name, value, values in (("to", to, ("", *WRITERS)), ("marks", marks, MARKS)):
         if value not in values:

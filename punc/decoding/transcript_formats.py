@@ -1,4 +1,5 @@
-"""Writes transcripts in other formats (SRT, WebVTT, CTM, JSON, text, paragraphs): which words to show, and when."""
+"""Writes transcripts in other formats (SRT, WebVTT, CTM, JSON, text, paragraphs): which words are shown, and in which
+order."""
 
 import json
 import math
@@ -18,12 +19,12 @@ from punc.text.word_parts import MARK, SILENCE, SYMBOL, is_hidden
 from punc.transcripts.ctm import decimals
 from punc.transcripts.transcript import Words
 
-LONGEST = 1.0  # s; after a longer silence, a word of another stream may come next, even within a sentence
-EMPTY = {"srt": "", "vtt": "WEBVTT\n", "txt": ""}  # files without words
+LONGEST = 1.0  # seconds; after a longer silence, a word of another stream may be shown next, even within a sentence
+EMPTY = {"srt": "", "vtt": "WEBVTT\n", "txt": ""}  # the content of files without words
 
 
 class ShownWords(NamedTuple):
-    """The N words that a format shows: recording after recording, and in time order within each recording."""
+    """The N words that a format shows, sorted by recording, and by time within each recording."""
 
     texts: list[str]
     numbers: np.ndarray  # int64 (N,), each word's index in the transcript
@@ -33,7 +34,7 @@ class ShownWords(NamedTuple):
     pauses: np.ndarray  # float64 (N,) seconds after each word, NaN unknown
     speakers: np.ndarray  # int64 (N,), -1 unknown
     turns: np.ndarray  # bool (N,): whether the next word in the recording has another speaker
-    recordings: np.ndarray  # int64 (R,): where the words of each recording end; no recording is empty
+    recordings: np.ndarray  # int64 (R,): the index after the last word of each recording; no recording is empty
     names: list[str]  # names of the R recordings
 
     @property
@@ -46,14 +47,15 @@ class ShownWords(NamedTuple):
         return capitalized(self.texts, self.marks, self.starts, self.turns)
 
     def timed(self, form: str) -> "ShownWords":
-        """Returns `self`. Raises InputError if times are missing, which the output format `form` needs."""
+        """Returns `self`. Raises InputError if times, which the output format `form` needs, are missing."""
         if np.isnan(self.begins).any() or np.isnan(self.ends).any():
             raise InputError(f"no times for --to {form}", "use --to text or --to paragraphs, or give a file with times")
         return self
 
 
 def shown_words(words: Words, marked: MarkedTranscript, tags: bool = False) -> ShownWords:
-    """Returns the words of a transcript that another format shows. With `tags`, tags such as `<unk>` are shown too."""
+    """Returns the words of a transcript that are shown in another format. With `tags`, these include tags such as
+    `<unk>`."""
     split = marked.words
     drop = [token.kind == SILENCE if tags else is_hidden(token) for token in split.tokens]
     shown = np.flatnonzero(~split.of(drop)) if split.tokens else np.zeros(0, np.int64)
@@ -111,8 +113,8 @@ def _in_time(recording: np.ndarray, streams: np.ndarray, begins: np.ndarray, bre
 
 
 def to_subtitles(form: str, words: Words, marked: MarkedTranscript) -> str:
-    """Returns SRT or WebVTT; in WebVTT, the speakers are voices. Raises InputError if times are missing, or if there is
-    more than one recording."""
+    """Returns SRT or WebVTT. In WebVTT, speakers are written as voice tags. Raises InputError if times are missing, or
+    if there is more than one recording."""
     texts = subtitles(words, marked, form)
     if len(texts) > 1:
         raise InputError(f"{len(texts)} recordings, but --to {form} writes one",
@@ -121,7 +123,8 @@ def to_subtitles(form: str, words: Words, marked: MarkedTranscript) -> str:
 
 
 def subtitles(words: Words, marked: MarkedTranscript, form: str) -> dict[str, str]:
-    """Returns the subtitles of each recording by its name, as `srt` or `vtt`. Raises InputError without times."""
+    """Returns each recording's subtitles in the format `form`, srt or vtt, by its name. Raises InputError without
+    times."""
     shown = shown_words(words, marked).timed(form)
     written = shown.written
     cues = make_cues(written, shown.marks, shown.begins, shown.ends, shown.turns, shown.recordings)
@@ -135,8 +138,8 @@ def subtitles(words: Words, marked: MarkedTranscript, form: str) -> dict[str, st
 
 
 def to_text(words: Words, marked: MarkedTranscript) -> str:
-    """Returns one line for each turn of each stream: `NAME: …` if the speaker is known. If there are several
-    recordings, each line begins with the name of its recording."""
+    """Returns one line for each turn of each stream, `NAME: …` if the speaker is known. If there are several
+    recordings, each line begins with the name of the recording."""
     shown = shown_words(words, marked)
     parts = _parts(shown, shown.turns | ends_of_runs(words.streams[shown.numbers]))
     written = _with_names(words, shown, np.array([begin for _, begin, _ in parts], np.int64))
@@ -145,7 +148,7 @@ def to_text(words: Words, marked: MarkedTranscript) -> str:
 
 
 def _parts(shown: ShownWords, ends: np.ndarray) -> list[tuple[str, int, int]]:
-    """Cuts the words after `ends`, bool (N,), and returns (name of the recording, begin, end) of each part."""
+    """Cuts the words after each true value in `ends`, bool (N,). Returns (name of the recording, begin, end) of each part."""
     ends = ends.copy()
     ends[shown.recordings - 1] = True
     bounds = [0, *(np.flatnonzero(ends) + 1).tolist()]
@@ -154,7 +157,7 @@ def _parts(shown: ShownWords, ends: np.ndarray) -> list[tuple[str, int, int]]:
 
 
 def recording_paragraphs(words: Words, marked: MarkedTranscript) -> dict[str, str]:
-    """Returns each recording's paragraphs, by its name. Each turn of a known speaker begins with `NAME: …`."""
+    """Returns each recording's paragraphs by its name. If the speaker is known, a turn begins with `NAME: …`."""
     shown = shown_words(words, marked)
     written = _with_names(words, shown, np.append(shown.starts, np.flatnonzero(shown.turns) + 1))
     pauses = None if np.isnan(shown.pauses).all() else shown.pauses
@@ -182,7 +185,7 @@ def to_ctm(words: Words, marked: MarkedTranscript) -> str:
         id = name.replace(" ", "_") or "1"
         for at in range(first, last):
             tail = "" if math.isnan(confidences[at]) else f" {decimals(confidences[at])}"
-            parts = shown.texts[at].split(" ")  # a word of JSON such as `10 %` becomes two CTM lines
+            parts = shown.texts[at].split(" ")  # a JSON word with a space, such as `10 %`, becomes two CTM lines
             length = lengths[at] / len(parts)
             for i, part in enumerate(parts):
                 begin = begins[at] + i * length
@@ -191,7 +194,7 @@ def to_ctm(words: Words, marked: MarkedTranscript) -> str:
 
 
 def to_json(words: Words, marked: MarkedTranscript) -> str:
-    """Returns JSON in Whisper's format, with one segment for each sentence or turn. Unknown values are left out."""
+    """Returns JSON in Whisper's format, with one segment for each sentence or turn. Unknown values are omitted."""
     shown = shown_words(words, marked, tags=True)
     own = shown.numbers
     columns = {"start": np.round(shown.begins, 6), "end": np.round(shown.ends, 6),

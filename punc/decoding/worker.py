@@ -1,7 +1,7 @@
-"""The decoder that worker processes run: it receives token arrays and returns label numbers and posteriors.
+"""The decoder that runs in worker processes: it receives token arrays and returns label numbers and posteriors.
 
 Importing torch takes a second, so only processes that decode with an unpacked model import it. Each process has one
-thread, because batches are too small to be split among threads. On a GPU, a single process decodes.
+thread, because batches are too small to be divided among threads. On a GPU, a single process decodes.
 """
 
 from dataclasses import replace
@@ -38,7 +38,7 @@ class Task(NamedTuple):
 
 
 def task_of(spans: list[Span]) -> Task:
-    """Makes a task of spans, in which each span is a separate stream."""
+    """Makes a task from spans. Each span is a separate stream of the task."""
     offsets = bounds_of(len(span.ids) for span in spans)
     slots = np.concatenate([offset + span.slots for offset, span in zip(offsets.tolist(), spans)])
     return Task(np.concatenate([span.ids for span in spans]), joined([span.pauses for span in spans]), offsets, slots,
@@ -48,10 +48,10 @@ def task_of(spans: list[Span]) -> Task:
 class Decoder:
     """Maps a task to label numbers, int8 (S,), and posteriors, float32 (S, L), or None without `posteriors`.
 
-    With `endings`, label numbers are int8 (S, 2): the best label, and the best label that ends a sentence. Worker
-    processes receive the decoder without its model; they load the model for their first task.
+    With `endings`, label numbers are int8 (S, 2): the best label, and the best of the labels that end a sentence.
+    Worker processes receive the decoder without its model; they load the model for their first task.
 
-    Raises InputError for options that do not fit the model, and for a device that is missing.
+    Raises InputError if an option does not fit the model or the device is missing.
     """
 
     def __init__(self, directory: Path, options: DecodingOptions, posteriors: bool = False, endings: bool = False):
@@ -104,8 +104,8 @@ class Decoder:
         return chosen.astype(np.int8), np.exp(log_probs) if self.posteriors and log_probs is not None else None
 
     def _free(self, model: AnyModel, task: Task, bounds: np.ndarray) -> np.ndarray:
-        """Returns which slots are exempt from transitions and the case rule, bool (S,). These are the first slot of a
-        span that continues an earlier span and, with the case rule, words without case."""
+        """Returns which slots are exempt from transitions and the case rule, bool (S,). These are the first slot of
+        each span that continues an earlier span and, with the case rule, the slots of words without case."""
         free = np.zeros(len(task.slots), bool)
         if self.options.case_rule:
             if self._uncased is None:
@@ -117,7 +117,7 @@ class Decoder:
 
 def _device(directory: Path, name: str) -> str:
     """Returns the device to use: `name`, or the CPU if the model is packed or not trained by gradient. Raises
-    InputError if the device is missing, or if a packed model should use a GPU."""
+    InputError if the device is missing, or if a packed model is asked to use a GPU."""
     if is_packed(directory):
         if name not in ("auto", "cpu"):
             raise InputError(f"--device={name} with a packed model", "use --device cpu: ONNX Runtime decodes it")
