@@ -148,7 +148,7 @@ def to_text(words: Words, marked: MarkedTranscript) -> str:
 
 
 def _parts(shown: ShownWords, ends: np.ndarray) -> list[tuple[str, int, int]]:
-    """Cuts the words after each true value in `ends`, bool (N,). Returns (name of the recording, begin, end) of each part."""
+    """Cuts the words after each true item of `ends`, bool (N,). Returns (recording, begin, end) of each part."""
     ends = ends.copy()
     ends[shown.recordings - 1] = True
     bounds = [0, *(np.flatnonzero(ends) + 1).tolist()]

@@ -1,1 +1,1 @@
-"""Reads text in several formats, splits it into words with labels, and writes words with labels as text."""
+"""Reads text in several formats, converts it to words with labels, and writes words with labels as text."""

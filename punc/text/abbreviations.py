@@ -1,15 +1,15 @@
-"""Finds dots that are not marks: dots of abbreviations, initials and ordinals, and of an ellipsis within a sentence.
+"""Finds dots that are not marks: the dots of abbreviations, initials, ordinals, and ellipses within a sentence.
 
-A file, such as `abbreviations.txt` in this directory, gives the kind of each word; `KINDS` lists the kinds. The kind
-and the next word (quotes and brackets before it are ignored) decide whether a sentence ends at the dot:
+A file, such as `abbreviations.txt` in this directory, gives the kind of each abbreviation; `KINDS` lists the kinds. The
+kind and the next word (ignoring quotes and brackets before it) decide whether a sentence ends at the dot:
 
-- `never`: the sentence never ends. `starter`: it ends before a word of the kind `begins` that has a capital. `capital`:
-  it ends before any word with a capital. `number`: it ends unless a number follows.
+- `never`: a sentence never ends here. `starter`: it ends before a capitalised word of the kind `begins`. `capital`: it
+  ends before any capitalised word. `number`: it ends unless a number follows.
 - Single letters, and letters with dots inside, have the kind `starter` unless the file says otherwise.
 - A number in digits: the sentence ends unless a small letter or a word of the kind `ordinal` follows (24. veebruar).
 - An ellipsis, with or without spaces (`. . .`): the sentence ends unless a small letter follows.
-- If a mark follows (`Inc., the`), the dot is not a mark. At the end of a line that is an utterance, `starter` counts
-  as `capital`. At the end of a stream, the sentence ends, except after `never`.
+- If a mark follows (`Inc., the`), the dot is not a mark. If lines are utterances, `starter` counts as `capital` at the
+  end of a line. At the end of a stream, the sentence ends, except after `never`.
 """
 
 import re
@@ -26,13 +26,12 @@ from punc.text.prose import READ_ALOUD
 
 NEVER, STARTER, CAPITAL, NUMBER, WORD, BEGINS, ORDINAL = KINDS = (
     "never", "starter", "capital", "number", "word", "begins", "ordinal")
-DIGITS, ELLIPSIS = "digits", "ellipsis"  # kinds that follow from the token's form
-OF_WORDS = frozenset((BEGINS, ORDINAL))  # kinds of words that have no dot
+DIGITS, ELLIPSIS = "digits", "ellipsis"  # kinds that are recognised by the form of the token
+OF_WORDS = frozenset((BEGINS, ORDINAL))  # kinds of words without a dot
 NO_MARK = "dots that are not marks"
 MARK = "dots of abbreviations, numbers and ellipses that are marks"
 LETTERS = re.compile(r"[^\W\d_]{1,3}(?:\.[^\W\d_]{1,3})+|[^\W\d_]")  # U.S, e.g, Ph.D, E
-# A prefix, the core, dots, and a suffix. Each part can begin and end in one place only, so that the time to match is
-# linear, not quadratic, in the length of a token.
+# A prefix, the core, dots, and a suffix. Each part can begin and end in only one place, so matching takes linear time.
 DOTTED = re.compile(r"(\W*)(\w(?:.*\w)?)([.…]+)(?![.…])(\W*)", re.DOTALL)
 ALONE = re.compile(r"\.{2,}|…+")
 WITH_BLANKS = re.compile(r"\.(?: \.){2,}")
@@ -45,7 +44,7 @@ REACH = 3  # how many tokens after a dot are read: quotes and brackets, then the
 
 
 class Dot(NamedTuple):
-    """A dot that is perhaps not a mark: its kind, its name in messages, and its token without the dot."""
+    """A dot that may not be a mark: its kind, its name in messages, and its token without the dot."""
 
     kind: str
     name: str
@@ -53,7 +52,7 @@ class Dot(NamedTuple):
 
 
 class Abbreviations:
-    """The words of a file, by kind. Raises InputError for an abbreviation with two kinds."""
+    """The words in a file of abbreviations, by kind. Raises InputError for an abbreviation with two kinds."""
 
     def __init__(self, words: Mapping[str, Iterable[str]], path: StrPath | None = None):
         self.kinds: dict[str, str] = {}
@@ -67,7 +66,8 @@ class Abbreviations:
 
     @classmethod
     def read(cls, path: StrPath) -> "Abbreviations":
-        """Read a file. Raises InputError for a line that is not a kind and words, and for a word with two kinds."""
+        """Read a file. Raises InputError for a line that is not a kind and its words, and for an abbreviation with two
+        kinds."""
         words: dict[str, list[str]] = {}
         for number, line in read_lines(path):
             kind, *given = line.split()
@@ -83,7 +83,7 @@ class Abbreviations:
         return cls(words, path)
 
     def dot(self, token: str) -> Dot | None:
-        """Returns the dot of a token if it is perhaps not a mark; otherwise None."""
+        """Returns the dot of a token if it may not be a mark; otherwise None."""
         if "." not in token and "…" not in token:
             return None
         inner = INNER_ELLIPSIS.sub(lambda found: NOT_A_MARK if found[1].islower() else found[0], token)
@@ -100,15 +100,15 @@ class Abbreviations:
             return Dot(ELLIPSIS, "...", bare)
         if core.isdigit():
             return Dot(DIGITS, "numbers", bare)
-        unit = not set(lead).isdisjoint(READ_ALOUD)  # 30 °C.
+        unit = not set(lead).isdisjoint(READ_ALOUD)  # as in 30 °C.
         kind = self.kinds.get(word) or (STARTER if LETTERS.fullmatch(core) and not unit else WORD)
         if kind == WORD:
             return None
         return Dot(NEVER if kind != NUMBER and not MARKS.isdisjoint(rest) else kind, word, bare)
 
     def ends(self, dot: Dot, following: Iterable[str], line_end: bool = False) -> bool | None:
-        """Returns whether a sentence ends at a dot, given up to REACH next tokens and whether a line ends after them.
-        Returns None if these tokens do not decide it."""
+        """Returns whether a sentence ends at a dot, given the next tokens, at most REACH, and whether the dot ends a
+        line. Returns None if these tokens do not decide it."""
         if dot.kind == NEVER:
             return False
         kind = CAPITAL if line_end and dot.kind == STARTER else dot.kind

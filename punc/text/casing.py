@@ -1,11 +1,11 @@
 """Words with capitals after the first letter: NATO, McDonald, iPhone.
 
-A label only says whether a word's first letter is a capital. A table gives the other capitals: for each word that has
-some, its most frequent form in a cased text (utils/learn_casing.py). Each line of the file has a word as it would be
-written from its label alone, and its most frequent form:
+A label only states whether a word's first letter is a capital. A table adds the other capitals. It has the most
+frequent form, in a cased text, of each word with other capitals (utils/learn_casing.py). Each line has the word as it
+would be written from its label alone, then its most frequent form:
 
     Nato NATO
-    Us US          only with a first capital: `us` has no line
+    Us US          only if the label has a capital: `us` has no line
     iphone iPhone
 """
 
@@ -23,7 +23,7 @@ def first(word: str, capital: bool) -> str:
 
 
 def read_casing(path: StrPath) -> dict[str, str]:
-    """Read a table. Raises InputError for a line that is not a word and another form of it that differs in case."""
+    """Read a table. Raises InputError for a line that is not a word and a form of this word that differs in case."""
     table = {}
     for number, line in read_lines(path):
         plain, _, form = line.partition(" ")
@@ -34,16 +34,17 @@ def read_casing(path: StrPath) -> dict[str, str]:
 
 
 class Casing:
-    """Writes words with their labels and with the capitals of a table: word as its label writes it → usual form.
+    """Writes words with the capitals and marks of their labels, and with the forms in a table (word as its label writes
+    it → most frequent form).
 
-    sentences  also write a capital at the start of a stream and after the end of a sentence, whatever the label
+    sentences  also write a capital at the start of a stream and after the end of a sentence, even if the label has none
     """
 
     def __init__(self, labels: LabelSet, table: Mapping[str, str], sentences: bool = False):
         self.table, self.sentences, self._label_set = table, sentences, labels
         self._labels = {label.name: label for label in labels}
         self._ends = labels.sentence_ends
-        # The input forms of all words that the table may change. Other words need no Python step.
+        # The input forms of all words that the table may change. Other words are written without a loop.
         self._words = {form for plain in table for form in (plain, plain[:1].lower() + plain[1:])}
         self.begins = True  # whether the next word begins a sentence
 
@@ -53,10 +54,11 @@ class Casing:
         return cls(labels, read_casing(path) if os.path.isfile(path) else {}, sentences)
 
     def write_word(self, word: str, label: Label) -> str:
-        """Returns a word with its label and its capitals, without regard to its place in the sentence."""
+        """Returns the text of a word with its label and the forms of the table, wherever the word is in the
+        sentence."""
         if word not in self._words:
             return label.write(word)
-        form = self.table.get(first(word, label.capital), self.table.get(word))  # iPhone even if a capital is due
+        form = self.table.get(first(word, label.capital), self.table.get(word))  # iPhone also with a capital label
         return label.write(word) if form is None else label.opening + form + label.mark
 
     def write(self, words: Sequence[str], names: Sequence[str], starts: Iterable[int] = ()) -> list[str]:
@@ -68,6 +70,6 @@ class Casing:
         if self.sentences and texts:
             begins = [i for i, name in enumerate(names, 1) if name in self._ends]
             for i in {*begins, *starts, *([0] if self.begins else ())} - {len(texts)}:
-                texts[i] = with_capital(texts[i]) if texts[i] == texts[i].lower() else texts[i]  # iPhone stays
+                texts[i] = with_capital(texts[i]) if texts[i] == texts[i].lower() else texts[i]  # keeps iPhone
             self.begins = names[-1] in self._ends
         return texts

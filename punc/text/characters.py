@@ -2,16 +2,18 @@
 
 `CharacterReader.split` reads a text as follows:
 
-- A run of Latin letters is one token; an apostrophe, hyphen or point may stand between two letters: don't, T-shirt,
-  example.com. A run of digits is one token; a point or comma may stand between two digits: 3.5, １０，０００. An
-  address (https://…) is one token.
+- A run of Latin letters is one token, which may have an apostrophe, hyphen or point between two letters: don't,
+  T-shirt, example.com. A run of digits is one token, which may have a point or comma between two digits: 3.5, １０，０００. A
+  URL (https://…) is one token.
 - Any other character is a token, together with the characters that modify it: combining marks, variation selectors,
-  half-width voicing marks, an emoji's skin tone, emoji after a zero-width joiner. Two regional indicators form a flag.
-- Marks are the characters that the label set reads as marks. They belong to the preceding token; the strongest wins.
-- Spaces of any kind and control characters separate tokens. No model sees them, but they are kept in the output.
+  half-width voicing marks, an emoji's skin tone, emoji after a zero-width joiner. Two regional indicators (a flag) are
+  one token.
+- Marks are the characters that the label set reads as marks. They belong to the preceding token; of several, the
+  strongest wins.
+- Spaces of any kind and control characters separate tokens. Models do not read them, but they are kept in the output.
 
-In a transcript, a word is a token together with the brackets and marks around it (`split`, `with_words`), which are
-then read as in other languages.
+In a transcript, a word is a token with the brackets and marks around it (`split`, `with_words`). These are then read as
+in other languages.
 """
 
 import re
@@ -31,14 +33,16 @@ LATIN = re.compile(r"[A-Za-zªºÀ-ÖØ-öø-ʯḀ-ỿＡ-Ｚａ-ｚ]")
 VOICED = "ﾞﾟ"  # voicing marks of half-width kana, which Unicode counts as letters
 JOINER = "\u200d"
 # A text's shape: l Latin letter, d digit, x modifier of the previous character, j joiner, f regional indicator, m mark,
-# P point or C comma that is a mark, . point or , comma that is not, ' allowed inside a word, b blank, o other.
+# P and C point and comma that are marks, . and , point and comma that are not, ' allowed inside a word, b blank, o
+# other.
 TOKEN = re.compile(r"(?P<token>(?:lx*(?:[.P']?lx*)*|dx*(?:[.,PC]?dx*)*|ff?|[o.,'])(?:x|j[of]?)*)|(?P<mark>[mPC])")
 CLASSES = ("<alpha>", "<num>")  # Latin words, and numbers
-NO_BLANK = re.compile("(?<![!-~]) | (?![!-~])")  # a space that does not stand between two ASCII characters
+NO_BLANK = re.compile("(?<![!-~]) | (?![!-~])")  # a space, except between two ASCII characters
 
 
 class Split(NamedTuple):
-    """The tokens of a text, the label after each, and the text between them; `lead`: marks before the first token."""
+    """The tokens of a text, the label of each token's slot, and the text between tokens. `lead`: marks before the first
+    token."""
 
     tokens: list[str]
     labels: list[str]
@@ -122,7 +126,7 @@ _SHAPE = TextShape()
 
 
 def tokens(text: str) -> list[str]:
-    """Returns the tokens of a text; here, marks are tokens, too."""
+    """Returns the tokens of a text, with marks as separate tokens."""
     return [text[match.start():match.end()] for match in TOKEN.finditer(text.translate(_SHAPE))]
 
 
@@ -144,7 +148,7 @@ NO_BLANKS = Script(split, with_words, partial(NO_BLANK.sub, ""))
 
 def _spans(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
-    opened = False  # whether an opening bracket came last; it belongs to the next token
+    opened = False  # whether the last character was an opening bracket, which belongs to the next token
     for match in TOKEN.finditer(text.translate(_SHAPE)):
         (start, end), char = match.span(), text[match.start()]
         kind = unicodedata.category(char)
@@ -157,7 +161,7 @@ def _spans(text: str) -> list[tuple[int, int]]:
 
 
 def class_of(token: str) -> str:
-    """Returns the class of a token, which can replace the token in a vocabulary; empty if the token has none.
+    """Returns the class that can replace a token in a vocabulary; an empty string if the token has none.
 
     Chen et al., "Investigating context influence in character Level LSTM methods for Japanese Auto Punctuation", 3.1.
     """

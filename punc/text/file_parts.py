@@ -1,7 +1,7 @@
-"""Reads files in parts, as text, and counts what was found in them.
+"""Reads text files in parts, and counts what was found in them.
 
-The key of a count is `WHAT` or `WHAT<TAB>EXAMPLE`, so that counts of several processes can be added. The number of
-examples may grow with the text; if there are more than MOST, the rarest are counted together.
+The key of a count is `WHAT` or `WHAT<TAB>EXAMPLE`, so that counts of several processes can be added. If there are more
+than MOST examples, the rarest are counted together, so that memory does not grow with the text.
 """
 
 import os
@@ -18,7 +18,8 @@ CUT_CHARACTER = re.compile("[\udcc2-\udcf4][\udc80-\udcbf]+[?]|[\udc80-\udcff]")
 
 
 class FilePart(NamedTuple):
-    """A part of an input file, from byte `offset` on. `line_start`: it begins a line; `first`: it begins the file."""
+    """A part of an input file, from byte `offset` on. `line_start`: the part begins a line; `first`: it begins the
+    file."""
 
     path: str
     offset: int
@@ -28,8 +29,8 @@ class FilePart(NamedTuple):
 
 
 def file_parts(paths: Iterable[StrPath], delimiter: bytes, size: int = PART) -> Iterator[FilePart]:
-    """Yields the files in parts of about `size` bytes that end with `delimiter` or, if need be, with a line end or a
-    space. Raises InputError for an empty file."""
+    """Yields the files in parts of about `size` bytes. A part ends with `delimiter` or, if there is none, with a line
+    end or a space. Raises InputError for an empty file."""
     for path in paths:
         with open_input(path) as file:
             rest, offset, line_start, first = b"", 0, True, True
@@ -49,7 +50,7 @@ def file_parts(paths: Iterable[StrPath], delimiter: bytes, size: int = PART) -> 
 
 
 def last_end(data: bytes, delimiter: bytes) -> int:
-    """Returns where the last `delimiter`, in capitals or small letters, ends in `data`; 0 if there is none."""
+    """Returns the end of the last `delimiter` in `data`, ignoring case; 0 if there is none."""
     if delimiter == b"\n":
         return data.rfind(b"\n") + 1 or data.rfind(b" ") + 1
     at = data.lower().rfind(delimiter)
@@ -66,7 +67,8 @@ def count_lines(file: IO[bytes], end: int) -> int:
 
 
 def decode(data: bytes, repairs: Counter[str]) -> str:
-    """Decodes a text, with line ends as LF. Removes bytes that are not UTF-8. Raises InputError for a NUL byte."""
+    """Decodes a text. Converts line ends to LF, and removes bytes that are not UTF-8. Raises InputError for a NUL
+    byte."""
     if (at := data.find(b"\0")) >= 0:
         raise InputError("a NUL byte", "convert the text to UTF-8: iconv -f UTF-16 -t UTF-8",
                          line=data.count(b"\n", 0, at) + 1)
@@ -105,7 +107,7 @@ def bound(counts: Counter[str]) -> None:
 
 
 def found(counts: Counter[str]) -> Iterator[tuple[str, int, str]]:
-    """Yields what was found, in order: its name, its count, and its most frequent examples as a line of text."""
+    """Yields, sorted by name, what was found: its name, its count, and a line with its most frequent examples."""
     examples: dict[str, list[tuple[int, str]]] = {}
     for key, times in counts.items():
         what, tab, example = key.partition("\t")

@@ -1,7 +1,7 @@
 """Formats that `punc prepare` reads. Each format is a module in `punc/text/formats/` and has the module's name.
 
-The first line of the file's docstring is its help. The file defines a class `Format`, derived from `Format` or from
-`TextFormat` here.
+The first line of the module's docstring is the format's help. The module defines a class `Format`, a subclass of
+`Format` or `TextFormat` here.
 """
 
 import importlib
@@ -53,9 +53,9 @@ class PrepareOptions:
 
 
 class Format(ABC):
-    """A format, with the options for reading it."""
+    """A format, with the options to read it."""
 
-    takes: ClassVar[tuple[str, ...]]  # names of the options that apply to it
+    takes: ClassVar[tuple[str, ...]]  # names of the options that apply to the format
     lines_as_utterances: ClassVar[bool] = False  # whether a line can be an utterance (`utt_words` = 0)
 
     def __init__(self, options: PrepareOptions):
@@ -63,8 +63,8 @@ class Format(ABC):
 
     @abstractmethod
     def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
-        """Write the data directory `output`; if an error occurs, leave it unchanged. Returns the numbers of streams,
-        utterances, words and repairs."""
+        """Write the data directory `output`, or leave it unchanged if there is an error. Returns the numbers of
+        streams, utterances, words and repairs."""
 
 
 def format_names() -> list[str]:
@@ -86,14 +86,14 @@ STREAM_OPTIONS = ("labels", "document_prefix", "skip_prefix", "utt_words", "keep
 
 
 class TextFormat(Format):
-    """A format of punctuated text, in which each file begins a stream. The method `passages` of a subclass reads text.
+    """A format of punctuated text. Each file begins a stream. The method `passages` of a subclass reads the text.
 
-    Several processes read parts of the text. Bytes that are not UTF-8 are removed, carriage returns become line ends,
-    and a mark before a stream's first word is dropped. Each of these repairs is counted.
+    Several processes read parts of the text. These repairs are counted: bytes that are not UTF-8 are removed, carriage
+    returns become line ends, and a mark before a stream's first word is dropped.
     """
 
     takes: ClassVar[tuple[str, ...]] = STREAM_OPTIONS
-    delimiter: ClassVar[bytes] = b"\n"  # what a part of a file ends with
+    delimiter: ClassVar[bytes] = b"\n"  # ends each part of a file
     has_utterances: ClassVar[bool] = False  # whether the text itself shows where every utterance ends
 
     def __init__(self, options: PrepareOptions):
@@ -103,18 +103,19 @@ class TextFormat(Format):
 
     @abstractmethod
     def passages(self, text: str, line_start: bool, repairs: Counter[str]) -> Iterator[Passage]:
-        """Yields the passages of a part of a file; counts repairs. Raises Unreadable for text beyond repair."""
+        """Yields the passages in a part of a file, and counts repairs. Raises Unreadable for text that cannot be
+        repaired."""
 
     def has_pauses(self, inputs: Sequence[StrPath]) -> bool:
         return False
 
     def position(self, text: str, fault: str) -> int:
-        """Returns where a faulty text stands in `text`; negative if it is not found."""
+        """Returns the index of a faulty text in `text`; negative if it is not found."""
         return text.find(fault)
 
     def streams(self, text: str, line_start: bool) -> Iterator[tuple[str | None, str]]:
-        """Yields the streams of a text: a name (None for the part of a stream that began earlier) and a text, without
-        the lines to leave out."""
+        """Yields the name and the text of each stream, without lines that are to be left out. The name is None if the
+        stream began in an earlier part."""
         document_prefix = self.options.document_prefix
         skip_prefix = self.options.skip_prefix
         if line_start and (document_prefix or skip_prefix):
@@ -130,8 +131,8 @@ class TextFormat(Format):
             yield name.strip(), part
 
     def read(self, data: bytes, line_start: bool = True) -> tuple[list[Passage], Counter[str]]:
-        """Returns the passages of a part of a file, and counts of repairs. Raises InputError for text beyond repair,
-        with a line number that counts from the start of the part."""
+        """Returns the passages in a part of a file, and counts of repairs. Raises InputError for text that cannot be
+        repaired, with a line number that counts from the start of the part."""
         repairs: Counter[str] = Counter()
         text = decode(data, repairs)
         try:
@@ -156,7 +157,7 @@ class TextFormat(Format):
         return passages, repairs
 
     def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
-        """Like `Format.prepare`. Streams are sorted like the files or, with `keep_names`, by file name."""
+        """Like `Format.prepare`. Streams are in the order of the files or, with `keep_names`, sorted by name."""
         counts = Counter[str]()
         repairs = Counter[str]()
         options = self.options

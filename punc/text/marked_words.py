@@ -1,4 +1,4 @@
-"""Takes the words of a transcript apart, and writes them with their labels."""
+"""Splits the words of a transcript into core, marks and quotes, and writes them with their labels."""
 
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -18,9 +18,9 @@ LONG = 60  # in a text with marks, marks are missing if this many words in a row
 
 
 class SplitWords(NamedTuple):
-    """W words taken apart: one token for each distinct word, and the index of each word's token, `codes` int64 (W,).
+    """W split words: one token for each distinct word, and the index of each word's token, `codes` int64 (W,).
 
-    counts, streams   int64 (W,): for each word, how many words a model reads for it, and its stream
+    counts, streams   int64 (W,): how many words a model reads for each word, and the word's stream
     """
 
     tokens: list[Token]
@@ -45,7 +45,8 @@ class SplitWords(NamedTuple):
 
     @property
     def ends(self) -> np.ndarray:
-        """Whether a word is the last one that a model reads in its turn or stream, bool (W,): a sentence ends there."""
+        """Whether each word is the last one in its turn or stream that a model reads, bool (W,). A sentence ends
+        there."""
         read = np.flatnonzero(self.counts)
         turns = np.cumsum(self.turns)[read]
         ends = np.zeros(len(self.codes), bool)
@@ -55,11 +56,11 @@ class SplitWords(NamedTuple):
 
 def take_apart(texts: Sequence[str], reader: TokenReader, streams: np.ndarray, turns: np.ndarray,
                segments: np.ndarray) -> SplitWords:
-    """Takes W words apart. `SplitWords` and `tagged` explain the other arguments."""
+    """Splits W words. For the other arguments, see `SplitWords` and `tagged`."""
     codes: dict[str, int] = {}
     numbers = np.fromiter((codes.setdefault(text, len(codes)) for text in texts), np.int64, len(texts))
     tokens = [reader.token(text) for text in codes]
-    for i in np.flatnonzero(tagged(texts, segments)).tolist():  # there are few
+    for i in np.flatnonzero(tagged(texts, segments)).tolist():  # rarely any
         tokens.append(Token(TAG, "", texts[i], "", "", "", (), False))
         numbers[i] = len(tokens) - 1
     counts = np.array([len(token.words) for token in tokens], np.int64)[numbers] if tokens else numbers
@@ -69,7 +70,8 @@ def take_apart(texts: Sequence[str], reader: TokenReader, streams: np.ndarray, t
 def keeps(words: SplitWords, marks: str) -> np.ndarray:
     """Returns whether the marks of each word stay, bool (W,).
 
-    KEEP: all stay; REPLACE: none stays; AUTO: they stay in streams with at least a third of the usual number of marks.
+    KEEP: all marks stay. REPLACE: none stay. AUTO: marks stay in streams with at least a third of the usual rate of
+    marks.
     """
     if marks != AUTO:
         return np.full(len(words.codes), marks == KEEP)
@@ -80,7 +82,8 @@ def keeps(words: SplitWords, marks: str) -> np.ndarray:
 
 
 def unmarked(words: SplitWords) -> np.ndarray:
-    """Marks the words near which marks are missing in a marked text, bool (W,): their turn, or a long run, has none."""
+    """Returns which words are in a turn or a long run of words without any marks, bool (W,). In a text with marks, they
+    are probably missing there."""
     read = np.flatnonzero(words.counts)
     marked, last = words.marked[read], words.ends[read]
     turn = np.cumsum(previous_of(last, False))
@@ -92,7 +95,7 @@ def unmarked(words: SplitWords) -> np.ndarray:
 
 
 class MarkedWords:
-    """Writes words with their labels. `keeps` explains `marks`. `sentences`: sentences begin with a capital."""
+    """Writes words with their labels. For `marks`, see `keeps`. With `sentences`, sentences begin with a capital."""
 
     def __init__(self, label_set: LabelSet, casing: Casing, marks: str = REPLACE, sentences: bool = False):
         self.label_set, self._casing, self._marks, self._sentences = label_set, casing, marks, sentences
@@ -100,12 +103,13 @@ class MarkedWords:
         self._ends = [i for i, label in enumerate(label_set) if label.name in label_set.sentence_ends]
 
     def write(self, words: SplitWords, labels: np.ndarray) -> tuple[list[str], np.ndarray]:
-        """Returns the text of each word, and its label, int64 (W,), which may differ if marks stay or move."""
+        """Returns the text of each word, and its label, int64 (W,), which differs from the given label if marks stay or
+        move."""
         labels = labels.copy()
         kinds = words.of([token.kind for token in words.tokens])
         had = words.of([t.marks != "" for t in words.tokens])
         self._move(words, labels, kinds == TAG, had)
-        alone = np.zeros(len(labels), bool)  # whether a mark that stands alone follows
+        alone = np.zeros(len(labels), bool)  # whether a separate mark follows
         following = np.flatnonzero((kinds == MARK) & ~starts_of_runs(words.streams))
         alone[following - 1] = True
         kept = keeps(words, self._marks)
@@ -114,7 +118,7 @@ class MarkedWords:
             stays = kept & (_has_capitals(words) if self._marks == KEEP else ~unmarked(words))
             self._keep(words, labels, kept, stays)
         starts, inside = self._sentence_starts(words, labels, kinds, following)
-        # Where case stays, a word begins a sentence only after an added sentence end.
+        # A word whose case stays begins a sentence only after an added sentence end.
         added = previous_of(np.isin(labels, self._ends) & ~words.marked, False)
         starts = np.where(stays, added & ~starts_of_runs(words.streams), starts) & self._sentences
         cased = stays | self._kept_case(words, kinds, inside) if self.label_set.cased else np.ones(len(labels), bool)
@@ -122,8 +126,8 @@ class MarkedWords:
 
     def _sentence_starts(self, words: SplitWords, labels: np.ndarray, kinds: np.ndarray,
                          following: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Returns which words begin a sentence according to the labels, and which do not according to the existing
-        marks, bool (W,) each."""
+        """Returns two flags for each word, bool (W,) each: it begins a sentence according to the labels, and it does
+        not begin a sentence according to the existing marks."""
         read = np.flatnonzero((words.counts > 0) & (kinds != TAG))
         begins, before = starts_of_runs(words.streams[read]), following - 1
         ends = words.of([token.ends for token in words.tokens])
@@ -136,9 +140,9 @@ class MarkedWords:
         return capital[0] | words.turns, ~capital[1]
 
     def _move(self, words: SplitWords, labels: np.ndarray, tags: np.ndarray, had: np.ndarray) -> None:
-        """Move the mark of a tag that stands for a word to the previous word, which keeps the stronger mark."""
+        """Move the marks of tags that stand for a word to the previous word, which keeps the stronger mark."""
         read = np.flatnonzero(words.counts)
-        for i in np.flatnonzero(tags[read])[::-1].tolist():  # from the last, because a mark can pass several tags
+        for i in np.flatnonzero(tags[read])[::-1].tolist():  # backwards, because a mark can pass several tags
             at, before = int(read[i]), int(read[i - 1]) if i else -1
             label = self.label_set[int(labels[at])]
             if not label.mark:
@@ -154,7 +158,8 @@ class MarkedWords:
         return self.label_set.index(self.label_set.reading(marks, label.capital, label.opening))
 
     def _keep(self, words: SplitWords, labels: np.ndarray, kept: np.ndarray, stays: np.ndarray) -> None:
-        """Give `kept` words the labels of their marks: the empty label if they have no mark and none is missing."""
+        """Give the words in `kept` the labels of their existing marks. A word without a mark gets the empty label,
+        unless a mark is missing."""
         marked = words.of([token.marks != "" and token.kind != TAG for token in words.tokens])
         has = words.marked
         added = ~has & (~stays | words.ends | (self._marks == KEEP))
@@ -167,11 +172,12 @@ class MarkedWords:
             labels[i] = self.label_set.index(self.label_set.reading(marks, *lead))
 
     def _kept_case(self, words: SplitWords, kinds: np.ndarray, inside: np.ndarray) -> np.ndarray:
-        """Marks the words that keep their case, bool (W,): those with capitals that do not just begin a sentence."""
+        """Returns which words keep their case, bool (W,): those with capitals other than at the beginning of a
+        sentence."""
         kept = (kinds == NUMBER) | (kinds == URL)
         lower = words.of([token.has_lower for token in words.tokens])
         if not (lower & (kinds == WORD)).any():
-            return kept  # everything is in capitals
+            return kept  # the text is all in capitals
         inner = words.of([token.inner_capital for token in words.tokens])
         upper = words.of([token.first_capital for token in words.tokens])
         return kept | inner | (upper & inside)

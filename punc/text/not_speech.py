@@ -1,7 +1,8 @@
-"""Finds text that is not speech: notes in brackets, names of speakers, times, headings, addresses, markup.
+"""Finds text that is not speech: notes in brackets, names of speakers, times, headings, URLs, markup.
 
-Each kind is counted, with its most frequent forms, so that people can decide what to remove. The option `clean` names
-the kinds to remove; their words are counted. If `clean` names `entities`, HTML entities such as `&amp;` are decoded.
+Each kind is counted, with its most frequent forms, so that people can decide what to remove. The option `clean` lists
+the kinds to remove; the removed words are counted. With `entities` in the list, HTML entities such as `&amp;` are
+decoded.
 """
 
 import html
@@ -30,7 +31,7 @@ MOST_NESTED = 20  # nested brackets are removed up to this depth
 class Kind(NamedTuple):
     """A kind of text that is not speech.
 
-    patterns  match it in a text that begins with a line end; each has a quick test whether a text may have a match
+    patterns  match the kind in a text that begins with a line end; each has a fast test whether a text may have a match
     form      returns the form under which a match is counted; matches that differ only in numbers have the same form
     sure      returns whether a match is really of this kind; by default, it must have a letter or a digit
     """
@@ -46,7 +47,7 @@ def found_by(mark: str, pattern: str, probe: str = "") -> tuple[Callable[[str], 
 
 
 def in_brackets(*pairs: tuple[str, str], condition: str = "") -> Kind:
-    """Returns a kind that matches text in these brackets, if it matches `condition` after the opening bracket."""
+    """Returns a kind that matches text in these brackets. After the opening bracket, `condition` must match."""
     return Kind(tuple(found_by(begin, rf"\{begin}{condition}[^\{begin}\{end}]{{0,200}}\{end}") for begin, end in pairs))
 
 
@@ -64,7 +65,7 @@ def is_heading(match: re.Match[str]) -> bool:
 
 
 class SpeakerLabels:
-    """Finds speaker labels by the rules for transcripts. Has the interface of a compiled pattern."""
+    """Finds speaker labels as in transcripts. Has the interface of a compiled pattern."""
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """Yields the labels at the beginning of lines, each with the line end before it."""
@@ -84,7 +85,7 @@ class SpeakerLabels:
         return "".join([*parts, text[at:]])
 
 
-# In the order of removal: a decoded entity can be a tag, and a time in brackets can precede a name.
+# In the order of removal, because a decoded entity can be part of a tag, and a time in brackets can precede a name.
 KINDS: dict[str, Kind] = {
     ENTITIES: Kind((found_by("&", r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});"),), str),
     "tags": Kind((found_by("<", r"</?[A-Za-z!][^<>\n]{0,200}>"),)),
@@ -106,7 +107,8 @@ KINDS: dict[str, Kind] = {
 
 
 class NotSpeech:
-    """Counts text that is not speech, and removes the kinds `clean`; `words` counts the words of a text."""
+    """Counts text that is not speech, and removes the kinds in `clean`. The function `words` counts the words of a
+    text."""
 
     def __init__(self, clean: tuple[str, ...], words: Callable[[str], int]):
         self._clean, self._words = frozenset(clean), words
@@ -154,7 +156,7 @@ def parse_kinds(names: str) -> tuple[str, ...]:
 
 
 def messages(counts: Counter[str]) -> Iterator[str]:
-    """Yields lines that say what was repaired in a text, and what was found there."""
+    """Yields messages: what was repaired in a text, and what was found in it."""
     for repair in sorted(counts):
         if "\t" not in repair and not repair.startswith(WORDS):
             yield f"repaired: {counts[repair]:,} {repair}"

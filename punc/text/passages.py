@@ -1,6 +1,6 @@
-"""Cuts passages, which are stretches of text with labels that a format has read from a file, into utterances.
+"""Cuts passages into utterances. A passage is a stretch of labelled text that a format has read from a file.
 
-Each distinct line or word is analysed once and remembered, so that most tokens cost one look-up.
+The analysis of each distinct line or word is cached, so that most tokens cost one look-up.
 """
 
 from collections import Counter
@@ -16,17 +16,18 @@ from punc.data.datadir import Utterance
 from punc.text.abbreviations import REACH, Abbreviations, Dot, count_dot
 from punc.text.prose import Parts
 
-MEMORY = 150_000  # how many distinct lines or words to remember: about 45 MB, whatever the size of the corpus
+MEMORY = 150_000  # the maximum number of cached lines or words, about 45 MB
 CHANGES = "changes of speaker"  # a count that `punc prepare` prints
 MOST = 99_999_999  # the highest number of a stream or utterance
 
 
 class Unreadable(Exception):
-    """Raised for text that no repair can fix. Arguments: what is wrong, what to do, and the faulty text."""
+    """Raised for text that cannot be repaired. Arguments: what is wrong, what to do, and the faulty text."""
 
 
 class OpenDot(NamedTuple):
-    """An undecided dot after a passage's last word, which gets `label` if the next words show no sentence end there."""
+    """An undecided dot after a passage's last word. The word gets `label` if the next words show that the dot is not a
+    sentence end."""
 
     dot: Dot
     label: str
@@ -36,9 +37,9 @@ class Passage(NamedTuple):
     """Consecutive words of a stream.
 
     words, labels  separated by spaces; one label per word
-    lead, lead_pause  label and pause for the last word of the previous passage; empty and None if there are none
-    stream         if a stream begins with this passage, its name, which may be empty; otherwise None
-    dot            the undecided dot of the last word, which has the label of a sentence end so far; None: no such dot
+    lead, lead_pause  label and pause for the last word of the previous passage; empty or None if there are none
+    stream         the name, which may be empty, of the stream that begins with this passage; None: no stream begins
+    dot            the undecided dot of the last word, whose label is a sentence end for now; None: no such dot
     """
 
     words: str
@@ -50,14 +51,14 @@ class Passage(NamedTuple):
     end: bool = False  # whether an utterance ends with this passage
     dot: OpenDot | None = None
     first: tuple[str, ...] = ()  # the first tokens, which may decide the previous passage's dot
-    speaker: str | None = None  # who speaks from this passage on; None: no change, or unknown
+    speaker: str | None = None  # the speaker from this passage on; None: unchanged or unknown
 
 
 class Memo(dict[str, str]):
-    """Remembers the analysis of items (lines or words): maps an item to its words, or to "" if the item is `special`.
+    """Caches the analysis of items (lines or tokens): maps an item to its words, or to "" if the item is special.
 
-    Special items have a lead, a repair, no words, or (if items are tokens) a dot that, according to `abbreviations`,
-    may not be a mark.
+    Special items have a lead, a repair, no words, or (if items are tokens) a dot that may not be a mark according to
+    `abbreviations`.
     """
 
     def __init__(self, analyse: Callable[[str], Parts], abbreviations: Abbreviations | None = None):
@@ -70,7 +71,7 @@ class Memo(dict[str, str]):
         parts = self.analyse(item)
         if self.abbreviations and (dot := self.abbreviations.dot(item)):
             without = self.analyse(dot.bare)
-            if without != parts:  # if equal, the label set ignores the dot, or a stronger mark follows
+            if without != parts:  # otherwise the label set ignores the dot, or a stronger mark follows
                 self.dots[item] = dot, without
         if parts.lead or parts.repair or not parts.words or item in self.dots:
             self.special[item] = parts
@@ -80,7 +81,8 @@ class Memo(dict[str, str]):
         return self[item]
 
     def read(self, items: Sequence[str], attach: Callable[[str, str], str], repairs: Counter[str]) -> Passage:
-        """Makes a passage of items. `attach(label, lead)` returns the label of a word after which a lead was found."""
+        """Returns the passage of some items. `attach(label, lead)` returns the new label of a word that is followed by
+        `lead`."""
         words = list(map(self.__getitem__, items))
         lead = ""
         at = -1
@@ -105,7 +107,7 @@ class Memo(dict[str, str]):
             words[at], labels[at] = parts.words, parts.labels
             if parts.words:
                 before = at
-        if len(self) > MEMORY:  # so memory does not grow with the corpus
+        if len(self) > MEMORY:  # so that memory does not grow with the corpus
             for table in (self, self.labels, self.special, self.dots):
                 table.clear()
         first = tuple(items[:REACH]) if self.abbreviations else ()
@@ -113,11 +115,12 @@ class Memo(dict[str, str]):
                        first=first)
 
     def _decide(self, items: Sequence[str], at: int, label: str, counts: Counter[str]) -> tuple[Parts, OpenDot | None]:
-        """Returns the analysis of an item with a dot, and the dot if undecided. `label` has the previous label last."""
+        """Returns the analysis of an item with a dot, and the dot if it is undecided. `label` ends with the previous
+        word's label."""
         dot, without = self.dots[items[at]]
         behind = items[at + 1:at + 1 + REACH]
         ends = self.abbreviations.ends(dot, behind) if self.abbreviations else None
-        label = (without.labels or label).rpartition(" ")[2]  # an ellipsis that stands alone has no word
+        label = (without.labels or label).rpartition(" ")[2]  # a separate ellipsis has no word
         if ends is None and len(behind) < REACH and label:
             return self.special[items[at]], OpenDot(dot, label)
         count_dot(dot, ends is not False, counts)
@@ -142,14 +145,13 @@ def stream_name(name: str) -> str:
 
 
 def file_name(path: StrPath) -> str:
-    """Returns the stream name for a file: the file's name without its ending."""
+    """Returns the stream name for a file: the file's name without its extension."""
     return stream_name(Path(path).stem)
 
 
 def sorted_streams(names: Iterable[str]) -> list[str]:
-    """Returns stream names in C order. Raises InputError if two are equal, or if C order would sort their utterances
-    differently: utterances of `talk` come after those of `talk-0`, but the name `talk` comes before `talk-0`.
-    """
+    """Returns stream names in C order. Raises InputError if two names are equal, or if the utterances would be in a
+    different order: `talk` comes before `talk-0`, but utterances of `talk` come after utterances of `talk-0`."""
     names = sorted(names, key=str.encode)
     for one, other in pairwise(names):
         if one == other:
@@ -161,13 +163,13 @@ def sorted_streams(names: Iterable[str]) -> list[str]:
 
 
 class Cutter:
-    """Cuts passages into utterances of `size` words, or, if `size` is 0, where passages say that an utterance ends.
+    """Cuts passages into utterances of `size` words or, if `size` is 0, after passages that end an utterance.
 
     attach         (label of a word, label found after the word) → the word's new label
     independent    each utterance is a stream of its own, with the same name
-    pauses, turns  whether the utterances keep the pauses of the passages, and have flags where the speaker changes
+    pauses, turns  whether utterances have the pauses of the passages, and flags where the speaker changes
     numbered       a stream's name begins with the stream's number; otherwise, it is the passage's name
-    abbreviations  decide on the dot of a passage's last word when the next passage arrives
+    abbreviations  decide about the dot of a passage's last word when the next passage is known
     """
 
     def __init__(self, size: int, attach: Callable[[str, str], str], prefix: str = "", independent: bool = False,
@@ -176,19 +178,20 @@ class Cutter:
         self.size, self.attach, self.prefix, self.independent = size, attach, prefix, independent
         self.pauses, self.numbered, self._abbreviations = pauses, numbered, abbreviations
         self.dropped = 0  # marks that have no word before them
-        self.dots: Counter[str] = Counter()  # how often undecided dots were decided in each way
+        self.dots: Counter[str] = Counter()  # how often undecided dots became marks or not
         self._dot: OpenDot | None = None
         self._stream, self._streams, self._number, self._ended = "", 0, 1, False
         self._words: list[str] = []
         self._labels: list[str] = []
         self._pauses: np.ndarray | None = None
         self._turns = turns
-        self._speakers: list[str | None] = []  # the speaker of each waiting word; None: unknown
+        self._speakers: list[str | None] = []  # the speaker of each word in `_words`; None: unknown
         self._speaker: str | None = None  # the current speaker
-        self._next: str | None = None  # the speaker of the next word to arrive
+        self._next: str | None = None  # the speaker of the next word
 
     def cut(self, passages: Iterable[Passage]) -> Iterator[Utterance]:
-        """Yields the utterances of passages. The last word waits for the next passage, which may have its mark."""
+        """Yields the utterances of passages. A passage's last word is held back, because the next passage may have its
+        mark."""
         for passage in passages:
             if passage.stream is not None:
                 self._close_dot(True)
@@ -253,7 +256,7 @@ class Cutter:
             self._pauses = np.concatenate([*known, passage.pauses])
 
     def _take(self, size: int) -> Iterator[Utterance]:
-        """Cut the waiting words into utterances of `size` words, until at most `size` words are waiting."""
+        """Cut the words that are held back into utterances of `size` words, until at most `size` words are left."""
         words, labels, pauses, at = self._words, self._labels, self._pauses, 0
         while len(words) - at > size or (at == 0 and 0 < len(words) == size):
             key = utterance_id(self._stream, self._number)

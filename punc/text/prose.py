@@ -2,12 +2,12 @@
 
 A token is the text between two spaces. `TextReader.token` reads it as follows:
 
-- A word consists of letters, digits, combining marks, and symbols that are read out loud: currencies and
-  % & @ # + = ± × ÷ ° §. Inside a word, an apostrophe, hyphen, point, slash or underscore stays, and so does a comma,
-  colon or en dash between two digits: it's, well-known, 3.5, and/or, 10,000, 7:30. Anything else inside splits the
-  word: word--word, word…word.
-- The label set gives the label for the marks after a word; the strongest label wins. Marks without a word in their
-  token (tokenised text, ` -- `, a line that begins with a mark) belong to the previous word.
+- A word consists of letters, digits, combining marks, and symbols that are read out loud: currencies and % & @ # + = ±
+  × ÷ ° §. Inside a word, an apostrophe, hyphen, point, slash or underscore is kept, as is a comma, colon or en dash
+  between two digits: it's, well-known, 3.5, and/or, 10,000, 7:30. Any other character splits the word: word--word,
+  word…word.
+- The label set maps the marks after a word to a label; the strongest label wins. If a token has marks but no word (as
+  in tokenised text, in ` -- `, or at the beginning of a line), the marks belong to the previous word.
 - A hyphen is a mark only if it stands alone or is doubled: `pre- and post-war` has no mark.
 - Everything else (quotes, brackets, bullets) is dropped. Typographic apostrophes and hyphens become plain ones; soft
   hyphens and zero-width spaces vanish.
@@ -25,15 +25,15 @@ from punc.data.tables import FORBIDDEN
 
 READ_ALOUD = "%&@#+=±×÷°§"
 PLAIN = str.maketrans(dict.fromkeys("’ʼ＇", "'") | dict.fromkeys("‐‑", "-") | dict.fromkeys("\u00ad\u200b\u2060\ufeff"))
-# A token's shape: w a letter or symbol, d a digit, p a character outside words; characters allowed in words are kept.
+# A token's shape: w letter or symbol, d digit, p character outside words; characters that a word may contain are kept.
 WORD = re.compile(r"(?:(?<![wd])\.(?=d))?[wd]+(?:(?:-'|['\-/_.]|(?<=d)[,:–](?=d))[wd]+)*")
 GLUED_HYPHEN = re.compile(r"(?<!-)-(?!-)")
 END_MARKS = frozenset(".,:;?!")  # most tokens end in one of these or in a letter
-MOST_GAPS = 10_000  # labels of this many gaps (the marks between two words) are remembered
+MOST_GAPS = 10_000  # the labels of this many gaps (the marks between two words) are cached
 
 
 class Parts(NamedTuple):
-    """The analysis of a token or line: a label for the previous word, the words, their labels, and the repair."""
+    """The analysis of a token or line: a label for the previous word, the words, their labels, and a repair."""
 
     lead: str
     words: str
@@ -61,13 +61,13 @@ TOKEN_SHAPE = TokenShape()
 
 
 class Clitics:
-    """Rules that split words, from a file with one rule per line, in lower case. The first rule that fits is used.
+    """Rules that split words, from a file with one rule per line, in lower case. The first rule that matches is used.
 
         can't cannot    a word, and the word or words that replace it
         n't             the end of a word: don't → do n't
-        l'              the beginning of a word, if the rule ends with an apostrophe: l'eau → l' eau
+        l'              the beginning of a word (a rule that ends with an apostrophe): l'eau → l' eau
 
-    Raises InputError for a file without a rule.
+    Raises InputError for a file without rules.
     """
 
     def __init__(self, path: StrPath):
@@ -92,12 +92,12 @@ class Clitics:
             file.writelines(f"{rule}\n" for rule in (*self.beginnings, *self.ends))
 
     def split(self, word: str) -> list[str]:
-        """Splits a word. Parts that are cut out of the word keep its case."""
+        """Splits a word. Parts that are cut from the word keep their case."""
         lower = word.lower()
         if lower in self.words:
             parts = self.words[lower]
             return [with_capital(parts[0]), *parts[1:]] if word[:1].isupper() else parts
-        if len(lower) == len(word):  # otherwise, positions differ: lower() turns İ into two characters
+        if len(lower) == len(word):  # otherwise, indices differ: lower() converts İ to two characters
             for clitic in self.beginnings:
                 if lower.startswith(clitic) and len(lower) > len(clitic):
                     return [word[:len(clitic)], *self.split(word[len(clitic):])]
@@ -108,8 +108,8 @@ class Clitics:
 
 
 class TextReader:
-    """Reads punctuated prose, token by token. With `lowercase`, words lose their capitals, but a label with a capital
-    still says that the first letter has one."""
+    """Reads punctuated prose, token by token. With `lowercase`, words are put in lower case; a label with a capital
+    still shows that the first letter was a capital."""
 
     def __init__(self, labels: LabelSet, lowercase: bool = True, clitics: Clitics | None = None):
         self.labels, self.lowercase, self.clitics = labels, lowercase, clitics
@@ -122,7 +122,7 @@ class TextReader:
     def token(self, token: str) -> Parts:
         letters = token[:-1] if token[-1:] in END_MARKS else token
         plain = letters.isalpha() and "ʼ" not in letters  # ʼ is a letter in Unicode, but PLAIN replaces it
-        if plain and self.lowercase and not self.clitics:  # a fast path for most tokens; same result
+        if plain and self.lowercase and not self.clitics:  # a fast path for most tokens, with the same result
             return Parts("", letters.lower(), self._gap_label(token[len(letters):], letters[0].isupper()))
         if plain and letters is token:
             return self._parts("", [(token, "")])
@@ -132,7 +132,7 @@ class TextReader:
         words, shape = [], token.translate(TOKEN_SHAPE)
         found = list(WORD.finditer(shape))
         starts = [match.start() for match in found] + [len(token)]
-        # In tokenised text a clitic stands alone, and its apostrophe is not a quote.
+        # In tokenised text, a clitic is a separate token, and its apostrophe is not a quotation mark.
         if self.clitics and found and starts[0] and token[starts[0] - 1:found[0].end()].lower() in self.clitics.tokens:
             starts[0] -= 1
         for match, start, end in zip(found, starts, starts[1:]):
@@ -169,7 +169,7 @@ class TextReader:
         return label
 
     def attach(self, label: str, lead: str) -> str:
-        """Returns the new label of a word that had `label`, if the mark of the label `lead` was found after it."""
+        """Returns the new label of a word with `label` that is followed by the mark of the label `lead`."""
         if (label, lead) not in self._attached:
             mark = self.labels[self.labels.index(lead)]
             known = self.labels[self.labels.index(label)]
@@ -179,14 +179,14 @@ class TextReader:
 
 
 def legal(word: str) -> str:
-    """Changes words that Kaldi rejects in a text: `<s>` and `</s>` become s, `#0` becomes 0."""
+    """Changes words that Kaldi does not allow in a text: `<s>` and `</s>` become s, `#0` becomes 0."""
     return FORBIDDEN.sub(lambda match: match[0].strip("</>#"), word) if "<" in word or "#" in word else word
 
 
 def written(words: Sequence[str], labels: Iterable[str], label_set: LabelSet) -> list[str]:
-    """Returns the text of each word with its label. `labels` has the labels' names. Fast for long lists."""
+    """Returns the text of each word with its label, given the labels' names. Fast for long lists."""
     labels = list(labels)
-    # Most labels only add a mark after the word. Only words with other labels need a Python step.
+    # Most labels only add a mark after the word. The loop is only for words with other labels.
     marks = {label.name: label.mark for label in label_set}
     others = {label.name for label in label_set if label.written[0] != "w"}
     result = list(map(str.__add__, words, map(marks.__getitem__, labels)))
@@ -201,8 +201,8 @@ QUOTE = '"'
 class ProseWriter:
     """Writes the utterances of streams to a file, one per line: id and text. Joins `clitics` to their words.
 
-    A label can say that a quotation mark `"` stands after a word, but not whether the quotation mark opens or closes.
-    In each sentence, the first quotation mark opens and is put before the next word, the second closes, and so on. If a
+    A label can have a quotation mark `"` after a word, but does not state whether it opens or closes a quotation. In
+    each sentence, the first quotation mark opens and is put before the next word, the second closes, and so on. If a
     quotation is still open at the end of a sentence or stream, a closing `"` is added after the sentence's mark.
     """
 

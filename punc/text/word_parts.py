@@ -1,13 +1,13 @@
-"""Takes a recogniser's word apart into the characters before it, its core, and the marks and quotes after it.
+"""Splits a recogniser's word into its core, the characters before it, and the marks and quotes after it.
 
-- A mark is one of MARKS at the end of a word. Quotes and brackets stay, and a new mark takes the place of the old one:
-  `"hello,"` → `"hello."`. A hyphen at the end (`wh-`) belongs to the word. A mark that stands alone stays.
-- A number does not change. A point at its end may mark an ordinal, so the point stays and no mark is added: `42.`
+- A mark is one of MARKS at the end of a word. Quotes and brackets stay, and a new mark replaces the old one: `"hello,"`
+  → `"hello."`. A hyphen at the end (`wh-`) belongs to the word. A separate mark stays.
+- A number does not change. A point at its end may mark an ordinal, so it stays and no mark is added: `42.`
 - An abbreviation keeps its point: letters with points inside (`U.S.`), a single letter (`E.`), and the words of the
-  file `punc/text/abbreviations.txt`. No second point is written after it, but other marks are (`in the U.S., we`).
-- URLs, addresses and numbers never change case.
-- A tag is `[Music]`, `<unk>`, `(laughs)`, `{noise}`, or words in square brackets (`[soft music]`). No model reads
-  tags, except a tag for an unknown word, which counts as a word. A tag gets no mark.
+  file `punc/text/abbreviations.txt`. Other marks can follow this point, but no second point (`in the U.S., we`).
+- URLs, e-mail addresses and numbers never change case.
+- A tag is `[Music]`, `<unk>`, `(laughs)`, `{noise}`, or words in square brackets (`[soft music]`). Models do not read
+  tags, except tags for unknown words, which count as words. A tag gets no mark.
 """
 
 import re
@@ -31,20 +31,20 @@ URL_SHAPE = re.compile(r"(?:https?://|www\.)\S+|[^\s@]+@[^\s@]+\.\w+|[\w.-]*\w\.
 SAME_LENGTH = {code: char for code, char in PLAIN.items() if char}
 TRAIL = re.compile(f"([^{re.escape(MARKS)}]*)([{re.escape(MARKS)}]*)(.*)", re.DOTALL)
 MOST_TAGGED = 12  # the maximum number of words in brackets
-MOST_SUNG = 60  # the maximum number of words between signs of music
+MOST_SUNG = 60  # the maximum number of words between music signs
 MUSIC = "♪♫♬♩#¶"
 CLOSING = {"[": "]", "(": ")", "*": "*", **{sign: sign for sign in MUSIC}}
 OPENING = tuple(CLOSING)
 
 
 class Token(NamedTuple):
-    """A word, taken apart: its text is `lead + core + before + marks + after`."""
+    """The parts of a word, whose text is `lead + core + before + marks + after`."""
 
     kind: int  # WORD, NUMBER, …
     lead: str
     core: str
     before: str
-    marks: str  # its marks; `before` and `after` are the quotes and brackets around them
+    marks: str  # the marks; `before` and `after` are the quotes and brackets around them
     after: str
     words: tuple[str, ...]  # the words that a model reads for it; may be empty
     ends: bool  # whether its marks end a sentence
@@ -63,14 +63,14 @@ class Token(NamedTuple):
 
 
 class TokenReader:
-    """Takes words apart. `lowercase`: whether the model reads lower case."""
+    """Splits words into their parts. `lowercase`: whether the model reads lower case."""
 
     def __init__(self, lowercase: bool = True):
         self._lowercase = lowercase
 
     @classmethod
     def of(cls, vocabulary: Iterable[str]) -> "TokenReader":
-        """Returns a reader for a vocabulary: in lower case unless more than 1% of the words have a capital."""
+        """Returns a reader for a vocabulary. It reads lower case unless more than 1% of the words have a capital."""
         known = [word for word in vocabulary if not word.startswith("<")]
         return cls(sum(word != word.lower() for word in known) <= len(known) / 100)
 
@@ -125,17 +125,17 @@ def _ends(marks: str) -> bool:
 
 
 def is_plain(word: str) -> bool:
-    """Returns whether a word has only lower-case letters. Models read it unchanged; its label says how to write it."""
+    """Returns whether a word has only lower-case letters, and so has no other parts than its core."""
     return word.islower() and word.isalpha() and "ʼ" not in word and word != "sil"
 
 
 def opens(word: str) -> bool:
-    """Returns whether a word may begin several words that are not speech: `[soft`, `(DOOR`, `*door`, `♪`."""
+    """Returns whether a word may be the first of several words that are not speech: `[soft`, `(DOOR`, `*door`, `♪`."""
     return bool(word) and word[0] in OPENING and (word[0] in MUSIC or CLOSING[word[0]] not in word[1:])
 
 
 def closes(opening: str, words: Sequence[str]) -> bool:
-    """Returns whether `words`, which begin with the sign `opening`, end with its closing sign and are not speech."""
+    """Returns whether `words`, which begin with the sign `opening`, end with the matching sign and are not speech."""
     last = words[-1].rstrip(MARKS)
     if not last.endswith(CLOSING[opening]):
         return False
@@ -145,14 +145,16 @@ def closes(opening: str, words: Sequence[str]) -> bool:
 
 
 def is_hidden(token: Token) -> bool:
-    """Returns whether to hide a token from people: a silence, or a tag for programs, such as `<unk>` and `<noise>`."""
+    """Returns whether readers should not see a token: a silence, or a tag for programs, such as `<unk>` and
+    `<noise>`."""
     return token.kind == SILENCE or (token.kind == TAG and (token.core[0] in "<{!" or token.core.lower() in UNKNOWN))
 
 
 def tagged(words: Sequence[str], segments: np.ndarray) -> np.ndarray:
-    """Marks words in sequences that are not speech, each inside one segment, bool (N,): `[soft music]`, `♪ la la ♪`."""
+    """Returns which words are in a sequence that is not speech, bool (N,): `[soft music]`, `♪ la la ♪`. Segments limit
+    sequences."""
     inside = np.zeros(len(words), bool)
-    after = 0  # the first word after the last such sequence
+    after = 0  # index of the first word after the last sequence
     for i in [i for i, word in enumerate(words) if word[:1] in OPENING and opens(word)]:  # a fast test first
         if i < after:
             continue

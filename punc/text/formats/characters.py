@@ -1,6 +1,6 @@
 """Punctuated text without spaces between words, as in Japanese: every character is a word.
 
-`punc.text.characters` says what counts as a character.
+`punc.text.characters` defines what counts as a character.
 """
 
 from collections import Counter

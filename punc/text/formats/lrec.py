@@ -2,7 +2,7 @@
 
 These repairs of broken lines are counted:
 
-- A label without a word goes to the previous word; if a word has several labels, the strongest wins.
+- A label without a word belongs to the previous word. If a word has several labels, the strongest wins.
 - A word without a label gets the empty label.
 - If a line has several words, the last one gets the label.
 """

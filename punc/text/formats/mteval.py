@@ -1,6 +1,6 @@
 """XML of machine translation: each `<doc docid="…">` is a stream, and each `<seg>` is an utterance of prose.
 
-Text outside segments, such as `<title>`, is left out, and its words are counted.
+Text outside segments, such as `<title>`, is left out. Its words are counted.
 """
 
 import html
@@ -12,7 +12,7 @@ from punc.text.formats import prose
 from punc.text.passages import Passage, Unreadable
 
 TAG = re.compile(r"<doc\b([^<>]*)>|<seg\b[^<>]*>([^<]*(?:<(?!/?seg\b)[^<]*)*)</seg\s*>", re.IGNORECASE)
-MARKUP = re.compile(r"<[A-Za-z/!?][^<>]*>")  # `a < b` has no markup
+MARKUP = re.compile(r"<[A-Za-z/!?][^<>]*>")  # does not match `a < b`
 OUTSIDE = "words outside a <seg>, left out"
 DOCID = re.compile(r"""docid\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNORECASE)
 

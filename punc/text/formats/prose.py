@@ -15,7 +15,7 @@ def speaker_turns(expression: str, text: str, line_start: bool) -> Iterator[tupl
     """Cuts a text at speaker labels such as `#speaker Ann` or `ANN:`. Yields the speaker's name (None before the first
     label), the text without the label, and whether this text begins a line.
 
-    expression   matches labels at the beginning of a line; the name is the first group or, without groups, the match
+    expression   matches labels at the beginning of a line; the name is the first group; without groups, the match
     """
     name, begin = None, 0
     for label in re.finditer(f"^(?:{expression})", text, re.MULTILINE) if expression else ():
@@ -50,7 +50,7 @@ class Format(TextFormat):
                     stream = None
 
     def passages_of_turn(self, text: str, repairs: Counter[str]) -> Iterator[Passage]:
-        """Yields what one speaker says as one passage, or as one passage per line."""
+        """Yields the text of one speaker as one passage or, if lines are utterances, as one passage per line."""
         if not self.lines:
             yield self.passage(text, repairs)
             return
@@ -63,7 +63,7 @@ class Format(TextFormat):
                     yield passage._replace(end=i < len(lines))
 
     def said(self, text: str, repairs: Counter[str], line_start: bool = True) -> str:
-        """Applies the options `remove` and `clean`; counts the remaining text that is not speech."""
+        """Applies the options `remove` and `clean`, and counts the remaining text that is not speech."""
         text = re.sub(self.options.remove, " ", text) if self.options.remove else text  # `re` caches expressions
         text = self._not_speech.read(text, repairs, line_start)
         return WITH_BLANKS.sub("...", text) if self.options.abbreviations else text

@@ -1,8 +1,7 @@
 """Words, pauses and marks, separated by spaces: `word <sil=0.123> ,COMMA word .PERIOD`.
 
-A mark is written as the character and its name, which is in NAMES or is the name of a label; `'CAUSE` and `$MILLION`
-are words. If no file has pauses, the data directory has none. A pipe always counts as having pauses, because it
-cannot be read twice.
+A mark is written as its character and its name (an item of NAMES or a label's name); `'CAUSE` and `$MILLION` are words.
+If no file has pauses, the data directory has none. A pipe is assumed to have pauses, because it cannot be read twice.
 
 These repairs are counted:
 

@@ -1,17 +1,18 @@
 """Transcriber's transcripts (.trs), with times; the data directory gets `segments`.
 
 The recording has the file's name. An utterance is the text from one `<Sync>` to the next, or to the end of the turn.
-Its speaker id consists of the recording and the turn's speaker. Events, comments and backgrounds are left out. The
-`wav.scp`, which Kaldi requires with `segments`, names a `.wav` next to the transcript, with the same name, even if that
-file does not exist.
+The utterance's speaker id consists of the recording and the turn's speaker. Events, comments and backgrounds are left
+out. The `wav.scp`, which Kaldi requires with `segments`, has the path of a `.wav` next to the transcript and with its
+name, even if that file does not exist.
 
 These repairs are counted:
 
-- Text before a turn's first `<Sync>` begins with the turn.
-- If a `<Sync>` is not after the previous `<Sync>`, or not before the turn's end, its text goes to the previous one.
+- Text before a turn's first `<Sync>` gets the beginning of the turn as its time.
+- If the time of a `<Sync>` is not after the previous `<Sync>`, or not before the turn's end, its text is added to the
+  previous one's.
 - Simultaneous words (`<Who>`) have no order, so only the words of the turn's first speaker are kept.
 - If a turn has words but no speaker, its speaker is `unknown`.
-- A mark before a turn's first word is dropped. Text outside turns has no time and is left out.
+- A mark before a turn's first word is dropped. Text outside turns, which has no time, is left out.
 """
 
 import html
@@ -39,7 +40,7 @@ IGNORED = {"Event": "non-speech events and other notes, left out", "Comment": "c
 
 
 class Event(NamedTuple):
-    """A part of a file: the beginning of an element (name `Turn`), its end (name `/Turn`), or a text (no name)."""
+    """A part of a file: the beginning of an element (`name` is `Turn`), its end (`/Turn`), or a text (empty `name`)."""
 
     name: str
     attributes: dict[str, str]
@@ -59,7 +60,7 @@ class TurnPart(NamedTuple):
 def read_events(path: StrPath) -> list[Event]:
     """Returns the elements and texts of a file. Raises InputError if it is not XML, or not Transcriber's."""
     events: list[Event] = []
-    texts: list[str] = []  # since the last element; expat gives a long text in pieces, which may end inside words
+    texts: list[str] = []  # since the last element; expat splits a long text, even inside words
 
     def element(name: str, attributes: dict[str, str] | None = None) -> None:
         if texts:
@@ -72,12 +73,13 @@ def read_events(path: StrPath) -> list[Event]:
     parser.StartElementHandler = element
     parser.EndElementHandler = lambda name: element(f"/{name}")
     parser.CharacterDataHandler = texts.append
-    # The DTD is not read, so expat skips entities that only the DTD declares. Decode those of HTML; keep the others.
+    # The DTD is not read, so expat skips the entities declared there. Decode HTML's entities, and keep others
+    # unchanged.
     parser.SkippedEntityHandler = lambda name, of_dtd: texts.extend([] if of_dtd else [html.unescape(f"&{name};")])
     with open_input(path) as file:
         try:
             parser.ParseFile(file)
-        except (expat.ExpatError, ValueError, LookupError) as error:  # the latter two: an unknown encoding
+        except (expat.ExpatError, ValueError, LookupError) as error:  # the last two for an unknown encoding
             raise InputError(f"not XML: {str(error).partition(':')[0]}", "fix the file, or write it again in "
                              "Transcriber", path, getattr(error, "lineno", 1)) from None
     if events[0].name != "Trans":
@@ -87,9 +89,9 @@ def read_events(path: StrPath) -> list[Event]:
 
 
 def event_time(event: Event, attribute: str, path: StrPath) -> float:
-    """Returns a time of an element. Raises InputError if the element does not have it."""
+    """Returns the time in an attribute of an element. Raises InputError if it is missing or invalid."""
     try:
-        time = round(float(event.attributes[attribute]), 3)  # `segments` has milliseconds
+        time = round(float(event.attributes[attribute]), 3)  # `segments` has a resolution of 1 ms
         if not 0 <= time < LATEST:
             raise ValueError
     except (KeyError, ValueError):
@@ -109,7 +111,7 @@ class Turn:
             raise InputError(f"a turn from {self.begin:g} to {self.end:g} s", "fix startTime and endTime", path,
                              event.line)
         self.speakers = event.attributes.get("speaker", "").split()
-        self.first_speaker = True  # whether the first of several simultaneous speakers speaks
+        self.first_speaker = True  # whether the text is by the first of several simultaneous speakers
         self.texts: list[tuple[float, list[str]]] = []
 
     def sync(self, time: float, repairs: Counter[str]) -> None:
@@ -130,7 +132,7 @@ class Turn:
         self.texts[-1][1].append(text)
 
     def parts(self, repairs: Counter[str]) -> list[TurnPart]:
-        """Returns the parts that have text."""
+        """Returns the parts that contain text."""
         ends = [*(begin for begin, _ in self.texts[1:]), self.end]
         if not self.speakers and any(texts for _, texts in self.texts):
             repairs["turns with words and no speaker"] += 1
@@ -140,7 +142,7 @@ class Turn:
 
 
 def read_turns(path: StrPath, repairs: Counter[str]) -> Iterator[list[TurnPart]]:
-    """Yields, for each turn of a file, its parts that have text. Raises InputError for an invalid file or turn."""
+    """Yields the parts of each turn that contain text. Raises InputError for an invalid file or turn."""
     turn: Turn | None = None
     for event in read_events(path):
         if event.name == "Turn":
@@ -172,15 +174,15 @@ class Format(BaseFormat):
         self._text = prose.Format(options)
 
     def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
-        """Like `Format.prepare`. Also raises InputError for two files with one name, and for two utterances of one
-        speaker that begin at the same time."""
+        """Like `Format.prepare`. Also raises InputError if two files have the same name, or if two utterances of a
+        speaker begin at the same time."""
         counts, repairs, files = Counter[str](), Counter[str](), dict[str, StrPath]()
         found: dict[str, tuple[Utterance, str]] = {}  # id → utterance, and its line in `segments` without the id
         for path in inputs:
             recording = legal_id(Path(path).stem)
             if recording in files:
                 raise InputError(f"a second file is called '{recording}'", "rename it", path)
-            if not os.path.abspath(path).isprintable():  # false for bytes that are not UTF-8
+            if not os.path.abspath(path).isprintable():  # false if it has bytes that are not UTF-8
                 raise InputError("no line of wav.scp can have this name", "rename the file or its directory", path)
             files[recording] = path
             for utterance, part in self._utterances(path, recording, repairs):
@@ -221,5 +223,6 @@ class Format(BaseFormat):
 
 
 def legal_id(name: str) -> str:
-    """Converts a name to a part of an id. It gets no hyphen, so that speakers are sorted like their utterances."""
+    """Converts a name to a part of an id, without hyphens, so that speakers are in the same order as their
+    utterances."""
     return stream_name(name).replace("-", "_")
