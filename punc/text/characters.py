@@ -3,8 +3,8 @@
 `CharacterReader.split` reads a text as follows:
 
 - A run of Latin letters is one token, which may have an apostrophe, hyphen or point between two letters: don't,
-  T-shirt, example.com. A run of digits is one token, which may have a point or comma between two digits: 3.5, １０，０００. A
-  URL (https://…) is one token.
+  T-shirt, example.com. A run of digits is one token, which may have a point or comma between two digits: 3.5,
+  １０，０００. A URL (https://…) is one token.
 - Any other character is a token, together with the characters that modify it: combining marks, variation selectors,
   half-width voicing marks, an emoji's skin tone, emoji after a zero-width joiner. Two regional indicators (a flag) are
   one token.

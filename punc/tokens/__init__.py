@@ -1,1 +1,1 @@
-"""Tokenizers, vocabularies, word vectors, and stores of token ids, with soft targets and chunks of them."""
+"""Tokenizers, vocabularies, word vectors, stores of token ids, soft targets for stores, and chunks of streams."""

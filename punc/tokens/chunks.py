@@ -1,4 +1,4 @@
-"""Cuts streams into chunks, and returns the steps of some chunks as arrays. This module does not import torch.
+"""Cuts streams into chunks, and returns batches of chunks as arrays. This module does not import torch.
 
 A chunk is a range of slots of a stream. A model reads it from a fresh state, with some unscored context around it.
 """
@@ -25,9 +25,10 @@ class Chunks(NamedTuple):
 
 
 def cut(offsets: np.ndarray, lookahead: int | None, size: int, context: int) -> Chunks:
-    """Cut streams [offsets[i], offsets[i + 1]) into chunks of `size` slots, read with `context` slots around them.
+    """Cut streams [offsets[i], offsets[i + 1]) into chunks of `size` slots, read with `context` slots on each side.
 
-    If the model has a look-ahead, all context is before the chunk: `context` slots, and `lookahead` steps before them.
+    If the model has a look-ahead, the context is only before the chunk: `context` slots, and `lookahead` steps before
+    these.
     """
     lengths = np.diff(offsets)
     counts = -(-lengths // size)
@@ -40,8 +41,8 @@ def cut(offsets: np.ndarray, lookahead: int | None, size: int, context: int) -> 
 
 
 def by_length(chunks: Chunks, batch_size: int, rng: np.random.Generator | None = None) -> list[np.ndarray]:
-    """Groups chunks of similar length, at most `batch_size` in a group, as indices int64. The longest come first; with
-    `rng`, the groups are in random order, and so are chunks of equal length."""
+    """Groups chunks of similar length, at most `batch_size` in a group. Returns int64 indices of chunks, longest chunks
+    first. With `rng`, the groups are in random order, and chunks of equal length are shuffled."""
     lengths = chunks.last - chunks.first
     order = np.arange(len(lengths)) if rng is None else rng.permutation(len(lengths))
     order = order[np.argsort(-lengths[order], kind="stable")]
@@ -50,7 +51,7 @@ def by_length(chunks: Chunks, batch_size: int, rng: np.random.Generator | None =
 
 
 def padding(chunks: Chunks, batch_size: int) -> float:
-    """Returns which fraction of all steps is padding if the chunks are grouped by `by_length`."""
+    """Returns the fraction of steps that are padding if `by_length` groups the chunks."""
     lengths = np.sort(chunks.last - chunks.first)[::-1]
     sizes = np.diff(np.append(np.arange(0, len(lengths), batch_size), len(lengths)))
     return 1.0 - float(lengths.sum()) / max(float(lengths[::batch_size] @ sizes), 1.0)

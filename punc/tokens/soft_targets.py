@@ -1,9 +1,9 @@
 """Reads soft targets, which are a teacher's posteriors in the slots of a store's sets.
 
-    DIR/SET/targets.npy   uint8 (slots, L): the distribution over labels in each slot of a set, in 255ths
-    DIR/SET/conf          lines: the number of slots, the CRC-32 of their labels and of the streams' names, the labels
+    DIR/SET/targets.npy   uint8 (slots, L): the distribution over labels in each slot of a set; 255 is probability 1
+    DIR/SET/conf          lines: the number of slots, the CRC-32s of their labels and of the streams' names, the label set
 
-Every word has a slot, whatever the tokens are, so the targets fit every store of the same data directories.
+Every word has a slot, whatever the tokens are. So the targets fit every store of the same data directories.
 """
 
 import contextlib
@@ -20,9 +20,9 @@ from punc.tokens.store import Store, crc32_of
 from punc.tokens.store_set import StoreSet
 
 TARGETS = "targets.npy"
-ONE = 255  # stands for the probability 1
-BLOCK = 1 << 10  # the slots before every BLOCK-th token are counted in advance
-SUMMED = 1 << 20  # this many labels are summed at once
+ONE = 255  # the value for a probability of 1
+BLOCK = 1 << 10  # the number of slots before every BLOCK-th token is computed in advance
+SUMMED = 1 << 20  # this many labels are read at once
 AGAIN = "make the soft targets again: punc soft-targets"
 
 
@@ -43,8 +43,8 @@ def facts_of(data: StoreSet, labels: LabelSet) -> list[str]:
 
 
 class SoftTargets:
-    """The targets of the tokens of a set, given consecutive parts uint8 (slots, L) and labels int8 (N,): −1 for a token
-    without a slot."""
+    """The targets of a set by token. `parts`: the targets of consecutive parts of the set, uint8 (slots, L). `labels`,
+    int8 (N,), are −1 for tokens without a slot."""
 
     def __init__(self, parts: Sequence[np.ndarray], labels: np.ndarray):
         self._parts, self._labels = parts, labels
@@ -54,7 +54,8 @@ class SoftTargets:
         assert self._before[-1] == self._starts[-1], "read_targets has compared the slots"
 
     def __getitem__(self, tokens: np.ndarray) -> np.ndarray:
-        """Returns distributions, float32 (n, L), for tokens (n,). For a token without a slot, P(first label) is 1."""
+        """Returns distributions, float32 (n, L), for tokens with the indices `tokens`, (n,). A token without a slot has
+        P(first label) = 1."""
         slots = self._slots(tokens)
         rows = np.zeros((len(tokens), self._parts[0].shape[1]), np.float32)
         part = np.searchsorted(self._starts, slots, "right") - 1
@@ -65,7 +66,7 @@ class SoftTargets:
         return rows / rows.sum(1, keepdims=True)
 
     def _slots(self, tokens: np.ndarray) -> np.ndarray:
-        """Returns the number of slots before each token's slot; -1 for a token without a slot."""
+        """Returns the index of each token's slot among all slots; −1 for a token without a slot."""
         blocks, own = np.unique(tokens // BLOCK, return_inverse=True)
         has_slot = np.zeros((len(blocks), BLOCK), bool)
         for row, block in enumerate(blocks.tolist()):
@@ -77,8 +78,8 @@ class SoftTargets:
 
 
 def read_targets(directory: Path, store: Store, name: str) -> SoftTargets:
-    """Opens the soft targets of a set, memory-mapped. Raises InputError if they are missing, or if they belong to
-    different slots or labels."""
+    """Opens the soft targets of a set, memory-mapped. Raises InputError if they are missing, or were made for different
+    slots or labels."""
     data = store.set(name)
     assert data.labels is not None, "the set is labelled"
     members = store.members(name)
@@ -103,7 +104,7 @@ def _read_part(directory: Path, store: Store, name: str) -> np.ndarray:
 
 
 def targets_checksums(directory: Path, store: Store, name: str) -> dict[str, int]:
-    """Returns the CRC-32 of each file of a set's soft targets. File names are relative to the store, as in its own
+    """Returns the CRC-32 of each file of a set's soft targets. File names are relative to the store, as in the store's
     checksums."""
     paths = [directory / member / TARGETS for member in dict.fromkeys(store.members(name))]
     return {os.path.relpath(path, store.path): crc32_of(path) for path in paths}

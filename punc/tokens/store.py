@@ -1,16 +1,16 @@
-"""Stores: data directories as a vocabulary and flat memory-mapped arrays. Models train on stores.
+"""Stores, on which models are trained: the data of data directories as a vocabulary and flat memory-mapped arrays.
 
-    STORE/vocab               one token per line; its line number is its id: <unk>, </s>, most frequent first
+    STORE/vocab               one token per line: <unk>, </s>, then by falling frequency; the line number, from 0, is the id
     STORE/…                   the other files of the tokenizer (see `tokenizer`)
     STORE/labels.txt          the label set
     STORE/conf                --name=value lines: the token type and the other options
-    STORE/<set>/ids.npy       int32 (N,), the tokens of all streams, end to end
+    STORE/<set>/ids.npy       int32 (N,), the tokens of all streams, concatenated
     STORE/<set>/labels.npy    int8 (N,), the label of the slot after each token; -1 if there is no slot
     STORE/<set>/pauses.npy    float32 (N,), the pause after each token in seconds; NaN unknown
-    STORE/<set>/turns.npy     bool (N,), whether another speaker says the next word; no such file if this is unknown
+    STORE/<set>/turns.npy     bool (N,), whether the next word has another speaker; no such file if this is unknown
     STORE/<set>/index         lines STREAM OFFSET LENGTH
 
-Word and subword streams are stored without `</s>`; readers append it. In character streams `</s>` is the last token.
+Word and subword streams are stored without `</s>`; readers append it. In character streams, `</s>` is the last token.
 """
 
 import logging
@@ -32,11 +32,12 @@ logger = logging.getLogger(__name__)
 FILES = (*TOKENIZER_FILES, "labels.txt", "conf")
 ONE_TOKEN = ("word", "class", "form")  # token types in which a word is one token
 LONGEST_PATH = 10_000  # characters
-STALE = (*TOKENIZER_FILES[1:], *(f"*/{name}" for name in SET_FILES))  # an older store may have left these
+STALE = (*TOKENIZER_FILES[1:], *(f"*/{name}" for name in SET_FILES))  # files that an older store may have left
 
 
 class Store:
-    """A store on disk, with the names of its `sets`. Raises InputError if it is not a store or is unfinished."""
+    """A store on disk. `sets` are the names of its sets. Raises InputError if `path` is not a store or is
+    unfinished."""
 
     def __init__(self, path: StrPath):
         self.path = Path(path)
@@ -52,26 +53,26 @@ class Store:
         self.sets = sorted(index.parent.name for index in self.path.glob("*/index"))
 
     def set(self, name: str) -> StoreSet:
-        """Open one set; its files are read only once. Raises InputError if it is missing or broken, or has tokens or
-        labels that the store does not have."""
+        """Open one set. Its files are checked only once. Raises InputError if the set is missing or broken, or has
+        tokens or labels that the store does not have."""
         if name not in self.sets:
             raise InputError(f"no set '{name}' in the store", f"it has {' '.join(self.sets)}", self.path)
         check_numbers(self.path / name, len(self.vocabulary), len(self.labels))
         return read_set(self.path / name)
 
     def members(self, name: str) -> list[str]:
-        """Returns the sets of which a joined set is made, in order; for any other set, only its own name."""
+        """Returns the members of a joined set, in order; for any other set, only its own name."""
         return self._joins.get(name, [name])
 
     def checksums(self, sets: Iterable[str]) -> dict[str, int]:
-        """Returns the CRC-32 of each file on which training with these sets depends, by its name in the store."""
+        """Returns the CRC-32, by name, of each file in the store on which training with these sets depends."""
         names = [name for name in FILES if name != "conf"]
         names += [f"{name}/{file}" for name in sorted(sets) for file in SET_FILES]
         return {name: crc32_of(self.path / name) for name in names if (self.path / name).is_file()}
 
 
 def _read_conf(path: Path) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """Returns the options in a store's conf, and its joined sets with their members."""
+    """Returns the options in a store's conf, and the members of its joined sets."""
     again = "make the store again: punc make-store"
     conf, joins = {}, {}
     for number, line in read_lines(path):
@@ -99,14 +100,15 @@ def make_store(path: StrPath, data_dirs: Sequence[StrPath], labels: StrPath, tok
                vocab_size: int | None = None, min_count: int = 1, vocab: StrPath | None = None,
                train: str | None = None, nj: int = 2, joins: Sequence[str] = (), clitics: str = "") -> None:
     """Make a store from data directories. Each directory becomes a set with the directory's name. Does nothing if the
-    store is finished and neither the options nor the inputs (size and time of each table) have changed.
+    store is finished and the options and inputs have not changed. (For inputs, size and time of each table are
+    compared.)
 
-    labels      file of the label set; `clitics`: file of the rules that split the words of the data directories
-    vocab       file of a vocabulary to use instead of making one (for subwords, pieces.model is next to it)
-    vocab_size  the largest number of tokens, not counting the special ones; None: the tokenizer's default
-    min_count   tokens that occur less often are left out; for subwords, rarer words are not used to learn the pieces
-    train       sets whose words make the vocabulary, separated by commas; None: the first set
-    joins       joined sets, each given as NAME=SET,SET,…: the sets end to end
+    labels      file of the label set; `clitics`: file of rules that split the words of the data directories
+    vocab       file of an existing vocabulary (for subwords, with pieces.model next to it); None: make a vocabulary
+    vocab_size  the maximum number of tokens, not counting the special ones; None: the tokenizer's default
+    min_count   the minimum count of a token; for subwords, of a word from which the pieces are learned
+    train       sets from whose words the vocabulary is made, separated by commas; None: the first set
+    joins       joined sets, each given as NAME=SET,SET,…, which concatenate other sets
 
     Raises InputError for options that do not fit together, and for errors in the data directories.
     """
@@ -147,7 +149,7 @@ def make_store(path: StrPath, data_dirs: Sequence[StrPath], labels: StrPath, tok
 
 
 def is_finished(path: Path, conf: str) -> bool:
-    """Returns whether a directory was made with this conf, which is written last. If so, logs a message."""
+    """Returns whether a directory was completed with this conf, which is written last. If so, logs a message."""
     if not (path / "conf").is_file() or (path / "conf").read_bytes() != conf.encode():
         return False
     logger.info("%s: finished, and its inputs have not changed", path)
@@ -155,7 +157,8 @@ def is_finished(path: Path, conf: str) -> bool:
 
 
 def _name_sets(data_dirs: Sequence[StrPath]) -> dict[str, DataDir]:
-    """Returns the data directories by name. Raises InputError if a name occurs twice or is a file of the store."""
+    """Returns the data directories by name. Raises InputError if a name occurs twice, or is the name of a file of the
+    store."""
     sets: dict[str, DataDir] = {}
     for folder in data_dirs:
         name = Path(folder).resolve().name
@@ -166,7 +169,7 @@ def _name_sets(data_dirs: Sequence[StrPath]) -> dict[str, DataDir]:
 
 
 def _parse_joins(joins: Sequence[str], sets: Sequence[str]) -> dict[str, list[str]]:
-    """Parses each NAME=SET,SET,…. Raises InputError for an unknown set and for a NAME that is already a set's name."""
+    """Parses each NAME=SET,SET,…. Raises InputError for an unknown set, and for a NAME that another set has."""
     found: dict[str, list[str]] = {}
     for join in joins:
         name, _, members = join.partition("=")
@@ -180,7 +183,8 @@ def _parse_joins(joins: Sequence[str], sets: Sequence[str]) -> dict[str, list[st
 
 
 def _conf(options: Mapping[str, Any], given: Iterable[StrPath | None], sets: Mapping[str, DataDir]) -> str:
-    """Returns a conf file with the options; comments hold the size and time of each given file and each table."""
+    """Returns the content of a conf: the options and, in comments, the size and time of each given file and each
+    table."""
     lines = []
     for name, value in options.items():
         values = [value] if isinstance(value, (str, int, os.PathLike)) else value or ()
@@ -193,4 +197,4 @@ def _conf(options: Mapping[str, Any], given: Iterable[StrPath | None], sets: Map
         lines.append(f"# {one_line(os.path.abspath(file), LONGEST_PATH)} {state.st_size} bytes {state.st_mtime_ns}")
     if wrong := next((line for line in lines if "\n" in line), None):
         raise InputError(f"a line end in {wrong}", "rename the file or the set")
-    return "\n".join(lines).encode(errors="replace").decode() + "\n"  # names of files need not be UTF-8
+    return "\n".join(lines).encode(errors="replace").decode() + "\n"  # file names may have bytes that are not UTF-8

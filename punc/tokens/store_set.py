@@ -1,4 +1,4 @@
-"""One set of a store on disk: the arrays of one data directory. `store` lists the files."""
+"""One set of a store on disk: the arrays of one data directory. The module `store` lists the files."""
 
 import contextlib
 import logging
@@ -24,7 +24,7 @@ from punc.tokens.vocabulary import END
 logger = logging.getLogger(__name__)
 CHECKED = 1 << 18  # this many numbers are checked at once
 COPIED = 1 << 22  # this many items are copied at once
-UNKNOWN = {"pauses": np.nan, "turns": False}  # values in a joined set if a member does not have the array
+UNKNOWN = {"pauses": np.nan, "turns": False}  # values in a joined set for members without the array
 ARRAYS: dict[str, type] = {"ids": np.int32, "labels": np.int8, "pauses": np.float32, "turns": np.bool_}  # NAME.npy
 SET_FILES = (*(f"{name}.npy" for name in ARRAYS), "index")
 
@@ -37,11 +37,11 @@ class StoreSet(NamedTuple):
     pauses: np.ndarray | None  # float32 (N,) in seconds, NaN unknown; None if the directory has no pauses
     streams: Iterable[str]  # the names of the streams
     offsets: np.ndarray  # int64 (streams + 1,): stream i is [offsets[i]:offsets[i + 1]] of the arrays
-    turns: np.ndarray | None = None  # bool (N,), whether another speaker says the next word; None if unknown
+    turns: np.ndarray | None = None  # bool (N,), whether the next word has another speaker; None if unknown
 
 
 class Lazy:
-    """An array of the shape (N, …) that computes only the items that are read, by `make(index)` with a NumPy index."""
+    """An array of the shape (N, …) whose items are computed when they are read, by `make(index)` with a NumPy index."""
 
     def __init__(self, shape: tuple[int, ...], make: Callable[[Any], np.ndarray]):
         self.shape, self._make = shape, make
@@ -54,7 +54,7 @@ class Lazy:
 
 
 class StreamNames:
-    """The names of the streams of a set. There can be millions, so they are read from its index when needed."""
+    """The names of the streams of a set. There can be millions, so they are read from the set's index when needed."""
 
     def __init__(self, index: Path):
         self._index = index
@@ -87,7 +87,7 @@ def _read_index(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _index_rows(path: Path) -> Iterator[tuple[str, int, int]]:
-    """Yields name, offset and length of each stream in an index. Raises ValueError for any other kind of line."""
+    """Yields the name, offset and length of each stream in an index. Raises ValueError for an invalid line."""
     with open_input(path) as file:
         for line in file:
             name, start, length = line.split(b" ")
@@ -95,7 +95,7 @@ def _index_rows(path: Path) -> Iterator[tuple[str, int, int]]:
 
 
 def _open_array(path: Path, kind: type) -> np.memmap:
-    """Opens a flat array of a type, memory-mapped."""
+    """Opens a flat array of the type `kind`, memory-mapped."""
     again = "make the store again: punc make-store"
     with open_input(path, again):  # raises InputError if the file cannot be read
         pass
@@ -111,7 +111,7 @@ def check_numbers(folder: Path, vocabulary: int, labels: int) -> None:
     for name, kind, least, most in (("ids.npy", np.int32, 0, vocabulary), ("labels.npy", np.int8, -1, labels)):
         if (folder / name).exists():
             array = _open_array(folder / name, kind)
-            with open_input(folder / name) as file:  # mapped pages would count as memory of this process
+            with open_input(folder / name) as file:  # mapped pages would count as this process's memory
                 file.seek(array.offset)
                 for begin in range(0, len(array), CHECKED):
                     block = np.fromfile(file, kind, min(CHECKED, len(array) - begin))
@@ -121,7 +121,8 @@ def check_numbers(folder: Path, vocabulary: int, labels: int) -> None:
 
 
 def write_set(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: LabelSet, nj: int = 1) -> None:
-    """Write a set to a new directory, in one pass over the data. The number of processes, `nj`, does not change it.
+    """Write a set to a new directory, in one pass over the data. The result does not depend on the number
+    of processes, `nj`.
 
     Only a few blocks are in memory at a time. Raises InputError if the data directory has errors or has no words.
     """
@@ -177,7 +178,7 @@ def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> dict[
 
 
 def join_sets(store: Path, name: str, members: Sequence[str]) -> None:
-    """Join sets of a store to a new set. If only some members have pauses or turns, the other members get unknown
+    """Join sets of a store into a new set. If only some members have pauses or turns, the other members get unknown
     values. Raises InputError if only some members have labels."""
     sets = [read_set(store / member) for member in members]
     labelled = [data.labels is not None for data in sets]
@@ -200,7 +201,7 @@ def join_sets(store: Path, name: str, members: Sequence[str]) -> None:
 
 
 def _copy_array(array: np.ndarray | None, size: int, name: str, file: IO[bytes]) -> None:
-    """Append an array of a set, or `size` unknown values if the set does not have the array."""
+    """Append an array of a set to a file, or `size` unknown values if the set does not have the array."""
     for begin in range(0, size, COPIED):
         end = min(begin + COPIED, size)
         file.write((np.full(end - begin, UNKNOWN[name], ARRAYS[name]) if array is None else array[begin:end]).data)
@@ -208,7 +209,8 @@ def _copy_array(array: np.ndarray | None, size: int, name: str, file: IO[bytes])
 
 @contextlib.contextmanager
 def flat_file(path: Path, kind: type, columns: int = 0) -> Iterator[IO[bytes]]:
-    """Open an npy file to append items of a flat array, or of a table (items, columns). Writes the header last."""
+    """Open an npy file for appending the items of a flat array, or of a table (items, columns). The header is written
+    last."""
     def write_header(items: int) -> None:
         facts = {"descr": np.lib.format.dtype_to_descr(np.dtype(kind)), "fortran_order": False,
                  "shape": (items // columns, columns) if columns else (items,)}
@@ -220,4 +222,4 @@ def flat_file(path: Path, kind: type, columns: int = 0) -> Iterator[IO[bytes]]:
         yield file
         items = (file.tell() - begin) // np.dtype(kind).itemsize
         file.seek(0)
-        write_header(items)  # as long as the header of 0 items: NumPy leaves room for more digits
+        write_header(items)  # has the length of the header for 0 items, because NumPy leaves room for more digits

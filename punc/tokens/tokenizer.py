@@ -1,6 +1,6 @@
 """The interface of tokenizers. Each tokenizer is a module in punc/tokens/tokenizers and is found by its name.
 
-The directory of a store or a model has one tokenizer in these files:
+The directory of a store or a model has these files of one tokenizer:
 
     vocab          one token per line
     token_type     the tokenizer's name; missing if it is `word`
@@ -29,7 +29,7 @@ from punc.text.prose import Clitics
 from punc.tokens import tokenizers
 from punc.tokens.vocabulary import END, SPECIALS, UNK, Vocabulary, count_words, most_frequent
 
-CACHED = 1 << 13  # a `word_encoder` remembers the tokens of this many words
+CACHED = 1 << 13  # a `word_encoder` caches the tokens of this many words
 CLITICS = "clitics"  # name of the file with the rules that split words
 TOKENIZER_FILES = ("vocab", "token_type", "pieces.model", "tokenizer.json", CLITICS)  # the files of any tokenizer
 DEFAULT = "word"  # the token type of a directory without a file token_type
@@ -40,21 +40,21 @@ class Encoding(NamedTuple):
     """The tokens of some words."""
 
     ids: np.ndarray  # int32 (N,)
-    slots: np.ndarray  # int64 (words,), ascending: for each word, the index of the token before its slot
-    lost: int  # number of unknown tokens or, if tokens are characters, of characters that were left out
+    slots: np.ndarray  # int64 (words,), ascending: the index of the token before each word's slot
+    lost: int  # the number of unknown tokens; for tokens that are characters, of characters that were left out
 
 
 class Tokenizer(ABC):
-    """Converts words to tokens, and says after which token each word's slot is. The tokens of a word do not depend on
-    other words."""
+    """Converts words to tokens, and determines after which token each word's slot is. The tokens of a word do not
+    depend on other words."""
 
     token_type: ClassVar[str]  # the tokenizer's name, which is its module's name and the value of `--token-type`
     meaning: ClassVar[str]  # what a token is, for `--help`
     vocab_size: ClassVar[int] = 100000  # default of `--vocab-size`
     ends_with_end: ClassVar[bool] = False  # whether END replaces the last token of a stream; if not, readers append END
     by_character: ClassVar[bool] = False  # whether the words of a text are its characters, not separated by spaces
-    context: ClassVar[int] = 256  # when a long stream is decoded in parts, so many tokens around each part are read
-    # The line that `punc make-store` prints about a set.
+    context: ClassVar[int] = 256  # tokens that are read on each side of a chunk when a long stream is decoded in chunks
+    # The message of `punc make-store` about a set.
     summary: ClassVar[str] = "{words} words in {streams} streams, {percent:.2f} % unknown"
     vocabulary: Vocabulary
     clitics: Clitics | None = None  # the rules by which the words of the training text were split
@@ -66,8 +66,8 @@ class Tokenizer(ABC):
 
     @classmethod
     def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "Tokenizer":
-        """Makes a tokenizer for the words of data directories. It has at most `size` tokens besides the special ones;
-        tokens that occur fewer than `min_count` times are left out. The result does not depend on `nj`."""
+        """Makes a tokenizer for the words of data directories. It has at most `size` tokens besides the special ones,
+        and only tokens that occur at least `min_count` times. The result does not depend on `nj`."""
         return cls.learn(cls.count(sets, size, nj), size, min_count)
 
     @classmethod
@@ -102,12 +102,12 @@ class Tokenizer(ABC):
 
     @property
     def splitter(self) -> Callable[[str], list[str]] | None:
-        """A function that splits an input word by the rules of the training text; None if words are not split."""
+        """The function that splits an input word by the rules of the training text; None if words are not split."""
         return self.clitics.split if self.clitics else None
 
     def encode_input(self, words: Sequence[str]) -> Encoding:
-        """Returns the tokens of input words, which are first split by the rules of the training text. The slot of a
-        word is the slot of its last part."""
+        """Splits input words by the rules of the training text, and returns the tokens of the parts. The slot of a word
+        is the slot of its last part."""
         if not (splitter := self.splitter):
             return self.encode(words)
         split = lru_cache(CACHED)(splitter)
@@ -117,13 +117,14 @@ class Tokenizer(ABC):
         return encoding._replace(slots=encoding.slots[lasts])
 
     def word_encoder(self) -> Callable[[str], Sequence[int]]:
-        """Returns a fast `encode_input` for words that arrive one by one. It maps a word to ids, with a cache."""
+        """Returns a function that maps a word to its ids, like `encode_input`, but fast for single words. It has a
+        cache."""
         return lru_cache(CACHED)(lambda word: self.encode_input((word,)).ids.tolist())
 
 
 class LookupTokenizer(Tokenizer):
-    """Looks words up in a vocabulary, read from `path`. A subclass may override `complete`. Raises InputError if the
-    vocabulary does not have the `first` tokens."""
+    """Looks words up in a vocabulary, which was read from `path`. A subclass may override `complete`. Raises InputError
+    if the tokens `first` do not follow the special tokens."""
 
     first: ClassVar[tuple[str, ...]] = ()  # tokens that must follow the special tokens
 
@@ -146,7 +147,7 @@ class LookupTokenizer(Tokenizer):
         return self.complete(self.vocabulary.ids(words), words)
 
     def complete(self, ids: np.ndarray, words: Sequence[str]) -> Encoding:
-        """Returns the encoding of words, given the id of each word, int32 (words,): UNK for an unknown word."""
+        """Returns the encoding of words, given their ids, int32 (words,), which are UNK for unknown words."""
         return Encoding(ids, np.arange(len(ids)), int((ids == UNK).sum()))
 
 
@@ -179,8 +180,8 @@ def read_tokenizer(directory: StrPath) -> Tokenizer:
 
 
 def encode_streams(tokenizer: Tokenizer, words: Sequence[str], bounds: Sequence[int]) -> tuple[Encoding, np.ndarray]:
-    """Returns the tokens of whole streams, and int64 offsets. Stream i has the words [bounds[i]:bounds[i + 1]], one or
-    more, and the tokens [offsets[i]:offsets[i + 1]]."""
+    """Returns the tokens of whole streams, and int64 offsets. Stream i has the words [bounds[i]:bounds[i + 1]], at
+    least one, and the tokens [offsets[i]:offsets[i + 1]]."""
     encoding = tokenizer.encode_input(words)
     offsets = np.append(0, encoding.slots + 1)[bounds]
     if tokenizer.ends_with_end:
@@ -189,15 +190,15 @@ def encode_streams(tokenizer: Tokenizer, words: Sequence[str], bounds: Sequence[
 
 
 class PieceTokenizer(Tokenizer):
-    """Cuts words into pieces by a trained model: one or more tokens per word. A word's slot is after its last piece.
+    """Cuts words into pieces with a trained model: one or more tokens per word. A word's slot is after its last piece.
 
-    Raises InputError if `content`, which says how words are cut and is stored in `file`, is invalid.
+    `content` is the model, which is stored in `file`. Raises InputError if it is invalid.
     """
 
     summary = "{words} words, {tokens} pieces in {streams} streams, {percent:.2f} % unknown"
-    unknown: tuple[int, ...] = (UNK,)  # tokens for text without a piece
-    cache: int = 1 << 18  # the pieces of this many words are remembered
-    file: ClassVar[str]  # next to the vocabulary
+    unknown: tuple[int, ...] = (UNK,)  # the tokens of text for which there is no piece
+    cache: int = 1 << 18  # the pieces of this many words are cached
+    file: ClassVar[str]  # a file next to the vocabulary
 
     def __init__(self, content: bytes, path: StrPath | None = None):
         self._content = content
@@ -212,7 +213,7 @@ class PieceTokenizer(Tokenizer):
 
     @abstractmethod
     def parse(self, content: bytes, path: StrPath | None) -> None:
-        """Set the vocabulary and everything that `cut_words` needs. For arguments and errors, see the class."""
+        """Set the vocabulary and everything that `cut_words` needs. For the arguments and errors, see the class."""
 
     @classmethod
     def read(cls, path: StrPath) -> "PieceTokenizer":

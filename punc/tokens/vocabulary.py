@@ -1,4 +1,5 @@
-"""Vocabularies: the tokens that a model knows. A file has one token per line; the line number, from 0, is its id."""
+"""Vocabularies: the tokens that a model knows. A file has one token per line; the line number, from 0, is the token's
+id."""
 
 import contextlib
 import heapq
@@ -45,7 +46,7 @@ class Vocabulary:
         tokens = []
         with open_input(path) as file:
             content = file.read()
-            if _is_usual(content):  # skips a check of each line, which would dominate the time to load a model
+            if _is_usual(content):  # avoids a check of each line, which would take most of the time to load a model
                 with contextlib.suppress(UnicodeDecodeError):
                     return cls(content.decode().split("\n")[:-1], path)
             for number, line in enumerate(io.BytesIO(content), 1):
@@ -80,8 +81,8 @@ def _is_usual(content: bytes) -> bool:
 
 def count_words(sets: Sequence[DataDir], size: int, nj: int = 1,
                 is_token: Callable[[bytes], bool] = bool) -> dict[bytes, int]:
-    """Counts the `size` most frequent words of data directories, without special tokens. Keys are UTF-8. If words are
-    equally frequent, the first in C order are taken."""
+    """Counts the `size` most frequent words of data directories, without special tokens. Keys are UTF-8. Ties go to the
+    first words in C order."""
     counts = SpilledCounts(MOST_TYPES)
     for of_block in map_blocks(count_block, sets, nj):
         counts.add({word.encode(): number for word, number in of_block.items()})
@@ -90,7 +91,7 @@ def count_words(sets: Sequence[DataDir], size: int, nj: int = 1,
 
 
 def map_blocks(function: Callable[[Path, LineBlock], Count], sets: Sequence[DataDir], nj: int) -> Iterator[Count]:
-    """Yields the result of a function for each block of the texts of data directories, computed in `nj` processes."""
+    """Yields the results of a function for the blocks of the data directories' texts, computed in `nj` processes."""
     for data in sets:
         try:
             yield from map_ordered(partial(function, data.path), line_blocks(data, ["text"], COUNT_BYTES), nj)
@@ -99,13 +100,14 @@ def map_blocks(function: Callable[[Path, LineBlock], Count], sets: Sequence[Data
 
 
 def most_frequent(counts: dict[bytes, int], size: int, min_count: int) -> list[str]:
-    """Returns the `size` most frequent tokens that occur at least `min_count` times; ties in C order."""
+    """Returns the `size` most frequent tokens that occur at least `min_count` times. Tokens with equal counts are in C
+    order."""
     words = sorted(word for word, n in counts.items() if n >= min_count)
     return [word.decode() for word in sorted(words, key=counts.__getitem__, reverse=True)[:size]]
 
 
 class SpilledCounts:
-    """Counts words, which are bytes without spaces and newlines, by an external merge sort (Knuth 1998, 5.4).
+    """Counts words (bytes without spaces and newlines) with an external merge sort (Knuth 1998, 5.4).
 
     When more than `limit` distinct words are in memory, they are sorted and written to a temporary file, called a run.
     """
@@ -132,7 +134,7 @@ class SpilledCounts:
             yield word, sum(map(itemgetter(1), pairs))
 
     def most_frequent(self, size: int, wanted: Callable[[bytes], bool]) -> dict[bytes, int]:
-        """Returns the `size` most frequent wanted words; if counts are equal, the first words in C order."""
+        """Returns the `size` most frequent words for which `wanted` is true. Ties go to the first words in C order."""
         found = (pair for pair in self.items() if wanted(pair[0]))
         return dict(heapq.nlargest(size, found, key=itemgetter(1)))
 
@@ -145,4 +147,4 @@ def _parse_pair(line: bytes) -> tuple[bytes, int]:
 
 UNK, END = 0, 1  # ids of the unknown token and the end of a stream
 SPECIALS = ("<unk>", "</s>")
-MOST_TYPES = 1 << 18  # this many different words are counted in memory: about 50 MB
+MOST_TYPES = 1 << 18  # this many distinct words are counted in memory, about 50 MB

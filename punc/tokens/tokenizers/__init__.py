@@ -1,4 +1,4 @@
-"""The tokenizers, one file each: `--token-type NAME` is the class `<Name>Tokenizer` of NAME.py.
+"""The tokenizers, one module each: `--token-type NAME` is the class `<Name>Tokenizer` in NAME.py.
 
-A name that Python reserves has an underscore after it in the file's name: class_.py.
+If NAME is a Python keyword, the module's name ends with an underscore: class_.py.
 """

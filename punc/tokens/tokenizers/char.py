@@ -1,14 +1,14 @@
 """Characters as tokens.
 
-The tokens of a word are its characters and then a space, the token `<space>`. The word's slot is after the space. At
+The tokens of a word are its characters and then `<space>`, the token of a space. The word's slot is after the space. At
 the end of a stream, `</s>` replaces the space.
 
-Only tokens are normalised; the output has the unchanged words. Each character is normalised separately:
+Only tokens are normalised; words do not change in the output. Each character is normalised separately:
 
-1. It is put in lower case. Every decimal digit of any script becomes 0. Control, format and surrogate characters are
+1. It is put in lower case. A decimal digit of any script becomes 0. Control, format and surrogate characters are
    left out.
-2. If it is not in the vocabulary, an equivalent replaces it: the quotation mark, dash or letter in `EQUIVALENTS`, or
-   else its compatibility decomposition (NFKD) without combining marks and spaces.
+2. If it is not in the vocabulary, an equivalent replaces it: the quotation mark, dash or letter in `EQUIVALENTS` or, if
+   there is none, its compatibility decomposition (NFKD) without combining marks and spaces.
 3. If that is not in the vocabulary either, it is left out. A word with no characters left still has its slot.
 
 Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation", sections 2.1 and 3.2.
@@ -30,7 +30,7 @@ from punc.tokens.vocabulary import SPECIALS, Vocabulary, map_blocks
 
 SPACE, BLANK = len(SPECIALS), ord(" ")  # the token and the character
 POINTS = 0x110000  # code points of Unicode
-NEW, ODD = -2, -1  # in the table: a character that is not seen yet; a character that has no token or several
+NEW, ODD = -2, -1  # in the table: a character that has not been seen yet; a character with no token or with several
 LEFT_OUT = "Cc", "Cf", "Cs"  # categories of Unicode: control, format, surrogate
 EQUIVALENTS = {
     **dict.fromkeys("‘’‚‛′‵ʼ´`‹›", "'"), **dict.fromkeys("“”„‟″‶«»", '"'), **dict.fromkeys("‐‑‒–—―−", "-"),
@@ -88,7 +88,7 @@ class CharTokenizer(LookupTokenizer):
         return Encoding(result, ends[slots] - 1, int((lengths == 0).sum()))
 
     def _learn(self, point: int) -> None:
-        """Enter the tokens of a new character into the table."""
+        """Add the tokens of a new character to the table."""
         ids = []
         for character in normalised(chr(point)):
             if character in self._known:
@@ -102,12 +102,12 @@ class CharTokenizer(LookupTokenizer):
 
 
 def normalised(character: str) -> str:
-    """Returns a character after step 1 of normalisation: none, one or several characters."""
+    """Returns a character after step 1 of normalisation: zero, one or several characters."""
     return "".join("0" if c.isdecimal() else c for c in character.lower() if unicodedata.category(c) not in LEFT_OUT)
 
 
 def equivalent(character: str) -> str:
-    """Returns the replacement in step 2 for a character from step 1: none, one or several characters."""
+    """Returns the replacement in step 2 for a character from step 1: zero, one or several characters."""
     if character in EQUIVALENTS:
         return EQUIVALENTS[character]
     parts = [normalised(c) for c in unicodedata.normalize("NFKD", character)

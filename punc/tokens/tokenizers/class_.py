@@ -20,7 +20,8 @@ def characters_of(word: str) -> list[str]:
 
 
 class ClassTokenizer(LookupTokenizer):
-    """One token per word: the word itself, or its class if the word is not in the vocabulary, or else UNK."""
+    """One token per word: the word itself; its class if the word is not in the vocabulary; or UNK if it has no
+    class."""
 
     token_type = "class"
     by_character = True
@@ -36,7 +37,7 @@ class ClassTokenizer(LookupTokenizer):
         return not class_of(word.decode())
 
     def complete(self, ids: np.ndarray, words: Sequence[str]) -> Encoding:
-        """Gives unknown words the token of their class, if they have a class."""
+        """Gives each unknown word the token of its class, if it has one."""
         for index in np.flatnonzero(ids == UNK).tolist():
             ids[index] = self.vocabulary.id(class_of(words[index]))
         return super().complete(ids, words)

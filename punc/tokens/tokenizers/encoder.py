@@ -1,10 +1,11 @@
-"""Pieces of words as tokens, cut by the tokenizer of a pre-trained encoder: WordPiece, byte-level BPE, Unigram, others.
+"""Pieces of words as tokens, cut by a pre-trained encoder's tokenizer, such as WordPiece, byte-level BPE or Unigram.
 
-A word is encoded as if it stood inside a sentence, with a space before it. Its slot is after its last piece. A word
-becomes the encoder's unknown piece if the tokenizer's normalisation removes it, or if it looks like one of the
-encoder's special pieces, such as `[SEP]`.
+A word is encoded as inside a sentence, with a space before it. Its slot is after its last piece. A word becomes the
+encoder's unknown piece if the tokenizer's normalisation removes it, or if it looks like one of the encoder's special
+pieces, such as `[SEP]`.
 
-The vocabulary is `<unk>`, `</s>`, and then the pieces of the encoder in their order. `tokenizer.json` is next to it.
+The vocabulary is `<unk>`, `</s>`, and then the encoder's pieces in the order of their ids. `tokenizer.json` is next to
+it.
 
 Schuster & Nakajima 2012 (WordPiece); Sennrich, Haddow & Birch 2016 (BPE); Kudo 2018 (Unigram).
 """
@@ -22,7 +23,7 @@ from punc.tokens.vocabulary import SPECIALS, Vocabulary
 
 FILE = "tokenizer.json"
 FIRST = len(SPECIALS)  # the id of the encoder's first piece
-MOST_PIECES = 1 << 21  # ids from here on are errors: even XLM-V has only 901,629 pieces
+MOST_PIECES = 1 << 21  # larger ids must be errors, because even XLM-V has only 901,629 pieces
 BLANK = re.compile(r"[\s\0]")
 
 
@@ -34,7 +35,7 @@ class EncoderTokenizer(PieceTokenizer):
     """
 
     token_type = "encoder"
-    context = 32  # a small context is enough because the encoder's windows overlap, too
+    context = 32  # a small context is enough, because the encoder's windows also overlap
     meaning = "a piece of a word, cut by a pre-trained encoder's tokenizer; --vocab names the encoder's directory"
 
     file = FILE
@@ -65,7 +66,8 @@ class EncoderTokenizer(PieceTokenizer):
         return whole[:before], whole[before + len(bare):]
 
     def _unknown_piece(self) -> int:
-        """Returns the encoder's id for text that has no piece; in byte-level tokenizers, the id of `<unk>`, else 0."""
+        """Returns the encoder's id for text that has no piece. For a tokenizer without such an id, this is the id of
+        `<unk>` or `[UNK]`, or 0."""
         model = json.loads(self._tokenizer.to_str())["model"]
         for name in (model.get("unk_token"), "<unk>", "[UNK]"):
             if name and (found := self._tokenizer.token_to_id(name)) is not None:
@@ -74,7 +76,7 @@ class EncoderTokenizer(PieceTokenizer):
 
     @classmethod
     def read(cls, path: StrPath) -> "EncoderTokenizer":
-        """Reads a tokenizer from an encoder's directory, or from a vocabulary that has tokenizer.json next to it."""
+        """Reads a tokenizer from an encoder's directory, or from a vocabulary with tokenizer.json next to it."""
         path = Path(path)
         return cls(_content_of(path), path / FILE) if path.is_dir() else cast(EncoderTokenizer, super().read(path))
 
@@ -105,7 +107,8 @@ def _tokenizer(content: bytes, path: StrPath | None) -> Any:
 
 
 def _content_of(directory: Path) -> bytes:
-    """Returns an encoder's tokenizer.json; `transformers` makes it from the files of an older tokenizer."""
+    """Returns an encoder's tokenizer.json. If there is none, `transformers` makes it from the files of an older
+    tokenizer."""
     if (directory / FILE).is_file():
         return (directory / FILE).read_bytes()
     if not (directory / "config.json").is_file():
@@ -121,6 +124,6 @@ def _content_of(directory: Path) -> bytes:
 
 
 def _written(piece: str) -> str:
-    """Returns a piece in the form for a vocabulary: one token without spaces, never one of SPECIALS."""
+    """Returns a piece as it is written in a vocabulary: one token without spaces, never one of SPECIALS."""
     piece = BLANK.sub(lambda found: f"<U+{ord(found[0]):04X}>", piece) or "<empty>"
     return f"<piece>{piece}" if piece in SPECIALS else piece

@@ -1,9 +1,10 @@
-"""Words as tokens; a word that is not in the vocabulary becomes its form.
+"""Words as tokens. A word that is not in the vocabulary becomes its form.
 
-A form has the word's shape, its last letters, and their number: `<form:3:a:ing>` for `blogging`. In a
-shape, a or A stands for a run of letters, and 0 for a run of digits. A vocabulary contains the forms of all words from
-which it is made. A new word becomes its form, or a form with fewer last letters: `<form:2:a:ng>`, `<form:1:a:g>`,
-`<form:0:a:>`. So a model that reads shapes and suffixes knows the shapes and suffixes of new words (`models.word_crf`).
+A form consists of the number of last letters, the word's shape, and the last letters: `<form:3:a:ing>` for `blogging`.
+In a shape, a or A stands for a run of letters, and 0 for a run of digits. A vocabulary contains the forms of all words
+from which it was made. An unknown word becomes the known form with the most last letters: `<form:2:a:ng>`,
+`<form:1:a:g>`, `<form:0:a:>`. So a model that reads shapes and suffixes also reads those of unknown words
+(`models.word_crf`).
 """
 
 import re
@@ -20,7 +21,7 @@ SUFFIX = 3  # the maximum number of last letters in a form
 
 
 class FormTokenizer(LookupTokenizer):
-    """One token per word: its own, else the token of its form, else UNK.
+    """One token per word: the word itself; if it is unknown, its form; if no form is known, UNK.
 
     Raises InputError if the vocabulary has no forms after the special tokens.
     """
@@ -63,7 +64,7 @@ def parse_form(token: str) -> tuple[str, str] | None:
     if not token.startswith(PREFIX):
         return None
     end = len(token) - 1
-    length = int(token[len(PREFIX)])  # needed because both parts may contain colons
+    length = int(token[len(PREFIX)])  # the length is needed, because both parts may contain colons
     return token[len(PREFIX) + 2:end - length - 1], token[end - length:end]
 
 

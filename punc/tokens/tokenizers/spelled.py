@@ -1,8 +1,8 @@
 """Words as tokens. A word outside the vocabulary becomes its characters and then `<unk>`; its slot is after `<unk>`.
 
-So a model can read the characters of words that it has never seen (`layers.spelling`). Only the first and the last
-characters of a long word become tokens. The characters are at the end of the vocabulary, in the form `<char>a`;
-`<char>` stands for any other character. A word of the text that has this form counts as unknown.
+So a model can read the characters of unknown words (`layers.spelling`). Only the first and the last characters of a
+long word become tokens. The tokens of characters, such as `<char>a`, are at the end of the vocabulary; `<char>` stands
+for any other character. A word of the text that looks like such a token counts as unknown.
 
 Hybrids of words and characters go back to Luong & Manning 2016, "Achieving Open Vocabulary Neural Machine Translation
 with Hybrid Word-Character Models".
@@ -19,8 +19,8 @@ from punc.tokens.tokenizer import AGAIN, Encoding, LookupTokenizer
 from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, most_frequent
 
 CHARACTER = "<char>"  # the prefix of a character's token
-CHARACTERS = 256  # this many of the most frequent characters have their own tokens
-MAX_LENGTH = 32  # of a word that is longer than this, only the first 16 and the last 16 characters are read
+CHARACTERS = 256  # the number of most frequent characters that have their own tokens
+MAX_LENGTH = 32  # of a longer word, only the first 16 and the last 16 characters are read
 
 
 class SpelledTokenizer(LookupTokenizer):
@@ -74,7 +74,7 @@ class SpelledTokenizer(LookupTokenizer):
 
 
 def spelling_of(word: str) -> str:
-    """Returns the characters of a word that are read. Combining accents are composed with their letters (NFC)."""
+    """Returns the characters of a word that a model reads. Combining accents are composed with their letters (NFC)."""
     word = unicodedata.normalize("NFC", word)
     half = MAX_LENGTH // 2
     return word if len(word) <= MAX_LENGTH else word[:half] + word[-half:]

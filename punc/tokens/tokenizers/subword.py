@@ -1,8 +1,8 @@
 """Pieces of words as tokens, cut by a unigram model of `sentencepiece`.
 
-A word is one or more pieces; its slot is after the last one. A piece never spans two words. A word becomes `<unk>` if
-the model's normalisation (NFKC, lower case) removes all of it. A part of a word for which the model has no piece also
-becomes `<unk>`. The vocabulary has the pieces of the model in the file `pieces.model`, with the same ids.
+A word is one or more pieces; its slot is after its last piece. A piece never spans two words. A word becomes `<unk>` if
+the model's normalisation (NFKC, lower case) removes all of it. A part of a word also becomes `<unk>` if the model has
+no piece for it. The model is in the file `pieces.model`. The vocabulary has the model's pieces with the same ids.
 
 Kudo 2018, "Subword Regularization", section 3.2.
 """
@@ -15,7 +15,7 @@ from punc.data.datadir import DataDir
 from punc.tokens.tokenizer import AGAIN, PieceTokenizer
 from punc.tokens.vocabulary import END, SPECIALS, UNK, Vocabulary, most_frequent
 
-TYPES = 1 << 18  # a model is trained on this many of the most frequent words
+TYPES = 1 << 18  # the number of most frequent words on which a model is trained
 
 
 class SubwordTokenizer(PieceTokenizer):
@@ -57,5 +57,5 @@ class SubwordTokenizer(PieceTokenizer):
         return cls(model.getvalue())
 
     def cut_words(self, words: list[bytes]) -> Sequence[Sequence[int]]:
-        # one word at a time, because for a list sentencepiece starts threads, which takes as long as 100 words
+        # one word at a time, because for a list, sentencepiece starts threads, which takes as long as cutting 100 words
         return [self._processor.encode(word) or [UNK] for word in words]
