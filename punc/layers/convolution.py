@@ -5,7 +5,7 @@ Filters of several widths (Kim et al. 2015, "Character-Aware Neural Language Mod
     f(t) = tanh(F · [e(t − ⌊(w−1)/2⌋) … e(t + ⌈(w−1)/2⌉)] + b)    for each filter F of each width w
 
 Kim et al. use min(200, 50 w) filters of width w. Gale & Parthasarathy 2017 use 1,650 filters of widths 1 to 7, but do
-not say how many of each width; min(300, 75 w) filters of width w add up to 1,650.
+not state how many of each width; min(300, 75 w) filters of width w add up to 1,650.
 
 Highway layers (Srivastava, Greff & Schmidhuber 2015, "Training Very Deep Networks", equation (3)):
 
@@ -54,7 +54,7 @@ class Filters(nn.Module):
 
     def forward(self, vectors: Tensor) -> Tensor:
         """Maps (B, T + widths − 1, dimensions) to (B, T, size)."""
-        # Zeros pad all filters to the same width, because one product is faster than one product per width.
+        # All filters are padded with zeros to the same width, because one product is faster than one per width.
         width = len(self.weights)
         wide = torch.cat([nn.functional.pad(weight, (0, 0, self.before - (w - 1) // 2, self.ahead - w // 2))
                           for w, weight in enumerate(self.weights, 1)]).flatten(1)

@@ -3,12 +3,12 @@
     C(y_1 … y_m) = b[y_1] + Σ_t s_t[y_t] + Σ_t T[y_t, y_t+1] + e[y_m]      (1), (2)
     Z = Σ_y exp C(y);  P(y) = exp C(y) / Z                                  (5), (9)
 
-s_t are the scores that a network gives the labels of slot t; b, T and e are learned. Z is computed by the recursion (6)
-to (8), here from the left. This recursion and its mirror image from the right give the marginals P(y_t) and P(y_t,
-y_t+1), which are the gradient of log Z. The paper's recursion (3), (4) finds the best labels (Viterbi 1967).
+s_t are a network's scores for the labels of slot t; b, T and e are learned. Z is computed by the recursion (6) to (8),
+here from the left. This recursion and its mirror image from the right give the marginals P(y_t) and P(y_t, y_t+1),
+which are the gradient of log Z. The paper's recursion (3), (4) finds the best labels (Viterbi 1967).
 
-One loop over time computes both recursions, in float64, on probabilities that are normalized at every step. A label or
-pair of labels that is more than 300 nats below the best one counts as 300 nats below, so that no sum is zero.
+One loop over time computes both recursions, in float64, on probabilities that are normalized at every step. Scores of
+labels and pairs of labels are clamped to at least 300 nats below the best one, so that no sum is zero.
 """
 
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-FLOOR = -300.0  # nats below the best score; lower scores count as this
+FLOOR = -300.0  # nats below the best score; lower scores are clamped to this
 
 
 class LinearChain(nn.Module):
@@ -41,7 +41,7 @@ class LinearChain(nn.Module):
     def loss(self, scores: Tensor, labels: Tensor) -> Tensor:
         """Returns −log P(y), summed over all chains and divided by the number of slots.
 
-        scores   (B, T, L), from `scores`; b counts only if the slots begin at step 0, e only if they end with the text
+        scores   (B, T, L), from `scores`; without b unless the slots begin at step 0, without e unless they end the text
         labels   (B, T), −1 where there is no slot
         """
         indices, is_slot, lengths = _slots(labels)
@@ -79,7 +79,7 @@ class LinearChain(nn.Module):
 
 def _slots(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Returns the S steps from the first slot on, (B, S), whether each of them is a slot, (B, S), and the number of
-    slots, (B,). The slots of labels (B, T) are consecutive."""
+    slots, (B,). In a row of labels (B, T), the slots must be consecutive."""
     is_slot = labels >= 0
     lengths = is_slot.sum(1)
     first = is_slot.int().argmax(1, keepdim=True)
@@ -88,8 +88,8 @@ def _slots(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def viterbi_steps(scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tensor:
-    """Like `LinearChain.viterbi`, but with operations that TorchScript and exporters know. Past the end of a text, it
-    repeats the label of the last slot."""
+    """Like `LinearChain.viterbi`, but uses only operations that TorchScript and exporters support. Past the end of a
+    text, it repeats the label of the last slot."""
     best = scores[:, 0]
     same = torch.arange(scores.size(2), device=scores.device).unsqueeze(0).expand_as(best)
     back = torch.zeros_like(scores[:, :1], dtype=torch.int64)
@@ -112,7 +112,7 @@ def log_partition(scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tenso
 
 
 class _LogPartition(torch.autograd.Function):
-    """Computes log Z. Its gradient is the marginals of labels and of pairs of labels."""
+    """Computes log Z. Its gradients are the marginals of labels and of pairs of labels."""
 
     @staticmethod
     def forward(ctx: Any, scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tensor:
@@ -134,9 +134,9 @@ class _Sums(NamedTuple):
     log_partition: Tensor  # (B,)
     inside: Tensor  # (T, B), whether a step is in the chain
     follow: Tensor  # (L, L), exp of the transitions
-    before: Tensor  # (T, B, L), for each label of a slot, the sum over all labels of the slots before it
+    before: Tensor  # (T, B, L), for each label of a slot, the sum over the label sequences before the slot
     until: Tensor  # like `before`, but with the slot's own score
-    after: Tensor  # (T, B, L), for each label of a slot, the sum over all labels of the slots after it
+    after: Tensor  # (T, B, L), for each label of a slot, the sum over the label sequences after the slot
     since: Tensor  # like `after`, but with the slot's own score
 
     def marginals(self) -> Tensor:

@@ -71,7 +71,7 @@ class _Recurrence(torch.autograd.Function):
     @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)
     def forward(ctx: Any, gate_inputs: Tensor, weight: Tensor, peepholes: Tensor, hidden: Tensor,
                 cell: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns all h (T, B, H) and the last c. `gate_inputs` (T, B, 4H) are W x; the state is (B, H) twice."""
+        """Returns all h (T, B, H) and the last c. `gate_inputs` (T, B, 4H) are W x; `hidden` and `cell` are (B, H)."""
         steps, batch, width = gate_inputs.shape
         size = width // 4
         gates = gate_inputs.new_empty(steps, batch, width)  # i, f, g and o after σ and tanh

@@ -6,7 +6,7 @@
 
 As in Zaremba et al. 2014, "Recurrent Neural Network Regularization", dropout applies to the input of the first layer
 and to the output of each layer, but not to the state that is passed from step to step. The layers are PyTorch's, which
-have no peepholes; oneDNN computes a whole layer at once.
+have no peepholes, but are fast, because oneDNN computes a whole layer at once.
 """
 
 import torch
@@ -43,7 +43,6 @@ class Dropout(nn.Dropout):
         super().__init__(rate)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """The output has the shape of the inputs."""
         if not self.training or not self.p:
             return inputs
         if inputs.device.type != "cpu":
@@ -93,7 +92,7 @@ class BidirectionalStack(nn.Module):
         """Maps inputs (B, T, D) of texts with `lengths` (B,) to (B, T, 2H); arbitrary values past the end of a text."""
         steps = torch.arange(inputs.shape[1], device=inputs.device)
         ends = lengths.unsqueeze(1)
-        reversed_steps = torch.where(steps < ends, ends - 1 - steps, steps)  # (B, T), a permutation, its own inverse
+        reversed_steps = torch.where(steps < ends, ends - 1 - steps, steps)  # (B, T), its own inverse permutation
         rows = torch.arange(inputs.shape[0], device=inputs.device).unsqueeze(1)
         for ahead, back in zip(self.forwards, self.backwards):
             inputs = self.dropout(inputs)
@@ -109,7 +108,7 @@ def make_orthogonal(net: nn.Module) -> None:
         W of each gate   uniform in ±√(6 / (inputs + units)) (Glorot & Bengio 2010)
         biases           1 for the forget gate (Jozefowicz et al. 2015), 0 for the others
 
-    With PyTorch's own initial weights, uniform in ±1/√units, three layers at first hardly pass on any signal.
+    With PyTorch's own initial weights, uniform in ±1/√units, three layers initially pass on hardly any signal.
     """
     layers = [module for module in net.modules() if isinstance(module, nn.LSTM)]
     if not layers:

@@ -1,12 +1,12 @@
-"""Two properties of a slot as inputs of a network: its pause, and whether the speaker changes there.
+"""Two properties of a slot as inputs of a network: its pause, and whether the speaker changes in it.
 
 In Tilk & AlumÃ¤e 2015, section 2.3, the pause p(t) is its duration in seconds. The paper does not say how an unknown
-pause is represented. Here it is 0, and an optional second input tells it from a pause of 0 s. A change of speaker (not
-in the paper) is another input: 1 if the next word has another speaker, otherwise 0.
+pause is represented. Here, it is 0, and an optional second input distinguishes it from a pause of 0 s. A change of
+speaker (not in the paper) is another input: 1 if the next word has another speaker, otherwise 0.
 
-The pause can also be a learned vector (`PauseVectors`). There is one vector for each class of durations, whose bounds
-increase by about equal ratios, and one for unknown pauses. The reason is that from the duration itself, a network can
-hardly learn that 0.1 s and 0.4 s mean different things. All vectors are initially zero and so have no effect at first.
+The pause can also be a learned vector (`PauseVectors`). There is one vector for each class of durations, and one for
+unknown pauses. The ratios of successive class bounds are about equal. From the duration itself, a network can hardly
+learn that 0.1 s and 0.4 s mean different things. All vectors are initially zero, so that they have no effect at first.
 """
 
 import torch
@@ -17,7 +17,7 @@ CLASSES = len(BOUNDS) + 2  # class 0: unknown; class 1: below the first bound; â
 
 
 class PauseInput:
-    """The `size` inputs that were chosen: the pause in seconds, whether a turn ends, whether the pause is unknown."""
+    """Computes the chosen inputs, `size` in all: the pause in seconds, whether it is unknown, whether a turn ends."""
 
     def __init__(self, seconds: bool = True, turns: bool = False, unknown_flag: bool = False):
         self.seconds, self.turns, self.unknown_flag = seconds, turns, unknown_flag
@@ -46,6 +46,6 @@ class PauseVectors(nn.Module):
         """Returns vectors (B, T, size). `pauses` (B, T) are seconds, NaN unknown; None means that all are unknown."""
         if pauses is None:
             return self.weight[0].expand(*tokens.shape, -1)
-        above = (pauses.unsqueeze(-1) >= self.bounds).sum(-1)  # few operations, because live streams run it per word
+        above = (pauses.unsqueeze(-1) >= self.bounds).sum(-1)  # few operations: live streams run this for each word
         known = (pauses == pauses).long()  # false for NaN
         return nn.functional.embedding((above + 1) * known, self.weight)

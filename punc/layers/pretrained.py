@@ -23,10 +23,10 @@ WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 DROPOUT = ("hidden_dropout_prob", "mlp_dropout", "embedding_dropout")  # names of dropout rates in configurations
 ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
 LAYER = re.compile(r"\blayers?\.(\d+)\.")  # finds the layer's number in the name of a weight
-EMBEDDINGS = re.compile(r"embeddings\.|\brelative_attention_bias\.")  # all layers of MPNet share this bias
-OWN_MASK = ("deberta", "deberta-v2", "modernbert")  # kinds that make their attention mask from a mask of pieces
-LEFT_OUT = ("auto_map", "architectures", "_name_or_path", "dtype", "torch_dtype")  # entries not kept in a model
-FULL = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # how many positions a kind does not use
+EMBEDDINGS = re.compile(r"embeddings\.|\brelative_attention_bias\.")  # all layers of MPNet share this attention bias
+OWN_MASK = ("deberta", "deberta-v2", "modernbert")  # kinds that compute their attention mask from a mask of the pieces
+LEFT_OUT = ("auto_map", "architectures", "_name_or_path", "dtype", "torch_dtype")  # entries that a model does not store
+FULL = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # how many of its position embeddings a kind does not use
 
 
 class PretrainedEncoder(nn.Module):
@@ -51,7 +51,7 @@ class PretrainedEncoder(nn.Module):
         else:
             self.net = _transformers().AutoModel.from_config(config, trust_remote_code=False)
         if hasattr(self.net, "pooler"):
-            self.net.pooler = None  # not needed: a layer on top that computes one vector for the whole text
+            self.net.pooler = None  # computes a vector of the whole text, which is not needed
         if not all(type(piece) is int and 0 <= piece < self.pieces for piece in (*start, *end)):
             raise InputError("special pieces that the encoder does not have", "take the tokenizer.json of the encoder")
         self.spec = {"config": given, "start": start, "end": end}
@@ -73,8 +73,8 @@ class PretrainedEncoder(nn.Module):
                 weight.requires_grad_(False)
 
     def forward(self, tokens: Tensor, more: Tensor | None = None) -> Tensor:
-        """Returns the vectors (B, T, size) of tokens (B, T), which are END after a text's end. `more` is added to their
-        embeddings. T plus the number of special pieces, which are put around each text, must be at most `most`."""
+        """Returns the vectors (B, T, size) of tokens (B, T), which are END past the end of a text. `more` is added to
+        the tokens' embeddings. Special pieces are put around each text; T plus their number must be at most `most`."""
         line, mask = self._line(tokens)
         return self._read(line, more, None if bool(mask.all()) else mask)[:, :tokens.shape[1]]
 
@@ -87,7 +87,8 @@ class PretrainedEncoder(nn.Module):
         return self._read(line, more, mask)[:, :tokens.shape[1]]
 
     def _read(self, line: Tensor, more: Tensor | None, mask: Tensor | None) -> Tensor:
-        """Returns the vectors of pieces (B, S), starting at the text's first piece. `more` is added to embeddings."""
+        """Returns the vectors of the pieces (B, S) from the text's first piece on. `more` is added to the
+        embeddings."""
         before, after = len(self.spec["start"]), len(self.spec["end"])
         given: dict[str, Any] = {"input_ids": line}
         if more is not None:
@@ -110,7 +111,7 @@ class PretrainedEncoder(nn.Module):
 
 
 def _transformers() -> Any:
-    """Returns the package `transformers`, set to use no network and to show no progress bars."""
+    """Returns the package `transformers`, configured to be offline and silent."""
     os.environ["HF_HUB_OFFLINE"] = "1"
     import transformers
     transformers.utils.logging.disable_progress_bar()
@@ -120,7 +121,7 @@ def _transformers() -> Any:
 
 
 def _config(directory: str) -> dict[str, Any]:
-    """Reads the configuration of an encoder's directory, without the entries LEFT_OUT, some of which name code."""
+    """Reads the configuration of an encoder's directory, without the entries LEFT_OUT, some of which refer to code."""
     path = Path(directory)
     if not (path / "config.json").is_file():
         raise InputError(f"encoder={directory} is not the directory of an encoder",

@@ -1,7 +1,7 @@
 """Computes word vectors from characters: the final states of a BLSTM (Lample et al. 2016, section 4.1).
 
-Bansal 2019 appends them to each word's own vector ("Word Embeddings", w_chars). A model receives words as numbers, so
-it has a table with the spelling of each word of its vocabulary. The characters of other words can be separate tokens
+Bansal 2019 appends them to each word's own vector ("Word Embeddings", w_chars). A model reads the ids of words, so it
+has a table with the spelling of each word of its vocabulary. The characters of other words can be separate tokens
 before `<unk>` (tokens.tokenizers.spelled).
 """
 
@@ -16,7 +16,7 @@ from punc.base.errors import check_at_least
 from punc.tokens.tokenizers.spelled import CHARACTER, MAX_LENGTH, spelling_of
 from punc.tokens.vocabulary import SPECIALS, Vocabulary
 
-PADDING, OTHER = 0, 3  # numbers for no character, and for characters without own vectors; 1 and 2: special tokens
+PADDING, OTHER = 0, 3  # numbers for no character, and for characters without their own vectors; 1 and 2: special tokens
 BATCH_SIZE = 256  # words of similar length that are read together
 
 

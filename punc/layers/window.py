@@ -1,4 +1,4 @@
-"""The parts of models that read only a window of the text (Che et al. 2016): word vectors, sigmoid layers, a loss."""
+"""Parts of models that read only a window of the text (Che et al. 2016): word vectors, sigmoid layers and a loss."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -59,8 +59,8 @@ class WindowInput(nn.Module):
         return self.vectors_of(line.unfold(1, self.window, 1)), (line[:, tokens.shape[1]:],)
 
     def vectors_of(self, words: Tensor) -> Tensor:
-        """Returns the vectors (…, m, n) of windows (…, m). Words before an END belong to the previous stream; they
-        become END, too."""
+        """Returns the vectors (…, m, n) of windows (…, m). Words before an END belong to the previous stream and are
+        replaced by END."""
         before = words[..., :self.last + 1]
         previous = (before == END).long().flip(-1).cumsum(-1).flip(-1) > 0
         return self.vectors(torch.cat([before.masked_fill(previous, END), words[..., self.last + 1:]], dim=-1))

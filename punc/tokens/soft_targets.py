@@ -1,7 +1,7 @@
 """Reads soft targets, which are a teacher's posteriors in the slots of a store's sets.
 
     DIR/SET/targets.npy   uint8 (slots, L): the distribution over labels in each slot of a set; 255 is probability 1
-    DIR/SET/conf          lines: the number of slots, the CRC-32s of their labels and of the streams' names, the label set
+    DIR/SET/conf          the number of slots, the CRC-32s of their labels and of the streams' names, the label set
 
 Every word has a slot, whatever the tokens are. So the targets fit every store of the same data directories.
 """

@@ -1,6 +1,6 @@
 """Stores, on which models are trained: the data of data directories as a vocabulary and flat memory-mapped arrays.
 
-    STORE/vocab               one token per line: <unk>, </s>, then by falling frequency; the line number, from 0, is the id
+    STORE/vocab               one token per line: <unk>, </s>, then by falling frequency; line numbers, from 0, are ids
     STORE/…                   the other files of the tokenizer (see `tokenizer`)
     STORE/labels.txt          the label set
     STORE/conf                --name=value lines: the token type and the other options

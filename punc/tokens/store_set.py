@@ -121,8 +121,7 @@ def check_numbers(folder: Path, vocabulary: int, labels: int) -> None:
 
 
 def write_set(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: LabelSet, nj: int = 1) -> None:
-    """Write a set to a new directory, in one pass over the data. The result does not depend on the number
-    of processes, `nj`.
+    """Write a set to a new directory, in one pass over the data. The result does not depend on `nj`.
 
     Only a few blocks are in memory at a time. Raises InputError if the data directory has errors or has no words.
     """

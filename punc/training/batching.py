@@ -1,11 +1,11 @@
 """Yields the batches of an epoch in order, sets the learning rate for each, and gives each rank its share.
 
-At step t, a model reads token t + lookahead of the stream and decides slot t (`models.base.model`). A stream of n slots
+At step t, a model reads token t + lookahead of the stream and labels slot t (`models.base.model`). A stream of n slots
 has the steps −lookahead … n − 1. Streams are cut in one of two ways:
 
-- *stateful*: the streams are put end to end and cut into equal rows, as many as a batch has. A batch has the next steps
-  of each row, and the state continues from batch to batch (truncated back-propagation through time). The text can be
-  of any length.
+- *stateful*: the streams are concatenated and cut into rows of equal length, one for each row of a batch. A batch has
+  the next steps of each row, and the state continues from batch to batch (truncated back-propagation through time).
+  Streams can have any length.
 - *chunks*: each stream is cut into chunks of slots. A chunk is read from a fresh state, with some unscored context
   around it. This is for models that read whole streams, and for independent short texts.
 """
@@ -32,14 +32,15 @@ BLOCK = 1 << 22  # this many labels are counted at once
 
 
 class Batch(NamedTuple):
-    """The steps of B rows. Labels and targets belong to slots; the slot of a step may be missing or unscored."""
+    """The steps of B rows. Labels and targets belong to slots. A step may have no slot, or a slot that is not
+    scored."""
 
     tokens: Tensor  # (B, T) int64; END after a stream's end
     pauses: Tensor | None  # (B, T) float32; None if the data has none; (B, T, 2) with turns (`with_turns`)
     labels: Tensor  # (B, T) int64, −1 without a slot
     fresh: bool = True  # the model starts from a fresh state; if not, the steps follow those of the previous batch
-    whole: int | None = None  # if this is a share of a batch, the number of slots of the whole batch; else None
-    targets: Tensor | None = None  # (B, T, L) float32, distributions of a teacher; zeros without a slot
+    whole: int | None = None  # if this is a share of a batch, the number of slots of the whole batch; otherwise None
+    targets: Tensor | None = None  # (B, T, L) float32, a teacher's distributions; zeros without a slot
 
     @property
     def slots(self) -> int:
@@ -48,7 +49,7 @@ class Batch(NamedTuple):
 
     @property
     def share_of_slots(self) -> float:
-        """Returns which fraction of the whole batch's slots this batch has; 1 if it is the whole batch."""
+        """Returns the fraction of the whole batch's slots that are in this batch; 1 if it is the whole batch."""
         return 1.0 if self.whole is None else int((self.labels >= 0).sum()) / max(self.whole, 1)
 
     def map(self, function: Callable[[Tensor], Tensor]) -> "Batch":
@@ -69,7 +70,8 @@ class Batch(NamedTuple):
 
 
 def stateful_shape(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: int) -> tuple[int, int]:
-    """Returns the number of rows in a `stateful` batch (`batch_size`; fewer for a short text) and of steps per row."""
+    """Returns the number of rows in a `stateful` batch (`batch_size`, or fewer for a short text), and the steps per
+    row."""
     steps = int(offsets[-1] - offsets[0]) + (len(offsets) - 1) * lookahead
     rows = max(1, min(batch_size, steps // bptt))
     return rows, -(-steps // rows)
@@ -77,7 +79,7 @@ def stateful_shape(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: i
 
 def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int, part: int = 0,
              parts: int = 1) -> Iterator[Batch]:
-    """Yields batches of `batch_size` rows and `bptt` steps that go over all streams, end to end.
+    """Yields batches of `batch_size` rows and `bptt` steps that cover the concatenated streams.
 
     part, parts   divide each row into `parts` parts; yield only part `part`, from 0, which begins with a fresh state
 
@@ -107,7 +109,7 @@ def _batch(arrays: Arrays, steps: slice = slice(None), fresh: bool = True) -> Ba
 
 def _fill_row(data: StoreSet, lookahead: int, firsts: np.ndarray, start: int, stop: int, row: int,
               arrays: Arrays) -> None:
-    """Fill a row with the steps [start, stop) of all streams, end to end. `firsts`: the first step of each stream."""
+    """Fill a row with the steps [start, stop) of the concatenated streams. `firsts`: the first step of each stream."""
     tokens, pauses, labels = arrays
     for stream in range(int(np.searchsorted(firsts, start, "right")) - 1, int(np.searchsorted(firsts, stop))):
         first, offset = int(firsts[stream]), int(data.offsets[stream])
@@ -128,9 +130,9 @@ def gather(data: StoreSet, chunks: Chunks, group: np.ndarray, lookahead: int | N
 
 
 def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> StoreSet:
-    """Returns the set as the model and the loss read it. Raises InputError if the model reads turns and the set has
-    none. With --loss-on tokens, tokens without a slot get the first label (Gale & Parthasarathy 2017, section 2.1).
-    """
+    """Returns the set as the model and the loss read it. With --loss-on tokens, tokens without a slot get the first
+    label (Gale & Parthasarathy 2017, section 2.1). Raises InputError if the model reads turns and the set has none, or
+    if it would read turns with --asr-noise."""
     if model.reads_turns:
         if data.turns is None:
             raise InputError(f"--speaker-changes true, but set '{options.train_set}' has no turns",
@@ -177,9 +179,11 @@ def _check_sizes(rows: int, what: str, batches: int, options: TrainingOptions, r
 
 def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: TrainingOptions, epoch: int,
                   ranks: Ranks = ALONE, finish: Callable[[Batch], Batch] | None = None) -> Iterator[Batch]:
-    """Yields this rank's share of each batch of epoch `epoch`, from 0: every `ranks.size`-th row. It may be empty.
+    """Yields this rank's share of each batch of epoch `epoch`, from 0. The share is every `ranks.size`-th row, or no
+    row.
 
-    Each reading of the set draws a new order of chunks. `finish` is applied to each whole batch before it is shared.
+    The order of chunks is drawn again for each reading of the set. `finish` is applied to each whole batch before it is
+    divided among the ranks.
     """
     reading, part = divmod(epoch, options.parts)
     if chunks is None:
@@ -196,7 +200,7 @@ def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: 
 
 
 def epoch_seed(options: TrainingOptions, epoch: int) -> int:
-    """Returns the seed of an epoch. It does not depend on whether the run was stopped before."""
+    """Returns the seed of an epoch, which does not depend on whether the run has been stopped."""
     return options.seed + 1000003 * (epoch + 1)
 
 
@@ -209,8 +213,8 @@ def count_slots(data: StoreSet) -> int:
 
 def at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: float, slots: float, epoch: int = 0,
              warmup: float = 0.0) -> Iterator[Batch]:
-    """Yields the batches of an epoch with `slots` slots, while the learning rate falls from `rate` by `fall`. In the
-    first `warmup` epochs, of which `epoch` are done, the rate is multiplied by a factor that rises from 0 to 1."""
+    """Yields the batches of an epoch with `slots` slots, while the learning rate falls from `rate` by `fall`. `epoch`
+    epochs are done. In the first `warmup` epochs, the rate is multiplied by a factor that rises from 0 to 1."""
     done = 0
     for batch in batches:
         own = batch.slots

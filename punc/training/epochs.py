@@ -1,14 +1,15 @@
 """Training by gradient, epoch by epoch.
 
-An epoch reads the training set once; then the development set is scored. At first, the learning rate is constant. Once
-the development loss falls by less than `--min-improvement`, the rate is halved after every epoch. When the loss falls
-by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumäe 2015, section 3). With `--schedule
-linear`, the rate rises from 0 during `--warmup` and falls to 0, batch by batch (Li et al. 2020, Budgeted training).
+In an epoch, the model is trained on the training set once; then the development set is scored. At first, the learning
+rate is constant. Once the development loss falls by less than `--min-improvement`, the rate is halved after every
+epoch. When the loss falls by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumäe 2015,
+section 3). With `--schedule linear`, the rate rises from 0 during `--warmup` and falls to 0, batch by batch (Li et al.
+2020, Budgeted training).
 
 The model with the lowest development loss is kept. After an epoch that did not lower the loss, training continues from
-the kept model (the paper does not say from which model). Several processes (`ranks`) make the same updates as one, up
-to rounding and dropout. The first rank scores dev, writes the files, and gives all ranks its weights when an epoch
-begins.
+the kept model (the paper does not say from which model). Several processes (`ranks`) make the same updates as one
+process, apart from rounding and dropout. The first rank scores the development set, writes the files, and gives its
+weights to all ranks when an epoch begins.
 """
 
 import itertools
@@ -44,9 +45,9 @@ logger = logging.getLogger(__name__)
 
 
 class Epochs:
-    """The epochs of a training run: its sets, its optimiser, and the place of its files.
+    """The epochs of a training run, with its sets, its optimiser, and the directory of its files.
 
-    Raises InputError for options that do not fit the model or the store, and if ranks have different options.
+    Raises InputError if options do not fit the model or the store, or if ranks have different options.
     """
 
     def __init__(self, net: Model, store: Store, directory: Path, options: TrainingOptions, conf: dict[str, Any],
@@ -101,12 +102,12 @@ class Epochs:
         self._slots = batching.count_slots(self._data) / self._options.parts if by_slot else 1  # slots per epoch
 
     def _train(self, progress: Progress) -> float:
-        """Train for the next epoch, or for what is left of it. Returns the mean loss."""
+        """Train for the next epoch, or for the rest of it if it was stopped. Returns the mean loss."""
         net, options, ranks, number = self._net, self._options, self._ranks, progress.epoch
         torch.manual_seed(batching.epoch_seed(options, number) + ranks.rank)
         self._run.begin_epoch(progress)
         reading = number // options.parts
-        if self._noise and reading != self._reading:  # errors are drawn anew for each reading of the set
+        if self._noise and reading != self._reading:  # errors are drawn again for each reading of the set
             self._reading = reading
             self._cut(self._noise.draw(batching.epoch_seed(options, reading)))
         batches = batching.epoch_batches(net, self._data, self._chunks, options, number, ranks, self._teacher)
@@ -114,7 +115,7 @@ class Epochs:
                                     options.warmup)
         with progress_bar(f"epoch {number + 1}", "token", self._tokens) as bar:
             rest = itertools.islice(_counted(batches, bar, ranks), self._run.place.batches, None)
-            with self._run.written_if_stopped(), held():  # signals wait for a batch to end
+            with self._run.written_if_stopped(), held():  # signals take effect at the end of a batch
                 return train_epoch(net.train(), self._updates, rest, self._teacher, self._bfloat16, ranks, self._run)
 
     def _scored(self, progress: Progress, loss: float, seconds: float) -> Progress:
@@ -134,7 +135,8 @@ class Epochs:
 
 
 def _counted(batches: Iterator[batching.Batch], bar: Any, ranks: Ranks) -> Iterator[batching.Batch]:
-    """Yields the batches. Their tokens, including padding and the tokens of other ranks, advance the progress bar."""
+    """Yields the batches, and advances the progress bar by their tokens, including padding and the tokens of other
+    ranks."""
     for batch in batches:
         yield batch
         bar.update(batch.tokens.numel() * ranks.size)
@@ -145,7 +147,7 @@ def train_epoch(model: Model, updates: Optimizer, batches: Iterator[batching.Bat
     """Train on batches, on the device of the model. The state continues from each batch to the next.
 
     teacher   adds targets to the batches and computes the loss; None: the loss depends only on the labels
-    run       knows where the epoch was stopped (`batches` begin after this), and saves the state from time to time
+    run       has the place where the epoch was stopped (`batches` begin there), and saves the state from time to time
 
     Returns the mean loss per batch over all ranks. Raises InputError if a loss is NaN or infinite.
     """
@@ -155,7 +157,7 @@ def train_epoch(model: Model, updates: Optimizer, batches: Iterator[batching.Bat
     for done, batch in enumerate(batches, place.batches + 1):
         share, has_loss = batch.share_of_slots, batch.slots > 0
         batch = batch.to(device)
-        if len(batch.tokens):  # a rank may have no row of a small batch
+        if len(batch.tokens):  # a rank may have no rows of a small batch
             state = model.initial_state(len(batch.tokens)) if batch.fresh else tuple(s.detach() for s in state)
             with torch.autocast(device.type, torch.bfloat16, enabled=bfloat16):
                 logits, state = model(batch.tokens, batch.pauses, state)
@@ -177,7 +179,8 @@ def train_epoch(model: Model, updates: Optimizer, batches: Iterator[batching.Bat
 
 
 def evaluate(model: Model, data: StoreSet) -> tuple[float, float]:
-    """Returns the mean loss per slot in nats, and the overall F1 in percent if each slot gets its best label."""
+    """Returns the mean loss per slot in nats, and the overall F1, in percent, of the most probable label of each
+    slot."""
     assert data.labels is not None, "the set is labelled"
     log_probs = log_posteriors(model, data)
     slots = np.flatnonzero(data.labels >= 0)

@@ -26,7 +26,7 @@ INTERVAL = 100  # steps between two checks of the losses; checks are rare becaus
 class Teacher:
     """The soft targets of a training set, and the loss of a student, in which the targets have the weight `weight`.
 
-    In the set `indexed`, the label of a slot is the index of its token, so that a batch knows which targets it needs.
+    In the set `indexed`, the label of a slot is the index of its token, by which the targets of a batch are found.
     """
 
     def __init__(self, data: StoreSet, targets: SoftTargets, weight: float):
@@ -50,7 +50,8 @@ class Teacher:
         return batch._replace(labels=torch.from_numpy(labels), targets=torch.from_numpy(targets))
 
     def loss(self, model: Model, logits: Tensor, batch: Batch) -> Tensor:
-        """Returns the mean loss () over the slots of a batch with targets, given the student's logits (B, T, L)."""
+        """Returns the mean loss, a scalar, over the slots of a batch with targets, given the student's logits (B, T,
+        L)."""
         assert batch.targets is not None, "__call__ has made the batch"
         soft = model.soft_loss(logits, batch.targets, batch.labels)
         if self.weight == 1:
@@ -59,7 +60,8 @@ class Teacher:
 
 
 class EpochLoss:
-    """The mean loss of the batches of epoch `epoch`, from 1. After `steps` steps, `total` () is the sum of losses."""
+    """The mean loss of the batches of epoch `epoch`, counted from 1. `total` is the sum of the losses of `steps`
+    steps."""
 
     def __init__(self, epoch: int, device: torch.device, ranks: Ranks = ALONE, steps: int = 0,
                  total: Tensor | None = None):
@@ -68,9 +70,9 @@ class EpochLoss:
         self.recent: list[Tensor | None] = []  # losses of the steps since the last check
 
     def add(self, loss: Tensor | None) -> None:
-        """Add the loss () of the next step; None if this rank has no share of the batch.
+        """Add the loss of the next step, a scalar, or None if this rank has no rows of the batch.
 
-        Every INTERVAL-th step checks the losses: raises InputError if one since the last check was NaN or infinite.
+        After every INTERVAL steps, raises InputError if a loss since the last check was NaN or infinite.
         """
         if loss is not None:
             self.total += loss

@@ -15,7 +15,7 @@ class Optimizer:
     """One or two PyTorch optimisers. In an embedding with sparse gradients, only the rows in the batch are updated.
 
     learning_rate  learning rate of all weights; the model's `rate_of` gives a factor for each weight
-    weight_decay   weight decay of dense weights only; for an embedding it would change every row at every step
+    weight_decay   weight decay of dense weights only; in a sparse embedding, it would change every row at every step
     max_grad_norm  the gradients are scaled so that their norm, over all weights, is at most this; 0: no limit
     """
 
@@ -71,8 +71,8 @@ class Optimizer:
 
 
 def _eager(kind: type[torch.optim.Optimizer]) -> Any:
-    """Returns a PyTorch optimiser class that does not import PyTorch's compiler, which takes two seconds. Call step()
-    in no_grad()."""
+    """Returns a PyTorch optimiser class that does not import PyTorch's compiler, because the import takes two seconds.
+    Call step() in no_grad()."""
     names = ("add_param_group", "load_state_dict", "state_dict", "step", "zero_grad")
     methods = {name: getattr(kind, name) for name in names}
     return type(kind.__name__, (kind,), {name: getattr(method, "__wrapped__", method)
@@ -80,7 +80,7 @@ def _eager(kind: type[torch.optim.Optimizer]) -> Any:
 
 
 def _by_rate(model: nn.Module, weights: Sequence[nn.Parameter], learning_rate: float) -> list[dict[str, Any]]:
-    """Groups the weights by their factor of the learning rate, in the order of the model."""
+    """Groups the weights by their learning-rate factor, in the order of the model."""
     chosen = {id(weight) for weight in weights}
     groups = dict[float, list[nn.Parameter]]()
     for name, weight in model.named_parameters():
@@ -108,7 +108,7 @@ def _scale_down(weights: Iterable[torch.Tensor], limit: float) -> None:
             grad = weight.grad = grad.coalesce()
         values.append(grad._values() if grad.is_sparse else grad)
     norm = torch.stack([value.norm() for value in values]).norm()
-    if norm.device.type != "cpu" or norm > limit:  # on a GPU, the comparison would wait for the GPU
+    if norm.device.type != "cpu" or norm > limit:  # not compared on a GPU, because Python would wait for it
         factor = torch.where(norm > limit, limit / norm, 1.0)
         for value in values:
             value.mul_(factor)

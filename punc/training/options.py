@@ -43,14 +43,13 @@ class TrainingOptions:
     loss_on          slots; or tokens: tokens without a slot, such as characters inside a word, get the first label
     teacher          directory of soft targets (punc soft-targets) that the student learns in addition to the labels
     teacher_weight   weight of the soft targets in the loss, from 0 to 1; 1: the labels do not count
-    bfloat16         compute matrix products in bfloat16, if the processor has it
+    bfloat16         compute matrix products in bfloat16, if the processor supports it
     epochs           maximum number of epochs; a linear schedule uses all of them
     parts            number of epochs for one reading of the training set: each epoch reads one part, which is a random
                      part of the chunks or (stateful) the next part of each row, from a fresh state
-    asr_noise        word error rate of the errors that are drawn each time the training set is read; 0: no errors
-    asr_noise_share  share of the text that gets errors, in different places each time
-    asr_noise_draws  how often each wrong word is drawn; the draw that forms the most word pairs seen in the text is
-                     used
+    asr_noise        word error rate of simulated ASR errors, drawn again for each reading of the training set; 0: none
+    asr_noise_share  share of the text that gets errors, which is drawn again for each reading
+    asr_noise_draws  draws for each wrong word; the draw that forms the most word pairs seen in the text is used
     confusions       file of `punc confusions` from which the errors are drawn
     initial_model    model of the same sizes from which the initial weights are taken: the name of a bundled model, or a
                      directory

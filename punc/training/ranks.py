@@ -43,9 +43,9 @@ class Ranks:
     def join(self) -> Iterator[None]:
         """Connect to the other ranks while the block runs. Inside the block, only the first rank logs.
 
-        When the block ends, gloo's threads must end, because a thread that is left could abort the interpreter at exit.
-        The threads live as long as anything refers to the group. torch.distributed.nn refers to the group that exists
-        when the module is imported, so it is imported above, before there is a group.
+        When the block ends, gloo's threads must end, because a remaining thread could abort the interpreter at exit.
+        The threads live as long as anything refers to the process group. torch.distributed.nn refers to the group that
+        exists when the module is imported, so it is imported above, before there is a group.
         """
         if self.size == 1:
             yield
@@ -66,14 +66,15 @@ class Ranks:
                 self._end(isinstance(error, SystemExit))
             raise
         finally:
-            # After an error, NCCL would wait for ranks that do not answer, so only the end of the process ends it.
+            # After an error, destroying NCCL's group would wait for ranks that do not answer, so the process just
+            # exits.
             if not (gpus and failed):
                 torch.distributed.destroy_process_group()
             log.LOGGER.setLevel(level)
 
     def _end(self, silent: bool) -> None:
-        """End after an error in one rank: all ranks leave their blocks, that rank prints its error, the others end.
-        torchrun kills all ranks soon after the first one has ended."""
+        """End after an error in one rank, when all ranks have left their blocks. The rank with the error prints it. The
+        other ranks wait for this, because torchrun kills all ranks soon after the first one has ended."""
         with contextlib.suppress(InputError, RuntimeError):
             self.gather(None)
             if silent:  # waits until the rank with the error has ended
@@ -81,7 +82,8 @@ class Ranks:
 
     @contextlib.contextmanager
     def agree(self) -> Iterator[None]:
-        """If the block raises InputError or OSError in some ranks, the first of them raises it; all others end."""
+        """If the block raises InputError or OSError in some ranks, the first of these ranks raises it; all other ranks
+        exit."""
         if self.size == 1:
             yield
             return
@@ -111,7 +113,7 @@ class Ranks:
                                          remedy)
 
     def gather(self, value: Value) -> list[Value]:
-        """Returns a list of small values, one from each rank, in the order of ranks."""
+        """Returns the values, which should be small, of all ranks in rank order."""
         values: list[Any] = [value] * self.size
         if self.size > 1:
             with self.others():
@@ -119,7 +121,7 @@ class Ranks:
         return values
 
     def from_first(self, value: Value) -> Value:
-        """Returns the value that the first rank has."""
+        """Returns the value of the first rank."""
         values = [value]
         if self.size > 1:
             with self.others():
@@ -174,7 +176,7 @@ class Ranks:
         return found
 
     def threads(self) -> int:
-        """Returns how many of this machine's cores each of its ranks gets."""
+        """Returns the number of cores for each rank on this machine."""
         return max(1, len(os.sched_getaffinity(0)) // self.local_size)
 
 
@@ -182,8 +184,8 @@ ALONE = Ranks()
 
 
 def sum_gradients(dense: Sequence[torch.Tensor], sparse: Sequence[torch.Tensor], ranks: Ranks) -> None:
-    """Replace each gradient (float32), of dense weights and of sparse embeddings (V, D), by its sum over the ranks; by
-    None if no rank has this gradient."""
+    """Replace each gradient, float32, by its sum over the ranks, or by None if no rank has this gradient. `dense` are
+    weights with dense gradients, `sparse` are embeddings (V, D) with sparse gradients."""
     if ranks.size == 1:
         return
     own = [None if weight.grad is None else weight.grad.coalesce() for weight in sparse]
@@ -197,7 +199,8 @@ def sum_gradients(dense: Sequence[torch.Tensor], sparse: Sequence[torch.Tensor],
 
 def _sum_dense(weights: Sequence[torch.Tensor], facts: torch.Tensor, device: torch.device,
                ranks: Ranks) -> torch.Tensor:
-    """Sum gradients over the ranks in one message, together with the numbers `facts` (N,), whose sums are returned."""
+    """Sum gradients over the ranks in one message, together with the numbers `facts` (N,). Returns the sums of
+    `facts`."""
     parts = [torch.zeros_like(weight) if weight.grad is None else weight.grad for weight in weights]
     known = torch.tensor([float(weight.grad is not None) for weight in weights])
     total = ranks.add(torch.cat([*(part.flatten() for part in parts), known.to(device), facts.to(device)]))
@@ -208,7 +211,8 @@ def _sum_dense(weights: Sequence[torch.Tensor], facts: torch.Tensor, device: tor
 
 
 def _sum_sparse(weight: torch.Tensor, own: torch.Tensor | None, counts: Sequence[int], ranks: Ranks) -> torch.Tensor:
-    """Give every rank the rows of all ranks. Rank r has counts[r] − 1 rows; `own`: the rows of this rank, coalesced."""
+    """Returns the gradient with the rows of all ranks. Rank r has counts[r] − 1 rows. `own`: this rank's rows,
+    coalesced."""
     # Each row becomes a line: its index, then the bits of its values.
     lines = torch.zeros(max(counts) - 1, 1 + weight.shape[1], dtype=torch.int32, device=weight.device)
     if own is not None:
@@ -218,7 +222,7 @@ def _sum_sparse(weight: torch.Tensor, own: torch.Tensor | None, counts: Sequence
     with ranks.others():
         torch.distributed.all_gather(parts, lines)
     lines = torch.cat([part[:max(count - 1, 0)] for part, count in zip(parts, counts)])
-    # Copied because PyTorch reads a single row of values with the stride of the whole line.
+    # Cloned, because PyTorch would read a single row of values with the stride of the whole line.
     values = lines[:, 1:].clone(memory_format=torch.contiguous_format).view(torch.float32)
     return torch.sparse_coo_tensor(lines[:, 0].long()[None], values, weight.shape)
 

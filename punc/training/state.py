@@ -1,4 +1,4 @@
-"""Saves the state of a training run: a run continues where it was stopped, and a finished run is not repeated.
+"""Saves the state of a training run, so that it can continue where it was stopped. A finished run is not repeated.
 
 While a model trains, its directory has
 
@@ -6,8 +6,9 @@ While a model trains, its directory has
     progress.pt   the state after the last complete epoch: everything that the next epoch depends on
     epoch.pt      the state within the next epoch, and how much of the epoch each rank has done
 
-and at the end final.pt, conf, labels.txt and the tokenizer's files. epoch.pt is written every SECONDS, and when Ctrl-C
-or SIGTERM stops a run with one rank. It is removed after the epoch, when the development set has been scored.
+At the end, the directory has final.pt, conf, labels.txt and the tokenizer's files. epoch.pt is written every SECONDS,
+and when Ctrl-C or SIGTERM stops a run with one rank. It is removed after the epoch, when the development set has been
+scored.
 """
 
 import contextlib
@@ -37,10 +38,9 @@ from punc.training.ranks import ALONE, Ranks
 FORMAT = "punc progress 2"
 BEST, PROGRESS, EPOCH, FINAL = "best.pt", "progress.pt", "epoch.pt", "final.pt"
 SECONDS = 600.0  # the maximum training time that is lost if a process is killed, or if one of several ranks is stopped
-BATCHES = 100  # after this many batches, all ranks wait for each other and look at the first rank's clock
-# With a different number of threads, PyTorch adds in a different order, so the last bits of the weights may differ. The
-# model still counts as the same, so that a run may continue on a machine with more or fewer cores. For the same reason,
-# the device is not compared.
+BATCHES = 100  # after this many batches, all ranks wait for each other and check the first rank's clock
+# With a different number of threads, PyTorch adds in a different order, so the last bits of the weights may differ.
+# This is accepted, so that a run can continue with more or fewer cores, or on another device.
 NOT_COMPARED = ("threads", "device")
 
 
@@ -69,7 +69,7 @@ class Place(NamedTuple):
 def advance(progress: Progress, dev_loss: float, min_improvement: float, fall: float = 0.0) -> Progress:
     """Returns the progress after one more epoch with this development loss. Raises InputError for NaN or infinity.
 
-    The rate is halved as the module `epochs` says; in a linear schedule, it has fallen by `fall` instead.
+    The learning rate is halved as the module `epochs` describes or, with a linear schedule, reduced by `fall`.
     """
     if not math.isfinite(dev_loss):
         raise diverged(progress.epoch + 1, f"the development loss is {dev_loss}")
@@ -99,20 +99,20 @@ class Run:
         self._begin = self._written = 0.0
 
     def resume(self) -> Progress | None:
-        """Restore model and optimiser after the last complete epoch. Returns its progress; None if there is none."""
+        """Restore the model and the optimiser after the last complete epoch. Returns the progress; None if there is no
+        such epoch."""
         progress = None
         with self.ranks.agree():
             content = self._read(PROGRESS) if self.ranks.first else None
             if content:
                 progress = self._restore(content)
         progress = self.ranks.from_first(progress)
-        if progress:  # `begin_epoch` gives the weights to all ranks
+        if progress:  # `begin_epoch` copies the weights to all ranks
             self.ranks.copy_state(self._updates)
         return progress
 
     def begin_epoch(self, progress: Progress) -> None:
-        """Begin the epoch after `progress`. If a state within it was saved, by equally many ranks, restore that state.
-        """
+        """Begin the epoch after `progress`. If the same number of ranks saved a state within this epoch, restore it."""
         self.progress, self.place, places = progress, Place(), None
         with self.ranks.agree():
             content = self._read(EPOCH) if self.ranks.first else None
@@ -125,7 +125,7 @@ class Run:
             self.ranks.copy_state(self._updates)
             own, device = places[self.ranks.rank], self._net.device
             torch.set_rng_state(own["random"]["cpu"])
-            if device.type != "cpu" and device.type in own["random"]:  # otherwise, the seed decides
+            if device.type != "cpu" and device.type in own["random"]:  # otherwise, the seed determines it
                 torch.cuda.set_rng_state(own["random"][device.type], device)
             place = Place(*own["place"])
             self.place = place._replace(state=tuple(part.to(device) for part in place.state))
@@ -151,13 +151,14 @@ class Run:
         try:
             yield
         except Stopped:
-            # Several ranks write nothing: torchrun is ending them, so they can no longer agree on a batch.
+            # Several ranks write nothing, because torchrun is ending them, and they can no longer agree on a batch.
             if self.ranks.size == 1 and self.place.batches:
                 self._write_place()
             raise
 
     def end_epoch(self, progress: Progress) -> None:
-        """Write the state after an epoch. If the model is the best so far, write it, too; if not, restore the best one.
+        """Write the state after an epoch. If the model is the best so far, also write the model; if not, restore the
+        best one.
 
         The model is written before the state, so a run that is killed in between repeats its last epoch.
         """
@@ -204,7 +205,7 @@ class Run:
         try:
             self._net.load_state_dict(content["weights"])
             self._updates.load_state_dict(content["optimizer"])
-            progress = Progress(*content["progress"][:len(Progress._fields)])  # earlier versions wrote more
+            progress = Progress(*content["progress"][:len(Progress._fields)])  # earlier versions wrote more items
             if not all(isinstance(number, int | float) for number in progress):
                 raise TypeError
         except Exception:  # wrong names, sizes or types raise different exceptions in each part
@@ -239,7 +240,7 @@ def check_conf(content: Mapping[str, Any], path: Path, conf: dict[str, Any]) -> 
     saved = content.get("conf")
     if not isinstance(saved, dict):
         raise InputError("not a file of a training run: it has no conf", "remove it, or name another directory", path)
-    # For options that are newer than the model, it was trained with the defaults. Options that are gone are ignored.
+    # Options that are newer than the model had their default values. Options that no longer exist are ignored.
     saved = {**option_defaults(conf["model"]), **asdict(TrainingOptions()), **saved}
     for name, value in conf.items():
         if saved.get(name) != value and name not in NOT_COMPARED:

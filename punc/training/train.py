@@ -1,5 +1,5 @@
-"""Trains a model on a store: by gradient, so that an interrupted run can continue, or by a fit in one process, which
-always starts from the beginning."""
+"""Trains a model on a store. Training by gradient can be interrupted and continued. Other models are fitted in one
+process, always from the beginning."""
 
 import contextlib
 import logging
@@ -56,7 +56,7 @@ def train(store_dir: StrPath, directory: StrPath, model: str, model_options: Map
         if ranks.from_first(is_finished):
             return
         with ranks.agree():
-            # Raises the error for a missing GPU before anything is made.
+            # If a GPU is missing, this raises the error before any file is written.
             device = ranks.device(options.device) if by_gradient else "cpu"
             if ranks.first:
                 stack.enter_context(lock_directory(directory))
@@ -92,7 +92,7 @@ def _train(store_dir: StrPath, directory: Path, model: str, model_options: Mappi
 
 def _warn_of_text_read_twice(net: Model, store: Store, model_options: Mapping[str, Any],
                              options: TrainingOptions) -> None:
-    """Warn if the model has a first stage that was trained on the same text on which the model is trained now."""
+    """Warn if the model has a first stage that was trained on the text on which the model is now trained."""
     own = {member for name in options.train_set.split(",") for member in store.members(name)}
     for option, part in net.submodels.items():
         store_dir = Path(part.conf.get("store", ""))
@@ -146,8 +146,8 @@ def _fit(net: Model, store: Store, directory: Path, options: TrainingOptions, co
 
 
 def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
-    """Make the best model the final model. Also write the conf with which it can be trained again and, if training
-    began with a model that has transitions, copy these."""
+    """Make the best model the final model. Also write the conf with which it can be trained again, and copy the
+    transitions of the initial model, if it has any."""
     model.tokenizer.write(directory)
     model.labels.write(directory / "labels.txt")
     transitions = find_model(conf["initial_model"]) / TRANSITIONS if conf.get("initial_model") else None
@@ -163,10 +163,11 @@ def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
 
 
 def finished(directory: Path, conf: dict[str, Any], options: TrainingOptions) -> bool:
-    """Returns whether the directory has a finished model of this conf. If so, logs a message.
+    """Returns whether the directory has a finished model with this conf. If so, logs a message.
 
     Raises InputError if its model has a different conf, labels that differ from the store's, or different training
-    data. Data that no longer exists is not compared. A model of an older version has labels but no checksums.
+    data. Data that no longer exists is not compared. Of models from older versions, which have no checksums, only the
+    labels are compared.
     """
     path = directory / FINAL
     if not path.exists():
@@ -181,7 +182,7 @@ def finished(directory: Path, conf: dict[str, Any], options: TrainingOptions) ->
 
 
 def _check_store(directory: Path, store: Store, saved: Any, options: TrainingOptions) -> None:
-    """Raise InputError unless the labels equal the store's labels, and the saved checksums fit the data."""
+    """Raise InputError unless the model's labels are the store's labels, and the saved checksums match the data."""
     remedy = "remove the directory to train again, name another one, or restore the store"
     own = LabelSet.read(directory / "labels.txt")
     if own != store.labels:
@@ -193,6 +194,7 @@ def _check_store(directory: Path, store: Store, saved: Any, options: TrainingOpt
 
 
 def _remove_states(directory: Path) -> None:
-    """Remove files that a finished run no longer needs. progress.pt is last: it shows that the others may exist."""
+    """Remove files that a finished run no longer needs. progress.pt is removed last, because it shows that the others
+    may exist."""
     for name in (EPOCH, BEST, PROGRESS):
         (directory / name).unlink(missing_ok=True)

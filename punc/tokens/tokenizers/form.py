@@ -2,9 +2,9 @@
 
 A form consists of the number of last letters, the word's shape, and the last letters: `<form:3:a:ing>` for `blogging`.
 In a shape, a or A stands for a run of letters, and 0 for a run of digits. A vocabulary contains the forms of all words
-from which it was made. An unknown word becomes the known form with the most last letters: `<form:2:a:ng>`,
-`<form:1:a:g>`, `<form:0:a:>`. So a model that reads shapes and suffixes also reads those of unknown words
-(`models.word_crf`).
+from which it was made. An unknown word becomes the longest of its forms that is in the vocabulary; the shorter forms of
+`blogging` are `<form:2:a:ng>`, `<form:1:a:g>` and `<form:0:a:>`. So a model that reads shapes and suffixes also reads
+those of unknown words (`models.word_crf`).
 """
 
 import re
