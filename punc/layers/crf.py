@@ -41,7 +41,7 @@ class LinearChain(nn.Module):
     def loss(self, scores: Tensor, labels: Tensor) -> Tensor:
         """Returns −log P(y), summed over all chains and divided by the number of slots.
 
-        scores   (B, T, L), from `scores`; without b unless the slots begin at step 0, without e unless they end the text
+        scores   (B, T, L), from `scores`: with b if the slots begin at step 0, and with e if they end the text
         labels   (B, T), −1 where there is no slot
         """
         indices, is_slot, lengths = _slots(labels)

@@ -1,8 +1,7 @@
 """Features of the slots of a text for a word-level CRF (Gale & Parthasarathy 2017, section 2.2).
 
 A *template* is a kind of feature together with the words that it reads, such as `word[0..1]`. Its value in a slot is an
-integer, the *key*. A slot has at most one key per template, except that there can be any number of triggers in its
-window.
+integer, the *key*. A slot has at most one key per template, but any number of triggers.
 
     word[i..j]     the n-gram of the words i to j around the slot: 0 is the word before it, 1 the word after it
     shape[i]       the shape of word i: each run of letters becomes a or A, each run of digits 0; other characters stay
