@@ -135,7 +135,6 @@ def _config(directory: str) -> dict[str, Any]:
 
 
 def _pretrained(directory: Path, config: Any) -> Any:
-    """Loads an encoder from a directory. Raises InputError if it has no safetensors, or if weights are missing."""
     if not any((directory / name).is_file() for name in WEIGHTS):
         raise InputError(f"no {WEIGHTS[0]}", "save the encoder's weights as safetensors, which run no code", directory)
     try:

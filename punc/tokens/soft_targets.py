@@ -88,7 +88,6 @@ def read_targets(directory: Path, store: Store, name: str) -> SoftTargets:
 
 
 def _read_part(directory: Path, store: Store, name: str) -> np.ndarray:
-    """Returns the soft targets of a set that is not a joined set, uint8 (slots, L)."""
     conf, path = directory / "conf", directory / TARGETS
     if not conf.is_file() or not path.is_file():
         raise InputError("no soft targets", "make them: punc soft-targets", directory)

@@ -72,7 +72,6 @@ class Store:
 
 
 def _read_conf(path: Path) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """Returns the options in a store's conf, and the members of its joined sets."""
     again = "make the store again: punc make-store"
     conf, joins = {}, {}
     for number, line in read_lines(path):

@@ -78,7 +78,6 @@ def read_set(folder: Path) -> StoreSet:
 
 
 def _read_index(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the offsets and lengths of the streams, int64 (streams,). Raises InputError for a broken index."""
     try:
         numbers = np.fromiter(chain.from_iterable(map(itemgetter(1, 2), _index_rows(path))), np.int64)
         return numbers[::2], numbers[1::2]
@@ -87,7 +86,6 @@ def _read_index(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _index_rows(path: Path) -> Iterator[tuple[str, int, int]]:
-    """Yields the name, offset and length of each stream in an index. Raises ValueError for an invalid line."""
     with open_input(path) as file:
         for line in file:
             name, start, length = line.split(b" ")
@@ -95,7 +93,6 @@ def _index_rows(path: Path) -> Iterator[tuple[str, int, int]]:
 
 
 def _open_array(path: Path, kind: type) -> np.memmap:
-    """Opens a flat array of the type `kind`, memory-mapped."""
     again = "make the store again: punc make-store"
     with open_input(path, again):  # raises InputError if the file cannot be read
         pass
@@ -200,7 +197,6 @@ def join_sets(store: Path, name: str, members: Sequence[str]) -> None:
 
 
 def _copy_array(array: np.ndarray | None, size: int, name: str, file: IO[bytes]) -> None:
-    """Append an array of a set to a file, or `size` unknown values if the set does not have the array."""
     for begin in range(0, size, COPIED):
         end = min(begin + COPIED, size)
         file.write((np.full(end - begin, UNKNOWN[name], ARRAYS[name]) if array is None else array[begin:end]).data)

@@ -140,7 +140,6 @@ class SpilledCounts:
 
 
 def _parse_pair(line: bytes) -> tuple[bytes, int]:
-    """Returns the word and the count in a line of a run."""
     word, _, count = line.partition(b" ")
     return word, int(count)
 

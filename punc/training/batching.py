@@ -101,7 +101,6 @@ def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int, part: i
 
 
 def _batch(arrays: Arrays, steps: slice = slice(None), fresh: bool = True) -> Batch:
-    """Returns some steps of all rows as tensors."""
     tokens, pauses, labels = arrays
     return Batch(torch.from_numpy(tokens[:, steps]), None if pauses is None else torch.from_numpy(pauses[:, steps]),
                  torch.from_numpy(labels[:, steps]), fresh)
@@ -168,7 +167,6 @@ def cut_streams(model: Model, data: StoreSet, options: TrainingOptions, ranks: R
 
 
 def _check_sizes(rows: int, what: str, batches: int, options: TrainingOptions, ranks: Ranks) -> None:
-    """Raise InputError if a batch has fewer rows than there are ranks, or if a part would have no batch."""
     if ranks.size > rows:
         raise InputError(f"{ranks.size} ranks, but a batch has {rows} {what}",
                          f"start at most {rows}, or raise --batch-size if the training set is large enough")

@@ -95,7 +95,6 @@ class Epochs:
             logger.info("kept epoch %d: the lowest dev loss, %.5f", progress.best_epoch, progress.best_loss)
 
     def _cut(self, data: StoreSet) -> None:
-        """Use `data` as the training set from now on."""
         self._data = batching.training_set(self._net, data, self._options)
         self._chunks = batching.cut_streams(self._net, self._data, self._options, self._ranks)
         by_slot = self._options.schedule == "linear" or self._options.warmup > 0
@@ -119,7 +118,6 @@ class Epochs:
                 return train_epoch(net.train(), self._updates, rest, self._teacher, self._bfloat16, ranks, self._run)
 
     def _scored(self, progress: Progress, loss: float, seconds: float) -> Progress:
-        """Score the development set after the epoch, and write the progress."""
         net, number = self._net, progress.epoch + 1
         with self._run.written_if_stopped():
             if name := not_finite(net.state_dict()):  # a gradient can be NaN or infinite even if the loss is finite

@@ -80,7 +80,6 @@ def _eager(kind: type[torch.optim.Optimizer]) -> Any:
 
 
 def _by_rate(model: nn.Module, weights: Sequence[nn.Parameter], learning_rate: float) -> list[dict[str, Any]]:
-    """Groups the weights by their learning-rate factor, in the order of the model."""
     chosen = {id(weight) for weight in weights}
     groups = dict[float, list[nn.Parameter]]()
     for name, weight in model.named_parameters():
@@ -91,14 +90,12 @@ def _by_rate(model: nn.Module, weights: Sequence[nn.Parameter], learning_rate: f
 
 
 def _on_cpu(state: Any) -> Any:
-    """Returns the same structure, with tensors on other devices copied to the CPU."""
     if isinstance(state, dict):
         return {name: _on_cpu(value) for name, value in state.items()}
     return state.cpu() if isinstance(state, torch.Tensor) else state
 
 
 def _scale_down(weights: Iterable[torch.Tensor], limit: float) -> None:
-    """Scale the gradients so that their norm is at most `limit`."""
     values = []
     for weight in weights:
         grad = weight.grad

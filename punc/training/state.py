@@ -187,7 +187,6 @@ class Run:
                         "optimizer": self._updates.state_dict()}, file)
 
     def _read(self, name: str) -> dict[str, Any] | None:
-        """Returns the content of a file of this run; None if the file is missing."""
         path = self.directory / name
         if not path.exists():
             return None

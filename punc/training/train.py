@@ -67,7 +67,6 @@ def train(store_dir: StrPath, directory: StrPath, model: str, model_options: Map
 
 def _train(store_dir: StrPath, directory: Path, model: str, model_options: Mapping[str, Any],
            options: TrainingOptions, conf: dict[str, Any], device: str, ranks: Ranks) -> None:
-    """Train to the end, from where the run was stopped."""
     torch.set_num_threads(options.threads or ranks.threads())
     keep_freed_memory()
     torch.manual_seed(options.seed)
@@ -130,7 +129,6 @@ def architecture(name: str) -> tuple[str, dict[str, Any]]:
 
 
 def _fit(net: Model, store: Store, directory: Path, options: TrainingOptions, conf: dict[str, Any]) -> None:
-    """Fit a model that is not trained by gradient, and write it as the best model."""
     begin = time.perf_counter()
     sets = options.train_set.split(",")
     dev = labelled(store, options.dev_set)
@@ -182,7 +180,6 @@ def finished(directory: Path, conf: dict[str, Any], options: TrainingOptions) ->
 
 
 def _check_store(directory: Path, store: Store, saved: Any, options: TrainingOptions) -> None:
-    """Raise InputError unless the model's labels are the store's labels, and the saved checksums match the data."""
     remedy = "remove the directory to train again, name another one, or restore the store"
     own = LabelSet.read(directory / "labels.txt")
     if own != store.labels:

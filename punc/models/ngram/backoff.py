@@ -110,7 +110,6 @@ def _skip_to(file: IO[bytes], mark: bytes, path: StrPath) -> None:
 
 
 def _read_lines(file: IO[bytes], count: int, path: StrPath) -> Iterator[bytes]:
-    """Yields `count` lines in blocks of AT_ONCE lines."""
     while count > 0:
         lines = list(islice(file, min(count, AT_ONCE)))
         if not lines:

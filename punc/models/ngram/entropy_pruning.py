@@ -47,7 +47,6 @@ def prune(model: Backoff, threshold: float, begin: int, end: int) -> Backoff:
 
 
 def _grams(model: Backoff) -> list[np.ndarray]:
-    """Returns the tokens of the n-grams of each order, int32 (M, n)."""
     grams = [np.arange(model.size, dtype=np.int32)[:, None]]
     for order in model.orders[1:]:
         last = (order.keys % model.size).astype(np.int32)

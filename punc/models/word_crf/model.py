@@ -171,7 +171,6 @@ class Model(NonGradientModel):
                       TRIGGER_AFTER, TRIGGER_COUNT, TRIGGER_NGRAM)
 
     def _frequent(self, finder: Finder, template: Template, texts: list[Text]) -> np.ndarray:
-        """Returns the sorted keys of a template that are frequent enough to become features."""
         if template.kind == "trigger":
             return self.arrays[f"triggers.{template.size}"]
         found = [next(finder.keys([template], text, 0, len(text.ids)))[1] for text in texts]

@@ -88,7 +88,6 @@ class CharTokenizer(LookupTokenizer):
         return Encoding(result, ends[slots] - 1, int((lengths == 0).sum()))
 
     def _learn(self, point: int) -> None:
-        """Add the tokens of a new character to the table."""
         ids = []
         for character in normalised(chr(point)):
             if character in self._known:

@@ -94,7 +94,6 @@ class EncoderTokenizer(PieceTokenizer):
 
 
 def _tokenizer(content: bytes, path: StrPath | None) -> Any:
-    """Makes a tokenizer from a file's content, without truncation and padding."""
     from tokenizers import Tokenizer
     try:
         tokenizer = Tokenizer.from_str(content.decode())
