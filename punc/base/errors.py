@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 StrPath = str | os.PathLike[str]  # the name of a file or directory
 LONGEST = 1000  # characters; the maximum length of a message
-# Control characters could move a terminal's cursor or colour it; the other characters change the writing direction.
+# Control characters could move a terminal's cursor or change its colours; the others change the writing direction.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def one_line(text: str, longest: int = LONGEST) -> str:
-    """Returns a text as one line for a terminal. Control characters are escaped; the middle of long text is cut out."""
+    """Returns a text as one line for a terminal. Escapes control characters, and cuts out the middle of a long text."""
     text = CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text.replace("\n", " "))
     return text if len(text) <= longest else f"{text[:longest * 2 // 3 - 3]} … {text[-(longest // 3):]}"
 
@@ -23,7 +23,7 @@ class InputError(Exception):
     it after the program's name, without a traceback.
 
     what, remedy   what is wrong, and what the user can do
-    file, line     the file at fault, if there is one, and its line number, from 1
+    file, line     the file with the error, if there is one, and the number of the line, from 1
     """
 
     def __init__(self, what: str, remedy: str, file: StrPath | None = None, line: int | None = None):

@@ -1,5 +1,4 @@
-"""Reads files with helpful errors. Writes files under temporary names and then renames them: completely or not at all.
-"""
+"""Reads files, with helpful errors. Writes files completely or not at all: to a temporary file that is then renamed."""
 
 import contextlib
 import errno
@@ -97,7 +96,7 @@ def _is_same_directory(directory: Path, other: str) -> bool:
 def _remove_leftovers(path: Path) -> None:
     """Remove unfinished copies of `path` that killed processes have left: the temporary files without a lock."""
     for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
-        with contextlib.suppress(OSError), open(leftover, "rb+") as file:  # gone, not ours, or without locks
+        with contextlib.suppress(OSError), open(leftover, "rb+") as file:  # removed, not ours, or locks do not work
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             leftover.unlink()
 
@@ -174,7 +173,7 @@ def _identity(path: StrPath) -> tuple[int, int, int] | None:
 
 @contextlib.contextmanager
 def name_full_disk(path: StrPath) -> Iterator[None]:
-    """Add the file's name to the error that a full disk raises, because a failed write does not know the name."""
+    """Add the file's name to the error that a full disk raises; the error of a failed write does not contain it."""
     try:
         yield
     except (OSError, RuntimeError) as error:

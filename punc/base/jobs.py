@@ -44,7 +44,7 @@ class Share(NamedTuple):
 
     @classmethod
     def parsed(cls, args: Namespace) -> "Share | None":
-        """Returns the share that a command line asks for, or None without `--jobs`. Checks the numbers."""
+        """Returns the share that a command line asks for; None without `--jobs`. Raises InputError if it is wrong."""
         if not args.jobs and args.job == 1:
             return None
         if not 1 <= args.job <= args.jobs:
@@ -210,7 +210,7 @@ def _locked(paths: Iterable[Path]) -> Iterator[None]:
             stack.enter_context(lock_directory(path))
         yield
     for path in paths:
-        with suppress(OSError):  # the directory still has a hidden file of the user's
+        with suppress(OSError):  # the directory still has a hidden file of the user
             path.rmdir()
 
 

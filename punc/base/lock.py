@@ -36,7 +36,7 @@ def lock_directory(directory: StrPath) -> Iterator[None]:
             try:
                 yield
             finally:
-                if _is_at(file, path):  # if not, the directory was removed; a new one may have another process's lock
+                if _is_at(file, path):  # otherwise, it was removed, and a new directory may have another process's lock
                     path.unlink()
     finally:
         for folder in made:

@@ -94,7 +94,7 @@ class OptionParser(argparse.ArgumentParser):
         """Parse a command line, and configure messages. Raises InputError for a wrong option or value."""
         complete(self)
         config = _last_value(arguments, "--config")
-        # Options may stand between files, unless `--` shows that a file's name begins with a dash.
+        # Options may stand between file names, except with `--`, which allows file names that begin with a dash.
         parse_args = self.parse_args if "--" in arguments else self.parse_intermixed_args
         options = parse_args([*(self.read_config(config) if config else []), *self._spelled(arguments)])
         if options.quiet and options.verbose:
@@ -106,7 +106,7 @@ class OptionParser(argparse.ArgumentParser):
         return options
 
     def value(self, arguments: Sequence[str], option: str) -> str | None:
-        """Returns the value of one option that decides which other options exist. No other argument is checked."""
+        """Returns the value of an option on which the set of other options depends. Checks no other argument."""
         config = _last_value(arguments, "--config")
         lines = [f"{line.option}={line.value}" for line in config_lines(config)] if config else []
         return _last_value([*lines, *arguments], option)
@@ -134,8 +134,8 @@ class OptionParser(argparse.ArgumentParser):
                              f"choose from {', '.join(map(str, action.choices))}", line.path, line.number)
 
     def _spelled(self, arguments: Sequence[str]) -> list[str]:
-        """Returns the arguments with options as argparse knows them: Kaldi's `--stop_stage` becomes `--stop-stage`, and
-        a flag without a value `--quiet=true`. Raises InputError for an unknown option."""
+        """Returns the arguments, with options spelled for argparse: Kaldi's `--stop_stage` becomes `--stop-stage`, and
+        `--quiet` without a value becomes `--quiet=true`. Raises InputError for an unknown option."""
         args = list(arguments)
         known = {option for action in self._actions for option in action.option_strings}
         for i, argument in enumerate(args[:args.index("--")] if "--" in args else args):
@@ -238,7 +238,7 @@ def kebab(name: str) -> str:
 
 
 def with_options(error: InputError) -> str:
-    """Returns an error's message for the command line. If it begins with `name=value`, it writes `--name=value`."""
+    """Returns an error's message for the command line: `name=value` at its beginning becomes `--name=value`."""
     if error.file is None and (argument := re.match(r"([a-z]\w*)=", error.what)):
         return kebab(argument[1]) + str(error)[len(argument[1]):]
     return str(error)
@@ -253,7 +253,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def option_type(argument: inspect.Parameter) -> Callable:
-    """Returns the function that converts an argument's value: its annotation, or else the type of its default."""
+    """Returns the function that converts an argument's value: its annotation or, without one, its default's type."""
     annotation = argument.annotation
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         annotation = next(part for part in typing.get_args(annotation) if part is not type(None))

@@ -27,7 +27,7 @@ def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: i
     With `nj` = 1, or a single task, no process is started, because that would take longer than a task.
 
     Raises what `function` raises, and InputError if a process is killed. After an error, or if the caller stops early,
-    the processes are killed during their tasks, because Ctrl-C must not wait for a task.
+    the processes are killed without waiting for their tasks, so that Ctrl-C ends the program at once.
     """
     tasks = iter(tasks)
     first = list(islice(tasks, 2))

@@ -41,14 +41,14 @@ def find_device(name: str) -> str:
 
 
 def built_for_cpu() -> bool:
-    """Returns whether PyTorch's version says that it is a CPU build. Importing PyTorch to check would take a second."""
+    """Returns whether PyTorch is a CPU build, according to its version. Importing PyTorch would take a second."""
     import importlib.metadata  # imported here: with a packed model, it takes 5 % of the time to the first word
     return importlib.metadata.version("torch").endswith("+cpu")
 
 
 @cache
 def has_bfloat16(device: str = "cpu") -> bool:
-    """Returns whether a device runs PyTorch's layers in bfloat16 without emulation. On a CPU, this tries a layer."""
+    """Returns whether a device runs PyTorch's layers in bfloat16 without emulation. On a CPU, this runs a layer."""
     import torch
     if device != "cpu":
         with torch.cuda.device(device):
@@ -71,7 +71,7 @@ def keep_freed_memory() -> bool:
 
 
 def give_back_freed_memory() -> bool:
-    """Give freed memory, which malloc would keep, back to the system. Returns False if the C library cannot do it."""
+    """Return freed memory, which malloc would keep, to the system. Returns False if the C library cannot do it."""
     try:
         return bool(ctypes.CDLL(None).malloc_trim(0))
     except (AttributeError, OSError, TypeError):

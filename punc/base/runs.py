@@ -37,7 +37,7 @@ def bounds_of(lengths: Iterable[int] | np.ndarray) -> np.ndarray:
 
 
 def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Returns the numbers of all ranges [start, start + length), one range after another, int64."""
+    """Concatenates the integer ranges [start, start + length), int64."""
     before = np.cumsum(lengths) - lengths
     return np.repeat(starts - before, lengths) + np.arange(lengths.sum())
 
@@ -51,8 +51,8 @@ def find_sorted(table: np.ndarray, keys: np.ndarray) -> np.ndarray:
 
 
 class IdTable:
-    """A table from ids to rows of `width` float64 numbers. A row takes 24 + 8 `width` bytes. Ids are stored as 64-bit
-    hashes; two ids with the same hash share their rows, which is unlikely even among 10 million ids."""
+    """Maps ids to rows of `width` float64 numbers. A row takes 24 + 8 `width` bytes. Ids are stored as 64-bit hashes.
+    Two ids with the same hash would share their rows, but this is unlikely even among 10 million ids."""
 
     def __init__(self, width: int):
         self._hashes, self._numbers, self._width = array("q"), array("d"), width

@@ -12,10 +12,10 @@ from types import FrameType
 from typing import Any
 
 SIGNALS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-GRACE = 1.5  # s to clean up; the next command that writes to the same place removes what is still left
+GRACE = 1.5  # s to clean up; the next command that writes to the same place removes any leftovers
 
 _received = 0  # the number of the signal that ends the program; 0: none so far
-_held = 0  # how many `held` blocks, which must not be interrupted, are running
+_held = 0  # the number of `held` blocks that are running; a signal must not interrupt them
 _said = threading.Lock()  # held by the thread that prints the message
 
 

@@ -53,7 +53,7 @@ def explain(error: Exception, command: Sequence[str], closed: Sequence[str] = ()
 
 
 def _install(extra: str) -> str:
-    """Returns the command that installs an extra; if punc runs from a checkout, the command for this checkout."""
+    """Returns the command that installs an extra. If punc runs from a checkout, it is the command for this checkout."""
     root = Path(__file__).parents[2]
     if not (root / "constraints.txt").is_file():
         return f"pip install 'punc-toolkit[{extra}]'"

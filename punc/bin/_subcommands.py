@@ -11,7 +11,7 @@ from punc import __version__
 from punc.base.errors import InputError
 from punc.base.options import complete, completion_asked, nearest
 
-# The subcommands that `punc --help` describes, in this order. Of the others, which scripts call, it lists the names.
+# The subcommands that `punc --help` describes, in this order. It lists only the names of the others: scripts call them.
 DESCRIBED = ("prepare", "abbreviations", "pauses", "turns", "make-store", "soft-targets", "train", "pack", "punctuate",
              "transcript", "live", "serve", "score", "score-text", "join", "results", "report", "publish",
              "validate", "project", "confusions", "corrupt", "export-text", "plot-pauses", "plot-labels",
@@ -70,7 +70,7 @@ def complete_subcommand() -> None:
     from argcomplete import lexers
     words = lexers.split_line(os.environ["COMP_LINE"], int(os.environ["COMP_POINT"]))[3][1:]
     if words and words[0] in commands():
-        # For the parser of a subcommand, the program's name must be the line's second word, not the first.
+        # The parser of a subcommand takes the second word of the line, not the first, as the program's name.
         os.environ["_ARGCOMPLETE"] = str(int(os.environ["_ARGCOMPLETE"]) + 1)
         run(words[0], words[1:])
     parser = argparse.ArgumentParser(add_help=False)

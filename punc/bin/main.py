@@ -28,7 +28,7 @@ def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is
 
     name        the program's name, for messages
     arguments   the arguments after the name, for the log of an internal error
-    is_process  the process does nothing else, so watch for signals, and open closed standard streams
+    is_process  whether the process does nothing else; if so, handle signals, and open closed standard streams
 
     Returns the exit status of `work`; 1 after an error, 130 after Ctrl-C, 143 after SIGTERM.
     """
@@ -50,7 +50,7 @@ def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is
     except KeyboardInterrupt as error:
         return _stopped(name, error)
     except Exception as error:
-        if stopped := stop.received():  # a library has replaced Stopped by another error
+        if stopped := stop.received():  # a library has replaced Stopped with another error
             return _stopped(name, stopped)
         _drop_output(sys.stdout)
         try:
@@ -68,7 +68,7 @@ def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is
 
 
 def _names_subcommand(arguments: Sequence[str]) -> bool:
-    """Returns whether the first argument is a subcommand: whether punc/bin has its file, which is not imported."""
+    """Returns whether the first argument is a subcommand, that is, whether punc/bin has its file. Imports nothing."""
     word = arguments[0] if arguments else ""
     return word[:1].isalpha() and word.replace("-", "").isalpha() and os.path.isfile(
         os.path.join(os.path.dirname(__file__), f"{word.replace('-', '_')}.py"))

@@ -51,7 +51,7 @@ def main(arguments: Sequence[str]) -> None:
     measured = {name: intervals(counts.flat, measure) for name, counts in counted.items()}
     first, *others = counted
     numbers = dict(zip(counted, all_flat(list(counted.values()))))
-    # All systems share the units that are resampled, because these come from the reference.
+    # All systems share the units that are resampled, because units depend only on the reference.
     tests = {name: compare(numbers[name], numbers[first], measure) for name in others}
     if options.out:
         with new_score(options.out) as tmp:

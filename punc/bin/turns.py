@@ -20,7 +20,7 @@ from punc.transcripts.read import word_times
 
 logger = logging.getLogger(__name__)
 Turn = tuple[float, float, str]  # begin and end in seconds, and the speaker
-Speakers = tuple[list[tuple[str, int]], list[str | None]]  # (utterance, number of words); the speaker of each word
+Speakers = tuple[list[tuple[str, int]], list[str | None]]  # [(utterance, number of words), …], each word's speaker
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -173,7 +173,7 @@ def _encoded(encoding: Any, values: Sequence[np.ndarray | None], streams: Iterab
 
 
 def at_slots(values: np.ndarray | None, slots: np.ndarray, size: int, other: float) -> np.ndarray | None:
-    """Assigns slot values to `size` tokens. Tokens without a slot get the value `other`. Returns None for None."""
+    """Assigns the values of slots to `size` tokens; tokens without a slot get `other`. Returns None without values."""
     if values is None:
         return None
     result = np.full(size, other, values.dtype)
@@ -203,7 +203,7 @@ def encode_by_time(data: DataDir, encoder: Encoder, labels: Mapping[str, int],
 
 
 def explain(data: DataDir, labels: LabelSet | None = None) -> InputError:
-    """Finds the error in a data directory with an irregular block. Reads the directory again from the start."""
+    """Returns the error in a data directory with an irregular block. Reads the directory again from the start."""
     try:
         for _ in data.utterances():
             pass

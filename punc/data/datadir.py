@@ -22,7 +22,7 @@ from punc.data.kaldi_io import VectorReader, archive_path, write_vector
 from punc.data.labels import RECORD, LabelSet
 from punc.data.tables import TURNS, Row, fields, line_offsets, parse_turns, read_table, sort_table, turns_line
 
-LATEST = 1e9  # s, which is 30 years; a later time cannot be a time in a recording
+LATEST = 1e9  # s, which is 30 years; no recording is that long
 MISSING = {"punct": "labels are needed: punc prepare makes them",
            "pauses.scp": "pauses are needed: punc pauses makes them"}
 
@@ -41,7 +41,7 @@ class Utterance(NamedTuple):
 
 class DataDir:
     """A data directory on disk. Files to `ignore` (`punct`, `pauses.scp`, `turns`) are treated as missing. Raises
-    InputError unless it has `text`, `utt2spk` and the files in `needs` (`punct`, `pauses.scp`)."""
+    InputError if `text`, `utt2spk` or one of the files in `needs` (`punct`, `pauses.scp`) is missing."""
 
     def __init__(self, path: StrPath, ignore: Iterable[str] = (), needs: Iterable[str] = ()):
         self.path = Path(path)
@@ -121,7 +121,8 @@ class DataDir:
                 yield rows
 
     def utterance(self, rows: dict[str, Row], vectors: VectorReader) -> Utterance:
-        """Makes an utterance from its rows in `tables`. Raises InputError if the invariant does not hold."""
+        """Makes an utterance from its rows in `tables`. Raises InputError if the tables differ in the number of words.
+        """
         text = rows["text"]
         words = fields(text.value)
         labels = pauses = turns = times = None

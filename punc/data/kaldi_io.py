@@ -1,7 +1,7 @@
 """Reads and writes Kaldi's archives of float vectors and matrices (`.ark`) and their indices (`.scp`).
 
-Because the data may come from others, this reads only Kaldi's binary form of float vectors and matrices. kaldiio would
-also unpickle Python objects, which can run code, and trust any size in a header.
+The data may be untrusted, so this reads only Kaldi's binary form of float vectors and matrices. kaldiio would also
+unpickle Python objects, which can run any code, and it would trust any size in a header.
 """
 
 import os
@@ -97,8 +97,8 @@ def parse_location(location: str, index: StrPath, line: int) -> tuple[str, int]:
 
 
 class VectorReader(AbstractContextManager):
-    """Reads the vectors that an index names. Looks for the archive next to the index, because a data directory can be
-    moved, then where the index says. Refuses Kaldi's pipes (`cat x |`): reading data never runs a command."""
+    """Reads the vectors that an index lists. Looks for the archive next to the index, because a data directory can be
+    moved, and then at the path in the index. Refuses Kaldi's pipes (`cat x |`): reading data never runs a command."""
 
     def __init__(self, index: StrPath):
         self.index = Path(index)

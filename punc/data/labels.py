@@ -188,14 +188,14 @@ def check_record(path: StrPath, labels: LabelSet, remedy: str = "prepare it agai
 
 
 def note_record(path: StrPath, labels: LabelSet) -> None:
-    """Warn if the data directory `path` was made with another label set than `labels`, the label set of a model."""
+    """Warn if the data directory `path` was not made with `labels`, the label set of a model."""
     record = Path(path) / RECORD
     if record.is_file() and (own := LabelSet.read(record)) != labels:
         logger.warning("%s: the model has another label set: %s", record, difference(labels, own))
 
 
 def difference(one: LabelSet, other: LabelSet) -> str:
-    """Returns, as text, how the label set `one` ("it") differs from the label set `other`."""
+    """Describes how the label set `one` ("it") differs from the label set `other`."""
     if more := [name for name in other.names if name not in one.names]:
         return f"it lacks {' '.join(more)}"
     if less := [name for name in one.names if name not in other.names]:

@@ -13,7 +13,7 @@ from punc.data.labels import LabelSet
 
 
 class Forms(NamedTuple):
-    """For each label, the number of the label that has the same case and the marks of this form, int64 (L,)."""
+    """For each label, the number of the label with the same case and with the marks of a form, int64 (L,)."""
 
     plain: np.ndarray  # no opening mark, the label's own closing mark
     opened: np.ndarray  # the opening mark, the label's own closing mark; −1: there is no such label
@@ -22,7 +22,7 @@ class Forms(NamedTuple):
 
 
 def forms_of(labels: LabelSet) -> Forms | None:
-    """Returns None if the labels have no opening mark or several, or if a label lacks a form other than `opened`."""
+    """Returns None unless the labels have exactly one opening mark, and all labels have all forms but `opened`."""
     ends = [label for label in labels if label.name in labels.sentence_ends]
     asked = next((label.mark for label in ends if label.opening), "")
     stated = next((label.mark for label in ends if label.mark != asked), "")
@@ -60,7 +60,7 @@ def paired(log_probs: np.ndarray, chosen: np.ndarray, offsets: np.ndarray, begin
     lasts = np.union1d(np.flatnonzero(ends), np.append(first[1:], len(chosen)) - 1)
     starts = previous_of(lasts + 1, 0)
     sentence = np.repeat(np.arange(len(starts)), lasts + 1 - starts)
-    # In each sentence, `¿` would be in the slot where it gains most over no opening mark, the first of several.
+    # In each sentence, `¿` would go before the word where it gains most over no opening mark; at a tie, the first.
     plain = forms.plain[chosen]
     opened = forms.opened[plain]
     slots = np.arange(len(chosen))

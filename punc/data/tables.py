@@ -1,4 +1,4 @@
-"""Kaldi's text tables, and the table `turns`. A table has lines `key value …` in UTF-8, sorted and unique in LC_ALL=C.
+"""Kaldi's text tables, and the table `turns`. A table has UTF-8 lines `key value …`, with unique keys, in C order.
 
     turns    lines `UTTERANCE 0 0 1 0 …`, with a flag for each word: 1 if the stream's next word has another speaker
 
@@ -56,7 +56,7 @@ def read_table(path: StrPath, sort: bool = True) -> Iterator[Row]:
 
 
 def count_blanks(path: StrPath) -> int:
-    """Returns the number of words in a `text`. Counts blanks, which is fast, because there is one before each word."""
+    """Returns the number of words in a `text`: the number of blanks, because there is one before each word."""
     return sum(block.count(b" ") + block.count(b"\t") for block in read_blocks(path))
 
 

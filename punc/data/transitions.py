@@ -4,8 +4,8 @@ The best labels of single slots can contradict each other, as in `end. next` or 
 mark or the case is wrong. The weights come from a model, which learned them from text, or from a rule: the first word
 of a text, and a word after a mark that ends a sentence, must have a capital.
 
-In most slots, no weights can outweigh the difference between the best and the second-best posterior. These slots are
-*settled*: they keep their best label. Only the stretches between them are searched, many at a time.
+In most slots, the weights cannot outweigh the difference between the best and the second-best posterior. These slots
+are *settled*: they keep their best label. Only the stretches between them are searched, many at a time.
 """
 
 import math

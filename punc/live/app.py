@@ -1,7 +1,7 @@
 """The HTTP and WebSocket interface of `punc serve`, built with Starlette and described in openapi.json.
 
-Texts and files are punctuated in a few threads; small requests do not wait for large ones. Live words are decided in
-the event loop, where each connection is one stream.
+Texts and files are punctuated in a few threads; small requests do not wait for large ones. Live words are labelled in
+the event loop; each connection is one stream.
 """
 
 import asyncio
@@ -31,15 +31,15 @@ from punc.live.sockets import ENDING, LiveSockets
 
 PAGE = Path(__file__).parent / "page"
 POLICY = {"content-security-policy": "default-src 'self'; img-src data:"}
-SMALL, LARGEST = 1 << 16, 1 << 22  # bytes; requests up to SMALL do not wait for larger ones
+SMALL, LARGEST = 1 << 16, 1 << 22  # bytes of a request; up to SMALL, it does not wait for larger ones
 UPLOAD = 60.0  # s; a request must arrive within this time
-SWITCH = 0.001  # s; a thread that computes longer gives way to live words
+SWITCH = 0.001  # s; after this time, a computing thread yields to the event loop
 TYPES = {"srt": "application/x-subrip", "vtt": "text/vtt", "json": "application/json"}
 Result = TypeVar("Result")
 
 
 class Json(JSONResponse):
-    """A JSON response. A lone surrogate that came with the request becomes a question mark."""
+    """A JSON response. Lone surrogates, which a request may contain, become question marks."""
 
     def render(self, content: Any) -> bytes:
         return json.dumps(content, ensure_ascii=False).encode("utf-8", "replace")

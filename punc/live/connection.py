@@ -17,13 +17,13 @@ from punc.base.errors import InputError
 from punc.live.input import BLANKS, End, Item, ItemReader, LiveWord, Partial, read_json
 from punc.live.session import Decided, Session, Writer, speaks
 
-SLICE = 16  # words to decide (in half a millisecond) before other connections get their turn
+SLICE = 16  # words to decide before other connections get their turn; this takes half a millisecond
 LINES = 16  # lines to read before other connections get their turn
-BURST = 10.0  # s; a client may send at once what its rate limit allows in this time
-CHARACTERS = 64  # this many characters count as one word of the rate limit; a word in JSON has fewer
+BURST = 10.0  # s; a client may send at once as many words as its rate limit allows in this time
+CHARACTERS = 64  # the rate limit counts this many characters as one word; a word in JSON is shorter
 SOURCE = "message"  # the name of the input in errors
 LONGEST_WORD = 256  # characters
-MOST_LINES, MOST_ERRORS = 1000, 10  # limits for one message: lines that it may have, errors that are answered
+MOST_LINES, MOST_ERRORS = 1000, 10  # limits for one message: its lines, and the errors that are sent back
 
 
 class Closed(Exception):
@@ -58,8 +58,8 @@ class Connection:
         self._written: deque[str] = deque()  # messages written but not yet sent
 
     async def run(self) -> None:
-        """Read and answer messages until the task is cancelled. Raises Closed if the client has gone, and OverLimit."""
-        due: float | None = None  # the time at which the speaker will have been silent for `max_delay`
+        """Read and answer messages until cancelled. Raises Closed if the client disconnects, OverLimit at a limit."""
+        due: float | None = None  # when the speaker will have been silent for `max_delay` seconds
         while True:
             try:
                 wait = None if due is None else max(0.0, due - time.monotonic())
@@ -73,7 +73,7 @@ class Connection:
                 due = time.monotonic() + self._max_delay
 
     async def finish(self) -> None:
-        """Decide and send all words received so far, including the rest of a message whose answer was interrupted."""
+        """Decide and send all words received so far, including those of a message that is only partly read."""
         for items, _ in self._unread:
             self._items += items
         while self._items:
@@ -105,7 +105,7 @@ class Connection:
                 await self._pace(max(0, words - paid))
                 paid = max(0, paid - words)
                 self._decide()
-            await asyncio.sleep(0)  # give others their turn, even if the lines had no words
+            await asyncio.sleep(0)  # let other connections run, even if the lines had no words
             if End.STREAM in items and None not in self._decided:
                 self._decided.append(None)  # confirm the end of the stream even if the stream had no words
             await self._send(items)
@@ -137,7 +137,7 @@ class Connection:
         self._decided += self._session.feed([self._items.popleft() for _ in range(min(SLICE, len(self._items)))])
 
     async def _pace(self, words: int) -> None:
-        """Count `words` against the rate limit, and wait while the limit is exceeded. Gives others their turn."""
+        """Count `words` against the rate limit, and wait while the limit is exceeded. Lets other connections run."""
         now = time.monotonic()
         self._allowed = min(self._allowed + (now - self._since) * self._rate, self._rate * BURST) - words
         self._since = now
@@ -153,7 +153,7 @@ class Connection:
 
 
 def read_objects(message: str) -> Iterator[tuple[list[Item], list[InputError]]]:
-    """Yields the items of a message of JSON objects and the errors in it, some lines at a time."""
+    """Parses a message of JSON objects. Yields its items and errors, a few lines at a time."""
     try:
         yield read_json(message, 1, SOURCE), []
         return

@@ -68,7 +68,7 @@ Item = LiveWord | Partial | End
 
 def kind_of(text: str, whole: bool) -> str | None:
     """Returns the kind of an input that begins with `text`, which is not blank. Returns None if more text is needed to
-    tell the kind, but never if `text` is the `whole` input."""
+    tell the kind; this never happens if `text` is the `whole` input."""
     text = text.lstrip(BLANKS)
     if text.startswith("{"):
         return "json"
@@ -83,8 +83,8 @@ def kind_of(text: str, whole: bool) -> str | None:
 
 
 class ItemReader:
-    """Reads text in pieces of any size. Words are complete at the next space, all other items at the line end. Bad
-    lines are left out. `kind` is one of INPUTS; None: detect it from the beginning of the input."""
+    """Reads text in pieces of any size. A word is complete at the next space, any other item at the line end. Bad lines
+    are left out. `kind` is one of INPUTS; if it is None, it is detected from the first lines."""
 
     def __init__(self, source: str, kind: str | None = None):
         self.kind, self._ctm, self._json = kind, CtmReader(source), JsonReader(source)

@@ -20,7 +20,7 @@ from punc.transcripts.read import transcript_of
 from punc.transcripts.source import source_of
 from punc.transcripts.transcript import BLANKS_BETWEEN, Script, Text, Transcript, Words, split, words_of, write
 
-MOST_WORDS = 100_000  # words that a request may have; eleven hours of speech
+MOST_WORDS = 100_000  # the maximum number of words in a request; about eleven hours of speech
 REQUEST = "request"  # the name of the input in errors
 TO_PUNC = "cut it, or use punc transcript"
 EXAMPLE = 'send {"text": "how are you"}, or {"words": ["how", {"word": "are", "start": 0.3, "end": 0.5}]}'
@@ -33,13 +33,13 @@ class ServedModel:
         self.name = directory.resolve().name
         self.marker = Marker(directory, DecodingOptions(scale, device="cpu"))
         model = self.marker.model
-        self.fresh: WordStream | None = None  # an unused stream, of which each client gets a copy
+        self.fresh: WordStream | None = None  # an unused stream; each client gets a copy of it
         if model.lookahead is not None:
             casing = Casing.read(model.labels, directory / CASING, is_packed(directory))
             self.fresh = open_stream(model, LiveWriter(model, casing), parse_scale(scale, model.labels))
 
     def facts(self) -> dict[str, Any]:
-        """Returns the description of the model that clients get."""
+        """Returns the description of the model that is sent to clients."""
         return {"name": self.name, "language": language_of(self.marker.directory), "live": self.fresh is not None,
                 "labels": list(self.marker.label_set.names)}
 

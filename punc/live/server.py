@@ -29,7 +29,7 @@ def run_server(names: Sequence[str], scale: str, live: LiveOptions, options: Ser
 
     from punc.live.app import make_app
     with listening(options) as listener:
-        app = make_app(names, scale, live, options)  # raises the errors of broken models before any worker starts
+        app = make_app(names, scale, live, options)  # raises an error for a broken model before any worker starts
         host, port = listener.getsockname()[:2]
         logger.info("listening on http://%s:%d", f"[{host}]" if ":" in host else host, port)
         if options.workers == 1:

@@ -1,13 +1,13 @@
 """Decides the labels of live input (words, and the ends of utterances and streams), and writes the labelled words.
 
-A pause is the begin of a word minus the end of the previous word that the model reads, but at least 0. It is unknown
-if one of these times is unknown, or if the word begins before the previous one, because their times then count from
-different origins.
+The pause before a word is its start time minus the end time of the previous word that the model reads, but at least 0.
+It is unknown if one of these times is unknown, or if the word starts before the previous one, because their times then
+count from different origins.
 
 A model reads some words past each slot, so words wait. When the speaker is silent for `max_delay` seconds, the waiting
-words are decided as if the stream ended there, with a pause of `max_delay` after the last one. The stream continues,
-and words that were written do not change. Silence is detected in two ways: no word arrives for that long (`silence`),
-or the times of the next word show the silence. So, for input with times, it does not matter how fast the input arrives.
+words are decided (`LiveStream.decide`), with a pause of `max_delay` after the last one. The stream continues, and
+written words never change. Silence is detected in two ways: no word arrives for that long (`silence`), or the times of
+the next word show the silence. So the speed at which input with times arrives has no effect.
 
 Decided words are written as text, as JSON lines, or as Vosk results:
 
@@ -189,7 +189,7 @@ class Writer:
 
 
 def _results(decided: Sequence[Decided | None]) -> list[dict[str, Any]]:
-    """Returns the decided words as Vosk results. They are divided where the input's results ended."""
+    """Returns the decided words as Vosk results. A result also ends where a result of the input ended."""
     words = [one for one in decided if one]
     if not words:
         return [{"text": ""}] if decided else []

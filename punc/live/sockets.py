@@ -23,7 +23,7 @@ HANDSHAKE = 5.0  # s; the first request must arrive within this time
 READ = 1 << 12  # bytes to read before other connections get their turn; up to 700 frames
 CONTROLS = 100  # the allowed number of pings, pongs and empty fragments per second
 GRACE = 1.0  # s; a client has this long to read why its connection is closed
-ENDING = "ending"  # the key, in the application's state, of an event that is set when the server ends
+ENDING = "ending"  # a key in the application's state; its event is set when the server shuts down
 logger = logging.getLogger(__name__)
 SILENT = logging.getLogger("punc-websockets")  # drops the messages about Vosk servers that break the protocol
 SILENT.addHandler(logging.NullHandler())
@@ -31,7 +31,7 @@ SILENT.propagate = False
 
 
 class LimitedHttp(H11Protocol):
-    """HTTP that closes a connection if the client does not send its first request in time."""
+    """Serves HTTP, and closes a connection if the client does not send its first request in time."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -69,7 +69,7 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
         self.loop.call_later(GRACE, self.transport.abort)  # in case the client does not read the closing frame, either
 
     def shutdown(self) -> None:
-        """Tells the application to send its remaining words and to close the socket, because the server ends."""
+        """On shutdown of the server, tells the application to send its remaining words and to close the socket."""
         if self.handshake_complete and not self.close_sent:
             self.app_state[ENDING].set()
         else:
@@ -132,7 +132,7 @@ async def forward(client: Client, recogniser: ClientConnection) -> None:
 
 
 class LiveSockets:
-    """Serves WebSockets, each with its own stream. `live` has the defaults for options that a client's query lacks."""
+    """Serves WebSockets, each with its own stream. `live` has the options that a client's query may override."""
 
     def __init__(self, models: Models, live: LiveOptions, options: ServerOptions):
         self._models, self._live, self._options = models, live, options
@@ -195,7 +195,7 @@ class LiveSockets:
         except Closed:
             if not recogniser:
                 raise
-            code, reason = 1000, ""  # the recogniser has ended, the client has not
+            code, reason = 1000, ""  # the recogniser has closed its connection, but the client has not
         except OverLimit as error:
             await client.send(json.dumps({"error": str(error)}, ensure_ascii=False))
             code, reason = 1008, str(error)

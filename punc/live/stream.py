@@ -57,9 +57,9 @@ class SlotStream:
                 yield logits
 
     def expect(self, pause: float, ways: Iterable[Iterable[int]]) -> Iterator[np.ndarray]:
-        """Yields, for each waiting slot, the logarithm (L,) of its posteriors averaged over several continuations.
+        """Yields, for each waiting slot, the log (L,) of its posteriors, averaged over several continuations.
 
-        ways    the continuations: each has at least `lookahead` tokens that may follow the pause
+        ways    the continuations: token sequences that may follow the pause, each of at least `lookahead` tokens
         """
         for logits in zip(*(self.copy().close(pause, following) for following in ways)):
             powers = np.exp(np.array(logits) - np.max(logits, axis=1, keepdims=True))
@@ -184,14 +184,14 @@ def no_end(model: AnyModel) -> np.ndarray | None:
 
 
 def ways(model: AnyModel) -> list[list[int]]:
-    """Returns possible continuations after a silence: the end, and some with the vocabulary's most frequent words."""
+    """Returns possible continuations after a silence: the end of the stream, and WORDS sequences of frequent words."""
     ahead, count = model.lookahead or 0, len(model.tokenizer.vocabulary)
     words = [[(END + 1 + way + WORDS * step) % count for step in range(ahead)] for way in range(WORDS)]
     return [[END] * ahead, *words]
 
 
 class WholeStream:
-    """Like `LiveStream`, for models that read whole streams. It is faster without `posteriors`; then, logits are empty.
+    """Like `LiveStream`, for models that read whole streams. Without `posteriors`, it is faster, but logits are empty.
     """
 
     def __init__(self, model: AnyModel, scale: np.ndarray | None = None, posteriors: bool = True):

@@ -1,6 +1,6 @@
 """Punctuates streams of words from recognisers. Marks, tags and numbers are handled as in files (`text.marked_words`).
 
-The model reads only `hello` of `"hello,"`. It does not read `[Music]`, which is returned after the words before it.
+Of `"hello,"`, the model reads only `hello`. It does not read `[Music]`, which is returned after the words before it.
 Two kinds of words wait for the next words: a word before `<unk>`, because it gets the mark of `<unk>`, and a word that
 may begin a tag of several words, such as `[soft music]`.
 """
@@ -48,7 +48,7 @@ class Marked(NamedTuple):
 
 
 class InputWord(NamedTuple):
-    """A word of the input, taken apart."""
+    """A parsed word of the input."""
 
     text: str
     token: Token
@@ -57,7 +57,7 @@ class InputWord(NamedTuple):
 
 
 class LiveWriter:
-    """Takes apart and writes the words of all streams of a model. `casing` says if sentences begin with a capital."""
+    """Parses and writes the words of all streams of a model. `casing` tells whether sentences begin with a capital."""
 
     def __init__(self, model: AnyModel, casing: Casing):
         self.labels: LabelSet = model.labels
@@ -85,7 +85,7 @@ class WordStream:
         self._begun: list[tuple[str, float]] = []  # the words since a bracket that is still open
         self._starts = True  # whether the next word begins a sentence
         self._inside = False  # whether the marks of the input show that the next word is inside a sentence
-        self._lower = not writer.labels.cased  # whether lower case has occurred; before that, capitals mean nothing
+        self._lower = not writer.labels.cased  # whether lower case has occurred; until then, capitals mean nothing
 
     def reads(self, word: str) -> bool:
         """Returns whether the model reads a word. Pauses are measured between words that it reads."""

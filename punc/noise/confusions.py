@@ -90,7 +90,7 @@ class Confusions:
 
 
 def read_confusions(path: StrPath) -> Confusions:
-    """Read a file of confusions. Raises InputError if it has another format, or if its counts contradict each other."""
+    """Read a file of confusions. Raises InputError for another format, and for counts that contradict each other."""
     found = Confusions()
     for number, line in decoded_lines(path, AGAIN):
         if number == 1:
@@ -131,7 +131,7 @@ def _read_line(found: Confusions, fields: list[str]) -> None:
         if not word or (kind == "slots" and word not in PLACES) or kind not in KINDS:
             raise ValueError
         key = word
-    if kind != "runs" and number:  # a count of 0 says nothing, and must not become an outcome
+    if kind != "runs" and number:  # an error that was counted 0 times must not be drawn
         getattr(found, kind)[key] += number
 
 

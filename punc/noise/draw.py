@@ -22,7 +22,7 @@ from punc.scoring.project import Projection, project_stream
 from punc.timing.align import Alignment, align_streams
 
 PART = 1024  # the approximate number of reference words that are aligned at once
-BITS = 1 << 27  # the size of the hash table of pairs, 16 MiB; with 10 million pairs, 1 in 14 unseen pairs seems seen
+BITS = 1 << 27  # bits of the hash table of pairs, 16 MiB; with 10 million pairs, 1 in 14 unseen pairs counts as seen
 
 
 class Drawn(NamedTuple):
@@ -31,7 +31,7 @@ class Drawn(NamedTuple):
     words: np.ndarray  # int64 (N,): types, as in the table
     source: np.ndarray  # int64 (N,): the reference word that each word replaces, or after which it is inserted
     kept: np.ndarray  # bool (n,): whether the reference word is unchanged
-    spoken: np.ndarray  # bool (N,): whether the word replaces a reference word, as its last word, and gets its pause
+    spoken: np.ndarray  # bool (N,): whether the word is the last that replaces a reference word, and so gets its pause
 
     @property
     def deleted(self) -> int:
@@ -40,7 +40,7 @@ class Drawn(NamedTuple):
 
     @property
     def inserted(self) -> int:
-        """The number of inserted words: all words except one for each reference word that is not deleted."""
+        """The number of inserted words: N minus the number of reference words that are not deleted."""
         return len(self.words) - int(self.spoken.sum())
 
 
@@ -137,9 +137,8 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
 
 
 def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment:
-    """Aligns a text with the same text with errors, by the rules of `timing.align`. So that this takes linear time,
-    both texts are cut at the beginning of streams and between correct words. The cuts seldom change the best
-    alignment."""
+    """Aligns a text with its version with errors, by the rules of `timing.align`. To take only linear time, it cuts
+    both texts at the start of streams and between correct words. The cuts seldom change the best alignment."""
     ends = np.cumsum(np.bincount(drawn.source, minlength=len(words)))
     cuts = np.append(np.flatnonzero(first[1:]) + 1, len(words))
     single = np.diff(ends, prepend=0) == 1
@@ -153,7 +152,7 @@ def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment
 def drawn_pauses(pauses: np.ndarray, drawn: Drawn) -> np.ndarray:
     """Returns the pauses of a text with errors, float32 (N,); NaN unknown, for example next to inserted words. A wrong
     word, or the last of several, has the pause of the word that it replaces. The pause after a deleted word is added to
-    the pause before it. The deleted word's own duration is unknown and not added."""
+    the pause before it. The duration of the deleted word is unknown and is not added."""
     last = np.cumsum(np.bincount(drawn.source, minlength=len(pauses))) - 1  # for each slot, the last drawn word so far
     found = np.full(len(drawn.words), np.nan, np.float32)
     heard = last >= 0
@@ -167,8 +166,8 @@ def corrupt(data_dir: StrPath, out_dir: StrPath, confusions: Confusions, labels:
             wer: float, seed: int = 1, draws: int = 1) -> tuple[Projection, int, int]:
     """Write a data directory with a recogniser's errors to `out_dir`. Labels are projected as by `punc project`.
 
-    One stream at a time is in memory. Returns what became of the labels, and how many words were deleted and inserted.
-    Raises InputError if the directory has no labels or other labels, or if the confusions cannot give so many errors.
+    One stream at a time is in memory. Returns the counts of the projection, and of deleted and inserted words.
+    Raises InputError if the directory has no labels or other labels, or if the confusions cannot reach this `wer`.
     """
     data = DataDir(data_dir, needs=["punct"])
     words: Counter[str] = Counter()

@@ -98,7 +98,7 @@ class WordRuns:
 
 
 def _stretches(ends: np.ndarray, shift: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns where runs begin, plus `shift`, and their lengths."""
+    """Returns the start of each run of tokens, plus `shift`, and its length."""
     lengths = np.diff(ends, prepend=0)
     return ends - lengths + shift, lengths
 

@@ -31,16 +31,16 @@ from punc.noise.confusions import PLACES, Confusions
 PRIOR = 5.0  # K
 ENOUGH = 50  # with this many errors, a word's replacements are known well enough
 HIGHEST = 0.9  # upper bound for the probability that a word is wrong
-RARE = 1  # the band of words that were seen once or never
-MOST = 16  # the maximum number of words that a word can be heard as
+RARE = 1  # the frequency band of words that were seen once or never
+MOST = 16  # a word can be heard as at most this many other words
 ALIKE = 0.5  # edits are counted on pairs of words with at most this distance, in edits per character
 BLOCK = 256  # words that are compared with all others at a time
 UNSEEN = 0.1  # is added to the count of each edit
-SAME_AS_UNKNOWN = -1  # an outcome that means: draw again, as for the unknown type
+SAME_AS_UNKNOWN = -1  # an outcome; if it is drawn, draw again from the replacements of the unknown type
 
 
 class Choices:
-    """A table with several weighted outcomes in each row, from which outcomes are drawn.
+    """Draws outcomes from the rows of a table. Each row has several weighted outcomes.
 
     rows, outcomes   int64 (K,); weights float64 (K,): each outcome's row, number and weight
     size             the number of rows
@@ -109,7 +109,7 @@ class NoiseTable:
 
     def at_wer(self, wer: float, counts: np.ndarray, marks: float) -> "NoiseTable":
         """Returns the table with all probabilities scaled by one factor, so that `wer` is the expected word error rate.
-        Raises InputError if no factor gives so high a rate."""
+        Raises InputError if no factor reaches `wer`."""
         low, high = 0.0, 1.0
         while self._times(high).expected_wer(counts, marks) < wer:
             low, high = high, 2 * high
@@ -191,7 +191,7 @@ def _smoothed(seen: np.ndarray, wrong: np.ndarray, deleted: np.ndarray) -> tuple
 
 def _alike(confusions: Confusions, types: Mapping[str, int],
            words: Mapping[int, str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Finds words that sound like each of `words`. Returns rows and outcomes (types), and weights that add up to 1."""
+    """Finds words that sound like each of `words`. Returns rows, outcomes (types), and weights with sum 1 per row."""
     sounds = Sounds(confusions)
     heard_types = np.array([types.get(word, 0) for word in sounds.words], np.int64)
     rows, outcomes, weights = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]

@@ -18,7 +18,7 @@ from punc.scoring.report import METRICS, METRICS_HEADER, read_tsv, signature_par
 from punc.scoring.significance import Interval, all_flat, check_pair, compare, compare_runs
 
 SECONDS = r"(\d{1,18}(?:\.\d*)?) s$"
-# Messages of `punc train`: after an epoch, after fitting a model that is not trained by gradient, and at the end.
+# Messages of `punc train`: after an epoch, after fitting a model without gradient descent, and at the end.
 EPOCH = re.compile(r"epoch (\d{1,9}): rate (\S+), loss (\S+), dev loss (\S+), dev F1 (\S+), "
                    rf"(\d[\d,]{{0,24}}) (?:words|tokens)/s, {SECONDS}", re.ASCII | re.MULTILINE)
 FIT = re.compile(rf"dev loss \S+, dev F1 \S+, {SECONDS}", re.ASCII | re.MULTILINE)
@@ -99,7 +99,7 @@ def _tests(pair: tuple[str, str], these: Sequence[Score], others: Sequence[Score
 
 
 def _is_aligned(*scores: Score) -> bool:
-    """Returns whether the scores share a reference, but a system changed the words. Then units are equal, slots not."""
+    """Returns whether the scores share a reference, but a system changed the words. Then only their units are equal."""
     signed = [signature_parts(score.signature) for score in scores]
     return len({parts.get("reference") for parts in signed}) == 1 and any(
         parts.get("words", "").startswith("aligned") for parts in signed)
@@ -165,5 +165,5 @@ def _logs(system: Path) -> list[str]:
 
 
 def _rounded(value: float) -> float:
-    """Rounds a number as a table does, so that a page is the same if it is made from the table."""
+    """Rounds a number as in a table, so that a page made from the table is the same."""
     return float(f"{value:.4f}")

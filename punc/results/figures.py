@@ -42,7 +42,7 @@ def missing_packages(*names: str) -> list[str]:
 
 
 def styles(systems: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Returns how each of the first CURVES systems is drawn; others are not drawn."""
+    """Returns the style of each of the first CURVES systems; the others are not drawn."""
     return {system: {"color": COLOURS[i], "linestyle": DASHES[i % len(DASHES)], "marker": MARKERS[i], "markersize": 4,
                      "linewidth": 1.5} for i, system in zip(range(CURVES), systems)}
 
@@ -72,7 +72,7 @@ def new_figure(titles: Sequence[str], width: float, height: float, colour: str =
 
 
 def save(figure: Any, path: StrPath) -> None:
-    """Write a figure to a PNG file, which never appears incomplete. Needs no display."""
+    """Write a figure to a PNG file, completely or not at all. Needs no display."""
     with atomic_file(path, "wb") as file:
         figure.savefig(file, format="png", dpi=120)
 

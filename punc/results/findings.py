@@ -11,8 +11,8 @@ A finding refers to a figure by its cell, in braces; names with spaces are quote
                               tests of SER (Err in another unit) and of the macro average
 
 In place of a system, `published NAME` refers to a published row. A finding must name each system whose figures it
-quotes. Other numbers must be in backticks, together with a word that says what they count, except years and names such
-as F1 and 4-gram.
+quotes. Any other number must be in backticks, together with a word that says what it counts. Years and names such as F1
+and 4-gram need no backticks.
 """
 
 import logging
@@ -48,7 +48,7 @@ def filled(text: str, data: PageData, published: Sequence[Published], declared: 
     A finding is left out, with a warning, in three cases: it names a system or set in `declared` that has no row on the
     page; it quotes a test that is not on the page; its `<` or `>` does not hold, or has a p of LEVEL or more.
 
-    Raises InputError for a figure that is typed in, and for a reference to something that is not on the page.
+    Raises InputError for a figure typed by hand, and for a reference to something that is not on the page.
     """
     figures = Figures(data, published, declared)
     kept, line = [], 1

@@ -80,8 +80,8 @@ def _filled(**values: Any) -> str:
 
 def systems_table(scores: Sequence[Score]) -> dict[str, Any]:
     """Returns the scores of one set as `columns` and `rows`; the seeds of a system are one row. A figure is an interval
-    or None. The `test` of a row says in words how its overall F1 differs from the `best` system's. `runs` lists the
-    different numbers of runs that the systems with several runs have."""
+    or None. The `test` of a row says in words how its overall F1 differs from the `best` system's. `runs` is
+    the sorted list of how many runs the systems with several runs have."""
     empty = LabelSet.read(scores[0].path / "labels.txt").names[0]
     names = [name for name in dict.fromkeys(name for score in scores for name in score.metrics)
              if is_summary(name) and name != f"{empty}.F1"]
@@ -153,7 +153,7 @@ def choose(begins: np.ndarray, most: int, wanted: Sequence[int] = ()) -> list[tu
         return [(int(begin), int(begin + size)) for begin, size in zip(begins, sizes) if size]
     rng = np.random.default_rng(1)
     order = rng.permutation(np.flatnonzero(sizes))
-    # Short streams are taken whole until there are enough slots. If streams are long, MOST_STREAMS have a part each.
+    # Complete short streams are shown until there are enough slots; of long streams, MOST_STREAMS show a part each.
     fit = int(np.searchsorted(np.cumsum(sizes[order]), most, side="right"))
     drawn = order[:max(fit, min(MOST_STREAMS, most))]
     share = min(1.0, most / sizes[drawn].sum())

@@ -211,7 +211,7 @@ def keep_rows(new: PageData, kept: PageData, directory: StrPath, systems: Sequen
               sets: Sequence[str] = ()) -> PageData:
     """Returns the rows of `new`, and the rows of `kept` (read from `directory`) whose systems are not in `new`.
 
-    A new system replaces all its kept rows, also rows of other seeds, because they come from another training. A kept
+    A new system replaces all its kept rows, even those of other seeds, because they come from another training. A kept
     test between a new and a kept system is dropped, unless the new rows are equal to the kept rows in every figure.
 
     Raises InputError if rows of a set have different slots or references, so that they cannot be compared.

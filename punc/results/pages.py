@@ -1,4 +1,4 @@
-"""Result pages in Markdown: RESULTS.md, one screen, and results/SET.md with all rows, paired tests and signatures."""
+"""Result pages in Markdown: a short RESULTS.md, and results/SET.md with all rows, paired tests and signatures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -122,7 +122,7 @@ def _split(column: str) -> tuple[str, str]:
 
 
 def _bold_best(values: Sequence[Interval | Spread | None], lowest: bool) -> list[str]:
-    """Writes each as `value (low–high)`, None as "". The best value, and values printed like it, are bold."""
+    """Formats each value as `value (low–high)`, None as "". The best value, and values printed like it, are bold."""
     known = [one.value for one in values if one and not np.isnan(one.value)]
     best = figure((min if lowest else max)(known)) if known else ""
     shown = [figure(one.value) if one else "" for one in values]

@@ -12,7 +12,7 @@ from punc.scoring.metrics import compute_metrics
 
 POINTS = 120  # the maximum number of points of a drawn curve
 BINS = 15  # number of bins of the reliability diagram, as in Guo et al. 2017
-PAUSES = (0.01, 0.1, 0.2, 0.3, 0.5, 1.0)  # s; less than 10 ms, the shortest frame of an ASR system, is no pause
+PAUSES = (0.01, 0.1, 0.2, 0.3, 0.5, 1.0)  # s; a silence under 10 ms, the shortest frame of ASR systems, is no pause
 DISTANCES = (1, 2, 4, 8, 16)  # words
 LENGTHS = (1, 3, 6, 11, 21, 41)  # words
 POSITIONS = (5, 20, 100, 1000)  # slots from the stream's begin
@@ -67,14 +67,14 @@ def breakdowns(table: SlotTable) -> dict[str, list[Group]]:
 
 
 def by_stream(table: SlotTable) -> list[Group]:
-    """Returns the score of each recording or speaker, worst first by the mean over systems; undefined scores last."""
+    """Returns the score of each recording or speaker, sorted by the mean over systems: worst first, undefined last."""
     found = breakdown(table, table.streams, table.stream_of)
     order = np.argsort(np.mean([group.f1 for group in found], axis=1), kind="stable").tolist()
     return [found[i] for i in order]
 
 
 def _whole(firsts: Sequence[int]) -> list[str]:
-    """Returns the names of groups of whole numbers, given the first number of each: `1`, `2–3`, …, `from 16`."""
+    """Returns the names of groups of integers, given the first integer of each: `1`, `2–3`, …, `from 16`."""
     inner = [str(low) if low == high - 1 else f"{low}–{high - 1}" for low, high in pairwise(firsts)]
     return [*inner, f"from {firsts[-1]}"]
 
@@ -128,7 +128,7 @@ def reliability(posteriors: np.ndarray, reference: np.ndarray) -> Reliability:
 
 
 def view(table: SlotTable | str, style: Mapping[str, dict], id: str, shown: Collection[str]) -> dict[str, Any]:
-    """Returns the page's data about a set, or the reason why it has no slots. `shown`: streams in the error browser."""
+    """Returns the page's data about a set, or the reason why there is none. `shown`: streams in the error browser."""
     if isinstance(table, str):
         return {"slots": None, "reason": table}
     return {"slots": int(table.counted.sum()), "labels": table.labels.names, "left_out": table.left_out,

@@ -26,11 +26,11 @@ from punc.timing.align import align_words, project_labels
 
 @dataclass
 class Recognition:
-    """Recognised words against spoken words."""
+    """How the recognised words differ from the spoken words."""
 
     wrong: np.ndarray  # bool (words,): substituted or inserted
     spoken: dict[int, str]  # maps the number of each substituted word to the word that was spoken
-    # Omitted words, by the number of the recognised word before them, or else of the stream's first word.
+    # Omitted words, keyed by the number of the recognised word before them; without one, of the stream's first word.
     missing: dict[int, str]
     # int64 (words,): number of words between the slot after each word and the nearest error; -1 if there is no error
     distance: np.ndarray
@@ -110,7 +110,7 @@ def _directories(score: Score, data: Path) -> tuple[Path, Path]:
     log = exp / score.system / "log" / f"score_{score.set}.log"
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
     for command in (line.split() for line in lines if line.startswith("# punc score ")):
-        for place in exp.resolve().parents:  # perhaps where the recipe ran; EXP-DIR can be exp or exp/VARIANT
+        for place in exp.resolve().parents:  # the recipe may have run here; EXP-DIR can be exp or exp/VARIANT
             reference, decoded = (place / path for path in command[-3:-1])
             if (reference / "punct").is_file() and (decoded / "punct").is_file():
                 return reference, decoded
@@ -162,7 +162,7 @@ def _begin(reference: Path, decoded: Path, labels: LabelSet, classes: Mapping[st
 
 
 def _add(table: SlotTable, score: Score, decoded: Path, classes: Mapping[str, int]) -> None:
-    """Add a system. Raises InputError if its words or labels differ from the table's, or from the scored ones."""
+    """Add a system. Raises InputError if its words differ from the table's, or its counts from the score's."""
     data, labels, places, end = DataDir(decoded, ["pauses.scp"]), [], {}, 0
     for _, utterances in data.streams():
         labels.append(_numbers(utterances, classes, decoded))

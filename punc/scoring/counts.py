@@ -27,7 +27,7 @@ from punc.timing.align import Alignment, align_streams, project_labels, project_
 
 BLOCK = 100  # reference words in a block
 MIN_STREAMS = 10  # if there are fewer streams, blocks are resampled instead
-LAST_SLOTS = ("true", "false", "only")  # a stream's last slot counts, does not count, or is the only one that counts
+LAST_SLOTS = ("true", "false", "only")  # a stream's last slot counts, does not count, or is the only slot that counts
 CUT, RUN = 1000, 8  # for a second alignment, streams are cut about every CUT words, between RUN equal words
 WORD_COLUMNS = tuple(f"{form}:{outcome}" for form in FORMS for outcome in "CSDI")
 
@@ -125,7 +125,7 @@ def join_blocks(counts: Counts) -> Counts:
 
 
 def add_up(parts: Sequence[Counts], reference: StrPath) -> Counts:
-    """Joins counts in their order. Raises InputError, which names `reference`, if they have no slot."""
+    """Concatenates counts. Raises InputError, which names `reference`, if they have no slot."""
     if not any(part.confusion.any() for part in parts):
         raise InputError("no slot to score", "the data directories have no words, or --last-slot leaves out all of "
                                              "them",
@@ -203,7 +203,7 @@ class _Layout:
                              np.sort(np.append(pairs[cuts], self.hyp_ends)).tolist())
 
     def _unit(self, stream: np.ndarray, place: np.ndarray) -> np.ndarray:
-        """Returns the block of each place in the reference. A place before its stream is in its first block."""
+        """Returns the block of each reference word `place`; if it is before the `stream`, the stream's first block."""
         within = np.maximum(place - self.ref_begins[stream], 0) // self.block
         return (np.cumsum(self.blocks) - self.blocks)[stream] + within
 

@@ -19,8 +19,8 @@ from punc.data.labels import LabelSet
 PARTS = ("P", "R", "F1")  # the rows of a column COLUMN are COLUMN.P, COLUMN.R and COLUMN.F1
 SUMMARY = "F1"  # the part by which systems are compared
 OUTCOMES = ("correct", "substituted", "deleted", "inserted")  # of a word
-TAKEN = ("overall", "macro", "sentence", "capital")  # rows of other metrics
-FORMS = ("WER", "WER_C", "WER_PC")  # of a word: plain, cased, cased and with its mark; each has a word error rate
+TAKEN = ("overall", "macro", "sentence", "capital")  # names of other metrics, which `parse_collapse` refuses
+FORMS = ("WER", "WER_C", "WER_PC")  # word error rates of words without case, with case, and with case and marks
 
 # For single figures, {row: (part, whole)}; for P, R and F1, {column: (right, predicted, expected)}.
 Amounts = dict[str, tuple[np.ndarray, ...]]
@@ -103,7 +103,7 @@ def parse_collapse(text: str, labels: LabelSet) -> Collapse:
 
 
 def merge_counts(counts: np.ndarray, number: np.ndarray, classes: int) -> np.ndarray:
-    """Merges confusion counts (…, labels, labels) to (…, classes, classes). `number`: the class of each label."""
+    """Merges confusion counts (…, labels, labels) into (…, classes, classes). `number`: the class of each label."""
     member = np.zeros((len(number), classes), counts.dtype)
     member[np.arange(len(number)), number] = 1
     return member.T @ counts @ member
@@ -161,7 +161,7 @@ def _of_slots(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse
     for collapse in collapses:
         merged = merge_counts(counts, collapse.number, len(collapse.classes))
         found[collapse.name] = mark_amounts(merged)
-        for i, name in enumerate(collapse.classes):  # merged classes, unless there is only one
+        for i, name in enumerate(collapse.classes):  # metrics of each merged class, unless there is only one
             if i and len(collapse.classes) > 2 and name not in labels.names:
                 found[f"{collapse.name}.{name}"] = class_amounts(merged, i)
     if labels.sentence_ends:
@@ -231,7 +231,7 @@ def single(name: str) -> Metric | None:
 
 
 def column_of(name: str) -> str:
-    """Returns the table column of a metric: `COMMA` for `COMMA.P`, `COMMA.R` and `COMMA.F1`; else the metric's name."""
+    """Returns the table column of a metric: `COMMA` for `COMMA.P`, `COMMA.R` and `COMMA.F1`; otherwise its own name."""
     column, _, part = name.rpartition(".")
     return column if part in PARTS and not single(name) else name
 

@@ -1,7 +1,7 @@
 """Histograms of posteriors for precision-recall curves: one for each label, for right slots and for wrong slots.
 
-A histogram has BINS equal bins of log-odds from -LIMIT to LIMIT. So it does not grow with the data, and an area under a
-curve is right to four digits.
+A histogram has BINS equal bins of log-odds from -LIMIT to LIMIT. Its size does not depend on the data, and the area
+under a curve is accurate to four digits.
 """
 
 import logging

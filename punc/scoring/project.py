@@ -17,7 +17,7 @@ from punc.data.labels import RECORD, LabelSet, check_record
 from punc.data.tables import sort_table
 from punc.timing.align import align_words, project_labels, project_slots
 
-# Files about the marks that the hypothesis directory itself has; these would be wrong in the new directory.
+# Files about the hypothesis directory's own marks; they would be wrong in the new directory.
 PUNCTUATED = ("punct", RECORD, "text_punct", "ctm_punct", "post.scp")
 
 
@@ -29,7 +29,7 @@ class Projection(NamedTuple):
     errors: int  # edit distance in words
     marks: int  # reference slots with a non-empty label; of these marks:
     moved: int  # marks after a deleted word, which moved to an earlier slot
-    merged: int  # marks that were dropped because a stronger mark has the slot
+    merged: int  # marks that were dropped because a stronger mark took the slot
     lost: int  # marks that were dropped because no hypothesis word precedes them
 
     @property

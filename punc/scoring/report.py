@@ -25,8 +25,8 @@ METRICS_HEADER = ("metric", *Interval._fields)
 
 
 def signature(counts: Counts, labels: LabelSet, checksum: str, last_slot: str) -> str:
-    """Returns one line that says what a score depends on. Scores with equal lines can be compared. `checksum` is the
-    checksum of the reference."""
+    """Returns one line that lists what a score depends on. Scores with equal lines can be compared. `checksum`: of the
+    reference."""
     aligned = f"aligned by edit distance in {counts.aligned} of {counts.streams} streams"
     units = f"{len(counts.units)} blocks of {counts.block} words"  # the units that intervals and tests resample
     parts = {
@@ -59,7 +59,7 @@ def signature_parts(signed: str) -> dict[str, str]:
 
 
 def new_score(path: StrPath) -> AbstractContextManager[Path]:
-    """Returns a new directory that replaces the score directory `path`, and its old comparison, when the block ends."""
+    """Yield a new directory that replaces the score directory `path`, and its old comparison, when the block ends."""
     return atomic_dir(path, METRICS, ["against.tsv"])
 
 
@@ -142,7 +142,7 @@ def write_tsv(path: StrPath, header: Iterable[str], rows: Iterable[Sequence[str 
 
 
 def read_tsv(path: StrPath, header: Sequence[str], numbers: Sequence[str]) -> list[list[Any]]:
-    """Read the rows under `header`, `numbers` columns as floats. Raises InputError for a line that does not fit."""
+    """Read rows under `header`, the columns `numbers` as floats. Raises InputError for a line that does not fit."""
     rows: list[list[Any]] = []
     for number, line in read_lines(path):
         cells = line.split("\t")

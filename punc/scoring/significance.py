@@ -75,7 +75,7 @@ def compare(this: np.ndarray, other: np.ndarray, measure: Measure,
     from the paired bootstrap (Koehn 2004), which resamples the same units for both systems.
     """
     one, two = measure(this.sum(0)), measure(other.sum(0))
-    both = np.concatenate([this, other], axis=1)  # so that both are resampled alike
+    both = np.concatenate([this, other], axis=1)  # so that the same units are resampled for both
     sums = bootstrap_sums(both, replicates)
     sampled = [measure(part) for part in np.split(sums, 2, axis=1)]
     rng = _generator("exchange", SEED)
@@ -131,7 +131,7 @@ def _common(covariances: np.ndarray) -> float:
 
 
 def bootstrap_sums(counts: np.ndarray, replicates: int, seed: int = SEED) -> np.ndarray:
-    """Sums counts (units, …) over resampled units. Returns whole numbers as float64, (replicates, …)."""
+    """Sums counts (units, …) over resampled units. Returns integers as float64, (replicates, …)."""
     units = len(counts)
     rng = _generator("bootstrap", seed)
 

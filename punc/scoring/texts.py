@@ -27,7 +27,7 @@ from punc.text.prose import TextReader
 # The marks of the English recipes. If a slot has several marks, the label that is listed last counts.
 ENGLISH = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",", ":", "-", "–", "—")),
                     Label("PERIOD", "w.", (".", ";", "!", "…")), Label("QUESTION", "w?", ("?",))))
-BATCH = 1 << 16  # streams are aligned together in batches of this many words, which is faster if they are short
+BATCH = 1 << 16  # words; streams are aligned in batches of this size, which is faster for short streams
 WHOLE = "text"  # the stream's name, if the texts are compared as a whole
 NO_WORDS = "a text without words", "give a text with words to score"
 
@@ -46,7 +46,7 @@ def text_reader(labels: LabelSet, characters: bool = False) -> Read:
     def read(text: str) -> Words:
         passage = memo.read(text.split(), reader.attach, Counter())
         cased, names = passage.words.split(), passage.labels.split()
-        if labels.cased:  # then the label, not the word, decides whether the first letter is a capital
+        if labels.cased:  # then the label, not the word, says whether the first letter is a capital
             cased = [with_capital(word) if capital[name] else word for word, name in zip(cased, names)]
         slots = np.fromiter(map(labels.index, names), np.int64, len(names))
         return Words(passage.words.lower().split(), slots, cased)
@@ -154,7 +154,7 @@ class Side(NamedTuple):
 
     @property
     def as_whole(self) -> "Side":
-        """Returns a side with all streams joined to one."""
+        """Returns a side with all streams joined into one."""
         cased = None
         if all(stream.cased is not None for stream in self.streams):
             cased = [word for stream in self.streams for word in stream.cased or ()]
