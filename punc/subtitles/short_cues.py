@@ -1,6 +1,6 @@
 """Lengthens cues that are too short to read: words move between two cues, or the times change.
 
-They have a short sentence, or the end of a sentence, and the next words follow at once. In order of preference:
+Such cues arise if more words immediately follow a short sentence or the end of a sentence. In order of preference:
 
 1. The cue is joined with the previous or the next cue if two lines hold both.
 2. Its words and the words of the previous or next cue are divided anew, so that both cues are long enough.
