@@ -6,8 +6,8 @@
 - A sentence that needs several cues is cut after a mark if this leaves more than FEW characters on both sides;
   otherwise at a pause; otherwise so that the cues get about the same length. The same rules, except for pauses, cut a
   cue into two lines. A cut inside a name or a number (`marks.tied`) is the last choice.
-- A cue is shown from its first word to its last. It stays longer, at most until the next cue, if it would last less
-  than LEAST seconds or could not be read at SPEED. Gaps shorter than GAP seconds are closed. Cues never overlap.
+- A cue is shown from its first word to its last. If this is less than LEAST seconds, or too short to read it at SPEED,
+  it stays longer, at most until the next cue. Gaps shorter than GAP seconds are closed. Cues never overlap.
 - If the next words follow so soon that a cue would still be shown for less than LEAST seconds, the rules of
   `short_cues` lengthen it.
 
@@ -29,7 +29,7 @@ FEW = 14  # characters; a cut at a mark or a pause leaves more than this on both
 SPEED = 17  # characters per second
 PAUSE = 0.2  # s; a silence at which a sentence may be cut
 GAP = 0.25  # s; if no cue is shown for a shorter time, the screen flickers
-APART = 0.2  # s between the beginnings of two cues, if speech overlaps
+APART = 0.2  # s between the starts of two cues if speech overlaps
 
 
 class Cues(NamedTuple):
@@ -77,7 +77,7 @@ class _Text:
         sizes = np.fromiter(map(len, words), np.int64, len(words))
         self.ends = np.cumsum(sizes + 1) - 1
         self.begins = self.ends - sizes
-        # For a line that begins with this word: the first word that it cannot hold.
+        # For a line that begins with this word: the first word that no longer fits.
         self.line = np.maximum(np.searchsorted(self.ends, self.begins + LINE, "right"), np.arange(1, len(words) + 1))
 
     def length(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
@@ -85,18 +85,18 @@ class _Text:
         return self.ends[last - 1] - self.begins[first]
 
     def reach(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """Returns the first word that two lines from `first` on cannot hold, at most `last`."""
+        """Returns the first word that no longer fits into two lines that begin with `first`; at most `last`."""
         line = np.minimum(self.line[first], last)
         return np.where(line < last, np.minimum(self.line[np.minimum(line, len(self.line) - 1)], last), last)
 
 
 def _joined(text: _Text, marks: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns first word and end of each sentence, or of several short sentences that are joined."""
+    """Returns the first word and the end of each sentence, or of each group of sentences that share a cue."""
     last = np.flatnonzero((marks == SENTENCE_END) | bounds) + 1
     first = previous_of(last, 0)
     limits = np.flatnonzero(bounds) + 1
     limit = limits[np.searchsorted(limits, first, "right")]
-    # For each sentence, the number of the first sentence that is not joined with it.
+    # For each sentence, the number of the first later sentence that is not joined with it.
     number = np.arange(1, len(last) + 1)
     following = np.maximum(np.searchsorted(last, np.minimum(text.line[first], limit), "right"), number)
     pair = np.minimum(np.searchsorted(last, text.reach(first, limit), "right"), number + 1)
@@ -134,12 +134,12 @@ def _split(first: np.ndarray, last: np.ndarray, text: _Text, rank: np.ndarray) -
 
 def _second_lines(first: np.ndarray, last: np.ndarray, text: _Text, marks: np.ndarray,
                   inside: np.ndarray) -> np.ndarray:
-    """Returns the first word of each cue's second line; `last` if the cue fits one line."""
+    """Returns the first word of each cue's second line; `last` if the cue fits into one line."""
     second = last.copy()
     two = np.flatnonzero(text.line[first] < last)
     first, last = first[two], last[two]
     high = np.minimum(text.line[first], last - 1)
-    low = np.searchsorted(text.begins, text.ends[last - 1] - LINE)  # the first word from which one line reaches the end
+    low = np.searchsorted(text.begins, text.ends[last - 1] - LINE)  # from this word on, the rest fits into one line
     low = np.minimum(np.maximum(low, first + 1), high)
     worth = 2.0 * FEW * np.where(marks > NO_MARK, np.where(marks == SENTENCE_END, 1.5, 1.0), -1.0 * inside)
 
@@ -152,7 +152,7 @@ def _second_lines(first: np.ndarray, last: np.ndarray, text: _Text, marks: np.nd
 
 
 def _best(low: np.ndarray, high: np.ndarray, score: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
-    """Returns, for each row, the number in [low, high) with the highest score(row, number); the first if several."""
+    """Returns, for each row, the first number in [low, high) with the highest score(row, number)."""
     counts = high - low
     starts = np.cumsum(counts) - counts
     row = np.repeat(np.arange(len(low)), counts)
@@ -208,7 +208,7 @@ def vtt(cues: Sequence[CueText], speakers: Sequence[str] = ()) -> str:
 
 
 def _clock(time: int) -> str:
-    """Formats milliseconds as 00:00:00,000; from 100 hours on, with more digits."""
+    """Formats milliseconds as 00:00:00,000, with more digits from 100 hours on."""
     seconds, milliseconds = divmod(time, 1000)
     minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)

@@ -26,7 +26,7 @@ def marks_after(words: Sequence[str], labels: np.ndarray, label_set: LabelSet) -
     """Returns NO_MARK, MARK or SENTENCE_END for each word, int8 (N,), given the written words and label numbers (N,).
 
     An initial before a capital does not end a sentence, nor does a point between two digits: `mister E. G. Wakefield`
-    is one sentence, and so is `version 2. 5`. A new sentence after `plan B.` is wrongly joined to it.
+    is one sentence, and so is `version 2. 5`. Therefore, a sentence after `plan B.` is wrongly joined to it.
     """
     ends = label_set.sentence_ends
     kinds = [SENTENCE_END if label.name in ends else MARK if label.mark else NO_MARK for label in label_set]

@@ -1,12 +1,12 @@
 """Lengthens cues that are too short to read: words move between two cues, or the times change.
 
-Such a cue arises if more speech immediately follows a short sentence or the end of a sentence. In order of preference:
+Such cues arise if more words immediately follow a short sentence or the end of a sentence. In order of preference:
 
 1. The cue is joined with the previous or the next cue if two lines hold both.
 2. Its words and the words of the previous or next cue are divided anew, so that both cues are long enough.
 3. It appears up to SHIFT seconds before its first word, or the next cue appears up to SHIFT seconds late.
 
-Cues that are still short are between two changes of the speaker.
+Only cues between two changes of the speaker can still be too short after this.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ import numpy as np
 
 LEAST = 1.0  # s; a shorter cue is too short to read
 SHIFT = 0.4  # s; viewers do not notice if text and voice are this far apart
-MARK_WORTH = 84.0  # characters by which parts may differ for a cut at a mark; half as many for a cut at a pause
+MARK_WORTH = 84.0  # characters; a cut at a mark may make the parts this much more unequal, at a pause half as much
 
 Cue = tuple[int, int]  # the first word, and the end
 Span = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -24,7 +24,7 @@ Span = Callable[[np.ndarray, np.ndarray], np.ndarray]
 class ShortCues:
     """Joins short cues with their neighbours, or moves words from the neighbours to them.
 
-    reach    (first words, ends) → the first word that two lines from the first word cannot hold, at most the end
+    reach    (first words, ends) → the first word that no longer fits into two lines, at most the end
     length   (first words, ends) → number of characters
     until    (N,) seconds: when the word after each word begins; infinite after a recording's last word
     bounds   bool (N,): whether a cue must end after each word

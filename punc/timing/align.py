@@ -1,8 +1,8 @@
 """Aligns words by minimum edit distance, and moves labels along the alignment.
 
 Reference punctuation is moved to other words, mostly ASR output, as in Tilk & Alumäe (2015, section 3): the two word
-sequences are aligned with minimum edit distance, and each mark goes to its place in the alignment. rapidfuzz computes
-the distance and decides which words *match*. The other rules are:
+sequences are aligned with minimum edit distance, and each mark moves along the alignment. rapidfuzz computes the
+distance and decides which words *match*. The other rules are:
 
 Pairing: the reference and hypothesis words between two matched words are paired in order, as substitutions. If there
 are more reference words, the last ones are deleted; if there are more hypothesis words, the first ones are inserted.
@@ -30,8 +30,8 @@ from punc.base.runs import previous_of, ranges, starts_of_runs
 
 EXACT = 10**10  # reference × hypothesis words; up to this size, which takes a second, texts are aligned as a whole
 STRIDE = 8192  # reference words per anchor; with more, alignment takes longer but has more anchors to choose from
-SUPPORT = 16  # an anchor is not a chance match if so many other n-grams nearby have nearly the same offset
-ANCHOR_LENGTHS = (6, 3)  # lengths of n-grams that are unique in both texts, in the order of trial
+SUPPORT = 16  # an anchor is no chance match if this many other n-grams nearby have nearly the same offset
+ANCHOR_LENGTHS = (6, 3)  # lengths of n-grams that are unique in both texts, in the order in which they are tried
 WINDOW = 30_000  # words in each side of a window, if a long text has no anchors
 
 

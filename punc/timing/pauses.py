@@ -1,7 +1,7 @@
 """Computes one pause per slot from timed words, and writes pauses as Kaldi float vectors.
 
-The pause after a word is the silence in its slot: the begin of the next word minus the end of this word, but at least
-0. If timed words that are not in the text (fillers, insertions) are between the two, their time is subtracted.
+The pause after a word is the silence in its slot: the start time of the next word minus the end time of this word, but
+at least 0. The durations of timed words between them that are not in the text (fillers, insertions) are subtracted.
 
 The words of the text, including substituted words, get their times by alignment (minimum edit distance, ignoring case).
 A pause is known if both its word and the next word have times; otherwise it is NaN. The pause after the last word of a
@@ -80,9 +80,9 @@ def stream_pauses(utterances: Sequence[Utterance], sources: Sources, channels: M
 
     utterances   the stream's utterances in time order
     channels     recording → (file, channel)
-    counts       gets the numbers of slots, known pauses, pauses that are unknown because a word is untimed
-                 (next_to_untimed) or at an end (ends), untimed words of the text, extra timed words that the text does
-                 not have, missing utterances, and errors (edit distance between the timed words and the text)
+    counts       is added to: slots, known pauses, pauses that are unknown next to an untimed word (next_to_untimed) or
+                 for another reason (ends), untimed words of the text, extra timed words that are not in the text,
+                 missing utterances, and errors (the edit distance between the timed words and the text)
 
     Raises InputError for wrong times, and for times of an utterance that run past its segment.
     """

@@ -150,7 +150,7 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
         return functools.partial(self._read, id)
 
     def __iter__(self) -> Iterator[str]:
-        """Yields the ids in the order in which the files have them, and reads the files again for this."""
+        """Yields the ids in the order of the files. Reads the files again for this."""
         for id, *stretch in _stretches(self._files):
             if self._stretches.rows(id)[0].tolist() == stretch:  # the first stretch of the id
                 yield id

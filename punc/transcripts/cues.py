@@ -1,4 +1,4 @@
-"""Reads subtitle cues in SRT, WebVTT and SBV, and tolerates the errors that players tolerate.
+"""Reads subtitle cues in SRT, WebVTT and SBV, and accepts the errors that players accept.
 
 A cue begins with a line of times. Its text ends where the next cue begins: at the next line of times, or at the cue
 number or name just before that line. In WebVTT, the blocks NOTE, STYLE and REGION are not text.

@@ -15,8 +15,8 @@ def decoded(text: str) -> str:
 
 
 def encoded(text: str, like: str) -> str:
-    """Encodes `text`, which replaces `like`. A special character that is equally frequent in both is written in the
-    forms that it has in `like`."""
+    """Encodes `text`, which replaces `like`. If a special character is equally frequent in both, it keeps the forms
+    that it has in `like`."""
     if not SPECIAL.search(like):
         return text
     forms: dict[str, list[str]] = {_character(form): [] for form in SPECIAL.findall(like)}

@@ -11,8 +11,8 @@ from punc.transcripts.json_unknown import guessed_format, has_times, said_of, un
 from punc.transcripts.source import Source
 from punc.transcripts.transcript import Transcript
 
-NAMED = 3  # a message names at most this many members whose texts stay unchanged
-WRAPPERS = 3  # an answer is found inside up to this many nested objects
+NAMED = 3  # a message lists at most this many members whose texts stay unchanged
+WRAPPERS = 3  # the maximum number of nested objects around the answer of a service
 AMAZON = "results.transcripts[].transcript results.audio_segments[].transcript"
 ITEMS = JsonFormat("", "", "", word="alternatives.0.content", begin="start_time", end="end_time",
                    confidence="alternatives.0.confidence", mark="type")
@@ -128,7 +128,7 @@ def read_json(source: Source, timed: bool = False) -> Transcript:
     if not any(document.values):
         return Transcript("JSON", [], document, encoding=source.encoding)
     found = list[tuple[JsonReader, list[Any]]]()
-    for row, own in _candidates(documents):  # takes the first row that finds words, and times if the file has any
+    for row, own in _candidates(documents):  # uses the first row that finds words, and times if the file has any
         reader = _reader(row, document, own, timed)
         most = reader.words >= max((other.words for other, _ in found), default=1)
         if most and (reader.has_times or not has_times(document.values)):

@@ -1,8 +1,8 @@
 """A JSON format: a row that says where words, times and speakers are, and methods that find them in a segment.
 
 A path, such as `results.channels[].alternatives.0`, is a sequence of member names, separated by dots. `[]` stands for
-every element of a list, a number for one element, `a|b` for the first of two members that exists, `*words` for every
-member whose name ends in "words", and `.` alone for the value itself.
+every element of a list, a number for one element, `a|b` for the first of these two members that exists, `*words` for
+every member whose name ends in "words", and `.` alone for the value itself.
 """
 
 import math
@@ -54,7 +54,7 @@ def places(value: Any, path: str) -> list[Spot]:
 
 
 def values(value: Any, paths: str) -> list[Any]:
-    """Returns all values of the first path in `paths` that leads to any. `.` and no path lead to the value itself."""
+    """Returns all values of the first path in `paths` that leads to any; the value itself for `.` or without a path."""
     for path in paths.split():
         found = [holder[key] for holder, key in places(value, path)] if path != "." else [value]
         if found:
@@ -124,7 +124,7 @@ class JsonFormat(NamedTuple):
 
     name: str  # its usual name
     writers: str  # what writes it
-    has: str  # paths that every document of the format has (`!path`: has not); `;` separates alternatives
+    has: str  # paths that every document of the format has (`!path`: that none has); `;` separates alternatives
     segments: str = ""  # the first of these paths that exists gives the segments; empty: a stream is one segment
     text: str = ""  # the texts of a segment; if it also has `words`, the texts repeat them
     words: str = ""  # the first of these paths that exists gives the words of a segment
@@ -145,7 +145,7 @@ class JsonFormat(NamedTuple):
     streams: str = ""  # parts of a recording that are read one after another, each with one speaker
     mark: str = ""  # the member that shows that a word is a mark; its value is a kind or the mark itself
     skip: str = ""  # a document or segment with this member, or with `member=value`, is not final
-    start: str = ""  # a segment's member with a time; times of the words are relative to it
+    start: str = ""  # a segment's member with a time to which the times of its words are relative
     lists: str = ""  # a segment's list of begins (or of begins and ends) and, after a space, its list of lengths
     stays: str = ""  # members whose texts are not words of the transcript
     pieces: bool = False  # segments are words or pieces of words: a segment may continue the previous word

@@ -75,7 +75,7 @@ def with_said(texts: list[Text], said: list[Text]) -> list[Text]:
 
 
 def by_word(texts: list[Text]) -> list[Text]:
-    """Splits texts into one text per word. The first word of a text takes its begin, and the last word its end."""
+    """Splits texts into one text per word. The first word gets the begin of its text, and the last word the end."""
     found = []
     for text in texts:
         words = split(text.text)

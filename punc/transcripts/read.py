@@ -31,7 +31,7 @@ def transcript_of(source: Source, form: str = "", tier: str = "", timed: bool = 
 
     form   `text`, or empty to find the format by the content
     tier   the tier of a TextGrid with the words
-    timed  in JSON, read the words that have times, even if a text without times has more, such as marks
+    timed  in JSON, read the words with times, even if a text without times has more information, such as marks
 
     Raises InputError for a broken file, an unknown format, and a file with text but no word that can be read.
     """
@@ -54,7 +54,7 @@ def transcript_of(source: Source, form: str = "", tier: str = "", timed: bool = 
         return columns.read_mlf(source)
     if row := lines.find_format(source):
         return lines.read_lines(source, row)
-    if plain.RTTM.match(text):  # which looks like an STM
+    if plain.RTTM.match(text):  # an RTTM looks like an STM
         raise source.error("an RTTM, which says who speaks and has no words", "give it to punc turns")
     if read := columns.reader_of(text):
         return read(source)

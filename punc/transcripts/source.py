@@ -1,4 +1,4 @@
-"""A text file, its characters, and its parts: texts with words, and the characters between them."""
+"""Reads text files, and divides them into texts with words and the characters between these texts."""
 
 import codecs
 import math
@@ -131,8 +131,8 @@ class Stretch(NamedTuple):
 class TextReader:
     """Cuts stretches of a file into texts at markup and at speaker labels.
 
-    markup   matches the parts of a text that are not words; its group `time` is the begin of the next word in the
-             file's notation, its group `voice` names the speaker, and its group `blank` ends a word like a line break
+    markup   matches the parts of a text that are not words. Its group `time` is the start time of the next word as the
+             file writes it, its group `voice` names the speaker, and its group `blank` ends a word like a line break
     dashes   whether a dash at the beginning of a line begins a turn
     escapes  pairs of a text and its form in the file, such as a doubled quote
     """

@@ -1,7 +1,7 @@
 """A transcript: the texts of a file, with what the file says about them, and the words of the texts.
 
-A reader takes a file apart into texts, such as a word of JSON, a line of a cue or a column of a CTM. Each text has a
-place in a document. After punctuation, the document is written with the new texts in these places.
+A reader splits a file into texts, such as a word of JSON, a line of a cue or a column of a CTM. Each text has a place
+in a document. After punctuation, the document is written with the new texts in these places.
 """
 
 import math
@@ -107,7 +107,7 @@ class Script(NamedTuple):
     """How the words of a language are separated."""
 
     split: Callable[[str], list[str]]  # splits a text into words
-    with_words: Callable[[str, Sequence[str]], str]  # replaces the words of a text by as many other words
+    with_words: Callable[[str, Sequence[str]], str]  # replaces each word of a text with a new one
     close: Callable[[str], str]  # removes the spaces that the language does not write from words joined by spaces
 
 
@@ -124,7 +124,7 @@ def in_order(texts: list[Text]) -> list[Text]:
 
 
 def with_words(text: str, words: Sequence[str]) -> str:
-    """Replaces the words of a text by as many other words; the spaces stay."""
+    """Replaces each word of a text with a new one. The spaces stay."""
     return "".join(chain.from_iterable(zip_longest(WORD.split(text), words, fillvalue="")))
 
 
@@ -186,7 +186,7 @@ def _numbered(names: Sequence[str], empty: int = -1) -> tuple[list[str], np.ndar
 
 
 def write(transcript: Transcript, words: Words, new: Sequence[str], probabilities: np.ndarray | None = None) -> str:
-    """Returns the file with W new words, and with the probabilities of their labels, float64 (W,), that are not NaN."""
+    """Returns the file with W new words and the probabilities of their labels, float64 (W,); NaN: none is written."""
     pieces = _new_pieces(words, new)
     bounds = np.searchsorted(words.of, np.arange(len(transcript.texts) + 1)).tolist()
     chances = np.full(len(pieces), np.nan)
