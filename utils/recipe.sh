@@ -235,7 +235,7 @@ decode() {
 }
 
 # score REFERENCE-DIR DECODED-DIR OUT-DIR [OPTION …]: runs punc score if OUT-DIR/score is older than its inputs, or than
-# run.sh, which has the options. OUT-DIR and DECODED-DIR are ROW/decode_SET; for seeds other than 1, they become
+# run.sh, which contains the options. OUT-DIR and DECODED-DIR are ROW/decode_SET; for seeds other than 1, they become
 # ROW.seedN/decode_SET. score_name=score_NAME writes a second score of the same output, OUT-DIR/score_NAME.
 score() {
   local seed decoded out name=${score_name-score}
@@ -272,7 +272,7 @@ tune_scale() {
 
 # collect_results [CONF]: writes the pages of all systems that have been scored, and prints RESULTS.md. report.html
 # shows the same scores, plots, and the errors in the text. With conf/results-PAGE.conf, published rows (--keep-rows)
-# are those in results/PAGE, or the recipe's own RESULTS.md if results/PAGE and conf/results.conf do not exist.
+# are read from results/PAGE, or from the recipe's own RESULTS.md if results/PAGE and conf/results.conf do not exist.
 collect_results() {
   local conf=${1-conf/results.conf} published=. kept=() argument line=./run.sh
   case $conf in */results-*) published=results/${conf##*/results-} published=${published%.conf} ;; esac

@@ -29,8 +29,9 @@ class Line(NamedTuple):
 class SentenceReader:
     """Splits lines into sentences.
 
-    A sentence ends after 。, ？ or ！ outside brackets. If closing brackets directly follow such a mark, the sentence ends
-    after them only if the line ends or an opening bracket follows. Text after the last sentence of a line is dropped.
+    A sentence ends after 。, ？ or ！ outside brackets. If closing brackets directly follow such a mark, the sentence
+    ends after them only if the line ends or an opening bracket follows. Text after the last sentence of a line is
+    dropped.
 
     line_breaks  how BREAK in a post is read. "stop": it ends a sentence, as the end of the post does, and 。 is added
                  if there is no mark. "drop": it is ignored

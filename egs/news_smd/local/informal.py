@@ -136,7 +136,7 @@ def shortened(tokens: list[str], question: bool, text: str) -> list[str]:
 
 
 def shorter_question(tokens: list[str]) -> list[str]:
-    """Shortens a question: do you want to go → want to go; are you coming → you coming. Other questions do not change."""
+    """Shortens a question: do you want to go → want to go; are you coming → you coming. Others do not change."""
     if len(tokens) < 4 or tokens[0] not in ASKED or tokens[1] not in PEOPLE:
         return tokens
     both = tokens[1] == "you" and one_in(2, "both", " ".join(tokens))
