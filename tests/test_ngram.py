@@ -112,7 +112,6 @@ def test_entropy_prune_leaves_out_ngrams(toy_store, arpa, tmp_path):
 
 @pytest.mark.parametrize("size", [2, 1 << 20])
 def test_write_text_replaces_reserved_tokens(size, tmp_path, monkeypatch):
-    """Each line has the words and labels of a stream. Words that language models reserve are replaced."""
     vocabulary = Vocabulary(["<unk>", "</s>", "a", "<s>", "<COMMA>", "b"])
     labels = LabelSet.read(_labels(tmp_path))
     tokens = ngram.tokens_of(vocabulary, labels)
