@@ -3,8 +3,8 @@
 
 Draws README.md's table of results as OUT-DIR/results_light.svg and OUT-DIR/results_dark.svg. The table says which
 systems, metrics and sets to draw; their values come from RESULTS.tsv and conf/published.tsv of the recipes. Filled
-markers stand for references, hollow ones for ASR output. The committed files are made by utils/plot_readme.py
-README.md docs/images.
+markers stand for references, hollow ones for ASR output. The command for the committed files is
+`utils/plot_readme.py README.md docs/images`.
 """
 
 import io

@@ -51,8 +51,8 @@ absolute() {
   done
 }
 
-# choose OPTION NAME …: checks that the option has only these names, separated by spaces. Empty or `all` means all
-# names.
+# choose OPTION NAME …: checks that the option's value consists of these names, separated by spaces. An empty value or
+# `all` means all names.
 choose() {
   local name
   case ${!1} in '' | all) printf -v "$1" %s "${*:2}" ;; esac
@@ -62,8 +62,8 @@ choose() {
 }
 
 # choose_systems [TABLE]: reads the table of systems, conf/systems, and checks that --systems has only names from it.
-# Lines are NAME STAGE STORE [NEED …]. A need is a system further up, which is then trained, too, or a program or data
-# that run.sh knows. A NAME in parentheses is not a row of the results, but other systems need it.
+# Lines are NAME STAGE STORE [NEED …]. A NEED is a system of an earlier line, which is then trained, too, or the name of
+# a program or of data that run.sh checks for. A NAME in parentheses is not in the results; only other systems need it.
 _systems=()
 declare -A stage_of store_of needs_of
 choose_systems() {

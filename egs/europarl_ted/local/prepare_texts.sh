@@ -23,7 +23,7 @@ if [ ! -f data/raw/test_conll_quotes.txt ]; then # this file is made last
   last() { "$here"/last_documents.sh "$1" "data/raw/train_$2.txt"; }
   last 2000000 europarl | cat - data/raw/train_{ted,conll}.txt >data/raw/train.txt
   { last 500000 europarl; last 500000 ted; last 50000 conll; } >data/raw/train_1m.txt
-  # Make texts in which each quotation mark is replaced by a word of one letter, U+02BA.
+  # Make texts in which each quotation mark is followed by a word that stands for it, the letter U+02BA.
   for part in train train_all dev test test_conll; do
     LC_ALL=C sed -E '/^#doc/! s/(“|”|„|")/" ʺ /g' "data/raw/$part.txt" >"data/raw/${part}_quotes.new"
     mv "data/raw/${part}_quotes.new" "data/raw/${part}_quotes.txt"
@@ -49,8 +49,8 @@ prepare data/raw/test_ted.txt test_ref
   rm data/test_asr.new/punct
   mv data/test_asr.new data/test_asr
 }
-# The published sets have only punctuation: they are in lower case, without quotes. If the corpus has more talks and ASR
-# output of talks, these are used for vectors and, with guessed case, for BLSTM-CRF-TED-more.
+# The published sets are in lower case and without quotes, so they are for punctuation only. If the corpus has more talks
+# and ASR output of talks, these are used for vectors and, with guessed case, for BLSTM-CRF-TED-more.
 prepare_marks iwslt_ted/test2011 test2011
 prepare_marks iwslt_ted/test2011asr test2011asr
 prepare_marks iwslt_ted/train_extra train_extra

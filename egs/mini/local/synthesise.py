@@ -16,7 +16,7 @@ from hesitate import Said, sentences
 RATE = 16000  # samples/s
 FRAME = RATE // 100  # samples of an ASR frame; lines begin at a frame, so their times are whole hundredths of a second
 VOICES = ("rms", "slt", "rms", "awb", "kal16")  # the voice that is recognised best is listed twice
-DIALOGUE = ("interview", "call")  # texts whose names begin so have two speakers, who alternate line by line
+DIALOGUE = ("interview", "call")  # texts with these prefixes have two speakers, who alternate line by line
 TEMPOS = (1.0, 1.0, 1.0, 0.9, 1.1)
 NOISES = (None, None, None, 35.0)  # signal-to-noise ratio in dB; at 30 dB the word error rate is 1.5 times as high
 QUIET = 0.02  # fraction of the loudest sample; anything quieter at the ends of a sentence is cut off
