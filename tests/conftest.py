@@ -17,7 +17,7 @@ from punc.data.labels import LabelSet
 from punc.tokens.store import make_store
 from punc.tokens.vocabulary import Vocabulary
 
-# A shell starts background jobs with Ctrl-C ignored. All programs of a test would inherit this.
+# A shell starts background jobs with SIGINT ignored. All programs that tests start would inherit this.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 log.configure()  # tests see messages on standard error, as users do
 # The speed of examples depends on the machine's load, not on the program.
@@ -26,7 +26,7 @@ settings.register_profile("random", deadline=None, suppress_health_check=[Health
 settings.register_profile("punc", settings.get_profile("random"), derandomize=True)
 settings.load_profile("punc")
 
-# Long test files begin first, so that two processes end at about the same time; --no-loadscope-reorder keeps the order.
+# Slow test files run first, so that two processes end at about the same time; --no-loadscope-reorder keeps the order.
 LONG = ("recipe", "new_corpora", "docs", "slurm", "campaign", "ranks", "train", "asr_formats", "punctuated_parts",
         "punctuate")
 
@@ -61,7 +61,7 @@ def streaming_logits(model, tokens):
 
 
 def random_model(directory, labels, words, name="t_lstm", options=None, std=None):
-    """Writes a model with random weights, by default a T-LSTM whose labels depend on many earlier words."""
+    """Writes a model with random weights. The default is a T-LSTM whose labels depend on many earlier words."""
     import torch
 
     from punc.models.base import create, save
@@ -79,7 +79,7 @@ def random_model(directory, labels, words, name="t_lstm", options=None, std=None
 
 
 def piped(punctuate, model, data, *options):
-    """Returns the output of a function that reads these bytes from a pipe, which holds 64 KiB."""
+    """Returns the output of `punctuate` on a pipe with these bytes. A pipe holds at most 64 KiB."""
     sink, (source, into) = io.BytesIO(), os.pipe()
     os.write(into, data)
     os.close(into)
@@ -95,7 +95,7 @@ def content(path):
 
 
 def toy_labels(task, words, pauses):
-    """Labels that depend only on the word after the slot (task after), the word before it, or the pause in it."""
+    """Returns labels that depend only on the word after the slot, the word before it, or its pause, as `task` says."""
     if task == "pause":
         return ["PERIOD" if pause > 0.7 else "COMMA" if pause > 0.3 else "O" for pause in pauses.tolist()]
     deciding = [*words[1:], "b"] if task == "after" else words
@@ -103,7 +103,7 @@ def toy_labels(task, words, pauses):
 
 
 def toy_utterances(task, lengths, rng):
-    """For each length, an utterance of random words in a stream of its own."""
+    """Yields an utterance of random words for each length. Each utterance is a stream."""
     for number, length in enumerate(lengths):
         words = rng.choice(WORDS, length).tolist()
         pauses = rng.choice(np.array([0, 0.1, 0.5, 0.6, 0.9, 1.0], np.float32), length)

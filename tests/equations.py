@@ -1,4 +1,4 @@
-"""The equations of LSTMs in NumPy, with which layers and models are compared."""
+"""The equations of LSTMs in NumPy, for comparison with layers and models."""
 
 import numpy as np
 

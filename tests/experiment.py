@@ -15,7 +15,7 @@ HOSTILE = "<script>document.title='broken'</script>"  # changes the title if the
 
 
 def posteriors(labels, rng):
-    """(slots, labels) float32 with the highest value at each slot's label."""
+    """Returns random posteriors, float32 (slots, labels), with the highest value at each slot's label."""
     found = rng.dirichlet(np.ones(len(NAMES)), len(labels)).astype(np.float32)
     chosen = [NAMES.index(name) for name in labels]
     found[np.arange(len(labels)), chosen] += 1

@@ -1,5 +1,5 @@
-// What a reader does with the page of `punc report`, and what it then shows, into `seen`: run by
-// test_page_in_browser.py at the end of the page, whose names it uses.
+// Acts like a reader of the page of `punc report`, and stores in `seen` what the page then shows.
+// test_page_in_browser.py adds this script to the end of the page, because it uses functions of the page.
 const pick = (name, value) => {
   fields[name].value = value;
   fields[name].dispatchEvent(new Event(name === "search" ? "input" : "change"));

@@ -179,7 +179,7 @@ def test_letters_are_initials_unless_their_dots_are_rare():
     tokens = Counter({"I": 1000, "I.": 1, "J.": 9, "B": 100, "B.": 3, "word": 1000, "end.": 100})
     found = words_by_kind(Types(tokens), Counter())
     assert found["word"] == ["i."]
-    assert "b." not in found["starter"]  # its form makes it an initial
+    assert "b." not in found["starter"]  # its form alone shows that it is an initial
 
 
 def test_abbreviations_command(tmp_path, capsys):
@@ -197,7 +197,7 @@ def test_abbreviations_command(tmp_path, capsys):
 
 
 def seconds(labels, text):
-    """Returns the times to read a text with abbreviations and to count its tokens for learning abbreviations."""
+    """Returns two times: to read a text with abbreviations, and to count its tokens for learning abbreviations."""
     begin = time.process_time()
     passage(labels, text, clean=("square-brackets", "round-brackets"))
     Types(Counter(["end.", *text.split()]))

@@ -1,4 +1,4 @@
-"""Alignment equals plain dynamic programming, and projection follows its rules in examples and in a slow loop."""
+"""Alignment equals plain dynamic programming. Projection equals a slow loop, and examples done by hand."""
 
 import tracemalloc
 from collections import Counter
@@ -92,8 +92,7 @@ def test_align_streams_is_stream_by_stream(streams):
     assert found.distance == sum(align_words(*pair).distance for pair in streams)
 
 
-# Words with a comma have label 1, with a period 2, with a question mark 3, and others 0. The highest is the
-# strongest.
+# Labels: 0 no mark, 1 comma, 2 period, 3 question mark. The highest label is the strongest.
 PROJECTED = [
     ("a, b.", "a b", "a, b."),
     ("a x, b.", "a y b", "a y, b."),  # the mark is after the substituted word
@@ -142,7 +141,7 @@ def test_align_words_ties_depend_on_words_alone():
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    """Lowers the limits, so that texts of thousands of words are cut as texts of millions are."""
+    """Lowers the limits, so that texts of thousands of words are cut like texts of millions."""
     for name, value in {"EXACT": 1000**2, "STRIDE": 80, "SUPPORT": 4, "WINDOW": 400}.items():
         monkeypatch.setattr(align, name, value)
 
@@ -172,7 +171,7 @@ def test_rising_points_are_as_many_as_can_be(y, count):
 
 
 def slow_candidates(a, b, n, stride, support):
-    """The middle of the longest run of common n-grams in each stride, if it has support."""
+    """Returns the middle of the longest run of common n-grams in each stride, if the run has enough support."""
     found = align._common_unique(align._ngrams(a, n), align._ngrams(b, n))
     points, candidates = list(zip(*(part.tolist() for part in found))), []
     for number in sorted({i // stride for i, _ in points}):
@@ -236,7 +235,7 @@ def test_parts_between_anchors_are_cut_again(monkeypatch):
 
 
 def test_windows_boundaries(monkeypatch):
-    """The longest stretch that begins in the third quarter counts, even if one before or after it is longer."""
+    """The longest stretch that begins in the third quarter is used, even if one outside this quarter is longer."""
     monkeypatch.setattr(align, "EXACT", 40 * 40 - 1)
     monkeypatch.setattr(align, "WINDOW", 20)
     ref, hyp = list(range(100, 140)), list(range(200, 240))
@@ -306,7 +305,7 @@ def test_align_words_texts_without_anchors(make, margin, monkeypatch, small_part
 
 @pytest.mark.parametrize(("n_ref", "n_hyp"), [(6000, 2400), (2400, 6000), (4000, 4000)])
 def test_windows_keep_the_proportion_of_the_texts(n_ref, n_hyp, small_parts):
-    """Texts without common words are cut at the ends of windows, so both are cut at the same fraction."""
+    """Texts without common words are cut at the ends of windows, so both texts are cut at the same fractions."""
     cuts = align._windows(np.arange(n_ref), np.arange(n_hyp) + n_ref)
     r, h = np.diff([(0, 0), *cuts], axis=0).T
     assert len(cuts) > 5
@@ -333,7 +332,7 @@ def test_align_words_one_word_repeated():
 
 
 def test_align_words_memory_is_linear():
-    """Here a table of all word pairs would take 2.5 GB with a byte for each pair, and 600 MB with two bits."""
+    """A table of all word pairs would take 2.5 GB here with a byte per pair, and 600 MB with two bits per pair."""
     random = np.random.default_rng(5)
     ref = random.integers(0, 1000, 50_000).astype(str).tolist()
     hyp = random.integers(0, 1000, 50_000).astype(str).tolist()

@@ -1,5 +1,4 @@
-"""utils/align_audio.sh: the command line, input and output of each aligner, and pocketsphinx on speech made by
-flite."""
+"""utils/align_audio.sh: the command line, input and output of each aligner, and pocketsphinx on flite's speech."""
 
 import os
 import shutil
@@ -50,7 +49,7 @@ def write_wav(path, samples=SILENCE, rate=16000, channels=1):
 
 @pytest.fixture
 def place(tmp_path):
-    """wav, data with the texts in utterances of three words, and bin, which is first on PATH."""
+    """Makes wav, data (with the texts in utterances of three words), and bin, which comes first on PATH."""
     (tmp_path / "wav").mkdir()
     (tmp_path / "bin").mkdir()
     rows = []
@@ -69,7 +68,7 @@ def align(place, *options):
 
 
 def fake(path, body):
-    """A program that appends its arguments to a file next to it, and then runs the Python code `body`."""
+    """Makes a program that appends its arguments to a file next to itself, and then runs the Python code `body`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"#!{sys.executable}\nimport json, sys\nfrom pathlib import Path\nargs = sys.argv[1:]\n"
                     f"open({str(path) + '.args'!r}, 'a').write(' '.join(args) + '\\n')\n{body}\n")

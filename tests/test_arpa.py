@@ -1,4 +1,4 @@
-"""Back-off models of ARPA files, their pruning and hidden events equal the definitions."""
+"""Back-off models from ARPA files, pruning, and hidden-event decoding agree with their definitions."""
 
 from collections import Counter
 from itertools import pairwise, product
@@ -33,7 +33,7 @@ ngram 2=2
 
 
 def random_model(rng, order, more=()):
-    """A random model as {n-gram: (log10 P, back-off)}. It has the first n − 1 tokens of each of its n-grams."""
+    """A random model as {n-gram: (log10 P, back-off)}. It also has the first n − 1 tokens of each n-gram."""
     words = [*TOKENS, *more]
     model = {(word,): (float(rng.uniform(-4, 0)), float(rng.uniform(-1, 1))) for word in words if word != "c"}
     for n in range(2, order + 1):
@@ -128,7 +128,7 @@ BEGIN, END, EVERY = 12, 1, range(12)  # `<s>` is never predicted
 
 
 def discounted(order, seed=0):
-    """A normalized model of random texts, by absolute discounting: {n-gram: P} and {context: α}."""
+    """A normalized model of random texts, made by absolute discounting: {n-gram: P} and {context: α}."""
     rng = np.random.default_rng(seed)
     texts = [[BEGIN, *rng.choice([2, 3, 4, 5, 11], 25, p=[0.4, 0.3, 0.1, 0.1, 0.1]), END] for _ in range(4)]
     probs = {(w,): (sum(t.count(w) for t in texts) + 0.5) / (sum(len(t) - 1 for t in texts) + 6) for w in EVERY}

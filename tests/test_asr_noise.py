@@ -28,7 +28,7 @@ LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\n"
 
 
 def counted(spoken, heard):
-    """Returns the confusions of a text in which `.` after a word is a mark, and the number of omitted words."""
+    """Returns the confusions of a text in which `.` is a word's mark, and the number of omitted words."""
     found = Confusions()
     words = spoken.split()
     left_out = add_stream(found, [word.rstrip(".") for word in words], heard.split(),
@@ -65,7 +65,7 @@ def test_replacements_follow_the_pairing_rule(words, output, expected):
 
 
 def test_burst_is_that_of_a_chain():
-    """A word copies the state of the previous word with probability b; otherwise it is wrong with probability m."""
+    """A word is right or wrong like the previous word with probability b; otherwise it is wrong with probability m."""
     rng, n, b, m = np.random.default_rng(1), 200_000, 0.3, 0.1
     wrong = rng.random(n) < m
     copied = rng.random(n) < b
@@ -241,9 +241,8 @@ def test_draw_gives_a_text_with_known_sources(seed, n):
 
 
 def test_drawn_pauses():
-    # Of six reference words, a is kept, b deleted, c replaced by two words, d kept and followed by a new word, e
-    # deleted,
-    # and f kept.
+    # Of six reference words, a, d and f are kept, b and e are deleted, and c is replaced by two words. A word is
+    # inserted after d.
     drawn = Drawn(np.array([1, 8, 9, 4, 7, 6]), np.array([0, 2, 2, 3, 3, 5]),
                   np.array([True, False, False, True, False, True]), np.array([True, False, True, True, False, True]))
     pauses = np.array([0.1, 0.2, 0.3, 0.4, 0.5, np.nan], np.float32)

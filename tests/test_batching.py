@@ -23,7 +23,7 @@ from punc.training.options import TrainingOptions
 
 @pytest.mark.parametrize("lookahead", [None, 1])
 def test_cut_depends_only_on_the_length_of_a_stream(lookahead):
-    """Because of this, a recording gets the same labels whether it is decoded alone or with others."""
+    """So a recording gets the same labels whether it is decoded alone or together with others."""
     alone = [a.tolist() for a in cut(bounds_of([23]), lookahead, 5, 2)][1:]
     among = cut(bounds_of([9, 23, 1]), lookahead, 5, 2)
     assert [a[among.stream == 1].tolist() for a in among][1:] == alone
@@ -61,7 +61,7 @@ AHEADS = st.sampled_from([0, 1, 2, 3, 7])
 
 
 def make(lengths, labels=True, pauses=True):
-    """A set in which token, label and pause show which slot they belong to."""
+    """Returns a set in which each token, label and pause identifies its slot."""
     n = sum(lengths)
     numbers = np.arange(n)
     return StoreSet((numbers + 2).astype(np.int32), (numbers % 127).astype(np.int8) if labels else None,
@@ -90,7 +90,7 @@ def test_batch_to_moves_all_tensors():
 
 
 def same(batch, expected):
-    """`expected` has rows of (token, pause, label)."""
+    """Asserts that a batch equals `expected`, which has (token, pause, label) for each step of each row."""
     for found, kind, column in ((batch.tokens, torch.int64, 0), (batch.pauses, torch.float32, 1),
                                 (batch.labels, torch.int64, 2)):
         if found is not None:

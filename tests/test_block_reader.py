@@ -1,4 +1,4 @@
-"""Blocks of lines cover every table and fit together."""
+"""Blocks of lines cover every table, and the blocks of all tables have the same utterances."""
 
 
 import numpy as np

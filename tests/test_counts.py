@@ -1,4 +1,4 @@
-"""Counts per unit equal counts word by word, wrong directories are refused, and tables are read back."""
+"""Counts per unit equal those of a loop over words, wrong directories are refused, and tables are read back."""
 
 import itertools
 import random

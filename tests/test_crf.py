@@ -1,4 +1,4 @@
-"""The linear chain and BLSTM-CRF equal an enumeration of all labellings, also in chunks; gradients equal
+"""The linear chain and BLSTM-CRF equal an enumeration of all labellings, also in chunks. Gradients equal finite
 differences."""
 
 from itertools import pairwise, product
@@ -236,7 +236,7 @@ def test_punctuate_writes_best_sequence(given, factor, viterbi, tmp_path):
 
 
 def test_best_sequence_same_for_any_chunk_and_batch_size():
-    """The influence of a word on the LSTM and on the chain fades, so some context is enough."""
+    """A word's influence on the LSTM and on the chain fades with distance, so a limited context is enough."""
     model, data = make(), data_of([90, 3, 45])
     whole = decode(model, data, chunk_size=0)[0]
     assert np.array_equal(decode(model, data, chunk_size=0, batch_size=1)[0], whole)

@@ -1,4 +1,4 @@
-"""CTM: the formats of Kaldi and NIST, read fast and line by line, round trips, and every kind of mistake."""
+"""CTM: Kaldi's and NIST's formats, in the fast and the line-by-line reader; round trips; every kind of mistake."""
 
 import os
 from collections import Counter

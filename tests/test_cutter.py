@@ -1,4 +1,4 @@
-"""Passages are cut into utterances: their ids, leads, dots that the following words decide, and speakers' turns."""
+"""Passages are cut into utterances: ids, marks before the first word, dots that the next words decide, and turns."""
 
 from itertools import pairwise
 
@@ -69,7 +69,7 @@ PARTS = st.lists(st.tuples(st.integers(0, 4), LEADS, st.booleans(), st.booleans(
 
 
 def plainly_cut(passages, size):
-    """The utterances of numbered streams as (id, words, labels, pauses), and the number of dropped marks."""
+    """Cuts by a simple loop. Returns (id, words, labels, pauses) of each utterance, and the number of dropped marks."""
     found, stream, streams, number, known, ended, dropped = [], "", 0, 1, False, False, 0
     for passage in passages:
         if passage.stream is not None:

@@ -1,4 +1,4 @@
-"""Data directories: round trips, the order of streams, the invariant, and tables that do not fit together."""
+"""Data directories: round trips, the order of streams, and tables that do not fit together."""
 
 import hashlib
 

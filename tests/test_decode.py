@@ -1,4 +1,4 @@
-"""Decoding: posteriors of streams in spans, the best allowed labels, and labels of split words."""
+"""Decoding: posteriors of streams cut into spans, the best allowed labels, and labels of split words."""
 
 from itertools import pairwise, product
 
@@ -72,7 +72,7 @@ class Whole(NeuralModel):
 
 
 def logits_of(windows, pauses):
-    """Logits (B, T, 3) from windows (B, T, 3), newest first; elementwise, so the batch does not change a bit."""
+    """Logits (B, T, 3) from windows (B, T, 3), newest first; elementwise, so the batch changes no bit of a result."""
     newest, middle, oldest = windows.unbind(2)
     pause = torch.full(newest.shape, -1.0) if pauses is None else pauses.nan_to_num(nan=-1.0)
     values = newest * 1.0 + middle * 10.0 + oldest * 100.0 + pause * 7.0
@@ -161,7 +161,7 @@ def test_streaming_logits_come_as_soon_as_the_look_ahead_allows(lookahead):
 @given(st.lists(st.lists(st.sampled_from(["a", "bc", "日", "ddddddddd"]), max_size=9), min_size=1, max_size=30),
        st.integers(1, 9), st.integers(0, 20))
 def test_spans_of_characters_are_cut_from_the_stream(texts, chunk_size, context):
-    """Wherever the stream is cut, its tokens are the same, and only the last one is END."""
+    """Wherever the stream is cut, its tokens are the same, and only its last token is END."""
     tokenizer = CharTokenizer(Vocabulary(["<unk>", "</s>", "<space>", *"abcd"]))
     utterances = [Utterance(str(i), "s", words, None, np.arange(len(words), dtype=np.float32))
                   for i, words in enumerate(texts)]
@@ -396,8 +396,7 @@ def test_words_have_the_labels_of_their_parts(parts_make, tmp_path, labels, name
     stream = open_stream(model, LiveWriter(model, Casing(model.labels, {})))
     found = [marked for word in WHOLE for marked in stream.push(word)] + stream.close()
     assert [(marked.word, marked.label) for marked in found] == list(zip(WHOLE, names[words]))
-    # If the speaker falls silent, the waiting words get the labels of a text that ends there; other labels do not
-    # change.
+    # If the speaker falls silent, the waiting words get the labels of a text that ends there. No other label changes.
     for at in range(1, len(WHOLE)) if model.lookahead is not None else ():
         stream = open_stream(model, LiveWriter(model, Casing(model.labels, {})))
         found = [marked for word in WHOLE[:at] for marked in stream.push(word)]

@@ -1,4 +1,4 @@
-"""README.md and docs/: commands run and print what is shown, figures agree with RESULTS.tsv, and links have targets."""
+"""README.md and docs/: commands print what the pages show, figures agree with RESULTS.tsv, and links have targets."""
 
 import os
 import re
@@ -67,7 +67,7 @@ def test_adapt_commands_train_and_score(tmp_path):
     done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False,
                           env=os.environ | {"OMP_NUM_THREADS": "1"})
     assert done.returncode == 0, done.stderr
-    # The model starts from `en`. A thousand words alone would not be enough to learn this.
+    # The training starts from `en`. From random weights, a thousand words would not be enough to learn this.
     first, last = (float(loss) for loss in re.findall(r"epoch [13]: .* dev loss (\S+),", done.stderr))
     assert last < first < 0.6
     sentence, *scores = done.stdout.splitlines()
@@ -85,7 +85,7 @@ LINES = 1  # lines of each text
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory):
-    """A checkout with some short texts in which all commands of the tutorial were run, and their output."""
+    """A checkout with some short texts, in which all commands of the tutorial have been run; and their output."""
     if not (find_spec("pocketsphinx") and shutil.which("flite")):
         pytest.skip("pocketsphinx and flite are extras")
     root = tmp_path_factory.mktemp("checkout")

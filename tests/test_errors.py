@@ -1,4 +1,4 @@
-"""Errors are one line, even from other processes. Messages and progress bars go to standard error."""
+"""Errors are one line, even in other processes. Messages and progress bars go to standard error."""
 
 import io
 import logging

@@ -101,8 +101,8 @@ def test_prepare_ten_labels(text, expected, tmp_path):
 
 
 def test_quotes_that_are_words(tmp_path):
-    """As in the recipe's texts, the label for a quotation mark is on the word before it, and this mark can also have
-    another label."""
+    """As in the recipe's texts, quotation marks are words. The word before one has the label for a quotation mark. The
+    quotation mark itself can have another label."""
     sed = re.search(r"sed -E '([^']+)'", (RECIPE / "local/prepare_texts.sh").read_text(encoding="utf-8"))[1]
     text = subprocess.run(["sed", "-E", sed], input='#doc "a"\nThe “why” guy said, "No" , he.\n', check=True, text=True,
                           capture_output=True, env={"LC_ALL": "C", "PATH": os.environ["PATH"]}).stdout

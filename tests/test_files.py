@@ -1,4 +1,4 @@
-"""Files: errors tell a user what to do, and a file or directory is written completely or not at all."""
+"""Files: errors tell the user what to do, and a file or directory is written completely or not at all."""
 
 import contextlib
 import errno
@@ -178,11 +178,11 @@ NAMES = ("key", "a", "b", "sub/c", "old")
 
 
 class Killed(BaseException):
-    """Simulates a kill at a call that changes a directory. No code of the program may run after that."""
+    """Simulates a kill at a call that changes a directory. After it, no code of the program may change files."""
 
 
 def test_atomic_dir_killed_at_any_change_is_old_or_new_or_has_no_key(tmp_path, monkeypatch):
-    """Files of two versions are never together after a kill, and only a complete directory has the key file."""
+    """After a kill, a directory never has files of two versions, and only a complete directory has the key file."""
     at, seen = 0, set()
     calls = {name: getattr(os, name) for name in CHANGES}
     while True:
@@ -324,7 +324,7 @@ def test_atomic_file_removed_before_it_is_locked(tmp_path, monkeypatch):
 
 
 def fails(error):
-    """Writes like torch.save, which continues after a failed write and then raises a different error."""
+    """Writes like torch.save, which goes on after a failed write and then raises a different error."""
     try:
         raise OSError(errno.ENOSPC, "No space left on device")
     except OSError:

@@ -81,7 +81,7 @@ def test_format_has_help_and_known_options(name):
 def test_options_not_given_are_those_of_the_command():
     options, parser = PrepareOptions(), prepare.options()
     for field in fields(PrepareOptions):
-        if field.name not in ("clean", "nj"):  # the defaults of these options are of other kinds
+        if field.name not in ("clean", "nj"):  # the defaults of these options have other types
             assert getattr(options, field.name) == parser.get_default(field.name)
     assert (options.clean, options.nj) == ((), 1)
 
@@ -379,7 +379,7 @@ def test_options_that_apply_to_each_format(name, options):
 
 
 def test_sil_words_that_look_like_marks():
-    """`.COMPANY` is not the name of a mark, so it is a word. Marks that the label set lacks are dropped."""
+    """`.COMPANY` is a word, because COMPANY is not the name of a mark. Marks that the label set lacks are dropped."""
     (passage,), repairs = reader("sil").read(b"so 'CAUSE $MILLION .COMPANY ,COMMA x ;SEMICOLON ?QUESTION")
     assert (passage.words, passage.labels) == ("so 'cause $million .company x", "O O O COMMA QUESTION")
     assert repairs == {"marks that the label set does not read, dropped": 1}

@@ -81,7 +81,7 @@ def test_divide_no_sentence_in_two_sets():
 
 
 def books(path, works):
-    """A file of works with one sentence in each paragraph, but none in the second, which has no sentence end."""
+    """A file of works. Each paragraph has one sentence, except the second one, which has no sentence end."""
     path.write_text("".join(f"#doc {name}\n{name}あ{n}。\nおわらない\n" if n == 0 else f"{name}あ{'い' * n}。\n"
                             for name, size in works.items() for n in range(size)))
     return TEXTS.read_books(str(path), TEXTS.SentenceReader(LabelSet.read(LABELS), "stop"))
@@ -111,7 +111,7 @@ def test_together_sentences_in_order():
 
 
 def two_books(folder, restored):
-    """Two works in a file, and two data directories of their sentences. The second one has the labels `restored`."""
+    """A file of two works, and two data directories of their sentences. The second one has the labels `restored`."""
     (folder / "books").write_text("#doc さ\nあ、い、う、え。\nお、か。\n#doc す\nきくけ、こ。\n", encoding="utf-8")
     words = [[*"あいうえ"], [*"おか"], [*"きくけこ"]]
     for name, labels in (("reference", ["CCCP", "CP", "NNCP"]), ("system", restored)):
@@ -130,7 +130,7 @@ def test_commas_by_book(tmp_path, capsys):
 
 @pytest.fixture(scope="module")
 def raw(tmp_path_factory):
-    """Posts and sentences, and the texts that the script makes of these in the locale C."""
+    """Posts and sentences, and the texts that the script makes from them in the locale C."""
     folder, rng = tmp_path_factory.mktemp("raw"), random.Random(5)
     words = ["今日は", "天気が", "いい", "明日", "行く", "Twitter", "10時", "と言う", "か\u3099", "です", "ました"]
     make = lambda: "".join(rng.choices(words, k=rng.randint(2, 8)))  # noqa: E731
@@ -162,7 +162,7 @@ def test_make_texts_repeatable(raw, tmp_path, capsys):
 
 
 def utterances(rng):
-    """Common words among other characters, with marks between them, and sometimes inside a word."""
+    """Common words among other characters. Marks follow words, and are sometimes inside a word."""
     units = ["ました", "です", "ところ", "Twitter", "10", "か\u3099", *"あいうえおかきくけこさしせそたちつてとな"]
     marks = ["N", "N", "C", "P", "Q"]
     for n in range(1500):

@@ -139,7 +139,7 @@ def make_parts(folder):
 
 
 def killed_at(at, paths):
-    """Joins the parts in a child that is killed before change number `at` after joining. Returns whether it was
+    """Joins the parts in a child process, which is killed before its change number `at`. Returns whether the child was
     killed."""
     child = os.fork()
     if child:
@@ -275,7 +275,7 @@ if __name__ == "__main__":
 
 
 def parent_of(function, folder, script):
-    """The command line of a process that calls a function of this module on several tasks, with a folder."""
+    """The command line of a process that calls a function of this module for several tasks, with a folder."""
     script.write_text(PARENT)
     return [sys.executable, script, Path(__file__).parent, function, folder]
 
@@ -320,7 +320,7 @@ def fail_first(folder, task):
 
 
 def begin(folder):
-    """Write the length of a result, but not the result."""
+    """Writes the length of a result to the pool's pipe, but not the result, as a worker killed while it writes does."""
     frame = sys._getframe()
     while "result_queue" not in frame.f_locals:
         frame = frame.f_back

@@ -15,7 +15,7 @@ from punc.transcripts.transcript import words_of, write
 
 
 def timed(key, *said, unit=1.0, begin="start", end="end", length=False, **more):
-    """Words that take half a second and begin one second apart: `{key: "a", "start": 0, "end": 0.5}`."""
+    """Words of half a second that begin one second apart: `{key: "a", "start": 0, "end": 0.5}`."""
     return [{key: word, begin: n * unit, end: (0 if length else n * unit) + unit / 2, **more}
             for n, word in enumerate(said)]
 
@@ -222,7 +222,7 @@ def test_each_row_has_an_example():
 
 
 def changes(old, new, spots):
-    """Assert that `new` differs from `old` only in the texts at `spots`, and in added probabilities of labels."""
+    """Asserts that `new` differs from `old` only in the texts at `spots` and in added label probabilities."""
     if isinstance(old, dict):
         assert [key for key in new if key != "label_probability"] == list(old)
     assert type(old) is type(new)
@@ -299,7 +299,7 @@ def test_messages(value, said):
 
 
 def test_bytes_that_are_not_utf8_stay_where_no_word_is_read(tmp_path):
-    """whisper.cpp can split a character, so its `tokens` may not be UTF-8."""
+    """whisper.cpp can split a character between `tokens`, so these may not be UTF-8."""
     raw = (b'{"transcription": [{"offsets": {"from": 0, "to": 1000}, "text": " caf\xc3\xa9 so", "tokens": ['
            b'{"text": "\xc3"}, {"text": "\xa9 \\udcc3\\ud83d\\ude00"}]}]}\n')
     (tmp_path / "a.json").write_bytes(raw)
@@ -359,8 +359,8 @@ def test_removed_mark_leaves_an_empty_item():
 
 
 def test_a_text_with_marks_is_read_before_words_without():
-    """Azure's text has a numeral for some words. It gets their times, and new marks are written into these words,
-    too."""
+    """Azure's text has a numeral in place of some words. The numeral gets the times of these words, and new marks are
+    written into these words, too."""
     words = timed("word", "at", "ten", "yes", unit=1e7, begin="offsetInTicks", end="durationInTicks", length=True)
     value = {"recognizedPhrases": [{"nBest": [{"lexical": "at ten yes", "display": "At 10, yes.", "words": words}]}]}
     assert described(read(value)[1]) == "At 0 .5, 10, 1 1.5, yes. 2 2.5"
@@ -370,7 +370,7 @@ def test_a_text_with_marks_is_read_before_words_without():
 
 
 def test_recordings():
-    """Documents without names are recordings 1, 2, …; the parts of a file or of a stream are one recording."""
+    """Documents without names are recordings 1, 2, …. All parts of a file or of a stream are one recording."""
     chunks = [{"text": "a b", "chunks": []}, {"text": "c", "chunks": []}]
     words = read(chunks)[1]
     assert (words.recordings, words.recording.tolist(), words.streams.tolist()) == (["1", "2"], [0, 0, 1], [0, 0, 1])

@@ -52,7 +52,7 @@ def we_validate(directory):
 
 
 def segmented(like, directory):
-    """The data directory as one recording, with its utterances in reverse order, segments and wav.scp."""
+    """Writes the data directory as one recording, with the utterances in reverse order, segments and wav.scp."""
     shutil.copytree(like, directory)
     utterances = [u.id for u in DataDir(like).utterances()]
     Path(directory, "segments").write_text("".join(
@@ -69,7 +69,7 @@ def test_kaldi_validate_data_dir(recipe):
     write_data_dir("data/again", data.utterances(), like=data)
     kaldi_validates("data/again")
     we_validate("data/again")
-    # This shows that the check can fail.
+    # Show that the check can fail.
     with open("data/again/text", "a") as text:
         text.write("zzz word\n")
     with pytest.raises(AssertionError):
@@ -121,7 +121,7 @@ def test_kaldi_copy_vector(recipe):
         pauses = np.array(copied[utterance.id].strip("[] ").split(), np.float32)
         np.testing.assert_allclose(pauses, utterance.pauses, rtol=1e-5)
     assert any(np.isnan(u.pauses).any() for u in utterances)
-    # We also read Kaldi's copy.
+    # Read Kaldi's copy, too.
     result = run(found, "scp:data/train/pauses.scp", "ark,scp:copy.ark,copy.scp")
     assert result.returncode == 0, result.stderr
     shutil.move("copy.scp", "data/train/pauses.scp")

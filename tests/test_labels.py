@@ -1,4 +1,4 @@
-"""Label sets: which marks are read as which label, how labels are written, and a wrong or changed labels.txt."""
+"""Label sets: which marks are read as which label, how labels are written, and invalid or changed labels.txt."""
 
 import pytest
 from hypothesis import given

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "punc"
-# In order: a package imports only from itself and from packages before it.
+# From low to high: a package imports only from itself and from packages before it.
 PACKAGES = ["base", "data", "timing", "transcripts", "text", "tokens", "layers", "models", "subtitles", "decoding",
             "live", "scoring", "results", "noise", "training", "bin"]
 

@@ -48,14 +48,14 @@ VOCABULARY = Vocabulary(["<unk>", "</s>", *"abcdefgh"])
 
 
 def numbered(window, slot_word):
-    """A window of vectors that are the ids of the tokens."""
+    """Makes a window layer whose vectors are the ids of the tokens."""
     vectors = WordVectors(len(VOCABULARY), 1)
     vectors.weight.data = torch.arange(float(len(VOCABULARY)))[:, None]
     return WindowInput(vectors, window, slot_word)
 
 
 def words_around(ids, slot, window, last):
-    """The tokens of a window in which the word before the slot has index `last`."""
+    """Returns the tokens of the window around a slot. The word before the slot has index `last` in the window."""
     indices = range(slot - last, slot - last + window)
     return [int(ids[index]) if 0 <= index < len(ids) else END for index in indices]
 
@@ -65,7 +65,7 @@ WINDOWS = [(window, slot_word) for window in (1, 2, 5) for slot_word in range(wi
 
 @pytest.mark.parametrize(("window", "slot_word"), WINDOWS)
 def test_window_input_stateful_batches_match_loop(window, slot_word):
-    """In stateful batches, a row has one stream after the other, but no window has a word of another stream."""
+    """In stateful batches, a row holds one stream after another, but no window contains words of two streams."""
     layer = numbered(window, slot_word)
     last = (slot_word or (window + 1) // 2) - 1
     assert layer.lookahead == window - 1 - last
@@ -84,7 +84,7 @@ def test_window_input_stateful_batches_match_loop(window, slot_word):
         for row, step in zip(*np.nonzero(batch.labels.numpy() >= 0)):
             found[int(batch.labels[row, step])] = vectors[row, step, :, 0].int().tolist()
     assert found.keys() == set(range(total))
-    second_row = (total + 8 * layer.lookahead + 1) // 2  # it begins inside a stream, without earlier words
+    second_row = (total + 8 * layer.lookahead + 1) // 2  # it begins inside a stream, so earlier words are unknown
     for begin, end in pairwise(offsets):
         for slot in range(begin, end):
             expected = words_around(ids[begin:end], slot - begin, window, last)
@@ -134,7 +134,7 @@ torch.set_num_threads(1)
 
 
 def by_loops(layers, inputs, kept=None, middle=0.0):
-    """The output for one sample, in double precision. `kept` has the units that remain in each hidden layer."""
+    """The output for one sample, in double precision. `kept`: the units of each hidden layer that are not dropped."""
     values = [float(x) for x in inputs]
     for number, layer in enumerate(layers):
         weight, bias = layer.weight.double().tolist(), layer.bias.double().tolist()
@@ -150,7 +150,7 @@ def by_loops(layers, inputs, kept=None, middle=0.0):
 
 @pytest.mark.parametrize("centred", [False, True])
 def test_shared_dropout_drops_same_units_in_batch(monkeypatch, centred):
-    """The dropped units are known here. Values and gradients are those of a network without these units."""
+    """With known dropped units, values and gradients equal those of a network without these units."""
     layer, inputs = FullyConnected((6, 4, 8, 3), 0.5, centred=centred).train(), torch.randn(5, 6)
     orders = {4: [2, 0, 1, 3], 8: [7, 6, 0, 3, 1, 2, 4, 5]}
     monkeypatch.setattr(torch, "randperm", lambda size, device: torch.tensor(orders[size]))

@@ -86,7 +86,7 @@ def test_tokens_of_words_that_wait_for_the_next(tmp_path):
     assert [marked.word for marked in found] == words
     numbers = decode_words(model, words, None)[0].tolist()
     assert [marked.number for marked in found] == numbers
-    # The first words are decided before the others arrive, with END in place of the token that is held back.
+    # The first words are decided before the other words arrive. END replaces the token that is held back.
     stream = open_stream(model, writer(model))
     before = [marked for word in words[:2] for marked in stream.push(word)]
     early = stream.decide()
@@ -158,7 +158,7 @@ def of_file(model, texts):
 @settings(max_examples=60)
 @given(st.lists(st.sampled_from(TEXTS), max_size=30))
 def test_words_are_written_as_in_a_file(model, texts):
-    texts = ["you", *texts]  # first a lower-case word, because a live stream does not know later words
+    texts = ["you", *texts]  # a lower-case word comes first, because a live stream does not know later words
     stream = open_stream(model, cased(model))
     found = [marked for text in texts for marked in stream.push(text)] + stream.close()
     assert [marked.word for marked in found] == texts

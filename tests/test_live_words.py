@@ -97,7 +97,7 @@ def test_ctm_reader_error(line):
         CtmReader("x").read(line, 3)
 
 
-# Pieces of text as items: an item is returned as soon as it is complete.
+# Text in pieces becomes items: an item is returned as soon as it is complete.
 
 def names(items):
     return [item.word if isinstance(item, LiveWord) else item for item in items]

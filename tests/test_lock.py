@@ -1,5 +1,4 @@
-"""The lock of a directory, in Python and in utils/lock.sh: it has one holder, ends with its process, and leaves no
-file."""
+"""The lock of a directory, in Python and utils/lock.sh: it has one holder, ends with its process and leaves no file."""
 
 import contextlib
 import errno
@@ -88,7 +87,7 @@ def test_lock_before_its_content_is_written(tmp_path):
 
 
 def test_lock_file_removed_between_open_and_lock_is_not_a_lock(tmp_path, monkeypatch):
-    """The last holder removes the file after this process has opened it. The lock is then taken on a new file."""
+    """The previous holder removes the file after this process has opened it. The lock is then taken on a new file."""
     flock, calls = fcntl.flock, []
 
     def late(file, operation):
@@ -105,7 +104,7 @@ def test_lock_file_removed_between_open_and_lock_is_not_a_lock(tmp_path, monkeyp
 
 
 def test_lock_of_removed_directory_leaves_the_next_ones(tmp_path):
-    """Another holder removes the directory and makes it again. When the first lock ends, the second one stays."""
+    """Another holder removes the directory and makes it again. When the first lock ends, the second lock stays."""
     with lock_directory(tmp_path / "exp"):
         os.rename(tmp_path / "exp", tmp_path / "old")
         second = lock_directory(tmp_path / "exp")
@@ -150,7 +149,7 @@ def test_lock_file_system_without_locks_is_a_warning(tmp_path, capsys, monkeypat
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])
 def test_lock_directory_that_cannot_be_written_is_an_input_error(tmp_path, monkeypatch, number):
-    """The error is simulated, because root may write everywhere."""
+    """The error is simulated, because tests may run as root, who can write everywhere."""
     def refuse(*_, **__):
         raise OSError(number, os.strerror(number))
 
@@ -226,7 +225,7 @@ def test_lock_sh_stays_while_a_command_of_a_killed_script_runs(tmp_path):
 
 
 def test_lock_sh_file_removed_in_between_is_not_a_lock(tmp_path):
-    """The last holder removes the file after this script has opened it, so the script takes the lock on a new file."""
+    """The previous holder removes the file after this script has opened it. The script then locks a new file."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/flock").write_text(
         f'#!/bin/sh\n[ -e {tmp_path}/done ] || rm {tmp_path}/exp/.run.lock\ntouch {tmp_path}/done\n'

@@ -163,7 +163,7 @@ def test_lstm_stack_matches_loop(layers):
 
 @pytest.mark.parametrize("layers", [1, 2])
 def test_bidirectional_stack_matches_loop(layers):
-    """In the backward direction, each text begins at its own end, whatever follows it in the row."""
+    """In the backward direction, each text begins at its own end, whatever follows the text in the row."""
     lengths = [8, 1, 5]
     stack, inputs = made(BidirectionalStack, 4, 3, layers, 0.5).eval(), torch.randn(3, 8, 4)
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Metrics are compared with examples counted by hand or published, and intervals and tests with enumeration."""
+"""Metrics equal examples that are published or counted by hand. Intervals and tests are compared with enumeration."""
 
 import itertools
 import math
@@ -42,13 +42,13 @@ NO = np.nan
 EXAMPLES = [
     ("O,O.OO?", "O,O.OO?", {"COMMA.P": 100, "COMMA.R": 100, "COMMA.F1": 100, "overall.F1": 100, "Err": 0, "SER": 0,
                             "macro.F1": 100, "2-class.F1": 100, "3-class.F1": 100, "O.F1": 100}),
-    # One comma is right, one is deleted, the period becomes a comma, and a mark is inserted.
+    # One comma is right, one comma is missing, the period becomes a comma, and a mark is inserted.
     (",O.,OO", ",O,O.O", {"COMMA.P": 50, "COMMA.R": 50, "COMMA.F1": 50, "PERIOD.P": 0, "PERIOD.R": 0, "PERIOD.F1": 0,
                           "QUESTION.P": NO, "QUESTION.R": NO, "QUESTION.F1": NO, "macro.F1": 25,
                           "overall.P": 100 / 3, "overall.R": 100 / 3, "overall.F1": 100 / 3,
                           "2-class.P": 200 / 3, "2-class.R": 200 / 3, "Err": 50, "SER": 100,
                           "O.P": 200 / 3, "O.R": 200 / 3}),
-    # A question mark becomes a period: this is right with 3 classes and with 2.
+    # A question mark becomes a period, which is correct with 3 classes and with 2.
     ("O?O.", "O.O.", {"PERIOD.P": 50, "PERIOD.R": 100, "QUESTION.P": NO, "QUESTION.R": 0, "QUESTION.F1": 0,
                       "overall.P": 50, "overall.R": 50, "3-class.F1": 100, "3-class.FULLSTOP.F1": 100,
                       "2-class.F1": 100, "Err": 25, "SER": 50}),
@@ -120,7 +120,7 @@ def test_overall_micro_average_of_published_table(labels):
 
 
 def test_ser_published_example(labels):
-    """CNN-2A's SER of 68.0 follows from its 4-class and 2-class figures in Che et al. (table 2) and 1,684 marks."""
+    """CNN-2A's SER of 68.0 follows from the 1,684 marks and its 4-class and 2-class figures in Che et al. (table 2)."""
     right, positions = round(1684 * 0.550), round(1684 * 0.799)
     predicted = round(positions / 0.776)
     counts = np.zeros((4, 4))
@@ -140,8 +140,8 @@ def test_per_published_example():
 
 
 def test_sentence_ends_counted_by_hand(labels):
-    """Of 3 sentence ends, one is missed and one has a different mark; another is inserted. Which mark ends a sentence
-    does not matter, so the error is 2/3."""
+    """Of 3 sentence ends, one is missed, and one has a different mark, which does not matter. One is inserted. So the
+    error is 2/3."""
     found = compute_metrics(table("O.,O?.", "O?.OO."), labels)
     assert found["SU-error"] == pytest.approx(100 * 2 / 3)
     assert (found["sentence.P"], found["sentence.R"]) == pytest.approx((100 * 2 / 3, 100 * 2 / 3))
@@ -353,7 +353,7 @@ def wrong_share(counts):
 
 
 def runs_of(rng, shares, noise, seeds):
-    """Wrong and right slots (units, 2) of each run. The fractions `shares` (units,), plus a run's noise, are wrong."""
+    """Wrong and right slots (units, 2) of each run. The fraction of wrong slots is `shares` plus a run's noise."""
     found = []
     for _ in range(seeds):
         wrong = rng.binomial(SLOTS, np.clip(shares + rng.normal(0, noise), 0.001, 0.999))
@@ -362,7 +362,7 @@ def runs_of(rng, shares, noise, seeds):
 
 
 def rejected(test, noise, seeds=(3, 3), units=30, trials=300):
-    """How often systems that differ only by their seeds are significantly different (p < 0.05)."""
+    """How often a test finds a significant difference (p < 0.05) between systems that differ only in their seeds."""
     rng, found = np.random.default_rng(5), 0
     for _ in range(trials):
         shares = rng.uniform(0.05, 0.25, units)  # recordings are not equally hard

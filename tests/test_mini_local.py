@@ -1,4 +1,4 @@
-"""The synthetic speech of egs/mini: its parts, the complete script if its tools are installed, and the corpus."""
+"""The synthetic speech of egs/mini: functions, the complete script (if its tools are installed), and the corpus."""
 
 import gzip
 import os
@@ -131,7 +131,7 @@ def test_make_speech_repeatable(tmp_path):
 
 @pytest.fixture(scope="module")
 def corpus(local, tmp_path_factory):
-    """The words and marks of each text, and its words in both CTMs."""
+    """The words and marks of each text of the corpus, and its words in both CTMs."""
     place, times = tmp_path_factory.mktemp("ctm"), {}
     for kind in ("ref", "asr"):
         (place / kind).write_bytes(gzip.decompress((CORPUS / f"{kind}.ctm.gz").read_bytes()))

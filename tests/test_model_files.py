@@ -1,4 +1,4 @@
-"""Files in a model's directory that are missing, truncated or of another kind, and the spelling of words."""
+"""Files in a model's directory that are missing, truncated or of another kind; and how `Spelling` treats words."""
 
 import pickle
 import re
@@ -74,7 +74,7 @@ def test_load_other_file(directory, kind):
     else:
         content = {"format": base.FORMAT, "spec": Malicious(witness)}
         torch.save(content, path, _use_new_zipfile_serialization=kind == "torch")
-    # A directory is not a broken model file, and training again would not help.
+    # For a directory, the message does not advise to train again, because this would not help.
     assert refused(directory) == ("DIR/final.pt: this is a directory; name a file" if kind == "directory" else BROKEN)
     assert not witness.exists()
 
@@ -143,7 +143,7 @@ def test_model_class_unknown_name():
 @pytest.mark.parametrize(("option", "value"), [("hidden_dim", 4.0), ("hidden_dim", True), ("pauses", 1),
                                                ("hidden_dim", [4])])
 def test_load_options_of_other_types(directory, option, value):
-    """PyTorch loads some of these files, and would fail in the middle of a text."""
+    """PyTorch accepts some of these options, but would fail in the middle of a text."""
     content = torch.load(directory / "final.pt", weights_only=True)
     content["spec"]["options"][option] = value
     torch.save(content, directory / "final.pt")

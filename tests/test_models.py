@@ -34,8 +34,8 @@ from punc.training.train import train
 torch.set_num_threads(1)
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
 VOCABULARY = Vocabulary(["<unk>", "</s>", *"abcdefgh"])
-# Only for models that have these options. The batches of the toy task have 5 steps: with a larger look-ahead, a model
-# would read no slot.
+# A model gets only the options that it has. The batches of the toy task have 5 steps; with a larger look-ahead, a batch
+# would have no slot.
 SMALL = {"embedding_dim": 8, "hidden_dim": 16, "init_range": 0.1, "filters": 8, "delay": 2, "ngram": 4,
          "pool": 2, "dilated_layers": 2, "layers": 2, "dropout": 0.0, "embedding_std": 1.0}
 TRAINING = {"optimizer": "adam", "learning_rate": 0.03, "batch_size": 10, "bptt": 5, "epochs": 5, "chunk_size": 32,
@@ -55,7 +55,7 @@ def text_model(tmp_path_factory, toy_store):
 
 
 def options_of(name, text_model, **changes):
-    """The options of a small model: those of SMALL and `changes` that it has, and its first stage if it needs one."""
+    """The options of a small model: those of SMALL and `changes` that the model has, and its first stage, if any."""
     given = {**SMALL, "text_model": str(text_model), **changes}
     return {option: given[option] for option in base.option_defaults(name) if option in given}
 
@@ -151,7 +151,7 @@ def test_log_posteriors_are_distributions_that_depend_on_inputs(name, inputs, te
     assert not np.allclose(log_probs, log_posteriors(model, data._replace(ids=data.ids[::-1])))
     still = np.allclose(log_probs, log_posteriors(model, data._replace(pauses=data.pauses[::-1])))
     assert still != bool(inputs)
-    # Giving no pauses is the same as giving unknown ones.
+    # No pauses and unknown pauses give the same result.
     unknown = log_posteriors(model, data._replace(pauses=np.full(60, np.nan, np.float32)))
     np.testing.assert_allclose(log_posteriors(model, data._replace(pauses=None)), unknown, atol=1e-6)
 
@@ -211,13 +211,13 @@ def test_lookahead_is_what_the_model_reads(name, text_model):
 
 @pytest.mark.parametrize(("name", "inputs"), PAUSES)
 def test_every_trained_weight_has_a_gradient(name, inputs, text_model):
-    without = {**WITHOUT, "characters": False}  # with one-character words, no LSTM looks back
+    without = {**WITHOUT, "characters": False}  # words have one character, so a character LSTM never looks back
     model = make(name, text_model, **without | inputs).train()
     tokens = torch.randint(2, 10, (4, 6))
     logits, _ = model(tokens, torch.rand(4, 6), model.initial_state(4))
     assert logits.shape == (4, 6, 3)
     labels = torch.randint(0, 3, (4, 6))
-    labels[1:, 0] = -1  # one row keeps its first label, because some weights are used only at the beginning of a text
+    labels[1:, 0] = -1  # one row keeps its first label, because some weights are used only at the start of a text
     model.loss(logits, labels).backward()
     trained = {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
     assert trained
@@ -269,7 +269,7 @@ def everything(model, tokens, pauses):
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize(("name", "inputs"), PAUSES)
 def test_models_make_tensors_on_the_device_of_their_inputs(name, inputs, training, text_model):
-    """Tensors that the model makes without naming a device would be on the default device, which is different here."""
+    """The default device is different here. So tensors that the model makes without naming a device are noticed."""
     changes = {"dropout": 0.5, "unknown": 0.5}
     model = make(name, text_model, **WITHOUT | changes | inputs).train(training)
     tokens, labels = torch.randint(1, 10, (4, 6)), torch.randint(0, 3, (4, 6))

@@ -121,7 +121,7 @@ def test_encoder_windows_and_batches_do_not_matter(stores, place, kind):
 
 
 def test_encoder_reads_what_transformers_computes(stores, place):
-    """The vectors of a text equal those that the package gives for the text with special pieces around it."""
+    """The vectors of a text equal those that `transformers` computes for the text with special pieces around it."""
     from transformers import AutoModel
     model = create(stores, place, "bert")
     tokens = torch.tensor([[9, 8, 7, 9, 10], [9, 7, 1, 1, 1]])
@@ -184,7 +184,7 @@ def test_encoder_is_packed_with_products_in_int8(stores, place, tmp_path, capfd)
     with torch.inference_mode():
         expected = model(torch.from_numpy(tokens), None, ())[0].softmax(2).numpy()
     assert np.abs(posteriors(tmp_path / "int8", tokens) - expected).mean() < 0.02
-    pack(tmp_path / "int8", tmp_path / "again")  # the weights stay in 7 bits, but products are in 32 bits
+    pack(tmp_path / "int8", tmp_path / "again")  # weights keep their 7 bits, but products are in 32 bits
     assert np.abs(posteriors(tmp_path / "again", tokens) - expected).mean() < 0.02
     assert 0 < np.abs(posteriors(tmp_path / "again", tokens) - posteriors(tmp_path / "int8", tokens)).mean() < 0.02
 
@@ -329,6 +329,6 @@ def test_in_windows_gives_each_token_its_surroundings(lengths, size, overlap, at
         whole = torch.nn.functional.pad(tokens[row, :length], (overlap, overlap), value=-1)
         for t in range(length):
             assert torch.equal(found[row, t].long(), whole[t:t + 2 * overlap + 1])
-    if width > size:  # no window has only padding, and windows depend only on the text
+    if width > size:  # no window consists of padding, and the windows of a text do not depend on other texts
         step = size - 2 * overlap
         assert sum(seen) == sum(max(1, -(-(length - 2 * overlap) // step)) for length in lengths)

@@ -92,7 +92,7 @@ def counted(stderr):
 
 
 def check(corpus, recipe, stderr):
-    """Each text is in one set, with the expected words and labels, and the printed counts of traps are correct."""
+    """Asserts that each text is in one set, with the expected words and labels, and checks the printed counts."""
     found = {name: streams(recipe, name) for name in SETS}
     assert sorted(text for texts in found.values() for text in texts) == sorted(corpus.words)
     printed = counted(stderr)
@@ -301,7 +301,7 @@ def test_new_recipe_ctm_with_unknown_ids(corpus):
 
 
 def test_new_recipe_in_egs_has_relative_path(corpus):
-    root = corpus / "a checkout"  # path.sh has nothing to set up here
+    root = corpus / "a checkout"  # so that path.sh has nothing to set up
     (root / "egs").mkdir(parents=True)
     shutil.copytree(ROOT / "utils", root / "utils")
     (root / "path.sh").write_text(f'. "{ROOT}/path.sh"\n')

@@ -68,7 +68,7 @@ def test_ngram_learns_and_loads(task, toy_store, arpa, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["conf", "final.pt", "labels.txt", "vocab"]
     before = (tmp_path / "final.pt").read_bytes()
     train(toy_store, tmp_path, "ngram", options, TrainingOptions(train_set=f"train_{task}", dev_set=f"dev_{task}"))
-    assert (tmp_path / "final.pt").read_bytes() == before  # a finished run does nothing
+    assert (tmp_path / "final.pt").read_bytes() == before  # the second run finds the training finished
     # Each stream is decoded independently of others.
     alone = StoreSet(data.ids[200:400], None, None, ["1"], np.array([0, 200]))
     np.testing.assert_allclose(log_posteriors(model, alone), found[200:400], atol=1e-5)
@@ -112,7 +112,6 @@ def test_entropy_prune_leaves_out_ngrams(toy_store, arpa, tmp_path):
 
 @pytest.mark.parametrize("size", [2, 1 << 20])
 def test_write_text_replaces_reserved_tokens(size, tmp_path, monkeypatch):
-    """Each line has the words and labels of a stream. Words that language models reserve are replaced."""
     vocabulary = Vocabulary(["<unk>", "</s>", "a", "<s>", "<COMMA>", "b"])
     labels = LabelSet.read(_labels(tmp_path))
     tokens = ngram.tokens_of(vocabulary, labels)
@@ -189,7 +188,7 @@ def test_tree_with_folds_reads_posteriors_by_models_that_have_not_read_the_strea
     train(toy_store, tmp_path / "dt", "ngram_dt", {"lm_model": str(tmp_path / "lm"), "folds": 2}, options)
     assert "was trained on" not in caplog.text
     counts = [base.load(tmp_path / name).arrays["counts"][0].sum() for name in ("same", "dt")]
-    assert counts[0] == counts[1]  # each slot is an example once
+    assert counts[0] == counts[1]  # with folds, too, each slot is one training example
     store = Store(toy_store)
     data = store.set("train_pause")
     halves = [ngram_dt.Folds(store, ["train_pause"], 2, 1, inside).set("train_pause") for inside in (True, False)]
@@ -285,7 +284,7 @@ def test_tree_that_is_invalid_is_refused(change, exp):
 
 
 def test_load_more_orders_than_can_be_decoded(exp, tmp_path):
-    """The label histories of 40 tokens would fill the memory."""
+    """With 40 orders, the label histories would fill the memory."""
     shutil.copytree(exp, tmp_path / "exp")
     content = torch.load(exp / "final.pt", weights_only=True)
     for order in range(3, 41):

@@ -44,7 +44,7 @@ def make_model(directory, name, options):
 
 @pytest.fixture(scope="module")
 def packed(tmp_path_factory):
-    """Packed models with a casing table and a card: `en` reads in both directions, `en-live` from left to right."""
+    """Packed models with a casing table and a card. `en` reads in both directions, `en-live` from left to right."""
     place = tmp_path_factory.mktemp("pack")
     (place / "casing.txt").write_text("Nato NATO\niphone iPhone\n")
     (place / "card.md").write_text("# en\n")
@@ -198,7 +198,7 @@ def with_pauses(name):
 
 
 def small_set(lengths):
-    """Streams of `lengths` tokens with pauses, some unknown. None ends with END, which would be read as padding."""
+    """Streams of `lengths` tokens with pauses, some unknown. They do not end with END, which would be padding."""
     data = data_of(lengths)
     data.ids[data.offsets[1:] - 1] = 5
     return data
@@ -254,7 +254,7 @@ def test_packed_weights_are_close_and_packed_again_the_same(tmp_path):
 
 @pytest.mark.parametrize("name", ["bi_lstm", "delay"])
 def test_lstm_is_packed_with_products_in_int8(tmp_path, name):
-    """Posteriors and labels hardly differ from those of products in float."""
+    """Posteriors and labels hardly differ from those with float products."""
     import onnx
     exp = make_model(tmp_path / "exp", name, {"embedding_dim": 48, "hidden_dim": 40, "layers": 2, "pauses": True})
     assert main(["pack", "--int8", "true", str(exp), str(tmp_path / "int8")]) == 0

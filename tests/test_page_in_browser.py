@@ -1,4 +1,4 @@
-"""The page of `punc report` in a real browser, Debian's headless chromium. The tests are skipped without chromium.
+"""The page of `punc report` in a real browser, Debian's headless chromium. Without chromium, the tests are skipped.
 
 A script at the end of the page acts like a user, and then writes the visible text into an element.
 """

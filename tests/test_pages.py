@@ -165,7 +165,7 @@ def test_render_set_page():
 
 
 def test_render_set_page_shows_each_run_of_several():
-    """Each run is shown, because a mean can hide that there are two kinds of runs."""
+    """Each run is shown, because a mean can hide that the runs fall into two groups."""
     data = page_data()
     for name, value in (("A.seed2", 40.0), ("A.seed3", NAN)):
         data.metrics[name, "ref"] = dict.fromkeys(data.metrics["A", "ref"], Interval(value, NAN, NAN))
@@ -331,8 +331,8 @@ def page_of(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_committed_findings_follow_their_cells(page):
-    """The findings change with each cell that they use. A typed figure, or a reference to a missing cell, is an
-    error."""
+    """If a cell changes, the findings that use it change. A figure typed by hand, or a reference to a missing cell, is
+    an error."""
     options, data, published = page_of(page)
     text = (recipe_of(page) / options.findings).read_text(encoding="utf-8")
     declared = {*options.systems.split(), *options.sets.split()}

@@ -117,7 +117,7 @@ def test_stream_pauses_of_utterances_with_segments():
 def test_stream_pauses_of_utterances_without_segments():
     of = sources(s_1=timing("a b", "0-1 1.5-2", end=2.5), s_2=timing("c d", "0.25-1 1-2"))
     assert_array_equal(pauses_of(UTTERANCES, of), np.float32([[0.5, NAN], [0, NAN]]))
-    assert_array_equal(pauses_of(UTTERANCES[:1], of), np.float32([[0.5, 0.5]]))  # the utterance is the whole stream
+    assert_array_equal(pauses_of(UTTERANCES[:1], of), np.float32([[0.5, 0.5]]))  # a stream of one utterance
 
 
 def test_stream_pauses_overlapping_utterances():

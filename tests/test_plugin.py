@@ -1,4 +1,4 @@
-"""punc in another Kaldi recipe needs one link and one line. The directory here is like those of Kaldi's recipes."""
+"""punc needs one link and one line in another Kaldi recipe. The directory here is like a Kaldi recipe's."""
 
 import os
 import re
@@ -79,7 +79,7 @@ def recipe(tmp_path, model):
 
 
 def documented(start):
-    """The only line of code in the page that begins with `start`, with existing paths."""
+    """Returns the only line of code on the page that begins with `start`, with paths that exist here."""
     page = (ROOT / "docs/plug-into-kaldi.md").read_text()
     found = [line for block in re.findall(r"```sh\n(.*?)```", page, re.S) for line in block.splitlines()
              if line.startswith(start)]
@@ -185,7 +185,7 @@ def test_plugin_text_with_the_run_pl_of_the_recipe(recipe):
 
 
 def test_plugin_names_that_a_shell_reads(recipe):
-    """The paths have characters that bash, run.pl and punc's options could misread if $cmd passed them on wrongly."""
+    """The paths have characters that bash, run.pl and punc's options would misread if they were not quoted."""
     name = """b c'"&(;|\\JOB$(touch ran)`touch ran`~*é"""
     data, ctm, model, out = f"data/{name}", f"-{name}", f"~{name}", f"-o {name}"
     (recipe / "data/test").rename(recipe / data)

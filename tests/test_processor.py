@@ -1,4 +1,4 @@
-"""Devices by name, with and without GPUs, bfloat16, memory that is given back, and products by oneDNN."""
+"""Devices by name, with and without GPUs; bfloat16; memory returned to the system; and products by oneDNN."""
 
 import contextlib
 import subprocess
@@ -107,7 +107,7 @@ def test_keep_freed_memory_second_large_array_costs_no_pages():
 
 
 def test_give_back_freed_memory_takes_less_memory():
-    """Small freed blocks below a block in use are kept by the process until it gives them back."""
+    """If a block in use lies above small freed blocks, the process keeps these until it explicitly gives them back."""
     code = """
 import ctypes, os
 from punc.base.processor import give_back_freed_memory
@@ -132,7 +132,7 @@ needs_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reas
 
 @pytest.fixture
 def products_by_onednn(monkeypatch):
-    """Uses oneDNN as on a processor where it is faster. Returns a list that gets the sizes of all its inputs."""
+    """Uses oneDNN as on a processor where oneDNN is faster. Returns a list that records the sizes of all inputs."""
     monkeypatch.setattr(products, "_is_faster", lambda: True)
     sizes, to_mkldnn = [], torch.Tensor.to_mkldnn
 
@@ -145,7 +145,7 @@ def products_by_onednn(monkeypatch):
 
 
 def large(*shape, size=1024):
-    """Inputs of this shape plus a last dimension, and a layer for which they need at least LEAST multiplications."""
+    """Inputs of this shape plus a last dimension, and a layer that needs at least LEAST multiplications for them."""
     torch.manual_seed(0)
     inputs = torch.randn(*shape, size)
     return inputs, nn.Linear(size, LEAST // inputs.numel() + 1)

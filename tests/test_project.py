@@ -1,5 +1,4 @@
-"""Projection of directories: streams are aligned as a whole and cut back into utterances; copied files; invalid
-input."""
+"""`punc project`: streams are aligned and then cut back into utterances; copied files; invalid input."""
 
 import numpy as np
 import pytest
@@ -71,7 +70,7 @@ def test_project_copies_files_except_those_of_other_labels(directories, labels):
 
 def test_project_does_not_read_the_labels_before(directories, labels):
     ref, hyp, out = directories
-    (hyp / "punct").write_text("a-1 NONE\n")  # for other words, and not in the label set
+    (hyp / "punct").write_text("a-1 NONE\n")  # for other words, and with a label that is not in the set
     project(ref, hyp, out, labels)
     assert punct(out)["b-1"] == "PERIOD"
 

@@ -1,4 +1,4 @@
-"""Prose is read as words and labels, and written again: tokens, clitics, capitals, casing, and characters as tokens."""
+"""Prose is read as words and labels, and written back: tokens, clitics, capitals, casing, and characters as tokens."""
 
 import io
 import sys
@@ -172,7 +172,7 @@ def test_longest_mark_is_read():
 
 
 def test_mark_that_is_a_letter_is_not_read_in_words(clitics):
-    """Such a mark is not read within a word, in place of a hyphen, or between the parts of a word."""
+    """Such a mark is not read inside a word, before or after a hyphen, or between a word and its clitic."""
     labels = LabelSet((Label("O", "w"), Label("EX", "wX", ("X",))))
     for reader in (TextReader(labels), TextReader(labels, lowercase=False), TextReader(labels, clitics=clitics)):
         for token in ("MaX", "MaX-", "-MaX", "DOXn't", "n't"):

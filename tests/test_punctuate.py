@@ -118,7 +118,7 @@ def test_punctuate_spans_of_long_streams_give_the_same(tmp_path, monkeypatch, pa
 
 @pytest.fixture(scope="module", params=[("char", "after"), ("subword", "before")])
 def learned(request, toy_store, tmp_path_factory):
-    """A T-LSTM trained on tokens of one type, and the data directory of its development set."""
+    """A T-LSTM trained with one token type, and the data directory of its development set."""
     place, (token_type, task) = tmp_path_factory.mktemp("learned"), request.param
     sets = [toy_store.parent / f"train_{task}", toy_store.parent / f"dev_{task}"]
     make_store(place / "store", sets, toy_store.parent / "labels.txt", token_type=token_type, nj=1)
@@ -186,7 +186,7 @@ def test_punctuate_pauses_are_read_and_kept(tmp_path):
     assert str(tmp_path / "out" / "pauses.ark") in (tmp_path / "out" / "pauses.scp").read_text()
     for name in ("pauses.scp", "pauses.ark"):
         (data / name).unlink()
-    run(exp, data, tmp_path / "out")  # without pauses, so OUT-DIR must not keep the old ones
+    run(exp, data, tmp_path / "out")  # without pauses, so OUT-DIR must not keep the old pauses
     assert not (tmp_path / "out" / "pauses.scp").exists()
     assert labels_of(tmp_path / "out") == streams_in_one_go(exp, data)
 

@@ -1,5 +1,4 @@
-"""Data directories punctuated in jobs have the same bytes for any number of jobs. Missing and wrong parts are
-refused."""
+"""Data directories punctuated in jobs have the same bytes for any number of jobs; bad parts are refused."""
 
 import os
 import shutil
@@ -16,11 +15,11 @@ from punc.decoding import spans
 from punc.decoding.pack import pack
 
 WORDS = [f"w{i}" for i in range(20)]
-GROUP = 60  # tokens decoded at a time: few, so that there is something to share
+GROUP = 60  # tokens decoded at a time; so few that several jobs get work
 OPTIONS = ["--nj=1", "--chunk-size=16", "--context=8"]
 # The numbers of words of each stream's utterances. Stream c is longer than a group.
 LENGTHS = {"a": [7, 0, 30, 12], "b": [25], "c": [40] * 5, "d": [3] * 9, "e": [18, 22, 9], "f": [0, 50], "g": [33] * 3}
-# The punc command with small groups. The file `kill` names a job that is killed while it decodes.
+# The punc command with small groups. If the file `kill` names a job, this job is killed while it decodes.
 PROGRAM = f"""
 import os, signal, sys
 from punc.bin.main import main
@@ -40,7 +39,7 @@ def model(request, tmp_path_factory):
 
 
 def make_data(path, kind):
-    """The kind is plain, with pauses and a CTM, or with segments whose order is not that of the lines."""
+    """Make a data directory: plain, with pauses and a CTM, or with segments in another order than the lines."""
     random = np.random.default_rng(3)
     words = [*WORDS, "new"]
     found = [Utterance(f"{stream}-{i:02}", stream, [words[k] for k in random.integers(0, 21, n)], None,
@@ -76,7 +75,7 @@ def make_parts(model, data, place, jobs, *options):
 
 
 def one_job(model, data, out, *options):
-    """The files that one job writes. They are then removed."""
+    """Returns the files that one job writes, and removes them."""
     assert run("punctuate", *OPTIONS, *options, model, data, out) == 0
     expected = content(out)
     shutil.rmtree(out)

@@ -1,4 +1,4 @@
-"""The Python interface and models by name: the labels of `punc punctuate`, without torch, from many threads."""
+"""The Python interface and models by name: they give the labels of `punc punctuate`, without torch, in many threads."""
 
 import doctest
 import re

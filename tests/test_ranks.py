@@ -1,6 +1,6 @@
-"""Training by several ranks has the losses of one process, can be continued, and ends if one rank fails.
+"""Training by several ranks has the losses of a single process, can be continued, and ends if one rank fails.
 
-`pair` starts two processes once, as ranks with gloo. They do what RUNS and REFUSED list; tests check their files.
+`pair` starts two processes once, as ranks with gloo. They do all runs in RUNS and REFUSED. Tests check their files.
 """
 
 import contextlib
@@ -32,9 +32,8 @@ torch.sparse.check_sparse_tensor_invariants.disable()  # this is the default, bu
 LSTM = {"embedding_dim": 6, "hidden_dim": 8, "init_range": 0.1}
 CRF = {"embedding_dim": 6, "hidden_dim": 6, "characters": False, "layers": 1, "dropout": 0.0, "unknown": 0.0}
 TASK = {"train_set": "train_short", "dev_set": "dev_short", "threads": 1, "min_improvement": 0.0, "epochs": 1}
-# Runs by name: the model, its options, and the options of training. In "chunks", the last chunk is alone in its
-# batch,
-# so one rank has no row.
+# Runs by name: the model, its options, and the options of training. In "chunks", the last batch has only one chunk, so
+# one rank has no row.
 RUNS = {
     "stateful": ("t_lstm", LSTM, {"batch_size": 11, "bptt": 20, "epochs": 2}),
     "linear": ("t_lstm", LSTM, {"batch_size": 15, "bptt": 20, "optimizer": "adam", "schedule": "linear",
@@ -89,8 +88,8 @@ def killed_after_an_epoch():
 
 @contextlib.contextmanager
 def recorded(steps):
-    """Appends the (loss, slots) of each training step to a list in `steps`, which stays empty if a rank computes no
-    loss. The last list belongs to no step."""
+    """Appends a list to `steps` for each training step, with (loss, slots) if this rank computes a loss. The last list
+    belongs to no step."""
     def record(function):
         def loss(model, logits, labels):
             value = function(model, logits, labels)
@@ -150,7 +149,7 @@ def gloo_threads():
 
 
 def in_rank(place, rank, ports):
-    """Does the work of one of the two ranks. Each run has its own port."""
+    """Does the work of one of the two ranks. Each run uses a different port."""
     log.configure()
 
     @contextlib.contextmanager
@@ -197,7 +196,7 @@ def free_ports(number):
 
 @pytest.fixture(scope="module")
 def pair(toy_store, tmp_path_factory):
-    """Runs both ranks. Returns the directory with their files, and with the stores `store` and `other`."""
+    """Runs both ranks. Returns a directory with their files and with the stores `store` and `other`."""
     place = tmp_path_factory.mktemp("pair")
     (place / "store").symlink_to(toy_store)
     shutil.copytree(toy_store, place / "other")
@@ -232,7 +231,7 @@ def assert_close(these, those):
 
 @pytest.mark.parametrize("name", RUNS)
 def test_ranks_have_the_losses_of_one_process(pair, name):
-    """At each step, the mean over both shares, weighted by their slots, is the loss of the whole batch."""
+    """At each step, the mean loss of both shares, weighted by their slots, equals the loss of the complete batch."""
     whole = run(pair, f"one/{name}", name)
     shares = zip(*(torch.load(pair / f"losses-{name}.{rank}") for rank in range(2)), strict=True)
     steps = [[loss for rank in ranks for loss in rank] for ranks in shares]
@@ -243,7 +242,7 @@ def test_ranks_have_the_losses_of_one_process(pair, name):
 
 
 def texts_and_losses(lines):
-    """Returns the lines of a log without what changes from run to run, and the losses."""
+    """Returns the lines of a log, without the parts that differ between runs, and the losses."""
     lines = [re.sub(r"dev F1.*", "", line) for line in lines]
     loss = r"\d+\.\d{5}"
     found = [float(number) for line in lines for number in re.findall(loss, line)]
@@ -275,7 +274,6 @@ def test_run_continues_with_more_and_with_fewer_ranks(pair):
 
 
 def test_run_continues_within_an_epoch_with_as_many_ranks(pair):
-    """The run continues where it stopped, and its later losses equal those of an uninterrupted run, bit for bit."""
     for rank in range(2):
         whole, rest = (torch.load(pair / f"losses-{name}.{rank}") for name in ("linear", "two-two"))
         assert rest == whole[2:]
@@ -346,7 +344,7 @@ def below(process):
 
 
 def test_rank_that_dies_ends_the_job(toy_store, tmp_path):
-    """The rank dies in the middle of a training under torchrun. The next run continues."""
+    """A rank dies in the middle of a training under torchrun. The next run continues the training."""
     options = [f"--{name.replace('_', '-')}={value}" for name, value in
                {**LSTM, **TASK, **RUNS["stateful"][2], "epochs": 1000, "schedule": "linear"}.items()]
     code = "import sys; from punc.bin.main import main; sys.exit(main())"

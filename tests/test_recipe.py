@@ -1,6 +1,6 @@
 """Tests of utils/recipe.sh, and of egs/mini from end to end on a few of its texts.
 
-Mini runs once completely, a second time, and once with a kill in every stage.
+Mini runs once completely, then a second time, and once with a kill in every stage.
 """
 
 import contextlib
@@ -162,7 +162,7 @@ def train_logs(directory):
 
 
 def test_train_log_of_a_killed_run_is_kept(tmp_path, training):
-    """After a kill and a second run, the logs together have all epochs, and each epoch counts once."""
+    """After a kill and a second run, the logs together contain all epochs, and each epoch counts once."""
     job = subprocess.Popen(training, start_new_session=True, stderr=subprocess.DEVNULL)
     log = tmp_path / "exp/log/train.log"
     while job.poll() is None and not (log.exists() and "\nepoch 3:" in log.read_text()):
@@ -195,7 +195,7 @@ def test_decode_and_score_skips_finished_work(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (1e9 + number, 1e9 + number))
-    # text is written last, so a directory without it was left by a killed run.
+    # text is written last, so a directory without text was left by a killed run.
     assert script(tmp_path, body)[0] == [decoded[0], scored[0], decoded[1], scored[1]]
     (tmp_path / "exp/A/decode_test/text").touch()
     assert script(tmp_path, body)[0] == [scored[0], decoded[1], scored[1]]
@@ -303,7 +303,7 @@ def test_option_that_is_not_a_number(tmp_path, option, said):
 
 @pytest.mark.parametrize("table", sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("egs/**/conf/**/systems")))
 def test_table_of_systems(table):
-    """Each system has a conf file, and the systems that it needs stand above it."""
+    """Each system has a conf file, and the systems that it needs are listed above it."""
     path = ROOT / table
     rows = [re.sub("[()]", "", line).split() for line in path.read_text().splitlines() if not line.startswith("#")]
     above = set()
@@ -372,7 +372,7 @@ def own_files(recipe):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """A complete run of the recipe, which changed only files in data and exp (git ignores these)."""
+    """A complete run of the recipe. The run must change only files that git ignores, in data and exp."""
     recipe = tmp_path_factory.mktemp("whole") / "mini"
     cut_down(recipe)
     before = own_files(recipe)
@@ -470,7 +470,7 @@ def kill_midway(recipe, stage, **systems):
 
 
 def groups_below(pid):
-    """The process groups of a process and its descendants. Those of run.pl's jobs outlive run.pl."""
+    """The process groups of a process and its descendants. The groups of run.pl's jobs outlive run.pl."""
     rows = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):  # the process has ended
@@ -493,7 +493,7 @@ def states(recipe):
 
 
 def test_run_killed_in_every_stage_gives_the_same_results(finished, tmp_path):
-    """Runs the stages for a system that needs another one, so both are trained, and one is scored."""
+    """The stages run for a system that needs another system. So both are trained, and one is scored."""
     recipe, system = tmp_path / "mini", "TA-LSTM-p"
     cut_down(recipe)
     killed = []

@@ -1,4 +1,4 @@
-"""The page of `punc report` as text, and its tables and slots; tests/test_page_in_browser.py opens it in a browser."""
+"""The page of `punc report` as text, its tables and its slots. test_page_in_browser.py opens the page in a browser."""
 
 import json
 import re
@@ -86,7 +86,7 @@ def test_page_is_whole_and_alone(made):
 def test_page_tables_are_in_the_text(made):
     by_head = {" ".join(rows[0][:3]): rows for rows in made.read.tables}
     systems = by_head["system overall F1 test"]
-    assert [row[0] for row in systems[1:]] == ["A", "B"]  # the last table with this header is that of test_ref
+    assert [row[0] for row in systems[1:]] == ["A", "B"]  # the last table with this header belongs to test_ref
     assert re.match(r"\d+\.\d \d+\.\d–\d+\.\d$", systems[1][1])
     assert by_head["system epochs kept"][1][:6] == ["B", "2", "2", "0.4000", "0.5500", "52.5"]
     assert {"reference as O as COMMA", "system COMMA PERIOD", "system error", "part slots marks"} <= by_head.keys()
@@ -107,7 +107,7 @@ def test_page_hostile_text_is_text(made):
 
 
 def test_page_order_and_sample(experiment, tmp_path, monkeypatch):
-    """Systems are in the order of RESULTS.tsv. A large set is shown by a sample, with the requested recordings."""
+    """Systems are in the order of RESULTS.tsv. A sample of a large set is shown, with the requested recordings."""
     shutil.copytree(experiment.parent / "data", tmp_path / "data")
     shutil.copytree(experiment, tmp_path / "exp")
     assert results(["--sets", "test_asr", "--systems", "B", str(tmp_path / "exp")]) is None
@@ -310,7 +310,7 @@ def test_read_slot_table_spoken_words(experiment):
 
 
 def test_read_slot_table_reference_with_other_words(copied):
-    # The reference is the spoken text, so it must be aligned for the score and for the table.
+    # The reference has the words that were said, so the score and the table need an alignment.
     decoded = copied / "B/decode_test_asr"
     score(["--labels", str(copied / "B/labels.txt"), str(copied.parent / "data/test_ref"),
            str(decoded), str(decoded / "score")])

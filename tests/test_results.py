@@ -1,4 +1,4 @@
-"""`punc results`: it collects scores, tests and costs of an experiment, keeps rows of older pages, and writes pages."""
+"""`punc results` collects scores, tests and costs of an experiment, keeps rows of older pages, and writes pages."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -59,7 +59,7 @@ def test_paired_tests_of_several_seeds_are_of_their_means(exp):
     scores = collect_scores("exp")
     test = paired_tests(scores, [("good", "bad")], ["Err"])[0]
     assert (test.this, test.other, test.difference) == ("good", "bad", (25 + 0 + 50) / 3 - 50)
-    assert test.low < -50 < 0 < test.high  # the errors of three trainings range from 0 to 50, so little is significant
+    assert test.low < -50 < 0 < test.high  # the errors of three trainings range from 0 to 50, so the interval is wide
     assert paired_tests(scores, [("good.seed2", "bad")], ["Err"])[0].difference == -50  # a single run can be named
 
 
@@ -118,7 +118,7 @@ def test_read_cost_of_a_run_that_continued(tmp_path, logs, cost):
 
 
 def test_read_training_kept_epoch_is_the_one_that_the_log_names(tmp_path):
-    """Only the newest log counts. If it names no epoch, the epoch with the lowest dev loss is the kept one."""
+    """Only the newest log counts. If this log names no epoch, the kept epoch is the one with the lowest dev loss."""
     (tmp_path / "log").mkdir()
     log = tmp_path / "log" / "train.log"
     log.write_text(f"{TRAINED}kept epoch 1: the highest dev F1, 53.00; epoch 2 has the lowest dev loss, 0.55000\n")
@@ -250,7 +250,7 @@ def test_results_conf_file(toys):
 
 
 def test_results_of_some_systems_keep_those_of_the_others(toys, capsys):
-    """A pair with a system that was not run is left out with a message, and all existing scores stay."""
+    """A pair is left out with a message if one of its systems was not run. All existing scores stay."""
     assert results("--compare", "good,bad", "--compare", "good,later", "--systems", "good later") == 0
     assert "no set has scores of both good and later: their test is left out" in capsys.readouterr().err
     assert "| good | bad |" in (toys / "exp/results/test.md").read_text()
@@ -289,7 +289,7 @@ SIGNED = "labels:O+COMMA|words:same|last-slot:true|slots:{}|marks:3|units:{}|see
 
 
 def page(*systems, sets=("ref",), value=50.0, units="5 streams", reference="abc", command="./run.sh"):
-    """A page with one metric, and a test of each system against the next one."""
+    """A page with one metric, and with a test of each system against the next one."""
     keys = [(system, name) for name in sets for system in systems]
     return PageData({key: {"Err": Interval(value, value - 1, value + 1)} for key in keys},
                     {key: SIGNED.format(10, units, reference) for key in keys},
@@ -342,7 +342,7 @@ def test_keep_rows_tests_stay_with_a_system_that_repeats_its_figures(change, tes
 def test_keep_rows_of_another_reference_is_an_error(other):
     with pytest.raises(InputError, match=r"egs/toy: ref of A has reference:abc, new rows have (abd)?; rows of"):
         keep_rows(page("B", **other), page("A"), "egs/toy")
-    # Another reference is allowed if the system is replaced, or for another set.
+    # The reference may differ if the system is replaced, or in another set.
     assert len(keep_rows(page("A", **other), page("A"), "egs/toy").metrics) == 1
     assert len(keep_rows(page("B", sets=("asr",), **other), page("A"), "egs/toy").metrics) == 2
 
@@ -389,7 +389,7 @@ def test_results_names_the_kept_rows_that_leave_the_pages(tmp_path, capsys):
 
 
 def test_results_names_the_tests_that_are_missing(tmp_path, capsys):
-    """A pair with a kept test is not missing."""
+    """A pair whose test is kept is not named as missing."""
     first, second = tmp_path / "one/exp", tmp_path / "two/exp"
     scored(first, "A", 2)
     scored(first, "B", 3)

@@ -157,7 +157,7 @@ def test_run_wrong_call_is_one_line(run_pl, tmp_path, arguments, message):
 
 
 def test_run_stopped_kills_its_jobs(tmp_path):
-    # All processes of the job have the pipe open for writing, so it ends when the last of them ends.
+    # All processes of the job have the pipe open for writing, so reading ends when the last process ends.
     os.mkfifo(tmp_path / "pipe")
     start = time.time()
     with subprocess.Popen([UTILS / "run.pl", "a.log", "exec", "3>pipe", ";", "sleep", "60", ";", "true"],

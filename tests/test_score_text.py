@@ -20,7 +20,7 @@ MARKS = {"O": "", "COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
 
 
 def sentences(n, right):
-    """Returns n lines of ten words, and the same lines with only the fraction `right` of the labels correct."""
+    """Returns n lines of ten words, and the same lines in which only the fraction `right` of the labels is correct."""
     rng, errors, lines = random.Random(1), random.Random(2), []
     for _ in range(n):
         words = [rng.choice(["so", "it", "begins", "and", "ends"]) + str(i) for i in range(10)]
@@ -55,7 +55,6 @@ def scored(capsys, *arguments):
 
 
 def test_score_text_is_punc_score(work, capsys):
-    """Texts give the same figures and intervals as data directories, on one side or on both."""
     main(["score", "--labels", "labels.txt", "--collapse", "2-class", "--output", "json",
           "data/ref", "data/good", "exp/good/decode_t/score"])
     theirs = json.loads(capsys.readouterr().out)
@@ -106,7 +105,7 @@ def test_score_text_other_words_are_aligned(work, capsys):
 
 
 def test_results_compare_a_system_that_changed_words(work, capsys):
-    """The systems have different slots, but the streams are those of the same reference."""
+    """The systems have different slots, but streams of the same reference."""
     (work / "uh.txt").write_text((work / "bad.txt").read_text().replace("\n", " uh.\n"))
     for name in ("good", "uh"):
         assert text("--labels", "labels.txt", "--out", f"exp/{name}/decode_t/score", "data/ref", f"{name}.txt") == 0

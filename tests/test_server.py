@@ -43,11 +43,11 @@ TEXT = "how are you i am fine"
 
 
 class Gone(Exception):
-    """The source is closed."""
+    """Raised when the source is closed."""
 
 
 class Client:
-    """Both ends of a WebSocket. It sends the given messages, then stays silent or disconnects."""
+    """Stands for both ends of a WebSocket. Sends the given messages, then stays silent or disconnects."""
 
     def __init__(self, messages, stays):
         self.messages, self.stays, self.sent = list(messages), stays, []
@@ -335,7 +335,7 @@ def test_limits_and_health():
             assert (health["status"], health["connections"], health["max_connections"]) == ("ok", 2, 2)
         while json.loads((await asyncio.to_thread(ask, url, "/health"))[2])["connections"]:
             await asyncio.sleep(0.01)
-        async with connect(url) as socket:  # the place of that client is free again
+        async with connect(url) as socket:  # a new client can connect again
             await socket.send('{"eof": 1}')
             assert await socket.recv() == '{"eof": 1}'
         async with connect(url + "?output=vosk&max_delay=0.05") as socket:

@@ -84,7 +84,7 @@ def test_setup_after_failure_is_repeated(checkout):
 
 
 def test_setup_with_the_pip_that_is_there(checkout):
-    """setup.sh installs the pip of constraints.txt first. If it is not available, the old pip installs the packages."""
+    """setup.sh first installs the pip of constraints.txt. If that fails, the old pip installs the packages."""
     result, asked = set_up(checkout, REFUSED="install --no-compile pip==")
     assert result.returncode == 0
     assert "pip is not updated: " in result.stderr

@@ -28,7 +28,7 @@ SLURM_PL = ROOT / "utils/slurm.pl"
 SEARCH = os.environ["PATH"] + ":/usr/sbin:/sbin"
 
 
-# Calls of sbatch: a stand-in records its arguments, and runs the script if it is a single job.
+# Calls of sbatch: a stand-in for sbatch records its arguments. It runs the script if there is only one job.
 
 STAND_IN = """#!/bin/bash
 printf '%s\\n' "$@" >asked

@@ -1,5 +1,4 @@
-"""Soft targets give each slot the teacher's posteriors, whatever the student's tokens. Targets of other slots are
-refused."""
+"""Soft targets give each slot the teacher's posteriors, for every token type of the student; bad files are refused."""
 
 import os
 import subprocess
@@ -68,12 +67,12 @@ def changed(path, place):
 @pytest.mark.parametrize("token_type", ["word", "char", "spelled"])
 @pytest.mark.parametrize(("name", "members"), [("train", "baa"), ("a", "a")])
 def test_targets_are_aligned_by_slots(taught, token_type, name, members):
-    """For every token type, and for a joined set, the slots in order have the posteriors of the words."""
+    """For every token type, and for a joined set, the n-th slot has the posteriors of the n-th word."""
     store = student_store(taught, token_type)
     data, targets = store.set(name), read_targets(taught / "targets", store, name)
     found, slots = targets[np.arange(len(data.ids))], data.labels >= 0
     expected = np.concatenate([posteriors(taught, member) for member in members])
-    np.testing.assert_allclose(found[slots], expected, atol=0.008)  # 255ths do not add up to exactly 1
+    np.testing.assert_allclose(found[slots], expected, atol=0.008)  # posteriors are rounded to 255ths
     np.testing.assert_allclose(found.sum(1), 1, rtol=1e-6)
     assert np.ptp(expected, axis=0).min() > 0.05  # the teacher's posteriors differ between slots
     assert (found[~slots] == [1, 0, 0]).all()
@@ -178,7 +177,7 @@ print(re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1])
 
 
 def test_targets_take_no_memory_that_grows(taught, tmp_path):
-    """240,000 words take hardly more memory than 60,000, whereas their posteriors would take 2 MB more."""
+    """240,000 words take hardly more memory than 60,000. If posteriors stayed in memory, it would be 2 MB more."""
     words, peaks = np.random.default_rng(1).choice(WORDS, 1000).tolist(), []
     for size in (60, 240):
         data, store = tmp_path / f"d{size}", tmp_path / f"store{size}"

@@ -1,4 +1,4 @@
-"""utils/split_texts.py: how texts are divided into sets, sentences in several sets, edited lists, and mistakes."""
+"""utils/split_texts.py: how texts are divided into sets, sentences in several sets, edited lists, and invalid input."""
 
 import os
 import re
@@ -152,7 +152,7 @@ def test_remove_sentences_keeps_the_others(tmp_path_factory, held_out, training)
     assert after == kept
     assert removed["sentences"] == len(before) - len(kept)
     assert removed["words"] == sum(map(len, before)) - sum(map(len, kept))
-    # Line breaks and lines that name speakers stay.
+    # Lines that name speakers stay, each on a line of its own.
     assert (folder / "out").read_text().count("\n#speaker") == train[0].read_text().count("\n#speaker")
 
 
@@ -169,7 +169,7 @@ SETS = ("test_ref", "dev", "train", "tree", "rest")
 
 @pytest.fixture
 def corpus(tmp_path, monkeypatch):
-    """Texts of 100 words, t00.txt …: each has 19 five-word sentences of its own and one that all texts have."""
+    """Texts of 100 words, t00.txt …. Each has 19 five-word sentences of its own, and one that all texts have."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "texts").mkdir()
     for text in range(20):

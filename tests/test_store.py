@@ -1,4 +1,4 @@
-"""Stores contain what the data directories contain, can join sets, and are not left half-written by invalid input."""
+"""Stores contain the content of data directories, and can join sets. Invalid input leaves no incomplete store."""
 
 import os
 import re
@@ -248,7 +248,7 @@ def test_make_store_killed_while_renaming_leaves_no_store(place, monkeypatch):
 
     def replace(*names):
         calls.append(names)
-        if len(calls) == 4:  # now vocabulary and label set are written, and one file has been renamed
+        if len(calls) == 4:  # by now, vocabulary and label set are written, and one file has been renamed
             raise KeyboardInterrupt
         os.rename(*names)
 
@@ -529,7 +529,7 @@ def store_set(tmp_path, labels):
 
 @pytest.mark.parametrize("index", [
     b"a 0 3 0\nb 3 2\n", b"a 0 3 0\nb 3 2 0\n", b"a 0\nb 3\n",
-    b"\xc3 0 3\n\xa4 3 2\n"])  # each id alone is not UTF-8, but both together are
+    b"\xc3 0 3\n\xa4 3 2\n"])  # neither id is valid UTF-8, but the two joined are
 def test_read_set_broken_index(store_set, index):
     (store_set / "index").write_bytes(index)
     with pytest.raises(InputError, match="set/index: not STREAM OFFSET LENGTH lines; make the store again"):

@@ -1,4 +1,4 @@
-"""Words that are punctuated as they arrive get the labels of a data directory, without delay, for any bytes."""
+"""Words that are punctuated as they arrive get the labels of a data directory, without delay, for any input bytes."""
 
 import json
 import os
@@ -130,7 +130,7 @@ def test_word_stream_is_the_same_however_the_bytes_arrive(data, size):
 
 
 def streams_of(reader, data, size):
-    """The words of each stream that has any, read `size` bytes at a time."""
+    """Returns the words of each stream that has words, reading `size` bytes at a time."""
     items = [item for begin in range(0, len(data), size) for item in reader.feed(data[begin:begin + size])]
     found = [[]]
     for item in items + reader.end():
@@ -198,7 +198,7 @@ def test_signal_ends_live_input_with_all_words_out():
         with subprocess.Popen(LIVE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               bufsize=0) as process:
             process.stdin.write(b" ".join(WORDS_LIVE))
-            out = process.stdout.read(3)  # now the process is reading
+            out = process.stdout.read(3)  # the process has begun to read
             process.send_signal(number)
             rest, error = process.communicate(timeout=30)
         assert plain(out + rest) == WORDS_LIVE

@@ -94,7 +94,7 @@ LONG_SENTENCE = "this is a sentence of many words, which goes on for so long tha
 
 @pytest.mark.parametrize(("text", "options", "expected"), [
     ("one two three.", {}, ["one two three."]),
-    # Short sentences share a line. A sentence that does not fit begins another cue.
+    # Short sentences share a line. A sentence that does not fit begins a new cue.
     ("yes. no. i do not know.", {}, ["yes. no. i do not know."]),
     ("this is a sentence of some words. this is another one, as long.", {},
      ["this is a sentence of some words.", "this is another one, as long."]),
@@ -147,7 +147,7 @@ def test_cues_overlapping_speech_is_in_order():
     words, marks = ["one.", "two.", "three."], np.full(3, SENTENCE_END, np.int8)
     begins, ends = np.array([5.0, 4.0, 4.1]), np.array([9.0, 4.5, 8.0])
     found = make_cues(words, marks, begins, ends, np.ones(3, bool), np.array([3]))
-    # Cues begin at least APART after each other, and later if there is time: the first begins early, the third late.
+    # Cues begin at least APART after each other. To make this possible, the first begins early and the third late.
     assert found.begin.tolist() == [4600, 5200, 5800]
     assert found.end.tolist() == [5200, 5800, 8000]
 
@@ -161,7 +161,7 @@ CUTS = st.lists(st.integers(1, 59), max_size=2)
 
 
 def spoken_words(spoken, cuts):
-    """The arguments of make_cues for random words, in recordings that end at `cuts`."""
+    """The arguments of make_cues for the words `spoken`, in recordings that end at `cuts`."""
     words, marks, gaps, durations, turns = zip(*spoken)
     ends = np.maximum(np.cumsum(np.array(gaps) + np.array(durations)), 0.0)
     begins = np.maximum(ends - np.array(durations), 0.0)
@@ -185,7 +185,7 @@ def test_cues_of_any_words(spoken, cuts):
         assert not bounds[first:last - 1].any(), "a cue over a change of speaker, or a long silence"
         for a, b in ((first, second), (second, last)):
             assert len(" ".join(words[a:b])) <= LINE or b - a == 1, "a line too long"
-    # No cue is empty or overlaps the next, and each is shown long enough if the next one leaves the time.
+    # No cue is empty or overlaps the next cue. Each is shown long enough, unless the next cue begins too soon.
     for recording in set(of_recording.tolist()):
         begin, end = (column[of_recording == recording] for column in (found.begin, found.end))
         assert (begin[1:] >= end[:-1]).all()

@@ -1,4 +1,4 @@
-"""Distillation: the paper's loss, also for chains, students that learn from a teacher, and runs that are killed."""
+"""Distillation: the paper's loss, also for models with a CRF; students that learn from a teacher; and killed runs."""
 
 import itertools
 import shutil
@@ -41,7 +41,7 @@ def stream_of(labels):
 
 
 def batch_of(teacher, rows):
-    """A batch of these tokens of the set, with the teacher's targets. -1 is a step without a token."""
+    """A batch whose rows have these tokens of the set (-1: a step without a token), with the teacher's targets."""
     rows = np.array(rows)
     indices = np.where(rows < 0, -1, np.concatenate([teacher.indexed.labels[:], [-1]])[rows])
     return teacher(Batch(torch.zeros(rows.shape, dtype=torch.int64), None, torch.from_numpy(indices)))
@@ -81,7 +81,7 @@ def enumerated(crf, scores, targets, lengths):
 
 
 def test_loss_of_a_chain_is_that_of_all_labellings():
-    """Loss and gradients are compared. A step of context is before the first slot and after the last one."""
+    """Loss and gradients are compared. There is a step of context before the first slot, and one after the last."""
     torch.manual_seed(2)
     crf, lengths = LinearChain(3), (3, 2)
     nn.init.normal_(crf.transitions)

@@ -1,4 +1,4 @@
-"""Word times in aligners' files for `punc pauses`: TextGrids, Gentle's JSON, and other files as CTMs."""
+"""Word times in aligners' files for `punc pauses`: TextGrids and Gentle's JSON. All other files are read as CTMs."""
 
 import json
 import time
@@ -13,7 +13,7 @@ from punc.transcripts.read import read_timing, word_times
 
 
 def long(*tiers, end=3.5):
-    """Tiers (name, rows) in Praat's long form, as MFA writes it."""
+    """Tiers (name, rows) in Praat's long format, as MFA writes it."""
     lines = ['File type = "ooTextFile"', 'Object class = "TextGrid"', "", "xmin = 0", f"xmax = {end}",
              "tiers? <exists>", f"size = {len(tiers)}", "item []:"]
     for number, (name, rows) in enumerate(tiers, 1):

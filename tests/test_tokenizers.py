@@ -257,7 +257,7 @@ def test_read_vocabulary_without_space_is_an_error(tmp_path):
 
 
 def subword_data(path, seed=0):
-    """Words of two syllables, with the frequent syllables first in the list."""
+    """Words of two syllables. The syllables at the beginning of the list are the most frequent ones."""
     rng = np.random.default_rng(seed)
     syllables = [a + b for a in string.ascii_lowercase[:8] for b in "aeiou"]
     texts = (["".join(syllables[min(i, 39)] for i in rng.zipf(1.3, 2) - 1) for _ in range(40)] for _ in range(40))
@@ -462,7 +462,7 @@ def test_count_bad_text_is_an_error(tmp_path):
 
 
 def test_count_in_bounded_memory_is_exact(tmp_path, monkeypatch):
-    """The result equals a count of all words in memory. Most of the different words occur once."""
+    """The result equals a count of all words in memory, although most distinct words occur only once."""
     rng = np.random.default_rng(0)
     words = [f"w{i}" for i in np.minimum(rng.zipf(1.5, 6000), 40)]
     for i in range(2000):

@@ -1,4 +1,4 @@
-"""Tokenizers of pre-trained encoders cut each word as in a text, and its slot is after its last piece."""
+"""Tokenizers of pre-trained encoders cut each word as in a text. A word's slot is after its last piece."""
 
 import json
 
@@ -114,7 +114,7 @@ def test_read_wrong_files_is_one_line(tokenizers, tmp_path):
 
 
 def test_read_a_huge_id_is_one_line(tokenizers):
-    """A vocabulary up to this id would fill the memory."""
+    """A vocabulary with ids up to this one would fill the memory."""
     content = json.loads(tokenizers["bert"].__getstate__())
     content["model"]["vocab"]["a"] = 10**9
     with pytest.raises(InputError, match=r"^a piece has the id 1000000000; name an encoder.s directory"):
@@ -122,13 +122,13 @@ def test_read_a_huge_id_is_one_line(tokenizers):
 
 
 def test_read_json_as_the_package_reads_it(tokenizers):
-    """The package accepts some files that Python's parser refuses, so it must be used to read them."""
+    """The package accepts some files that Python's parser refuses, so the package must read them."""
     content = tokenizers["bert"].__getstate__()
     broken = content.replace(b'"version": "1.0"', b'"version": "1.0","1.0"', 1)
     assert broken != content
     try:
         read = EncoderTokenizer(broken)
-    except InputError:  # another version of the package
+    except InputError:  # other versions of the package refuse the file
         return
     assert read.vocabulary.tokens == tokenizers["bert"].vocabulary.tokens
 

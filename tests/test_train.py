@@ -153,8 +153,8 @@ def test_train_bfloat16_falls_back_to_float32(toy_store, tmp_path, both_ways, ca
 
 @pytest.mark.parametrize("name", ["parts", "stateful-parts"])
 def test_train_parts_are_one_reading_of_the_set(name, toy_store, tmp_path, monkeypatch):
-    """Each pair of epochs reads every slot once. The second pair of `parts` has another order of chunks. The rate
-    always falls."""
+    """Each pair of epochs reads every slot once. In `parts`, the second pair has another order of chunks. The learning
+    rate always falls."""
     sums, rates, batches = [], [], punc.training.batching.epoch_batches
     monkeypatch.setattr(punc.training.epochs.Optimizer, "set_learning_rate", lambda _, rate: rates.append(rate))
 
@@ -227,7 +227,7 @@ class Killed(BaseException):
 
 
 def run_two_epochs(store, directory, name):
-    """Trains for two epochs of a few batches, because the model need not be good."""
+    """Trains for two epochs of only a few batches. The model need not be good."""
     fewer = {"batch_size": 8} if name == "parts" else {}
     return run(store, directory, name, epochs=2, **fewer)
 
@@ -355,7 +355,7 @@ def test_train_stopped_after_an_epoch_repeats_no_batch(name, moment, toy_store, 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_train_killed_within_an_epoch_continues_there(name, toy_store, tmp_path, both_ways, monkeypatch, capsys):
-    """The continued run reaches the same model and logs the same losses. Only the batch after the state is repeated."""
+    """The continued run reaches the same model and logs the same losses. It repeats only the batch after the state."""
     whole = run_two_epochs(toy_store, tmp_path / "whole", name)
     losses = [re.sub("dev F1.*", "", line) for line in capsys.readouterr().err.splitlines()]
     with monkeypatch.context() as patch:
@@ -397,7 +397,7 @@ def test_train_finished_run_does_nothing(toy_store, tmp_path, capsys):
 
 
 def test_train_second_run_into_a_directory_is_refused(toy_store, tmp_path, capsys):
-    """The second run is refused while the first one lives. Later it continues after the first run's last epoch."""
+    """The second run is refused while the first run is alive. Later, it continues after the first run's last epoch."""
     whole = run(toy_store, tmp_path / "whole", "stateful", epochs=4, min_improvement=0.0)
     exp = tmp_path / "exp"
     line = arguments(toy_store, exp, **SETTINGS | {"epochs": 4, "min_improvement": 0.0})
@@ -510,7 +510,7 @@ def test_train_loss_not_finite_is_an_error(toy_store, tmp_path, both_ways, monke
     ("loss", "the loss of step 7 is nan"), ("gradient", "the loss of step 8 is nan"),
     ("last gradient", r"\S+ has weights that are NaN or infinite")])
 def test_train_that_diverges_keeps_the_last_good_epoch(toy_store, tmp_path, monkeypatch, poison, said):
-    """The loss or a gradient becomes NaN in epoch 2. After the cause is fixed, the run continues with this epoch."""
+    """The loss or a gradient becomes NaN in epoch 2. After the cause is fixed, the run continues with epoch 2."""
     whole = run(toy_store, tmp_path / "whole", "stateful")
     loss, steps = NeuralModel.loss, 0
 

@@ -122,7 +122,7 @@ def test_step_changes_only_rows_of_the_batch(name):
 @pytest.mark.parametrize("sparse", [True, False])
 @pytest.mark.parametrize("max_grad_norm", [0.05, 1e6])
 def test_step_max_grad_norm_by_hand(sparse, max_grad_norm):
-    """SGD with rate 1 changes the weights by the gradient, whose norm is limited and whose direction stays."""
+    """SGD with rate 1 changes the weights by the gradient, after its norm is limited. Its direction is kept."""
     net = Net(sparse)
     before = [w.detach().clone() for w in net.parameters()]
     net(BATCHES[0]).backward()

@@ -98,7 +98,7 @@ SMALL["ta_lstm"] = SMALL["t_lstm"][2:]
 
 @pytest.mark.parametrize("model", SMALL)
 def test_model_learns_from_changes_of_the_speaker(model, corpus, tmp_path, capsys):
-    """With the option, the labels are learned. Without it or without known changes, they cannot be learned."""
+    """With the option, the model learns the labels. Without it, or without known changes, this is impossible."""
     options = SMALL[model]
     if model == "ta_lstm":
         assert train(corpus, tmp_path / "text", "--model", "t_lstm", *SMALL["t_lstm"], "--epochs", "1") == 0
@@ -119,7 +119,7 @@ def test_model_learns_from_changes_of_the_speaker(model, corpus, tmp_path, capsy
 
 
 def test_model_without_the_option_is_the_same_on_a_store_with_turns(corpus, tmp_path):
-    """The model equals one trained on a store without turns, bit for bit. Its posteriors do not depend on turns."""
+    """The model equals a model trained on a store without turns, bit for bit. Its posteriors do not depend on turns."""
     for name in ("train", "dev"):
         write_data_dir(tmp_path / name, [one._replace(turns=None) for one in DataDir(corpus / name).utterances()])
     (tmp_path / "labels.txt").write_text(LABELS)
@@ -181,7 +181,7 @@ def test_broken_turns_are_an_error(corpus, tmp_path, capsys, line, message):
 
 
 def test_turns_of_segments_are_changes_of_utt2spk(tmp_path, capsys):
-    """Turns follow time, not ids. A turn of two utterances does not end between them."""
+    """Turns are in the order of time, not of ids. A turn of two utterances does not end between them."""
     data = tmp_path / "data"
     write_data_dir(data, [Utterance("a-1", "a", ["one", "two"]), Utterance("a-2", "a", ["three"]),
                           Utterance("b-1", "b", ["four", "five"])])

@@ -44,7 +44,7 @@ def near_errors(tmp_path, said, recognized, punctuated, collapse="marks:O=O+CAP,
 
 
 def test_near_errors_table(tmp_path):
-    """c is missing, x is inserted, y replaces a word, so the slots after b, d, x, e and y are near an error."""
+    """c is missing, x is inserted, and y replaces a word. So the slots after b, d, x, e and y are near an error."""
     done = near_errors(tmp_path, "a b/, c d e f/. g/.", "a b/, d x e y/. g/.", "a/, b/, d x e y/, g/.")
     assert done.stdout.splitlines()[2:] == [
         "| all | 7 | 50.0 | 66.7 | 57.1 |", "| not near an error | 2 | 50.0 | 100.0 | 66.7 |",
@@ -63,7 +63,7 @@ def test_near_errors_other_words(tmp_path):
                            f"{tmp_path}/recognized; punctuate {tmp_path}/recognized\n")
 
 
-# Characters with a special meaning for bash, for programs that run jobs, and in here-documents.
+# Strings with a special meaning in bash, in here-documents, or for programs that run jobs.
 PIECES = ["a", "JOB", "JO", "OB", " ", "  ", "\t", "\n", "'", '"', "\\", "$(touch ran)", "`touch ran`", "${HOME}", "$",
           "~", "*", "?", "[a-z]", "{a,b}", "&", ";", "|", "<", ">", "(", ")", "#", "!", "=", "-", "%", "^", "EOF",
           "\nEOF\n", "$'", "\\x41", "ä", "東京", "\u00a0", "\u3000", "\x7f"]
@@ -133,7 +133,7 @@ def slot(label, plain, comma):
 
 
 def test_the_factor_with_the_best_mean(tmp_path):
-    """The first set is right below 0.8, and the second from 0.7 on. Of equally good factors, the first is chosen."""
+    """The first set needs a factor below 0.8, the second at least 0.7. Of equally good factors, the first is chosen."""
     first = [slot("COMMA", 0.5, 0.4), slot("CAP_COMMA", 0.2, 0.7), slot("O", 0.9, 0.05)]
     second = [slot("CAP", 0.58, 0.4), slot("COMMA", 0.1, 0.8)]
     done = tune(tmp_path, first, second)

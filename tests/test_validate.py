@@ -28,7 +28,7 @@ def test_fields():
     assert fields(" a \t b  ") == ["a", "b"]
     assert fields("") == []
     assert fields(" ") == []
-    # For Kaldi, these are letters.
+    # Kaldi does not split fields at these spaces.
     assert fields("a\u00a0b\u3000c d\u2028e") == ["a\u00a0b\u3000c", "d\u2028e"]
 
 
@@ -159,7 +159,7 @@ def test_validate_mistake_names_file_and_line(data, name, content, line, what):
         assert error.value.line == line
     assert error.value.remedy
     assert "\n" not in str(error.value)
-    # In all other cases, two tables differ.
+    # In all cases except these, two tables differ.
     if what not in ("'r1' is missing either here or in segments", "no line for 'a-2'", "no line for 'b-1'"):
         assert (error.value.file.name) == ("punct" if "labels" in what else name)
 

@@ -74,7 +74,7 @@ def test_kaldi_scripts_work_where_they_are_put(fresh, recipe, copy):
     assert (recipe / "out/text").read_text() == \
         "call Hello, everyone. My name is John Smith. Do you have any questions?\n"
     assert not (recipe / "read").exists()
-    run(fresh / "punc", "kaldi-scripts", "punc", cwd=recipe)  # a second time, to replace the first
+    run(fresh / "punc", "kaldi-scripts", "punc", cwd=recipe)  # the second call replaces the scripts
 
 
 def test_kaldi_scripts_say_that_their_punc_is_gone(fresh, recipe):

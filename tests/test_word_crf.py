@@ -1,4 +1,4 @@
-"""The word CRF, its features, triggers and clusters equal those of loops and, if it is installed, of CRFsuite."""
+"""The word CRF, its features, triggers and clusters equal slow loops and, if CRFsuite is installed, its results."""
 
 import shutil
 import sys
@@ -114,7 +114,7 @@ def test_fit_has_every_kind_of_feature(toy_store, tmp_path):
 
 
 class Oracle(base.NonGradientModel):
-    """Replaces an n-gram model. It is certain of the label after "a", and knows nothing about others."""
+    """Replaces an n-gram model. It is certain of the label after "a", and has uniform posteriors after other words."""
 
     n_labels = 3
 
@@ -203,7 +203,7 @@ def test_word_shape_by_hand():
 
 @pytest.mark.parametrize("word", ["blogging", "10:30", "a", "ok", "abc", "Abcd", "x:y", "n't"])
 def test_tables_of_a_form_are_those_of_its_words(word):
-    """The form of a new word has the shape and suffixes that the word would have in the vocabulary."""
+    """The form of an unknown word has the shape and suffixes that the word would have in the vocabulary."""
     for table in (shape_table, lambda words: suffix_table(words, 1), lambda words: suffix_table(words, 3)):
         own, form = table(["<unk>", "</s>", word, next(forms(word))])[2:]
         assert own == form

@@ -64,7 +64,7 @@ def test_read_missing_words_share_a_vector(tmp_path):
 
 
 def test_read_clitics_joined_and_split(tmp_path):
-    """don't is the mean of do and n't, which are more frequent than don and 't."""
+    """The vector of don't is the mean of do and n't, which are more frequent than don and 't."""
     found = read(tmp_path, GLOVE, ["do", "n't", "don't", "the'lo", "'", "won't", "the"])
     np.testing.assert_array_equal(found[:4], [[4, 0, 0], [0, 4, 0], [2, 2, 0], [1, 1.5, 2]])
     np.testing.assert_array_equal(found[4], found[5])  # the file has no parts of these words
@@ -122,7 +122,7 @@ def test_read_bad_file_is_an_error(tmp_path, text, message):
 
 
 def test_read_truncated_file_is_an_error(tmp_path):
-    """If the file has a header, missing lines are noticed. If not, only an incomplete last line is noticed."""
+    """With a header, missing lines are noticed. Without one, only an incomplete last line is noticed."""
     for header in ("", "7 3\n"):
         text = header + GLOVE
         for end in range(len(header) + 1, len(text)):
@@ -196,7 +196,7 @@ def test_train_vectors_repeatable(texts, tmp_path):
 
 @needs_gensim
 def test_train_vectors_marks_not_written(tmp_path):
-    """Only the mark after them makes x and y similar; z has no mark."""
+    """x and y are similar only because of the mark after them; z has no mark."""
     rng, words, labels = np.random.default_rng(1), [], []
     for _ in range(4000):
         word = "xyz"[rng.integers(3)]

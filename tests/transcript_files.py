@@ -1,4 +1,4 @@
-"""Files of each format from timed words, for tests of transcripts."""
+"""Makes files of each format from timed words, for tests of transcripts."""
 
 import html
 

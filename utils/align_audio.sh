@@ -46,8 +46,7 @@ export LC_ALL=C
 
 need() { command -v "$1" >/dev/null || fail "no $1; $2"; }
 
-# make_corpus DATA-DIR …: for each recording, makes a link to it and writes its text. An unchanged text file keeps its
-# modification time.
+# make_corpus DATA-DIR …: links each recording and writes its text. An unchanged text file keeps its modification time.
 make_corpus() {
   local file stream missing=()
   rm -rf "$out/new"

@@ -74,7 +74,7 @@ def align(path: Path, words: Sequence[str], out: Path, models: dict[str, str]) -
 
 
 def recognise(sphinx: Sphinx, samples: np.ndarray) -> Iterator[tuple[int, list[Heard]]]:
-    """Yields the begin of each part, in samples, and the words recognised in it."""
+    """Yields the start of each part, in samples, and the words recognised in the part."""
     begin = 0
     while begin < len(samples):
         end = cut(samples[begin:begin + LONGEST]) + begin if len(samples) - begin > LONGEST else len(samples)

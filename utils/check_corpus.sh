@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: utils/check_corpus.sh DIR LIST
 # Checks that a recipe's corpora are in DIR, with as many lines as when its figures were measured. LIST has a line
-# `LINES PATH` for each file. If `~` precedes the number, other numbers only give a warning: other versions work too.
+# `LINES PATH` for each file. If `~` precedes the number, a different number gives only a warning.
 set -euo pipefail
 [ $# = 2 ] || { sed -n '2,4s/^# //p' "$0" >&2; exit 1; }
 dir=$1

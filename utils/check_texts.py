@@ -3,8 +3,8 @@
 
 Checks the data of a recipe: TEXT-DIR must have at least MIN_TEXTS files *.txt. Word times, ASR output and recordings
 must belong to these texts: their ids are the names of the files without .txt. Prints how many texts have word times,
-ASR output and recordings, and lists ids that belong to no text. If only texts are given, fewer are enough, because
-split_texts.py can cut them into pieces. utils/new_recipe.sh and stage 0 of its recipes call this script.
+ASR output and recordings, and lists ids that belong to no text. If only texts are given, fewer texts are enough,
+because split_texts.py can cut them into pieces. utils/new_recipe.sh and stage 0 of its recipes call this script.
 """
 
 import sys

@@ -19,7 +19,7 @@ class Call(NamedTuple):
     """A command line.
 
     options   each option with its values, in the given order, without the options in AT_ONCE
-    at_once   how many jobs may run at a time; None if not given; if given several times, the smallest, as in Kaldi
+    at_once   how many jobs may run at a time; None if not given. The smallest number counts, as in Kaldi
     name      the placeholder for the job's number, usually JOB; None for a single job without a number
     numbers   the jobs' numbers; 1 for a single job
     log       the name of the log file, with the placeholder
@@ -89,7 +89,7 @@ def _job_range(text: str) -> tuple[str, range]:
 
 def quote(argument: str) -> str:
     """Returns an argument for bash. It is quoted only if it has spaces, so that an escaped | or > works."""
-    if re.fullmatch(r"\S+", argument, re.ASCII):  # to bash, other Unicode spaces are letters
+    if re.fullmatch(r"\S+", argument, re.ASCII):  # bash does not split words at other Unicode spaces
         return argument
     return f"'{argument}'" if '"' in argument else f'"{argument}"'
 
@@ -128,7 +128,7 @@ def run_job(command: str, log: str, threads: int = 1, note: str = "", running: s
     head = [f"# {shown}", f"# Started at {_now()}", *([f"# {note}"] if note else []), "#\n"]
     with open(log, "ab", buffering=0) as output:
         output.write(os.fsencode("\n".join(head)))
-        # The command is passed on stdin, because an argument of exec cannot be longer than 128 KB.
+        # The command is passed on stdin, because Linux limits an argument of exec to 128 KiB.
         with subprocess.Popen(["bash"], stdin=subprocess.PIPE, stdout=output, stderr=output,
                               start_new_session=running is not None) as job:
             if running is not None:
@@ -144,7 +144,7 @@ def run_job(command: str, log: str, threads: int = 1, note: str = "", running: s
 
 
 def report(call: Call, codes: Sequence[int]) -> int:
-    """If any jobs failed, print how many, and where their logs are. Returns the exit status of the program."""
+    """If any jobs failed, print how many failed and where their logs are. Returns the exit status of the program."""
     failed = sum(code != 0 for code in codes)
     if not failed:
         return 0

@@ -2,7 +2,7 @@
 """usage: utils/learn_casing.py LABELS-FILE CASED-DATA-DIR OUT [TABLE]
 
 Learns from a cased text (`punc prepare --lowercase false`) how to write words with capitals after the first letter
-(punc.text.casing), and writes them to OUT, together with the entries of TABLE if one is given.
+(punc.text.casing). Writes these words to OUT, together with the entries of TABLE if one is given.
 """
 
 import os
@@ -53,7 +53,7 @@ def learn(sets: Iterable[DataDir], labels: LabelSet, min_count: int = 2) -> dict
 
 
 def write_casing(path: str | os.PathLike, table: Mapping[str, str]) -> None:
-    """Write a table in the order of its entries."""
+    """Write the entries of a table in their order."""
     with atomic_file(path) as file:
         file.writelines(f"{plain} {form}\n" for plain, form in table.items())
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """usage: utils/learn_transitions.py LABELS-FILE DATA-DIR WEIGHT OUT
 
-Counts in a text how often each label follows each other label. Writes, for each pair, the number that decoding adds to
-log-posteriors: WEIGHT · log(P(label | previous label) / P(label)). Decoding uses this file if it is in the model
+Counts how often each label of a text follows each label. Writes, for each pair of labels, the number that decoding adds
+to log-posteriors: WEIGHT · log(P(label | previous label) / P(label)). Decoding uses this file if it is in the model
 directory as `transitions.txt`.
 """
 

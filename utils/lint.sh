@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets up if necessary; checks the style of all shell and Python files, and the type hints of punc/.
+# Sets up the environment if necessary; checks the style of all shell and Python files, and the type hints of punc/.
 set -eu
 cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)"
 bash utils/setup.sh --train

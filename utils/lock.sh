@@ -8,10 +8,11 @@ unlock_directory() {
 }
 
 # lock_directory DIR COMMAND …: makes the directory and holds its lock until the script ends. If another script holds
-# it, fails with a message that says which one.
+# the lock, fails with a message that names the other script.
 #
-# The lock is flock(2) on the open file 9, DIR/.run.lock. So it is released when this script, and all commands that it
-# started on this machine, have ended for any reason. Each command also locks its output directory (punc/base/lock.py).
+# The lock is flock(2) on DIR/.run.lock, open as file descriptor 9. So it is released when this script and all commands
+# that it started on this machine have ended, for whatever reason. Each command also locks its output directory
+# (punc/base/lock.py).
 lock_directory() {
   local host pid command status=0
   [ -d "$1" ] || _made=$1

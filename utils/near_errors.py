@@ -4,7 +4,7 @@
 Scores punctuated ASR output near recognition errors and elsewhere. REFERENCE has the words that were said, RECOGNIZED
 has the ASR output with the reference labels, and PUNCTUATED has the ASR output with the labels to score. A slot is near
 an error if the word before or after it is wrong, or if a word is missing there. COLLAPSE is as in `punc score`. Prints
-P, R and F1 of this collapse or, if COLLAPSE is empty, of all marks.
+P, R and F1 of the collapsed marks or, if COLLAPSE is empty, of all marks.
 """
 
 import numpy as np

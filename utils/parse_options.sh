@@ -14,7 +14,7 @@ _po_fail() {
   exit 1
 }
 
-# _po_check NAME PLACE: fails unless the script itself has set the variable; the environment or the shell do not count.
+# _po_check NAME PLACE: fails unless the script itself has set the variable. Variables of the environment do not count.
 _po_check() {
   local _po_attributes
   if [[ $1 =~ ^[A-Za-z][A-Za-z0-9_-]*$ ]] && _po_attributes=$(declare -p "${1//-/_}" 2>/dev/null); then

@@ -3,8 +3,8 @@
 
 Draws README.md's table of results as OUT-DIR/results_light.svg and OUT-DIR/results_dark.svg. The table says which
 systems, metrics and sets to draw; their values come from RESULTS.tsv and conf/published.tsv of the recipes. Filled
-markers stand for references, hollow ones for ASR output. To make the committed files, run utils/plot_readme.py
-README.md docs/images.
+markers stand for references, hollow ones for ASR output. The command for the committed files is
+`utils/plot_readme.py README.md docs/images`.
 """
 
 import io
@@ -66,7 +66,7 @@ def read_rows(readme: Path) -> Iterator[Row]:
 
 
 def measured_by(directory: Path) -> dict[tuple[str, str], dict[str, float]]:
-    """Returns the figures of a page by system and set. If a system has several seeds, these are means."""
+    """Returns the figures of a page by system and set. For a system with several seeds, these are means."""
     metrics = read_page_data(directory).metrics
     return {key: {name: one.value for name, one in row.items()}
             for key, row in {**metrics, **join_seeds(metrics)}.items()}
@@ -81,7 +81,7 @@ def published(recipe: Path) -> dict[tuple[str, str], dict[str, float]]:
 
 
 def draw(rows: list[Row], colour: str) -> bytes:
-    """Returns the figure as SVG, with text in this colour. Text stays text, and equal rows give identical bytes."""
+    """Returns the plot as SVG; text has this colour and is not converted to paths. Equal rows give equal bytes."""
     import matplotlib as mpl
 
     figure, panels = new_figure([*PANELS], 8.6, 3.4, colour)

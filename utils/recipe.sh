@@ -51,8 +51,8 @@ absolute() {
   done
 }
 
-# choose OPTION NAME …: checks that the option has only these names, separated by spaces. Empty or `all` means all
-# names.
+# choose OPTION NAME …: checks that the option's value consists of these names, separated by spaces. An empty value or
+# `all` means all names.
 choose() {
   local name
   case ${!1} in '' | all) printf -v "$1" %s "${*:2}" ;; esac
@@ -62,8 +62,8 @@ choose() {
 }
 
 # choose_systems [TABLE]: reads the table of systems, conf/systems, and checks that --systems has only names from it.
-# Lines are NAME STAGE STORE [NEED …]. A need is a system further up, which is then trained, too, or a program or data
-# that run.sh knows. A NAME in parentheses is not a row of the results, but other systems need it.
+# Lines are NAME STAGE STORE [NEED …]. A NEED is a system of an earlier line, which is then trained, too, or the name of
+# a program or of data that run.sh checks for. A NAME in parentheses is not in the results; only other systems need it.
 _systems=()
 declare -A stage_of store_of needs_of
 choose_systems() {
@@ -235,7 +235,7 @@ decode() {
 }
 
 # score REFERENCE-DIR DECODED-DIR OUT-DIR [OPTION …]: runs punc score if OUT-DIR/score is older than its inputs, or than
-# run.sh, which has the options. OUT-DIR and DECODED-DIR are ROW/decode_SET; for seeds other than 1, they become
+# run.sh, which contains the options. OUT-DIR and DECODED-DIR are ROW/decode_SET; for seeds other than 1, they become
 # ROW.seedN/decode_SET. score_name=score_NAME writes a second score of the same output, OUT-DIR/score_NAME.
 score() {
   local seed decoded out name=${score_name-score}
@@ -272,7 +272,7 @@ tune_scale() {
 
 # collect_results [CONF]: writes the pages of all systems that have been scored, and prints RESULTS.md. report.html
 # shows the same scores, plots, and the errors in the text. With conf/results-PAGE.conf, published rows (--keep-rows)
-# are those in results/PAGE, or the recipe's own RESULTS.md if results/PAGE and conf/results.conf do not exist.
+# are read from results/PAGE, or from the recipe's own RESULTS.md if results/PAGE and conf/results.conf do not exist.
 collect_results() {
   local conf=${1-conf/results.conf} published=. kept=() argument line=./run.sh
   case $conf in */results-*) published=results/${conf##*/results-} published=${published%.conf} ;; esac

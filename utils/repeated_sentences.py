@@ -1,10 +1,10 @@
-"""Finds the sentences that occur in two sets of texts: how many there are, and which are the most frequent.
+"""Finds the sentences that occur in two sets of texts, counts them, and returns the most frequent ones.
 
 A sentence ends at a mark in END that is followed by a space (a full-width mark needs no space), at an empty line, and
 at a line that begins with `#`, which is not itself a sentence. Two sentences are the same if their letters and digits
-are the same; case and marks are ignored. Memory holds 16 bytes for each sentence of the smaller set, and nothing of the
-other set. A sentence with a dot inside, such as in `Mr.`, counts as two sentences. So does a sentence that crosses the
-border of two parts of a large file (`file_parts`, megabytes).
+are the same; case and marks are ignored. Memory grows only with the smaller set: 16 bytes per sentence. A sentence with
+a dot inside, such as in `Mr.`, counts as two sentences. So does a sentence that crosses the border of two parts of a
+large file (`file_parts`, megabytes).
 """
 
 import os
@@ -37,10 +37,10 @@ class Sentence(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """What a set has in common with the training texts.
+    """The sentences that a set shares with the training texts.
 
     sentences, words     the number of sentences and words in the set
-    repeated             (sentences, words): how many of these also occur in training
+    repeated             (sentences, words): how many sentences also occur in training, and how many words these have
     long                 like `repeated`, for sentences of at least `least` words
     frequent             the shared sentences that are most frequent in training, with their counts there
     """
@@ -84,7 +84,7 @@ def overlap(held_out: Iterable[str | os.PathLike[str]], training: Iterable[str |
 
 
 def remove_sentences(source: Path, target: Path, known: np.ndarray, least: int) -> Counter[str]:
-    """Copy a text without those sentences of at least `least` words whose digests are in `known`, which is sorted.
+    """Copy a text without the sentences of at least `least` words whose digests are in `known` (sorted).
 
     Returns how many sentences and words were removed.
     """
@@ -128,7 +128,7 @@ def _has(known: np.ndarray, key: int) -> bool:
 
 
 def _total(number: np.ndarray, lengths: np.ndarray, chosen: np.ndarray) -> tuple[int, int]:
-    """Returns how many sentences and words the chosen sentences are in total. `number`: how often each occurs."""
+    """Returns the total numbers of chosen sentences and of their words. `number`: how often each sentence occurs."""
     return int(number[chosen].sum()), int((number * lengths)[chosen].sum())
 
 

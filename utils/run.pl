@@ -45,7 +45,7 @@ def jobs_at_once(options, jobs):
 
 
 def ended(log):
-    """Returns the exit status of a job of an earlier call, from its log; None if it did not end."""
+    """Returns the exit status of a job of an earlier call, from its log; None if the job did not end."""
     try:
         with open(log, "rb") as file:
             endings = re.findall(rb"^# Ended \(code (\d+)(; signal \d+)?\)", file.read(), re.M)
@@ -65,7 +65,7 @@ def picked(options, logs):
 
 
 def stop(number, _frame):
-    """Pass a signal on to the jobs, so that none outlives this program.
+    """Pass a signal on to the jobs, so that no job outlives this program.
 
     The jobs do not get the signal themselves, because they are in other process groups.
     """

@@ -56,7 +56,7 @@ exec {program} --run-job {description} "${{SLURM_ARRAY_TASK_ID:-1}}"
 
 
 def queue_place(call):
-    """Returns the directory and the name of Slurm's files, as in Kaldi: for exp/log/a.JOB.log, exp/q and a."""
+    """Returns the directory and the name of Slurm's files, as in Kaldi: exp/q and a for the log exp/log/a.JOB.log."""
     directory, name = os.path.split(call.log)
     while call.name and call.name in directory:
         directory = os.path.dirname(directory)
@@ -83,7 +83,7 @@ def write_script(call, submit, threads, queue, name):
 
 
 def as_pattern(path):
-    """Escapes a path for --output, where %j would be the job's number; with a backslash, nothing is replaced."""
+    """Escapes a path for --output, in which Slurm replaces patterns such as %j unless there is a backslash."""
     return path.replace("\\", "\\\\") if "\\" in path else path.replace("%", "%%")
 
 
@@ -99,7 +99,7 @@ def run_one(description, number):
     name = what["name"]
     command, log = (what[key].replace(name, number) if name else what[key] for key in ("command", "log"))
     job = f"{os.environ['SLURM_ARRAY_JOB_ID']}_{number}" if name else os.environ["SLURM_JOB_ID"]
-    # The log is kept: Slurm may have started this job before, on a node that was lost; a training then continues.
+    # Keep the log: Slurm may have started this job before, on a node that was lost; a training then continues.
     signal.signal(signal.SIGTERM, lambda *_: None)  # Slurm also sends it to the command, whose end must be reported
     # The command is not in a separate process group, because Slurm must find all processes.
     code = run_job(command, log, what["threads"], f"Running on {os.uname().nodename}, Slurm's job {job}")
@@ -149,7 +149,7 @@ def remove(done):
     """Remove the directory of exit statuses, even if cancelled jobs are still writing theirs."""
     gone = done + ".gone"
     with contextlib.suppress(FileNotFoundError):  # a signal interrupted an earlier call
-        os.rename(done, gone)  # so that jobs can no longer write there
+        os.rename(done, gone)  # so that jobs can no longer write into `done`
     shutil.rmtree(gone, ignore_errors=True)
 
 

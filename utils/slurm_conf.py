@@ -1,4 +1,4 @@
-"""Reads the configuration of slurm.pl, which has the format of Kaldi's slurm.pl, and makes options of sbatch."""
+"""Reads the configuration of slurm.pl, in the format of Kaldi's slurm.pl, and converts options to those of sbatch."""
 
 import os
 import re
@@ -22,7 +22,7 @@ option gpu=* --gres=gpu:$0
 def read_config(path: str | None) -> tuple[str, dict[tuple[str, str], str], dict[str, str]]:
     """Read a configuration. Returns the command, {(option, value): options of sbatch}, and {option: default value}.
 
-    Without a path, this reads conf/slurm.conf or, if there is no such file, DEFAULTS. Exits if a line is wrong.
+    Without a path, this reads conf/slurm.conf or, if there is no such file, DEFAULTS. Exits if a line is invalid.
     """
     command, options, defaults = None, {}, {}
     lines = DEFAULTS.splitlines()
@@ -50,7 +50,7 @@ def read_config(path: str | None) -> tuple[str, dict[tuple[str, str], str], dict
 
 
 def sbatch_options(call: Call) -> tuple[list[str], int]:
-    """Returns the command that submits, with options for the requested resources, and the number of threads."""
+    """Returns the submit command, with options for the requested resources, and the number of threads."""
     asked, short = {}, []
     for option, values in call.options:
         if option.startswith("--"):

@@ -1,6 +1,6 @@
 """Aligns and recognises speech with pocketsphinx, and gets the phones of words from flite.
 
-pocketsphinx is in the extra `speech`. Its own models are for English; options can name others.
+pocketsphinx is in the extra `speech`. Its bundled models are English; options can name other models.
 """
 
 import re
@@ -18,8 +18,8 @@ from punc.timing.pauses import TimedWord
 
 RATE = 16000  # samples/s
 FRAMES = 100  # frames/s
-# The beams for alignment, the narrower ones first. Recognition tries the default beams first, because with these beams
-# it takes three times as long and finds the same words.
+# Wide beams for alignment, the narrower ones first. Recognition tries pocketsphinx's default beams first: with the wide
+# beams, it takes three times as long and finds the same words.
 BEAMS = ({"beam": 1e-80, "wbeam": 1e-60, "pbeam": 1e-80}, {"beam": 1e-160, "wbeam": 1e-120, "pbeam": 1e-160})
 FAINT = 2  # of 32768; noise added if audio could not be aligned, because in digital silence the last word may not end
 MAX_STATES = 5000  # states that may be active at once; more states take longer and find the same words
@@ -43,10 +43,10 @@ def timed(name: str, start: float, heard: Iterable[Heard], confidence: bool) -> 
 
 
 class Sphinx:
-    """The decoders. Each one is made when it is first used.
+    """pocketsphinx's decoders. Each decoder is made when it is first used.
 
     phones   returns the phones of a word that is not in the dictionary
-    models   options of pocketsphinx: hmm, dict, lm; empty: its own models
+    models   options of pocketsphinx: hmm, dict, lm; empty: its bundled models
     """
 
     def __init__(self, phones: Callable[[str], str], **models: str):
@@ -82,7 +82,7 @@ class Sphinx:
         return []
 
     def _decoder(self, **options: Any) -> Any:
-        from pocketsphinx import Config, Decoder  # imported here so that the rest can be used without it
+        from pocketsphinx import Config, Decoder  # imported here so that the other functions work without pocketsphinx
 
         key = tuple(options.items())
         if key not in self._decoders:
@@ -103,7 +103,7 @@ def _decode(decoder: Any, samples: np.ndarray) -> list[Heard]:
 
 
 def flite_phones(word: str) -> str:
-    """Returns the phones with which flite speaks an English word, named as in pocketsphinx's dictionary."""
+    """Returns the phones with which flite speaks an English word, with the phone names of pocketsphinx's dictionary."""
     run = ["flite", "-voice", VOICE, "-ps", "-t", word, "none"]
     phones = subprocess.run(run, check=True, capture_output=True, text=True).stdout.split()
     return " ".join({"ax": "AH"}.get(phone, phone.upper()) for phone in phones if phone != "pau")

@@ -3,11 +3,11 @@
 
 Splits the files *.txt in TEXT-DIR into sets. SPLIT-DIR gets a file for each set, with the path of one text per line.
 test_ref and dev each get a tenth of the words, and train gets all others. train is split again: tree gets a fifth of
-its words, and rest gets the others. text_sets.py describes the rules. If there are lists in SPLIT-DIR, they are not
-changed, so you can edit them, or write train, dev and test_ref yourself; rest and tree are made if they are missing.
+the words of train, and rest gets the others. text_sets.py describes the rules. Existing lists in SPLIT-DIR are not
+changed. So you can edit them, or write train, dev and test_ref yourself; rest and tree are made if they are missing.
 
 Prints the texts, words and speakers of each set, and the sentences that occur both in training and in another set.
-Writes the same to SPLIT-DIR/counts. Stage 0 of recipes made by utils/new_recipe.sh calls this script.
+Also writes this to SPLIT-DIR/counts. Stage 0 of recipes made by utils/new_recipe.sh calls this script.
 """
 
 import os
@@ -190,7 +190,7 @@ def is_newer(path: Path, others: Iterable[Path]) -> bool:
 
 
 def report(sets: Sets, found: Survey, nj: int) -> list[str]:
-    """Returns, as lines of text, the counts of each set, and what the sets have in common."""
+    """Returns, as lines of text, the counts of each set, and the sentences that the sets share."""
     names = {name: [file_name(path) for path in members] for name, members in sets.items()}
     speakers = {name: {speaker for text in members for speaker in found.speakers[text]}
                 for name, members in names.items()}

@@ -1,19 +1,19 @@
 """Decides which text is in which set. Sets get shares of the words, as whole texts, and no speaker is in two sets.
 
-Sharing out. Each set gets a tenth of the words; the last set gets the rest. Texts are taken in the order of their
-names, so that each set has texts from everywhere in that order. Each text goes to the set that has the fewest words
-relative to its share; if several do, to the first of them. A text skips a set if more than half of it would exceed the
-set's share. But a set always takes its first text, and the next ones up to LEAST texts if it stays within twice its
-share.
+Sharing out. Each set except the last gets a tenth of the words; the last set gets all others. Texts are taken in the
+order of their names, and each set gets texts from all parts of this order. Each text goes to the set that has the
+fewest words relative to its share; of several such sets, to the first. A text skips a set if more than half of the text
+would exceed the set's share. But a set always takes its first text. It takes more texts, up to LEAST, if it stays
+within twice its share.
 
-Large texts. A set with only one large text is not representative. So a text with more than a STREAMS-th of a share goes
-to the last set, if the smaller texts have at least twice the words of the shares. If they do not, this limit is doubled
-until they do, or until it is twice a share.
+Large texts. A set with only one large text is not representative. So a text with more words than a limit goes to the
+last set. The limit is a STREAMS-th of a share. It is doubled until the texts below it have at least twice the words of
+the shares, or until the limit is twice a share.
 
 Speakers. Texts that share a speaker, directly or through other texts, form a group, which counts as one text. A speaker
 who is in most texts, such as the host of a programme, would link all of them. So if there are fewer than MIN_TEXTS
-groups, or if one has more than three quarters of the words, speakers who are in more than half of the texts are
-ignored, then those who are in more than a quarter, and so on.
+groups, or if one group has more than three quarters of the words, speakers who are in more than half of the texts are
+ignored; if that is not enough, speakers who are in more than a quarter, and so on.
 """
 
 import os
@@ -34,7 +34,7 @@ from punc.text.passages import file_name
 
 MIN_TEXTS = 4  # one text for test, one for development, and two for training, because 4-gram+DT-p splits train
 LEAST = 2  # the minimum number of texts in a set, if they are not too large
-STREAMS = 10  # texts that a share should hold; with ten or more recordings, intervals resample recordings
+STREAMS = 10  # texts that a share should hold; confidence intervals resample recordings only if there are ten or more
 SHARES = {"test_ref": Fraction(1, 10), "dev": Fraction(1, 10), "train": Fraction(8, 10)}
 TREE_SHARES = {"tree": Fraction(1, 5), "rest": Fraction(4, 5)}  # shares of train
 
@@ -47,7 +47,7 @@ class Split(NamedTuple):
 
 
 def split_texts(sizes: Mapping[str, int], speakers: Mapping[str, Collection[str]]) -> Split:
-    """Share out texts by the module's rules: first to test_ref, dev and train, then those of train to tree and rest.
+    """Share out texts by the module's rules: first to test_ref, dev and train, then train to tree and rest.
 
     sizes      name → number of words, in the order of the names; if all are 1, texts are shared out, not words
     speakers   name → known speakers
@@ -70,7 +70,7 @@ def split_training(names: Sequence[str], sizes: Mapping[str, int]) -> dict[str, 
 
 
 def share_out(sizes: Sequence[int], shares: Mapping[str, Fraction]) -> list[str]:
-    """Returns the set of each text. `sizes`: words of each text. `shares`: of each set; their sum is 1."""
+    """Returns the set of each text. `sizes`: words of each text. `shares`: fraction of words per set; the sum is 1."""
     *small, last = shares
     targets = {name: shares[name] * sum(sizes) for name in small}
     limit = _limit(sizes, list(targets.values()))
@@ -95,7 +95,7 @@ def _fits(size: int, words: int, texts: int, target: Fraction) -> bool:
 
 
 def _limit(sizes: Sequence[int], targets: Sequence[Fraction]) -> Fraction:
-    """Returns the limit above which texts go to the last set. `targets` are the words of the other sets."""
+    """Returns the limit above which texts go to the last set. `targets`: number of words for each other set."""
     wanted, largest = 2 * sum(targets, Fraction()), max(sizes, default=0)
     limit, most = max(max(targets) / STREAMS, Fraction(1, 2)), 2 * max(targets)  # twice a share is never taken
     while limit < largest:
@@ -182,8 +182,8 @@ def read_speakers(path: str | os.PathLike[str], names: Iterable[str]) -> dict[st
     """Reads the speakers of texts from lines `TEXT SPEAKER …` or, as in Kaldi's utt2spk, `UTTERANCE SPEAKER`.
 
     An utterance belongs to a text if its id is the text's name followed by `-` or `_` and more. If there are several
-    such texts, it belongs to the one with the longest name. A piece of a text (`cut_text`) has the speakers of the
-    whole text. Raises InputError for a line without a speaker, and if no line belongs to a text.
+    such texts, the utterance belongs to the text with the longest name. A piece of a text (`cut_text`) has the speakers
+    of the whole text. Raises InputError for a line without a speaker, and if no line belongs to a text.
     """
     whole = {name: PIECE.sub("", name) for name in names}
     found: dict[str, set[str]] = {name: set() for name in [*whole, *whole.values()]}
@@ -202,7 +202,7 @@ def read_speakers(path: str | os.PathLike[str], names: Iterable[str]) -> dict[st
 
 
 def cut_text(path: str | os.PathLike[str], folder: Path, words: int) -> list[Path]:
-    """Cut a text into files NAME_001.txt, … of at least `words` words, except the last. Returns their paths.
+    """Cut a text into files NAME_001.txt, … of at least `words` words (the last may be shorter). Returns their paths.
 
     A text is cut before an empty line, or before a line that begins with `#`. If there is no such line within the next
     `words` words, it is cut at the end of a line.

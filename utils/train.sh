@@ -31,7 +31,7 @@ dir_of_seed() { if [ "$1" = 1 ]; then echo "$2"; else echo "$2.seed$1"; fi; }
 options_of_seed() {
   local argument option='' model
   echo "--seed $1"
-  { # the first value counts: of the command line, then of the conf, then of the files that the conf includes
+  { # the first value wins: from the command line, then the conf, then the files that the conf includes
     for argument in "${@:3}"; do
       case $option in --*-model) echo "$option $argument" ;; esac
       option=$argument
@@ -55,8 +55,8 @@ train() {
       mapfile -t of_seed < <(options_of_seed "$seed" "$conf" "${@:4}" | tr ' ' '\n')
     fi
     [ ! -f "$3/tuned.conf" ] || files+=("$3/tuned.conf")
-    # If a run was killed at the last moment, progress.pt is left; punc train then sees that it is finished, and removes
-    # it.
+    # If a run was killed at the last moment, progress.pt is left. punc train then sees that the training is finished,
+    # and removes this file.
     newer "$model/final.pt" "$store/conf" "${files[@]}" && [ ! -e "$model/progress.pt" ] && continue
     log=$model/log/train.log number=1
     if [ -s "$log" ] && ! grep -q ' is finished$' "$log"; then  # keep the log, because $cmd would overwrite it

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains word vectors on the words of data directories and writes them in word2vec's text format.
 
-Uses skip-gram with negative sampling (Mikolov et al. 2013) by gensim, which is in the extra `vectors`. Words are read
+Uses gensim's skip-gram with negative sampling (Mikolov et al. 2013); gensim is in the extra `vectors`. Words are read
 as models read them, stream by stream, without sentence ends. With --labels, marks stand between words and are learned
 like words, as in the texts of published vectors, but are not written to the file. Training uses one thread, so the same
 words and options give the same file, byte for byte.
@@ -24,7 +24,7 @@ LINE = 1000  # tokens in a line for gensim, which would cut lines at 10,000
 
 
 def tokens(sets: Sequence[DataDir], marks: Sequence[str], words: int = 0) -> Iterator[list[str]]:
-    """Yields the words of each stream in data directories, each followed by its mark; at most `words` words, 0: all."""
+    """Yields the words of each stream in data directories, each followed by its mark. `words`: the maximum; 0: all."""
     marks, left = frozenset(marks), words or sys.maxsize
     for data in sets:
         for _, utterances in data.streams():
@@ -49,7 +49,7 @@ def train(sets: Sequence[DataDir], out: str, *, labels: str = "", dimensions: in
     negative    negative samples for each word
     min_count   occurrences that a word needs to get a vector
     epochs      passes over the words
-    words       number of words to read, from the first directory on; 0: all
+    words       number of words to read, starting in the first directory; 0: all
     seed        seed of all random numbers
 
     Raises InputError if gensim is missing or no word occurs often enough.

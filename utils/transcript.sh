@@ -1,7 +1,7 @@
 # Sourced by punctuate_ctm.sh, punctuate_decode.sh and punctuate_text.sh: their options, and functions that run them.
 #
-# A Kaldi recipe calls the scripts through a link to this directory, through which they find punc and its .venv. Or it
-# calls them in a directory made by punc kaldi-scripts, where installed.sh names the punc to run. The scripts do not
+# A Kaldi recipe calls the scripts in one of two places: through a link to this directory, by which they find punc and
+# its .venv; or in a directory made by punc kaldi-scripts, where installed.sh names the punc to run. The scripts do not
 # change the current directory, and prefer the recipe's run.pl, queue.pl or slurm.pl to punc's.
 # shellcheck shell=bash
 
@@ -27,7 +27,7 @@ check_usage() {
   [[ $nj =~ ^[1-9][0-9]*$ ]] || fail "--nj $nj is not a number of jobs; give 1 or more"
 }
 
-# is_ours: whether $cmd is punc's run.pl or slurm.pl. These accept any name of a log; Kaldi's pass the name to a shell.
+# is_ours: whether $cmd is punc's run.pl or slurm.pl. These accept any log name; Kaldi's pass it to a shell.
 is_ours() {
   local name
   for name in run.pl slurm.pl; do [ ! "${command[0]}" -ef "$scripts/$name" ] || return 0; done

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """usage: tune_scale.py LABELS-FILE DATA-DIR DECODE-DIR [DATA-DIR DECODE-DIR …] >OUT
 
-Prints the `--scale` of the labels that write no mark, before or after the word, that gives the highest F1 of marks on
+Prints the `--scale` for the labels without a mark (before or after the word) that gives the highest F1 of marks on
 development sets. F1 is averaged over the sets, so that large and small sets count equally. DECODE-DIR is DATA-DIR
-punctuated with `--posteriors true`. The case of words is ignored. The F1 of all factors that were tried is printed to
+punctuated with `--posteriors true`. The case of words is ignored. The F1 of each factor tried is printed to
 standard error.
 """
 

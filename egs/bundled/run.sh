@@ -40,7 +40,7 @@ export cased
 if runs 0; then check_corpus.sh "$corpus" "$conf/corpus.txt"; fi
 # Stage 1: make the data directories for training, dev and test.
 if runs 1; then mkdir -p "$data/raw" && prepare_data; fi
-# Stage 2: finish the test sets; learn which words have more than one capital, and which labels may follow each other.
+# Stage 2: finish the test sets; learn how to write words with several capitals, and how often labels follow each other.
 if runs 2; then
   prepare_tests
   ! $cased || [ -s "$data/casing.txt" ] ||

@@ -10,7 +10,7 @@ stop_stage=100
 corpus=corpus         # where the corpora are
 labels=3              # 3 or 4: conf/labels3.txt, conf/labels4.txt
 repeat=6              # how often an epoch of the first stage reads the first stage's calls
-asr_pairs=            # TED's training talks and their ASR output (egs/iwslt_ted): errors for systems with noise
+asr_pairs=            # TED's training talks and their ASR output (egs/iwslt_ted); systems with noise learn its errors
 encoder=              # the Hugging Face directory of all-MiniLM-L6-v2; if empty, MiniLM systems are left out
 mpnet=                # the directory of all-mpnet-base-v2; if empty, MPNet systems are left out
 systems=              # names separated by spaces; all of them if empty or `all`
@@ -45,7 +45,7 @@ if runs 1; then
   local/prepare_data.sh "$corpus" "$data" "$label_file" "$repeat" "$engines" "$(! asked podcasts || echo podcasts)"
 fi
 
-# Stage 2: find the pauses (of references: by the better ASR system); project labels onto ASR output; count ASR errors.
+# Stage 2: find the pauses (references take the times of the better ASR system); project labels; count ASR errors.
 if runs 2; then
   [ -f "$data/test_ref/pauses.scp" ] || punc pauses --by-label true "$data/test_ref" "$data/test_asr_ctm"
   for set in test_asr{,_libri}; do [ -f $data/${set}_words/pauses.scp ] || punc pauses $data/${set}_{words,ctm}; done
@@ -63,7 +63,7 @@ if runs 3; then
   local/make_stores.sh "$data" "$min_count" "$encoder" "$engines" "$needed" "$mpnet"
 fi
 
-# train_system SYSTEM: trains SYSTEM on its store. conf/VARIANT/SYSTEM.conf has what is different in a variant.
+# train_system SYSTEM: trains SYSTEM on its store. conf/VARIANT/SYSTEM.conf, if it exists, replaces conf/SYSTEM.conf.
 train_system() {
   local conf=conf/$1.conf options=(--threads "$threads")
   [ ! -f conf/$variant/$1.conf ] || conf=conf/$variant/$1.conf

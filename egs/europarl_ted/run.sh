@@ -63,8 +63,8 @@ if runs 4; then
   done
 fi
 
-# decode_sets SYSTEM SUFFIX [OPTION …]: makes the row SYSTEM+SUFFIX. Only the two systems that are compared on single sentences
-# punctuate single sentences, too.
+# decode_sets SYSTEM SUFFIX [OPTION …]: punctuates and scores the test sets for the row SYSTEM+SUFFIX. Single sentences
+# are punctuated only by the systems that are compared on them.
 decode_sets() {
   local set out=exp/$1$2/decode sets="test_mix test_ref test_asr test2011 test2011asr test_europarl test_conll"
   case $1$2 in

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# All of punc on a small corpus in the repository, in a few minutes. The speech of this corpus is synthetic, and its
-# pauses are simulated from the marks.
+# Runs all of punc on a small corpus in the repository, in a few minutes. The speech of this corpus is synthetic, and
+# its pauses are simulated from the marks.
 #
 #   ./run.sh                    # everything; finished work is not repeated
 #   ./run.sh --stage 6          # from stage 6 on

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Newswire and short messages: character-level models for punctuation, and word-level ones (Gale & Parthasarathy 2017).
+# Newswire and short messages: character-level and word-level punctuation models (Gale & Parthasarathy 2017).
 #
 #   ./run.sh --corpus DIR                        # DIR has news_smd/, europarl/, iwslt_ted/ and podcasts/ (README.md)
 #   ./run.sh --corpus DIR --experiments "1 2"    # the paper's tables 1 and 2; 4 means tables 4 and 5
@@ -18,8 +18,8 @@ conversation=100000   # sentences of podcasts in the mixture, 18.9 % questions; 
 train=400000          # maximum number of matched training sentences; in fact the questions limit it
 held_out=20000        # matched sentences each in dev and test, as in the paper
 rates="0.001 0.002"   # learning rates to try on dev; others follow while the lowest or highest one is best
-trial=4               # a trial reads the system's text divided by this number
-penalties="c1=0.5,c2=0.01 c1=0,c2=0.3 c1=0,c2=1"  # penalties of weights that Word-CRF tries on dev
+trial=4               # a trial reads one in this many parts of the system's text
+penalties="c1=0.5,c2=0.01 c1=0,c2=0.3 c1=0,c2=1"  # weight penalties that Word-CRF tries on dev
 min_count=2           # minimum count of a word in the neural word models; not tuned
 threads=1             # threads of PyTorch
 nj=2                  # number of processes for text; if --cmd is not run.pl, number of jobs

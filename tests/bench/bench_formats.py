@@ -1,4 +1,4 @@
-"""Speed and memory of `punc transcript` on files of recognisers, in and out.
+"""Speed and memory of `punc transcript` when it reads and writes files of recognisers.
 
     python tests/bench/bench_formats.py [--words N] [--model en-live] [--nj 2] [--formats whisper whisperx vosk srt ctm]
 

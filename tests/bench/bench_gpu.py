@@ -1,9 +1,10 @@
-"""How fast a GPU trains: its matrix rate, the papers' models, and a check that the CPU agrees.
+"""How fast a GPU trains: its matrix rate, the speed of the papers' models, and a comparison with the CPU's results.
 
     python tests/bench/bench_gpu.py [--device cuda] [--parts matrix speed agreement] [--size S]
 
 It prints tables for a page. It needs only punc's requirements, no corpus and no trained model. With --device cpu, the
-same parts run on the CPU, without the measurements that need a GPU. A part that fails says so, and the next one runs.
+same parts run on the CPU, without the measurements that need a GPU. If a part fails, this is printed, and the next part
+runs.
 
 speed       words or characters per second in training; the operations per second (each weight of a matrix product
             counts three times) as a share of the measured matrix rate for the same type; and how many operations of a
@@ -31,7 +32,7 @@ from punc.training.batching import Batch
 from punc.training.epochs import train_epoch
 
 TOKENS = 400_000  # tokens in a training set that measures speed
-EXACT = {"dropout": 0.0, "unknown": 0.0}  # devices draw different random numbers
+EXACT = {"dropout": 0.0, "unknown": 0.0}  # without randomness, because devices draw different random numbers
 
 
 def wait(device: torch.device) -> None:

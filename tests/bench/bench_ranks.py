@@ -4,9 +4,10 @@
 
 Processes train under torchrun, as `torchrun --nproc-per-node 2 --no-python punc train …` does. The settings take turns,
 R rounds; each trains on N tokens, after some to warm up. Prints the median tokens per second of each setting, its ratio
-to one thread, and how many processors it had. If other programs ran, too, settings had fewer than 1 or 2 processors,
-and the ratios are not reliable. The last column is the ratio that two ranks would have if neither ever waited, computed
-from the processor time of the first rank. Words have frequencies 1 / rank; texts of characters are lines of 80.
+to one thread, and how many processors it had. If other programs ran at the same time, settings had fewer processors
+than threads, and the ratios are not reliable. The last column is the ratio that two ranks would have if neither ever
+waited, computed from the processor time of the first rank. Words have frequencies 1 / rank; texts of characters are
+lines of 80.
 """
 
 import argparse

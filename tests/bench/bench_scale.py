@@ -4,9 +4,9 @@
 
 The text is drawn from a model with a seed. It is written to a scratch directory, which is removed at the end. The text
 takes 2.2 GB, and everything together 9 GB. Word frequencies fall as 1 / rank up to rank 10,000 and as 1 / rank^1.8
-after it (Ferrer i Cancho & Solé 2001), so new words keep coming: 10 million words have 0.25 million different ones, and
-386 million have 1.9 million. Marks depend on the next word. Documents have 500 words. T-LSTM has the paper's size; it
-trains for U updates of 100 × 5 words, and then scores the development set and writes its model.
+after it (Ferrer i Cancho & Solé 2001), so new words keep coming: the vocabulary has 0.25 million words after 10 million
+words of text, and 1.9 million after 386 million. Marks depend on the next word. Documents have 500 words. T-LSTM has
+the paper's size; it trains for U updates of 100 × 5 words, and then scores the development set and writes its model.
 
 Memory is the largest sum over all processes of a command, with shared pages counted once (PSS), sampled every 0.1 s.
 Mapped pages of the text, the tables and the store are not counted, because the system takes them back when it needs

@@ -4,7 +4,7 @@
 
 - Delay: for --seconds, each of N connections sends --rate words a second (speech has two to four) as JSON, at times of
   its own. The delay of an answer is the time from sending the word that decides it to its arrival.
-- Hostile clients: the same delays while the clients of hostile.py run.
+- Hostile clients: the delays are measured again while the clients of hostile.py run.
 - HTTP: 4 clients at a time send --requests texts of 1,000 words to two workers, and `punc transcript --nj 2` reads as
   many words. Then ten times as many short requests in JSON run next to live clients. Each answer is checked.
 - End: how long the server takes after SIGTERM to answer all requests and words that it has received.
@@ -41,7 +41,7 @@ from punc.decoding.shipped import find_model
 
 LIVE, TEXT = "en-live", "en"
 AHEAD = json.loads((find_model(LIVE) / "model.json").read_text(encoding="utf-8"))["lookahead"]
-# Tags and marks are left out: if one came alone, it would wait for the next word.
+# Tags and marks are left out: one of them alone would wait for the next word.
 KNOWN = [word for word in (find_model(LIVE) / "vocab").read_text(encoding="utf-8").split() if word.isalpha()]
 CHANCES = list(accumulate(1 / rank for rank in range(1, len(KNOWN) + 1)))
 TOGETHER, HELD = 50, 2  # words per message in the memory test; words that may wait, such as spelled letters

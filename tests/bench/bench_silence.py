@@ -4,7 +4,7 @@
 
 EARNINGS21 is the folder of that name in github.com/revdotcom/speech-datasets. The input is the Kaldi output of Rev
 (output/rev/kaldi/ctm), and the reference is the human transcript (transcripts/nlp_references). Figures are means over
-the calls, in percent. The marks of the reference are moved to the words with which their words are aligned.
+the calls, in percent. Each mark of the reference is moved from its word to the aligned word of the output.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Measures the machine's speed, to compare it with punc's speed in the same run."""
+"""Measures the machine's speed, for comparison with punc's speed in the same run."""
 
 import statistics
 import time

@@ -49,7 +49,7 @@ def characters_of(count: int) -> StoreSet:
 
 
 def model_of(title: str, **given: float) -> torch.nn.Module:
-    """A new model with those options in `given` that it has."""
+    """Returns a new model. Options in `given` that the model does not have are ignored."""
     name = MODELS[title]
     options = {option: value for option, value in given.items() if option in option_defaults(name)}
     if title in OF_CHARACTERS:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs broken inputs through all readers, which must run no code, lose no words, and end without a traceback or a hang.
+"""Runs broken inputs through all readers. A reader must run no code, lose no words, print no traceback, and not hang.
 
     python tests/campaign/fuzz.py --inputs 1000000 --seed 1 --jobs 2 --out fuzz_failures
 
@@ -32,9 +32,9 @@ from punc.base.errors import InputError  # noqa: E402
 
 FAULTS = ("code run", "traceback", "loss", "hang")
 SECONDS, KILL_SECONDS = 10, 120  # s: processor time per input; time after which a hanging input is killed
-MIB_SECONDS = 10  # additional seconds per MiB: characters in utterances of 3 take 4.5 s per MiB
+MIB_SECONDS = 10  # additional seconds per MiB; the slowest reader (characters in utterances of 3) takes 4.5 s per MiB
 MEMORY = 12 << 30  # bytes of address space per process
-KEPT = 3  # failures that are written for each kind and place
+KEPT = 3  # at most this many failures are written for each kind and place
 EVENTS = ("os.system", "os.exec", "os.posix_spawn", "os.spawn", "subprocess.Popen", "pickle.find_class")
 
 

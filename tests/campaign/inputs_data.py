@@ -126,7 +126,7 @@ def read_whole_archive(folder: Path, rng: random.Random) -> None:
 
 
 def make_tokens(name: str, folder: Path, rng: random.Random) -> None:
-    """A store made with a tokenizer. It is the same for all inputs."""
+    """Makes a store with a tokenizer. It is the same for all inputs."""
     made = folder.parent / f"made_{name}"
     if not made.is_dir():
         random_numbers = random.Random(1)
@@ -153,7 +153,7 @@ def read_tokens(folder: Path, rng: random.Random) -> None:
 
 
 def alter_store(folder: Path, rng: random.Random) -> None:
-    """Change the size, type or range of an array, or use the conf of an early version."""
+    """Change the size, type or range of an array, or put in the conf of an early version."""
     train, name = folder / "store/train", rng.choice([*ARRAYS])
     array = np.load(train / name)
     choice = rng.randrange(7)

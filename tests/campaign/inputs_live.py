@@ -1,7 +1,7 @@
 """Live input in any form, as bytes in pieces of any size, and as messages of a server's client.
 
-The forms are words, CTM, JSON and Vosk's results. An input in pieces must give the same result as the whole input. All
-words must come out of a session with a model, except those of lines that a message reports as left out.
+The forms are words, CTM, JSON and Vosk's results. An input in pieces must give the same result as the complete input.
+A session with a model must return all words, except those in lines that a message reports as left out.
 """
 
 import json
@@ -72,7 +72,7 @@ def make(grammar: Callable[[random.Random], str], folder: Path, rng: random.Rand
 
 
 def visible(form: str, data: bytes) -> bytes:
-    """The words of an input. If a line cannot be read, all its words count."""
+    """The words of an input. If a line cannot be read, all words in it count."""
     text = data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\0", "\ufffd")
     form = (kind_of(text, True) or "words") if form == "auto" else form
     if form == "words":
@@ -86,7 +86,7 @@ def visible(form: str, data: bytes) -> bytes:
 
 
 def of_ctm_line(line: str) -> list[str]:
-    """The fifth column, or all columns if there are fewer."""
+    """The fifth column, or all columns if there are fewer than five."""
     columns = line.split()
     return columns[4:5] or columns if not line.lstrip().startswith(";;") else []
 

@@ -1,4 +1,4 @@
-"""Inputs of scores and reports: texts of `punc score-text`, and the experiments of `punc report`."""
+"""Inputs of scoring and reports: texts of `punc score-text`, and the experiments of `punc report`."""
 
 import random
 import shutil
@@ -65,7 +65,7 @@ def read_texts(characters: bool, folder: Path, rng: random.Random) -> Read:
 
 
 def make_report(folder: Path, rng: random.Random) -> None:
-    """An experiment of two systems. It is the same for all inputs."""
+    """Makes an experiment of two systems. It is the same for all inputs."""
     made = folder.parent / "made_report"
     if not made.is_dir():
         build(made, folder.parent)

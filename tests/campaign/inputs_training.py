@@ -1,6 +1,6 @@
 """Other files that training and preparation read: soft targets, confusions, abbreviations, and turns.
 
-A reader has no kind here if its module is not in the program.
+If the program lacks a module, there is no kind for its reader.
 """
 
 import importlib

@@ -5,8 +5,8 @@ Kills every command of punc that writes a directory, before each call that chang
 unlink, rmdir, mkdir), and after the last such call. A reader must then find the old directory or the new one, or refuse
 what is left. Then the command runs again, and its output must equal the output of a run that was not killed.
 
---kills N: N of these kills, drawn at random; with 0, each kill once. Prints counts of faults; the status is 1 if there
-are any.
+--kills N: run N of these kills, drawn at random; 0: run each kill once. Prints the counts of faults. The status is 1 if
+there is a fault.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def killed_at(line: list[str], area: Path, at: int, counter: Path | None = None)
 
 
 def kill_command(place: Path, name: str, command: Command, draws: Callable[[int], list[int]]) -> Counter[str]:
-    """Kill a command at the changes that `draws` chooses from their number. Returns counts."""
+    """Kill a command before some of its changes. `draws` chooses these, given the number of changes. Returns counts."""
     counts: Counter[str] = Counter()
     area, work = place / name, place / f"{name}.work"
     old, new = make_area(place, area, command)
@@ -80,7 +80,7 @@ def kill_command(place: Path, name: str, command: Command, draws: Callable[[int]
 
 
 def looked(work: Path, command: Command, place: Path) -> str:
-    """The state of a command's output, read by a separate process. It is empty if the reader failed."""
+    """Returns the state of a command's output, read by a separate process; empty if the reader failed."""
     (place / "found").write_text("")
     in_child(lambda: (place / "found").write_text(state(work, command)) and 0)
     return (place / "found").read_text()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-WORD = re.compile(rb"(?=(qz[a-p]{3}q))")  # a word may begin with the last letter of another one
+WORD = re.compile(rb"(?=(qz[a-p]{3}q))")  # a counted word may begin with the last letter of another one
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . !\nQUESTIONMARK w? ?\n"
 NAMES = ("O", "COMMA", "PERIOD", "QUESTIONMARK")
 
@@ -35,7 +35,7 @@ class Kind:
     mutated  names of the files that are mutated
     visible  the part of a file that has words; None if words are not counted
     alter    changes the structure of the files in a folder; None if only bytes, lines and fields are mutated
-    share    how often it is drawn, compared with others
+    share    how often the kind is drawn, relative to other kinds
     """
 
     name: str
@@ -56,7 +56,7 @@ def words(rng: random.Random, number: int) -> list[str]:
 
 
 def counted(text: bytes) -> Counter[bytes]:
-    """Counts the words that look like counted words. If several have no space between them, only the first counts."""
+    """Counts the counted words in a text. If several have no space between them, only the first counts."""
     return Counter(match[1] for match in map(WORD.search, text.split()) if match)
 
 

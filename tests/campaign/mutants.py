@@ -1,4 +1,4 @@
-"""Mutation tests: changes one place of a module in which mistakes could lose data; the module's tests must then fail.
+"""Mutation tests: changes one place of a module that could lose data. The module's tests must then fail.
 
     python tests/campaign/mutants.py [--sample N] [--seed N] [MODULE …]
 
@@ -21,7 +21,7 @@ from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import TestOutcome
 
 ROOT = Path(__file__).parents[2]
-SECONDS = 300  # the longest time that the tests of a mutant may take
+SECONDS = 300  # time limit for the tests of a mutant
 MODULES = {  # modules of punc, and the tests of each
     "timing/align": "align", "timing/pauses": "pauses", "transcripts/ctm": "ctm",
     "transcripts/transcript": "transcripts", "transcripts/parts": "transcripts", "transcripts/cues": "transcripts",

@@ -3,9 +3,9 @@
 
 Runs a command of punc twice at the same time into one directory, once with each of two inputs, and reads the directory
 all the while. Afterwards, the directory must have the output of one run; the other run must have reported who writes
-there, or have started later. A reader must find the old directory or one of the two new ones, or refuse. Nine of ten
-pairs start together; in the tenth, one starts up to half a second later. Prints the counts; the status is 1 if a result
-is mixed.
+there, or have started later. A reader must find the old directory or one of the two new ones, or refuse. Of ten pairs,
+nine start together; in the tenth, one run starts up to half a second later. Prints the counts; the status is 1 if a
+result is mixed.
 
 --races N: the number of races over all commands; 200 by default.
 """
@@ -49,7 +49,7 @@ def read(area: Path, command: Command, found: Path) -> str:
 
 
 def race(place: Path, area: Path, command: Command, expected: dict[str, str], delay: float) -> Counter[str]:
-    """Run both commands. `expected` has the states in which the directory may be."""
+    """Run both commands. `expected` has the allowed states of the directory."""
     counts: Counter[str] = Counter(races=1)
     children = [start(area, command.line, "a", 0), start(area, command.line, "b", delay)]
     for _ in range(READS):

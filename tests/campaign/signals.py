@@ -34,7 +34,7 @@ PROGRESS = re.compile(r"^(kept )?epoch .*\n", re.MULTILINE)  # lines of a traini
 OURS = re.compile(r"^punc|/punc/\w+/", re.MULTILINE)
 LIMIT = 2.0  # s
 EARLY = 0.2  # s
-UTTERANCES, WORDS = 24, 400_000  # the program takes some seconds; with more words, an utterance would outlast GRACE
+UTTERANCES, WORDS = 24, 400_000  # the program takes seconds; longer utterances would outlast GRACE
 TRAINING_WORDS = 60_000  # an epoch takes three seconds
 
 
@@ -77,7 +77,7 @@ def make_store(place: Path) -> None:
         for line in (["prepare", "--format", "prose", "--labels", "labels.txt", "--nj", "1", "words.txt", "data"],
                      ["make-store", "--nj", "1", "--labels", "labels.txt", "store", "data"]):
             assert run(line) == 0, line
-    # A separate process, because what a process has read before changes how the model's bytes are packed.
+    # A separate process: the bytes of a model file depend on what its process has read before.
     subprocess.run([*PUNC, *TRAIN, "store", "whole"], cwd=place, check=True, stderr=subprocess.DEVNULL)
 
 

@@ -44,7 +44,7 @@ def resident(process: int) -> int:
 
 def report(name: str, count: int, seconds: float, memory: list[int]) -> bool:
     kept = memory[len(memory) // 10:]
-    if not kept:  # all words were written before the program had loaded its model
+    if not kept:  # all words had been sent before the program loaded its model
         print(f"{name}: {count} words, too few to see its memory; give --words")
         return False
     flat = max(kept) <= (1 + FLAT) * min(kept)

@@ -43,8 +43,8 @@ class Command(NamedTuple):
     line     its arguments; the current directory has `in`
     out      the directory that it writes
     read     reads `out` as its users do; raises InputError if it refuses
-    before   command lines that make what it needs
-    fresh    whether an older directory must be removed first, because the command would not replace it
+    before   command lines that make its inputs
+    fresh    whether an older `out` must be removed first, because the command would not replace it
     """
 
     line: list[str]
@@ -212,7 +212,7 @@ def _write_model(folder: Path, name: str, options: dict, version: str) -> None:
 
 
 def make_area(place: Path, area: Path, command: Command) -> tuple[str, str]:
-    """Make an area with `out` made from a, and `in` of b. Returns the states of `out` made from a and from b."""
+    """Make an area in which `out` comes from version a, and `in` is version b. Returns the states of `out` for both."""
     area.mkdir()
     for folder in ("data", "exp"):
         shutil.copytree(place / "in_a" / folder, area / folder)

@@ -20,7 +20,7 @@ from punc.timing.pauses import slot_pauses
 
 UTT_WORDS = 50
 MAX_PAUSE = 60.0  # s; a longer pause is music on hold or an alignment error
-MAX_OVERLAP = 1.0  # s; if a word begins earlier than this before the end of the previous one, the alignment is wrong
+MAX_OVERLAP = 1.0  # s; if a word overlaps the previous word by more than this, the alignment is wrong
 FILLERS = frozenset(("um", "uh", "er", "ah", "hm", "hmm", "mm", "mhm", "mmm", "mm-hmm", "uh-huh"))
 MIN_ALIGNED = 0.5  # if a smaller share of a call's tokens is aligned, the call is only used as text
 DEV_EVERY = 10
@@ -46,9 +46,9 @@ class Call(NamedTuple):
 
 
 def read_nlp(path: str | os.PathLike) -> list[Token]:
-    """Reads the tokens of a transcript. Joins the letters of an abbreviation to one token.
+    """Reads the tokens of a transcript. Joins the letters of an abbreviation into one token.
 
-    Raises InputError if a column is missing, in all lines or in one, or if a time is invalid.
+    Raises InputError if a column is missing from the header or from a line, or if a time is invalid.
     """
     tokens, letters = [], ""
     with open_input(path) as file:
@@ -96,7 +96,7 @@ def aligned(tokens: Sequence[Token]) -> float:
 
 
 def division(calls: Mapping[str, Sequence[Token]]) -> tuple[list[str], list[str]]:
-    """Divides the aligned calls: returns the training calls with pauses, and the dev calls, every tenth one."""
+    """Divides the aligned calls. Returns the training calls, and the dev calls: every tenth call."""
     usable = [call for call, tokens in calls.items() if aligned(tokens) >= MIN_ALIGNED]
     dev = usable[DEV_EVERY - 1::DEV_EVERY]
     return [call for call in usable if call not in dev], dev
@@ -128,8 +128,8 @@ def to_call(tokens: Sequence[Token], labels: LabelSet, counts: Counter | None = 
 
     A pause is known if the words on both sides have times and no token without a time was dropped between them. The
     time of dropped tokens is subtracted. The words of one token share its time. Pauses over `MAX_PAUSE`, and pauses
-    where times jump back by more than `MAX_OVERLAP`, are unknown. `counts` adds up tokens, dropped tokens, words, known
-    pauses, pauses that are too long, and times that jump back.
+    where times jump back by more than `MAX_OVERLAP`, are unknown. `counts` is increased by the numbers of tokens,
+    dropped tokens, words, known pauses, pauses that are too long, and times that jump back.
     """
     counts = Counter() if counts is None else counts
     words, names, times, matched, broken = [], [], [], [], []

@@ -135,7 +135,7 @@ def spoken(tokens: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def parts(token: str) -> tuple[str, str]:
-    """Splits a token into the token without the marks after it, and the marks among these that can be a label."""
+    """Splits a token. Returns it without the marks after it, and those of these marks that can be a label."""
     ending = ENDING.search(token)[0]
     core = token[:len(token) - len(ending)]
     kept = "".join(mark for mark in ending if mark in MARKS)

@@ -1,4 +1,4 @@
-"""Reads corpora with a `#doc` line before each document and optional `#speaker` lines, or with lines of text only."""
+"""Reads text corpora as lines with document numbers. `#doc` and `#speaker` lines are optional."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path

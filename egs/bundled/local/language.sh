@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2046,SC2086,SC2154  # run.sh sets and uses them
-# Sourced by ../run.sh: variables and functions that most languages share. conf/LANGUAGE/language.sh redefines the ones
-# that differ.
+# Sourced by ../run.sh: variables and functions that most languages share. conf/LANGUAGE/language.sh redefines those
+# that differ in a language.
 
 sources=                                                # names with their files, NAME:FILE
 every=40                                                # one document in this many is test, another dev
@@ -54,8 +54,8 @@ score_all() {
   done
 }
 
-# fit_labels MODEL-DIR: makes the models of all seeds choose labels of neighbouring words that fit together. A bundled
-# model already has the weights for this.
+# fit_labels MODEL-DIR: copies the weights of label transitions, which decoding uses, to the models of all seeds. A
+# bundled model already contains these weights.
 fit_labels() {
   local seed model
   for seed in $seeds; do

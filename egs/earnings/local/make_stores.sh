@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
 # usage: local/make_stores.sh DATA MIN_COUNT ENCODER "ENGINE …" "STORE …" MPNET
-# Makes the stores of a variant in DATA: the texts that give the first stage's vocabulary; the sets that use this
-# vocabulary; the calls with a vocabulary of their own; and each STORE that only some systems need, in the pieces of the
-# ENCODER or of MPNET. If there are ENGINEs, also makes stores of calls without fillers.
+# Makes the stores of a variant in DATA:
+#   store_sources  the texts that define the first stage's vocabulary
+#   store_text     the sets that use this vocabulary
+#   store_calls    the calls, with their own vocabulary
+#   STORE …        sets cut into the pieces of ENCODER or MPNET; only some systems need them
+# If ENGINEs are given, store_text and store_pieces also get the calls without fillers.
 # shellcheck disable=SC2086  # lists of names
 set -eu
 data=$1 min_count=$2 encoder=$3 engines=$4 stores=$5 mpnet=$6

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # usage: local/prepare_data.sh CORPUS DATA LABELS REPEAT "ENGINE …" [podcasts]
-# Makes the data directories of a variant in DATA, all converted to spoken words: the calls with pauses, the text of the
+# Makes the data directories of a variant in DATA, all in spoken words: the calls with pauses, the text of the
 # first stage, the podcasts if requested, the test calls with ASR output, and the output of the ENGINEs. Finished
 # directories are kept. LABELS and REPEAT are options of run.sh.
 set -eu

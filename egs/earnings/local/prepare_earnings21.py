@@ -2,8 +2,8 @@
 
 Writes the references of Earnings-21 (DIR/transcripts/nlp_references) as the data directory OUT/test_ref. For each
 NAME=SYSTEM, such as `test_asr=rev/kaldi`, writes the ASR output (DIR/output/SYSTEM/ctm) as OUT/NAME_words, with its
-times in OUT/NAME_ctm. All words are spoken words. `punc pauses` and `punc project` add pauses and labels later. A call
-that is missing in any input is left out of all sets, and its name is printed.
+times in OUT/NAME_ctm. All words are in spoken form. `punc pauses` and `punc project` add pauses and labels later. A
+call that is missing from any input is left out of all sets, and its name is printed.
 """
 
 import sys

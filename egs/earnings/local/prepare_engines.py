@@ -2,8 +2,8 @@
 
 Writes the output of commercial engines for the test calls (DIR/output/ENGINE/*.nlp). For each engine, OUT/ENGINE is a
 data directory with its words, its own punctuation, and the pauses from its word times; OUT/ENGINE_words has the same
-words and pauses without the punctuation. Calls that are not in REF-DIR are left out, and their names are printed. The
-words are spoken words, as in the references.
+words and pauses without the punctuation. Calls that are not in REF-DIR are left out, and their names are printed. All
+words are in spoken form, as in the references.
 """
 
 import sys

@@ -60,7 +60,7 @@ def of_table(data: DataDir, reader: TextReader) -> Iterator[Utterance]:
 
 
 def of_texts(files: Sequence[Path], reader: TextReader) -> Iterator[Utterance]:
-    """Yields each recording's text as one utterance, which is a stream. Raises InputError if a text has no word."""
+    """Yields each recording's text as a stream of one utterance. Raises InputError if a text has no word."""
     for file in sorted(files, key=lambda file: file.stem.encode()):
         with open_input(file) as lines:
             text = " ".join(decode_line(line, file, number) for number, line in enumerate(lines, 1))

@@ -9,8 +9,8 @@ pauses, OUT-DIR/pauses.{train,dev,test}.txt. All have `#doc` lines.
 - The corpus file pauses.dev.txt, one broadcast, is the test set. pauses.train.txt has five broadcasts, one per line.
   Each is cut into news items. Dev gets the items that begin in the first fifth of the first broadcast's words, in the
   second fifth of the second broadcast's words, and so on, so that train and dev both have headlines, reports, sports
-  and weather. A news item ends at a period with a pause of 2 s or more, after which a jingle, a report's own sound, or
-  a change of place follows. The parts of a broadcast before and after its dev items are two streams of train.
+  and weather. A news item ends at a period with a pause of 2 s or more: there, a jingle is played, a recorded report
+  begins, or the place changes. The parts of a broadcast before and after its dev items are two streams of train.
 """
 
 import re
@@ -29,7 +29,7 @@ WORDS = {"train": 21049, "test": 4307}  # number of words in the published files
 
 def read(path: Path) -> str:
     """Reads a text of the corpus. Raises InputError if it is missing."""
-    with open_input(path, "README.md says where to get the corpus"):  # raises InputError if it cannot be read
+    with open_input(path, "README.md says where to get the corpus"):
         return path.read_text(encoding="utf-8")
 
 
@@ -47,7 +47,7 @@ def broadcasts(path: Path) -> Iterator[str]:
 
 
 def items(broadcast: str) -> list[str]:
-    """Cuts a broadcast with pauses into news items. Joined, they give the broadcast again."""
+    """Cuts a broadcast with pauses into news items, which together are the complete broadcast."""
     ends = [0, *(match.end() for match in ITEM_END.finditer(broadcast)), len(broadcast)]
     return [broadcast[begin:end] for begin, end in pairwise(ends) if broadcast[begin:end].strip()]
 
@@ -73,7 +73,7 @@ def split(broadcast: str, part: int, parts: int) -> tuple[str, str, str]:
 
 
 def write(path: Path, texts: list[str]) -> None:
-    """Write a file, which never appears incomplete."""
+    """Write a file atomically."""
     tmp = path.with_suffix(".new")
     tmp.write_text("".join(texts), encoding="utf-8")
     tmp.replace(path)

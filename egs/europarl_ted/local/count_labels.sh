@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # usage: local/count_labels.sh LABELS-FILE DATA-DIR …
-# Prints a Markdown table: the words of data directories and how often they have each label.
+# Prints a Markdown table: for each data directory, the number of words and how often each label occurs.
 set -eu
 labels=$1
 shift

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """usage: local/guess_case.py LABELS-FILE CASED-DATA-DIR OUT-DIR DATA-DIR …
 
-Joins the cased data directory with others that have no case, and guesses the capitals in the labels of the others. A
+Joins the cased data directory with lower-case ones, and guesses which words of the lower-case ones have a capital. A
 word gets a capital at the beginning of a sentence. Inside sentences, a word gets a capital if it has one in more than
-half of its occurrences inside the sentences of the cased text. The guess depends on the word alone.
+half of its occurrences inside the sentences of the cased text; its neighbours make no difference.
 """
 
 import sys
@@ -19,7 +19,7 @@ from punc.data.labels import LabelSet
 def slots(data: DataDir, labels: LabelSet) -> Iterator[tuple[Utterance, list[bool]]]:
     """Yields each utterance, and whether each of its words begins a sentence.
 
-    Raises InputError if there are no labels, or labels that are not in the label set.
+    Raises InputError if the directory has no labels, or has labels that are not in the label set.
     """
     if not data.has_labels:
         raise InputError("no labels", "it needs a file punct", data.path)

@@ -9,7 +9,7 @@ here=$(dirname "$0")
 
 # prepare TEXT SET [option …]
 prepare() { prepare_set "$2" --format prose --document-prefix '#doc' --clitics conf/clitics.txt "${@:3}" "$1"; }
-# prepare_marks FILE SET: a set with marks and no case; does nothing if the corpus has no such file
+# prepare_marks FILE SET: makes a set that has marks but no case. Does nothing if the corpus does not have the file.
 prepare_marks() {
   [ ! -f "data/$2/text" ] && [ -f "$corpus/$1" ] || return 0
   LC_ALL=C sed 's/QUESTION/QUESTIONMARK/' "$corpus/$1" >"data/raw/$2"
@@ -19,11 +19,11 @@ prepare_marks() {
 [ -f data/raw/test_conll.txt ] || "$here"/texts.py "$corpus" data/raw # texts.py writes this file last
 if [ ! -f data/raw/test_conll_quotes.txt ]; then # this file is made last
   for part in train_all dev test; do cat "data/raw/${part%_all}"_{europarl,ted,conll}.txt >"data/raw/$part.txt"; done
-  # Smaller training texts from the latest documents: 4.2 and 1.05 million words.
+  # Make smaller training texts from the latest documents: 4.2 and 1.05 million words.
   last() { "$here"/last_documents.sh "$1" "data/raw/train_$2.txt"; }
   last 2000000 europarl | cat - data/raw/train_{ted,conll}.txt >data/raw/train.txt
   { last 500000 europarl; last 500000 ted; last 50000 conll; } >data/raw/train_1m.txt
-  # Texts in which each quotation mark is a word too: the letter U+02BA.
+  # Make texts in which each quotation mark is followed by a word that stands for it, the letter U+02BA.
   for part in train train_all dev test test_conll; do
     LC_ALL=C sed -E '/^#doc/! s/(“|”|„|")/" ʺ /g' "data/raw/$part.txt" >"data/raw/${part}_quotes.new"
     mv "data/raw/${part}_quotes.new" "data/raw/${part}_quotes.txt"
@@ -49,8 +49,8 @@ prepare data/raw/test_ted.txt test_ref
   rm data/test_asr.new/punct
   mv data/test_asr.new data/test_asr
 }
-# The published sets for punctuation only: lower case, no quotes. Then, if the corpus has them, more talks and ASR output of
-# talks: for vectors, and with guessed case for BLSTM-CRF-TED-more.
+# The published sets are in lower case and without quotes, so they are for punctuation only. If the corpus has more talks
+# and ASR output of talks, these are used for vectors and, with guessed case, for BLSTM-CRF-TED-more.
 prepare_marks iwslt_ted/test2011 test2011
 prepare_marks iwslt_ted/test2011asr test2011asr
 prepare_marks iwslt_ted/train_extra train_extra

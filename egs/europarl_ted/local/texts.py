@@ -10,7 +10,7 @@ one document to the next.
 - ted: train2012 is train, dev2012 is dev, and the eight talks of test2011 are test.
 - In both, text in parentheses is dropped, because nobody said it: (Applause), (PSE), (The sitting was closed at 12.30).
 - conll: the files train, valid and test, cut into documents. Sentences without a small letter are dropped: headlines
-  and places with dates (`BRUSSELS 1996-08-22`). They are all capitals, so they say nothing about case.
+  and places with dates (`BRUSSELS 1996-08-22`). They are written in capitals, so a model cannot learn case from them.
 """
 
 import re
@@ -54,8 +54,8 @@ def quoted(line: str) -> str:
     """Replaces single quotes around phrases by double quotes.
 
     A closing quote looks like the apostrophe of `citizens' rights`. So a phrase ends at the first closing quote that
-    does not follow an s. If the next phrase begins before that, it ends at its first closing quote. A phrase without a
-    closing quote does not change.
+    does not follow an s. If there is no such quote before the next phrase begins, the phrase ends at its first closing
+    quote. A phrase without a closing quote does not change.
     """
     if "'" not in line and "’" not in line:
         return line

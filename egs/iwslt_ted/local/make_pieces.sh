@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # usage: local/make_pieces.sh ENCODER CORPUS PAIRS STORE
 # Makes STORE: train2012 and dev2012 as pieces of an encoder; dev_share, the first 1,000 utterances of dev2012; and
-# train_ted, which is train2012 with the text of later talks (CORPUS/train_extra) and the ASR output of training talks
-# (PAIRS/train.asr.lrec.txt), if these exist. Finished sets are kept. prepare_set is a function of recipe.sh.
+# train_ted, which combines train2012 with the text of later talks (CORPUS/train_extra) and the ASR output of training
+# talks (PAIRS/train.asr.lrec.txt), if these exist. Finished sets are kept. prepare_set is a function of recipe.sh.
 set -eu
 encoder=$1 corpus=$2 pairs=$3 store=$4
 sets=(train2012)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """usage: local/commas_by_book.py LABELS BOOKS REFERENCE-DIR SYSTEM-DIR
 
-Prints how often each book of a test set of single sentences has commas, and how well a system restored them, in %.
-Each book has a line. The lines are sorted from the book with the fewest commas to the book with the most. Each third of
-the books has a line, too.
+Prints a line for each book of a test set of single sentences: how frequent commas are, and how well a system restored
+them, in %. The books are sorted from the one with the fewest commas to the one with the most. Three more lines sum up
+the first, second and last third of the books.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ HEADER = ("book", "sentences", "characters a comma", "precision", "recall", "F1"
 
 
 class Commas(NamedTuple):
-    """Numbers of sentences, of characters, of commas in the reference, in the system's output, and in both."""
+    """The numbers of sentences, of characters, and of commas: in the reference, in the system's output, and in both."""
 
     sentences: int = 0
     characters: int = 0

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: local/make_subwords.sh SIZE TEXTS …
-# For each kind of TEXTS (single, multi): learns at most SIZE subwords from data/train_TEXTS, and cuts the sets into them,
-# data/SET_subwords_TEXTS. Finished work is not repeated. one_job is a function of recipe.sh.
+# For each kind of TEXTS (single, multi): learns at most SIZE subwords from data/train_TEXTS, and writes each set, cut
+# into these subwords, to data/SET_subwords_TEXTS. Finished work is not repeated. one_job is a function of recipe.sh.
 set -euo pipefail
 size=$1
 for kind in "${@:2}"; do

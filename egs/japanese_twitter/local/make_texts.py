@@ -97,7 +97,7 @@ def divide(kinds: dict[str, list[list[Line]]], sizes: dict[str, int],
 
 
 def take(runs: Iterator[list[Line]], size: int, most: int, seen: set[str]) -> list[Line]:
-    """Takes runs until they have at least `size` new sentences; uses at most `most` sentences of a line."""
+    """Takes runs until they have at least `size` new sentences; at most `most` sentences of each line are used."""
     lines, count = [], 0
     while count < size and (run := next(runs, None)) is not None:
         for line in run:
@@ -113,7 +113,7 @@ def take(runs: Iterator[list[Line]], size: int, most: int, seen: set[str]) -> li
 
 
 def together(lines: Sequence[Line], rng: random.Random) -> list[list[Sentence]]:
-    """Joins the sentences of lines to texts of several sentences. A sentence that would be alone is left out."""
+    """Joins the sentences of lines into texts of several sentences. A sentence that remains alone is left out."""
     texts, alone = [], {True: [], False: []}
     for line in lines:
         rest = line.sentences

@@ -13,7 +13,7 @@ OPENING, CLOSING = "「『（(【《〈“", "」』）)】》〉”"
 
 
 class Sentence(NamedTuple):
-    """A sentence as written, and its key, which is its tokens without marks."""
+    """A sentence as written, and its key: the tokens, without marks, as one string."""
 
     text: str
     key: str
@@ -29,8 +29,9 @@ class Line(NamedTuple):
 class SentenceReader:
     """Splits lines into sentences.
 
-    A sentence ends after 。, ？ or ！ outside brackets. If brackets close directly after such a mark, the sentence ends
-    there if the line ends or another bracket follows. Text at the end of a line without such a mark is dropped.
+    A sentence ends after 。, ？ or ！ outside brackets. If closing brackets directly follow such a mark, the sentence
+    ends after them only if the line ends or an opening bracket follows. Text after the last sentence of a line is
+    dropped.
 
     line_breaks  how BREAK in a post is read. "stop": it ends a sentence, as the end of the post does, and 。 is added
                  if there is no mark. "drop": it is ignored
@@ -50,14 +51,14 @@ class SentenceReader:
         return Line(found, post)
 
     def _stopped(self, split: Split) -> Split:
-        """Adds 。 at the end if there is no mark."""
+        """Adds 。 if the text does not end with a mark."""
         if split.tokens and split.labels[-1] == "N" and not ended(split):
             split.labels[-1] = "P"
             self.counts["lines of posts that got a full stop"] += 1
         return split
 
     def _sentences(self, split: Split) -> Iterator[Sentence]:
-        begin, depth, marked = 0, 0, False  # marked: only closing brackets followed the last mark
+        begin, depth, marked = 0, 0, False  # marked: only closing brackets come after the last mark
         for i, (token, label) in enumerate(zip(split.tokens, split.labels)):
             depth = max(0, depth + (token in OPENING) - (token in CLOSING))
             marked = label in ENDS or (marked and token in CLOSING)
@@ -66,7 +67,7 @@ class SentenceReader:
             if marked and not depth and after not in CLOSING and not quoted:
                 yield self._sentence(split, begin, i + 1)
                 begin, marked = i + 1, False
-        if depth and marked:  # a bracket that is not closed
+        if depth and marked:  # an opening bracket was never closed
             yield self._sentence(split, begin, len(split.tokens))
         elif begin < len(split.tokens):
             self.counts["ends of lines without a mark, dropped"] += 1

@@ -7,10 +7,10 @@ Makes subwords of several characters with a unigram model of `sentencepiece` (Ku
 section 3.2). They become the words of a data directory, so that every model and store for words can read them.
 
     train        trains SUBWORDS, a model of at most SIZE subwords, on a data directory whose words are characters
-    tokenize     writes DATA-DIR with subwords as words. The slot of a subword is after its last character; marks inside
-                 a subword are lost and counted
+    tokenize     writes DATA-DIR with subwords as words. The slot of a subword is after its last character. Marks inside
+                 a subword are lost; their number is printed
     detokenize   writes DATA-DIR, whose words are characters, with the labels of SUBWORD-DIR, which has the same texts
-                 in subwords; no mark is written inside a subword
+                 in subwords. A mark is written only after the last character of a subword
 
 Latin words, numbers, and characters of several code points are always separate subwords.
 """
@@ -49,7 +49,7 @@ def train(data: DataDir, out: Path, size: int, seed: int) -> None:
     for n, utterance in enumerate(data.utterances()):
         if n < MAX_TEXTS:
             kept.append(as_text(utterance.words))
-        elif (index := rng.randrange(n + 1)) < MAX_TEXTS:  # gives every text the same chance
+        elif (index := rng.randrange(n + 1)) < MAX_TEXTS:  # reservoir sampling: every text has the same chance
             kept[index] = as_text(utterance.words)
     model = io.BytesIO()
     try:
@@ -90,7 +90,7 @@ def tokenized(utterances: Iterator[Utterance],
 
 
 def tokenize(subwords: Path, data: DataDir, out: Path) -> None:
-    """Write a data directory of subwords, and print how many marks are lost."""
+    """Write a data directory of subwords, and print how many marks were lost."""
     model, marks, lost = read(subwords), 0, 0
 
     def utterances() -> Iterator[Utterance]:
@@ -110,7 +110,7 @@ def tokenize(subwords: Path, data: DataDir, out: Path) -> None:
 
 
 def detokenize(data: DataDir, subwords: DataDir, out: Path) -> None:
-    """Write the data directory with the labels of its subwords. Raises InputError if the texts differ."""
+    """Write `data` with the labels of `subwords`. Raises InputError if the two have different texts."""
     if not subwords.has_labels:
         raise InputError("no labels", "punctuate it first: punc punctuate", subwords.path / "punct")
 

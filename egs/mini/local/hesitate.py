@@ -30,9 +30,9 @@ class Said(NamedTuple):
     """A word in the form for the synthesiser.
 
     spoken   the word without its mark
-    word     the word of the corpus in lower case; None for a filler
-    mark     the mark that the synthesiser gets after it, or ""
-    pause    seconds of silence inserted after it; 0 if there is no mark
+    word     the word of the text in lower case; None for a filler, which is not in the text
+    mark     the mark that the synthesiser gets after the word, or ""
+    pause    seconds of silence inserted after the word; 0 if there is no mark
     """
 
     spoken: str
@@ -70,7 +70,7 @@ def say(lines: Iterable[str], random: Random, path: str | None = None) -> list[l
 
 
 def _slot(word: str, mark: str, random: Random) -> Iterator[Said]:
-    """Yields a word and anything said in the slot after it. Always takes four random numbers."""
+    """Yields a word and anything said in the slot after it. Always draws four random numbers."""
     happens, filled, which, length = (random.random() for _ in range(4))
     if mark:
         heard = "" if happens < SILENT.get(mark, 0) else mark

@@ -1,8 +1,8 @@
 """usage: make_speech.py JOB NJ TEXT-DIR WORK-DIR
 
 For every NJ-th text of TEXT-DIR, starting with the JOB-th, makes the speech WORK-DIR/wav/NAME.wav, the word times
-WORK-DIR/ref/NAME.ctm, the ASR output WORK-DIR/asr/NAME.ctm, and last WORK-DIR/info/NAME, which says how the text is
-spoken. A text is finished if its info is newer than the text. Info has the columns name, voices, tempo, signal-to-noise
+WORK-DIR/ref/NAME.ctm, the ASR output WORK-DIR/asr/NAME.ctm, and last WORK-DIR/info/NAME, which describes the
+speech. A text is finished if its info is newer than the text. Info has the columns name, voices, tempo, signal-to-noise
 ratio in dB, seconds, words, and words without a time.
 """
 

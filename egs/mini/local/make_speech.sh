@@ -14,7 +14,7 @@
 # calls), its tempo and its noise (synthesise.py). Recognition does not know the texts. Words that cannot be aligned, even
 # with faint noise and wider beams, are reported and have no time.
 #
-# It takes about a quarter of the duration of the speech on one processor, and needs flite, sox, and pocketsphinx for
+# On one processor, this takes about a quarter of the duration of the speech. It needs flite, sox, and pocketsphinx for
 # Python.
 set -euo pipefail
 
@@ -52,7 +52,7 @@ quote "$here/make_speech.py" "$texts" "$work"
 # shellcheck disable=SC2086
 $cmd JOB=1:"$nj" "$work/log/speech.JOB.log" python "${quoted[0]}" JOB "$nj" "${quoted[@]:1}"
 
-# WORK-DIR may still have files of texts that were removed; they are left out.
+# WORK-DIR may still have files of texts that have been removed. These files are left out.
 mkdir -p "$out"
 for kind in ref asr; do
   for name in $names; do cat "$work/$kind/$name.ctm"; done | gzip -9n >"$out/$kind.ctm.gz.new"

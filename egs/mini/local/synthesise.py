@@ -14,14 +14,14 @@ import numpy as np
 from hesitate import Said, sentences
 
 RATE = 16000  # samples/s
-FRAME = RATE // 100  # samples of an ASR frame; lines begin at a frame, so that times are whole hundredths
+FRAME = RATE // 100  # samples of an ASR frame; lines begin at a frame, so their times are whole hundredths of a second
 VOICES = ("rms", "slt", "rms", "awb", "kal16")  # the voice that is recognised best is listed twice
-DIALOGUE = ("interview", "call")  # texts with these names have two speakers, who alternate line by line
+DIALOGUE = ("interview", "call")  # texts with these prefixes have two speakers, who alternate line by line
 TEMPOS = (1.0, 1.0, 1.0, 0.9, 1.1)
 NOISES = (None, None, None, 35.0)  # signal-to-noise ratio in dB; at 30 dB the word error rate is 1.5 times as high
-QUIET = 0.02  # share of the loudest sample; quieter ends of a sentence are cut off
+QUIET = 0.02  # fraction of the loudest sample; anything quieter at the ends of a sentence is cut off
 EDGE = 0.05  # s; this much of the quiet ends remains
-SEARCH = 0.15  # s; the quietest place is searched this far around a pause that flite prints
+SEARCH = 0.15  # s; the search for the quietest place begins this long before a pause that flite prints
 
 
 class Setting(NamedTuple):
@@ -61,7 +61,7 @@ def _line(line: Sequence[Said], voice: str, work: Path) -> np.ndarray:
         samples, pauses = _flite(part, voice, work)
         cuts = [_quietest(samples, *pause) for pause in pauses]
         silences = [said.pause for said in part[:-1] if said.mark]
-        if len(cuts) == len(silences):  # otherwise flite paused inside a word, and only its pauses stay
+        if len(cuts) == len(silences):  # otherwise flite paused inside a word, and only flite's own pauses are used
             for between, silence in zip(np.split(samples, cuts), [*silences, 0]):
                 parts += [between, _silence(silence)]
         else:
@@ -83,7 +83,7 @@ def _flite(part: Sequence[Said], voice: str, work: Path) -> tuple[np.ndarray, li
 
 
 def inner_pauses(printed: str) -> list[tuple[float, float]]:
-    """Returns the begin and end, in seconds, of the inner pauses in flite's output, `phone:end phone:end …`."""
+    """Returns the start and end, in seconds, of each pause inside the sentence. `printed`: `phone:end phone:end …`."""
     pairs = [item.split(":") for item in printed.split()]
     begins = [0.0, *(float(end) for _, end in pairs[:-1])]
     return [(begin, float(end)) for begin, (phone, end) in zip(begins, pairs) if phone == "pau"][1:-1]

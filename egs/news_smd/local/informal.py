@@ -57,7 +57,7 @@ class Informal:
             (self.rarely if said.endswith(" rare") else self.often)[tuple(written.split())] = said.removesuffix(" rare")
 
     def make(self, text: str, question: bool) -> str:
-        """Returns an informal question or statement made of a sentence; empty if this is not possible."""
+        """Returns an informal question or statement made from a sentence; empty if this is not possible."""
         tokens = text[:-1].split()
         if tokens and tokens[0].rstrip(",") in LINKS:
             tokens = tokens[1:]
@@ -75,7 +75,7 @@ class Informal:
         return " ".join(tokens) + ("?" if question else ".") if len(tokens) > 1 else ""
 
     def _lower(self, tokens: Sequence[str], text: str) -> list[str]:
-        """Replaces tokens by tokens of lower register."""
+        """Replaces formal words and phrases by informal ones."""
         rules = {**self.often, **self.rarely} if one_in(RARE, "rare", text) else self.often
         out, i = [], 0
         while i < len(tokens):
@@ -104,7 +104,7 @@ def pick(choices: Sequence[str], seed: str, text: str) -> str:
 
 
 def as_question(tokens: list[str], text: str) -> list[str]:
-    """Makes a statement a question without its mark; empty if no rule applies."""
+    """Turns a statement into a question, without its mark; empty if no rule applies."""
     tokens = [*SPLIT.get(tokens[0], tokens[0]).split(), *tokens[1:]]
     if tokens[0] not in PRONOUNS or len(tokens) < 3:
         return []
@@ -144,7 +144,7 @@ def shorter_question(tokens: list[str]) -> list[str]:
 
 
 def extended(tokens: list[str], question: bool, text: str) -> list[str]:
-    """Returns the sentence, which may get a greeting before it or an ending after it."""
+    """Returns the sentence, which may get a greeting at the beginning or an ending."""
     if tokens and one_in(GREETED, "greeting", text):
         return [*(pick(GREETINGS, "which greeting", text) + ",").split(), *tokens]
     if tokens and not question and one_in(THANKED, "ending", text):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """usage: local/matched.py SENTENCES-DIR OUT-DIR TRAIN HELD-OUT
 
-Writes the sets of experiments 3 and 4, one text per line, made of sentences of messages, ted, europarl and podcasts.
+Writes the sets of experiments 3 and 4, one text per line, made from sentences of messages, ted, europarl and podcasts.
 Each document is in one set only, and no sentence occurs twice. In each set, half of each source's sentences are
 questions.
 
@@ -23,7 +23,7 @@ from texts import chance, is_question, key, read_documents
 from punc.bin.script import run_script
 
 SOURCES = ("messages", "ted", "europarl", "podcasts")
-SETS = ("test", "dev", "train")  # a sentence that is in documents of two sets goes to the first
+SETS = ("test", "dev", "train")  # a sentence that occurs in two sets is used only in the first of them
 PARTS = 10  # dev and test each get one of this many parts of all documents
 MAX_TEXT = 150  # characters, as in the paper (section 4)
 SENTENCES = (2, 3, 4)  # possible numbers of sentences in a text
@@ -44,7 +44,7 @@ def documents(sentences: Path, source: str, name: str, seen: set[bytes]) -> Iter
 
 
 def new(text: str, seen: set[bytes]) -> bool:
-    """Whether a text was not seen before; adds it to `seen`."""
+    """Whether a text is new; adds it to `seen`."""
     before = len(seen)
     seen.add(key(text))
     return len(seen) > before
@@ -66,7 +66,7 @@ def fits(sentences: Iterable[str]) -> bool:
 
 
 def related(document: list[str], used: set[str]) -> Iterator[list[str]]:
-    """Yields runs of sentences around half of the questions in a document, and adds their sentences to `used`."""
+    """Yields runs of sentences around a random half of a document's questions. Adds their sentences to `used`."""
     free = [bool(text) for text in document]
     for i, text in enumerate(document):
         if not free[i] or not is_question(text) or chance("related", text) < 0.5:
@@ -88,7 +88,7 @@ def related(document: list[str], used: set[str]) -> Iterator[list[str]]:
 
 
 def unrelated(sentences: list[str]) -> Iterator[list[str]]:
-    """Joins sentences in order to texts. A sentence that does not fit begins the next text. A text with only one
+    """Joins consecutive sentences into texts. A sentence that does not fit begins the next text. A text with only one
     sentence is left out."""
     text: list[str] = []
     for sentence in sentences:

@@ -2,14 +2,14 @@
 """usage: local/messages.py CORPUS-DIR WORDS OUT
 
 Writes the short messages that could have been dictated: OUT has a line `id<TAB>text` for each, in the order of the
-corpus. texts.py cleans the characters first. Then the first rule that applies decides:
+corpus. texts.py cleans the characters. Then these rules are applied in order:
 
 - Emoticons between spaces or after a mark are dropped: :) ;-) (: =D :p ^^ <3 xD. If an emoticon at the end follows
   marks, these marks count as the end.
 - Several marks at the end become one: QUESTION if there is a `?`, else PERIOD (`!`, `..`, `!!!`).
 - A message is left out if it has no mark at the end; `..` inside; the end of another sentence inside; characters that
   nobody says (# < > * / …), such as <#> and <DECIMAL> of the corpus; a cut-off beginning (sentences.py); or a one-digit
-  number (`2` for to, `4` for for).
+  number, which often stands for a word (`2` for to).
 - A message is left out if it has a word that is not standard. A standard word occurs MIN_COUNT times in news, europarl
   and ted, or is in conf/spoken_words.txt; and it is not in conf/written_words.txt. Numbers, and times such as 7:30 and
   7pm, are standard.
@@ -41,7 +41,7 @@ ONE_DIGIT = re.compile(r"\d")
 
 
 def standard_words(words: Path) -> frozenset[str]:
-    """Returns the words that a message may have, given a file of words with their counts."""
+    """Returns the standard words. `words`: a file of words with their counts."""
     standard = set()
     with open_input(words) as file:
         for line in file:
@@ -55,7 +55,7 @@ def standard_words(words: Path) -> frozenset[str]:
 class MessageFilter:
     """Turns messages into texts by the rules of this module.
 
-    standard  the words that a message may have
+    standard  the standard words
     counts    numbers of messages that are kept, and of those left out for each reason
     """
 

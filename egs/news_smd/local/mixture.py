@@ -4,7 +4,7 @@
 Writes the sets of experiments 1 and 2, one text per line, in random order:
 
     train_mixture, dev_mixture        three kinds of texts, described below; one document in DEV is used for dev
-    train_in_domain, dev_in_domain    the same texts and messages; 0.3 % are messages, or less if there are too few
+    train_in_domain, dev_in_domain    the same texts, and messages: 0.3 % of the texts, or less if there are too few
     test_messages                     half of all messages: the ones whose ids are in conf/sms_test_ids. The other half
                                       is for train_in_domain and dev_in_domain
     europarl                          text for a language model: three in four europarl documents. Informal texts are
@@ -59,7 +59,7 @@ def halves(messages: dict[str, str]) -> tuple[list[str], list[str]]:
 
 
 def shuffled(texts: Iterable[str]) -> list[str]:
-    """Shuffles texts, so that the new order depends only on the texts."""
+    """Returns texts in a pseudo-random order that depends only on the texts."""
     return sorted(texts, key=lambda text: (chance("order", text), text))
 
 

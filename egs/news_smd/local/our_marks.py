@@ -2,8 +2,8 @@
 """usage: local/our_marks.py COUNTS PUBLISHED
 
 Estimates the overall F1 that the published systems would have on our test sets, and prints it in the row format of
-PUBLISHED, a table of published figures. The overall F1 depends on the share of commas, which are harder, among the
-marks; the precision and recall of each mark depend less on this share. COUNTS has tables of local/count_sets.py.
+PUBLISHED, a table of published figures. The overall F1 depends on how many of the marks are commas, which are harder.
+The precision and recall of each mark depend less on this. COUNTS has tables of local/count_sets.py.
 """
 
 import re

@@ -34,7 +34,7 @@ tune_rate() {
 # tuned MODEL-DIR: prints the options that tune chose.
 tuned() { grep '^--' "$1/tuned.conf"; }
 
-# take_trial MODEL-DIR: copies the trial that tune chose to MODEL-DIR, as its model. Only for trials on the whole training set.
+# take_trial MODEL-DIR: copies the trial that tune chose to MODEL-DIR, as its model. Only for trials on the full set.
 take_trial() {
   local trial
   trial=$1/tune/$(tuned "$1" | sed 's/^--//' | paste -sd ,)

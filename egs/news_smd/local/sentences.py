@@ -2,7 +2,7 @@
 """usage: local/sentences.py CORPUS-DIR OUT-DIR
 
 Writes the sentences of the corpora, OUT-DIR/{news,europarl,ted,podcasts,messages}.txt: one per line (texts.py describes
-the form), with a `#doc` line before each document and an empty line where something was left out. Also writes
+the format), with a `#doc` line before each document and an empty line where something was left out. Also writes
 OUT-DIR/words.txt, the words of news, europarl and ted with their counts.
 
 - news: Reuters-21578 without ticker symbols such as <BA>; a company in <…> is kept.

@@ -107,7 +107,7 @@ class SentenceReader:
             yield tokens[start:]
 
     def _ends(self, token: str) -> bool:
-        """Whether a token ends a sentence if the next one may begin one."""
+        """Whether a token ends a sentence, if the next token can begin one."""
         ending = ENDING.search(token)
         if not ending or not ending[0].startswith(".") or ending[0].startswith(".."):
             return bool(ending)
@@ -139,7 +139,7 @@ class SentenceReader:
 
 
 def join(words: Iterable[str], names: Iterable[str]) -> str:
-    """Makes a text of words and label names."""
+    """Makes a text from words and label names."""
     return " ".join(word + MARKS.get(name, "") for word, name in zip(words, names))
 
 

@@ -1,4 +1,4 @@
-# English: podcasts, debates and calls, teachers of the size of BERT, and tests on output of recognisers.
+# English: podcasts, debates and calls; teachers of the size of BERT; tests on ASR output.
 # shellcheck shell=bash disable=SC2034,SC2046,SC2086,SC2154
 ships="en en-live en-large"
 pack_options[en-large]="--int8 true"
@@ -34,8 +34,8 @@ prepare_tests() {
   for engine in $engines; do project earnings_ref ${engine}_words earnings_$engine; done
 }
 
-# A joined set is several sets, one after another, some of them twice or three times; `calls_text` has no pauses, `calls_clean`
-# no fillers. Encoders read half of text_more.
+# A joined set concatenates several sets; some sets are repeated two or three times. `calls_text` has no pauses, and
+# `calls_clean` has no fillers. Encoders read half of text_more.
 make_stores() {
   local ted=("$data"/ted*) join_ted
   make_store --vocab-size 48000 --min-count 3 --train text,text_more,calls_text \

@@ -23,6 +23,6 @@ def with_capitals(token: str, words: Sequence[str]) -> list[str]:
 
 
 def cased(names: Sequence[str], flags: Sequence[bool], labels: LabelSet) -> list[str]:
-    """Returns the label names `names`, which have no capital; where `flags` is true, the same labels with a capital."""
+    """Returns label names. If a flag is true, the label gets a capital; `names` are names of labels without one."""
     upper = {label.name: labels.reading(label.marks[:1], capital=True) for label in labels if not label.capital}
     return [upper[name] if flag else name for name, flag in zip(names, flags, strict=True)]

@@ -2,7 +2,7 @@
 
 Writes the text of podcasts and of Europarl as prose, a stream for each document (`#doc` lines):
 
-OUT/text.txt, OUT/text_more.txt             training: one document in five, and the others
+OUT/text.txt, OUT/text_more.txt             training: one document in five; all other training documents
 OUT/written.txt                             training documents that stay as written (see below), for the casing table
 OUT/dev_{podcasts,europarl}.txt             dev: documents 50, 150, … of each source
 OUT/{podcasts,europarl}.txt                 test: documents 100, 200, … of each source
@@ -42,7 +42,7 @@ def clean(line: str, brackets: bool) -> str:
 
 
 def part(number: int, source: str) -> tuple[str, bool]:
-    """Returns the set of document `number`, from 1, of a source, and whether to convert it to spoken words."""
+    """Returns the set that gets document `number` (from 1) of a source, and whether to convert it to spoken words."""
     if number % EVERY in (0, DEV):
         return (f"dev_{source}", number // EVERY % 2 == 1) if number % EVERY else (source, False)
     return "text" if number % MORE == 1 else "text_more", number // MORE % 2 == 1
