@@ -1,7 +1,6 @@
 # Spanish: debates of the Congreso.
 # shellcheck shell=bash disable=SC2034,SC2154
 sources="debates:spanish/congreso.txt"
-pack_options[es]="--int8 true"
 plain=O+COMMA+PERIOD+QUESTION capital=CAP+CAP_COMMA+CAP_PERIOD+CAP_QUESTION
 merges[marks]=O=O+CAP+OPEN+CAP_OPEN,COMMA=COMMA+CAP_COMMA+OPEN_COMMA+CAP_OPEN_COMMA,PERIOD=PERIOD+CAP_PERIOD,QUESTION=QUESTION+CAP_QUESTION+OPEN_QUESTION+CAP_OPEN_QUESTION
 merges[case]=O=$plain+OPEN+OPEN_COMMA+OPEN_QUESTION,CAPITAL=$capital+CAP_OPEN+CAP_OPEN_COMMA+CAP_OPEN_QUESTION
