@@ -3,7 +3,7 @@
     python tests/bench/bench_packed.py [--model MODEL] [--live MODEL] [--data DATA-DIR] [--words N] [--runs N]
 
 - Start-up: from the start of `punc punctuate LIVE -` to its first output word, before the input is complete.
-- Memory: the largest resident size of the start-up process after all words.
+- Memory: the largest resident size of the same process, after it has read all words.
 - Whole files: `punc punctuate --nj 2 MODEL DATA-DIR OUT-DIR` as a process, from text to text, without posteriors.
 - Word by word: LIVE gets the words one at a time in this process, with one thread; the latency is the time from a
   word's text to the text of a decided word.

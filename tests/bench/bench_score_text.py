@@ -2,9 +2,9 @@
 
     python tests/bench/bench_score_text.py [--words N] [--lines N]
 
-The reference has N words (default 1,000,000) with Zipf frequencies and a mark after every seventh word, in --lines
-lines (default 1). In the other text, one word in ten is substituted, missing or inserted, and one mark in
-five is missing.
+The reference has N words (default 1,000,000) with Zipf frequencies and a mark after every seventh word, split into as
+many lines as --lines says (default 1). In the other text, one word in ten is substituted, missing or inserted, and one
+mark in five is missing.
 """
 
 import argparse

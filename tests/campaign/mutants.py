@@ -1,4 +1,4 @@
-"""Mutation tests: changes one place of a module that could lose data. The module's tests must then fail.
+"""Mutation tests: changes one place of a module in which mistakes could lose data. Its tests must then fail.
 
     python tests/campaign/mutants.py [--sample N] [--seed N] [MODULE …]
 

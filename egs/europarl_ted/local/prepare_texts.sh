@@ -49,8 +49,8 @@ prepare data/raw/test_ted.txt test_ref
   rm data/test_asr.new/punct
   mv data/test_asr.new data/test_asr
 }
-# The published sets are in lower case and without quotes, so they are for punctuation only. If the corpus has more talks
-# and ASR output of talks, these are used for vectors and, with guessed case, for BLSTM-CRF-TED-more.
+# The published sets are in lower case and without quotes, so they are for punctuation only. If the corpus has more
+# talks and ASR output of talks, these are used for vectors and, with guessed case, for BLSTM-CRF-TED-more.
 prepare_marks iwslt_ted/test2011 test2011
 prepare_marks iwslt_ted/test2011asr test2011asr
 prepare_marks iwslt_ted/train_extra train_extra
