@@ -103,7 +103,7 @@ def division(calls: Mapping[str, Sequence[Token]]) -> tuple[list[str], list[str]
 
 
 def percents(tokens: Iterable[Token]) -> list[Token]:
-    """Returns the tokens of an ASR engine's output. A `%` that the engine writes as a mark becomes part of the token."""
+    """Returns the tokens of an ASR engine's output. A `%` that it writes as a mark becomes part of the token."""
     return [token._replace(token=token.token + "%" * ("%" in token.mark)) for token in tokens]
 
 
