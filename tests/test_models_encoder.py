@@ -178,8 +178,10 @@ def test_encoder_is_packed_with_products_in_int8(stores, place, tmp_path, capfd)
     write(model, tmp_path / "exp")
     assert main(["pack", "--int8", "true", str(tmp_path / "exp"), str(tmp_path / "int8")]) == 0
     assert capfd.readouterr().err.strip().endswith("the same labels before products are computed in int8")
-    kinds = [node.op_type for node in onnx.load(tmp_path / "int8/model.onnx").graph.node]
+    file = onnx.load(tmp_path / "int8/model.onnx")
+    kinds = [node.op_type for node in file.graph.node]
     assert kinds.count("MatMulInteger") == 2 * 5
+    assert [opset.domain for opset in file.opset_import] == [""], "only standard operators"
     tokens = np.random.default_rng(0).integers(7, 15, (4, 20))
     with torch.inference_mode():
         expected = model(torch.from_numpy(tokens), None, ())[0].softmax(2).numpy()

@@ -24,7 +24,15 @@ def dequantized(arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray
             yield name, array
 
 
-def multiply_int8(graph: Any) -> set[str]:
+def to_int8(model: Any, multiply: bool = False) -> None:
+    """Convert an ONNX model's large weights to int8. With `multiply`, its graph also multiplies by them in int8."""
+    from onnx import helper
+    _store(model.graph, _multiply(model.graph) if multiply else set())
+    if any(node.domain == DOMAIN for node in model.graph.node):
+        model.opset_import.append(helper.make_opsetid(DOMAIN, 1))
+
+
+def _multiply(graph: Any) -> set[str]:
     """Make an ONNX graph multiply by its large weights in int8. Returns the names of these weights. The activations are
     quantized at run time, with one scale for the whole batch. Linear layers with more inputs than outputs, such as the
     second layer of a feed-forward block, stay float: values after a GELU are too uneven, and quantizing them would
@@ -36,13 +44,13 @@ def multiply_int8(graph: Any) -> set[str]:
         if node.op_type == "LSTM":
             weights = [_origin(name, made_by) for name in node.input[1:3]]
             replaced = all(np.prod(sizes[weight]) >= SMALL for weight in weights)
-            nodes += _lstm_int8(node, weights, sizes[weights[1]][1], graph) if replaced else [node]
+            nodes += _int8_lstm(node, weights, sizes[weights[1]][1], graph) if replaced else [node]
         else:
             transpose = made_by.get(node.input[1]) if node.op_type == "MatMul" else None
             weights = list(transpose.input) if transpose is not None and transpose.op_type == "Transpose" else []
             outputs, inputs = sizes.get(weights[0], (0, 0)) if weights else (0, 0)
             replaced = outputs * inputs >= SMALL and inputs <= outputs
-            nodes += _product_int8(node, weights[0]) if replaced else [node]
+            nodes += _int8_product(node, weights[0]) if replaced else [node]
         if replaced:
             found.update(weights)
     kept, used = [], {output.name for output in graph.output}
@@ -62,7 +70,7 @@ def _origin(name: str, made_by: dict[str, Any]) -> str:
     return name
 
 
-def _product_int8(node: Any, weight: str) -> list[Any]:
+def _int8_product(node: Any, weight: str) -> list[Any]:
     from onnx import TensorProto, helper
     (x, _), (y,) = node.input, node.output
     return [helper.make_node("DynamicQuantizeLinear", [x], [f"{y}.x", f"{y}.x_scale", f"{y}.x_zero"]),
@@ -74,7 +82,7 @@ def _product_int8(node: Any, weight: str) -> list[Any]:
             helper.make_node("Mul", [f"{y}.float", f"{y}.scale"], [y])]
 
 
-def _lstm_int8(node: Any, weights: list[str], hidden: int, graph: Any) -> list[Any]:
+def _int8_lstm(node: Any, weights: list[str], hidden: int, graph: Any) -> list[Any]:
     """Returns the nodes that replace an LSTM with `hidden` units and the matrices `weights`, W and U. Adds constants to
     the graph. The order of the gates is i, f, g, o in PyTorch, but i, o, f, g in ONNX."""
     from onnx import helper, numpy_helper
@@ -95,7 +103,7 @@ def _lstm_int8(node: Any, weights: list[str], hidden: int, graph: Any) -> list[A
     return nodes
 
 
-def store_int8(graph: Any, multiplied: Set[str] = frozenset()) -> None:
+def _store(graph: Any, multiplied: Set[str]) -> None:
     """Store the large float matrices of an ONNX graph as int8. The graph multiplies them by their scales. The matrices
     in `multiplied`, which are factors of int8 products, get only 7 bits: processors without VNNI add two products in 16
     bits, which could overflow with 8."""

@@ -29,7 +29,7 @@ import punc
 from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_dir, read_blocks
 from punc.data.transitions import TRANSITIONS, read_transitions
-from punc.decoding.int8 import DOMAIN, dequantized, multiply_int8, store_int8
+from punc.decoding.int8 import dequantized, to_int8
 from punc.decoding.packed import FORMAT, WEIGHTS, checksum, load_packed, new_session
 from punc.decoding.shipped import CASING, SPEC, is_packed
 from punc.models.base import Model, NeuralModel, load, rebuild
@@ -71,10 +71,7 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
         _export(graph, tmp / WEIGHTS)
         _check(graph, tmp / WEIGHTS)
         file = onnx.load(str(tmp / WEIGHTS))
-        multiplied = multiply_int8(file.graph) if int8 else set[str]()
-        if int8:
-            file.opset_import.append(onnx.helper.make_opsetid(DOMAIN, 1))
-        store_int8(file.graph, multiplied)
+        to_int8(file, multiply=int8)
         onnx.helper.set_model_props(file, {
             "punc": punc.__version__, "model": model.spec["model"], "token_type": model.token_type,
             "lookahead": "" if model.lookahead is None else str(model.lookahead),
