@@ -97,12 +97,12 @@ def test_read_arpa_missing_words_share_unk(more, tmp_path):
 
 
 @pytest.mark.parametrize(("old", "new", "message"), [
-    ("\\data\\", "data", "no \\data\\ here: not an ARPA file, or a truncated one; estimate it again"),
+    ("\\data\\", "data", "no \\data\\: not an ARPA file, or a truncated one; estimate it again"),
     ("ngram 1=4", "ngram 1=four", "not an ARPA file, or a truncated one; estimate it again"),
     ("ngram 1=4\nngram 2=2\n", "", "not an ARPA file, or a truncated one; estimate it again"),
     ("ngram 1=4", "ngram 1=5", "a line that is not a 1-gram among the 1-grams; estimate it again"),
-    ("\\2-grams:", "", "no \\2-grams: here: not an ARPA file, or a truncated one; estimate it again"),
-    ("-0.125\ta </s>\n\n\\end\\\n", "", "it ends too early; estimate it again"),
+    ("\\2-grams:", "", "no \\2-grams:: not an ARPA file, or a truncated one; estimate it again"),
+    ("-0.125\ta </s>\n\n\\end\\\n", "", "the file ends too early; estimate it again"),
     ("-0.125\ta </s>", "-0.125\ta", "a line that is not a 2-gram among the 2-grams; estimate it again"),
     ("-0.125\ta </s>", "x\ta </s>", "a line that is not a 2-gram among the 2-grams; estimate it again"),
     ("-0.125\ta </s>", "nan\ta </s>", "a line that is not a 2-gram among the 2-grams; estimate it again"),

@@ -243,7 +243,7 @@ def test_blocks_cut_between_words(stores):
 
 
 def test_store_noise_refuses_characters(stores):
-    with pytest.raises(InputError, match="ASR noise on tokens of type 'char'"):
+    with pytest.raises(InputError, match="ASR noise does not work with tokens of type 'char'"):
         noisy(stores, "char")
 
 

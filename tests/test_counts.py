@@ -124,7 +124,7 @@ def test_add_up():
     assert (both.units, both.streams, both.aligned, both.block) == (["a", "b", "c"], 3, 1, 7)
     assert (both.confusion.sum((1, 2)).tolist(), both.words.sum((1, 2)).tolist()) == ([4, 0, 0], [12, 0, 0])
     for nothing in ([two], []):
-        with pytest.raises(InputError, match="ref: no slot to score"):
+        with pytest.raises(InputError, match="ref: there are no slots to score"):
             add_up(nothing, "ref")
 
 
@@ -151,7 +151,7 @@ def test_count_unknown_label_raises(tmp_path, labels):
 
 def test_count_no_slots_raises(tmp_path, labels):
     ref = make_dir(tmp_path / "ref", "s-1 a .")
-    with pytest.raises(InputError, match="no slot to score"):
+    with pytest.raises(InputError, match="there are no slots to score"):
         count(ref, ref, labels, last_slot="false")
 
 
@@ -179,10 +179,11 @@ HEADER = "unit" + "\tx" * 16
 
 
 @pytest.mark.parametrize(("text", "place"), [
-    ("", "counts.tsv: no counts"), (f"{HEADER}\n", "counts.tsv: no counts"), ("unit\ta\n", "counts.tsv:1: "),
+    ("", "counts.tsv: the file has no counts"),
+                           (f"{HEADER}\n", "counts.tsv: the file has no counts"), ("unit\ta\n", "counts.tsv:1: "),
     (HEADER + "\nu" + "\tx" * 16 + "\n", "counts.tsv:2: "), (HEADER + "\nu" + "\t1" * 28 + "\n", "counts.tsv:2: "),
     (HEADER + "\nu" + "\t1" * 16 + "\nv\n", "counts.tsv:3: "),
-    *((HEADER + "\nu" + "\t1" * 15 + f"\t{number}\n", "counts.tsv:2: not the counts of a unit; score again")
+    *((HEADER + "\nu" + "\t1" * 15 + f"\t{number}\n", "counts.tsv:2: the line is not the counts of a unit; score again")
       for number in ("9" * 30, "-1", "1.5"))])
 def test_read_counts_broken_table_raises(tmp_path, labels, text, place):
     labels.write(tmp_path / "labels.txt")

@@ -162,7 +162,7 @@ def test_ctm_index_rounded_times_do_not_overlap(ctm):
     ("u 1 0 1 a\nu 1 -0.5 1 b\n", ":2: the begin -0.5 is negative; count from the start"),
     ("u 1 0 -1 a\n", ":1: the duration -1 is negative"),
     (b"u 1 0 1 caf\xe9\n", ":1: byte 12 is not UTF-8; convert it"),
-    ("u 1 0 1 a\r\n", ":1: a carriage return"),
+    ("u 1 0 1 a\r\n", ":1: the line has a carriage return"),
     ("u 1 0 1 a\0\n", ":1: a NUL byte"),
     ("", ": the file "),
     ("u 1 0 1 " + "x " * 5_000_000, ":1: 5000004 columns"),
@@ -227,7 +227,7 @@ def test_write_ctm_failure_leaves_old_file(tmp_path):
 @pytest.mark.parametrize("text", ["a\x0bb 1 0 1 x\n", "a 1 0 1 x\x0cy\n", "a 1 0 1 x\x01\n", "\x0b\na 1 0 1 x\n"])
 def test_ctm_control_character_is_an_error(tmp_path, text):
     (tmp_path / "ctm").write_text(text)
-    with pytest.raises(InputError, match="ctm:1: a control character"):
+    with pytest.raises(InputError, match="ctm:1: the line has a control character"):
         [index() for index in CtmIndex(tmp_path / "ctm").values()]
 
 

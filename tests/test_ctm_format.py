@@ -64,7 +64,7 @@ def test_ctm_format_keeps_case(tmp_path):
 
 @pytest.mark.parametrize(("text", "options", "message"), [
     ("a 1 0 1\n", [], "asr.ctm:1: 4 columns; "),
-    ("a 1 0 1 <eps>\n", [], "out: no utterance to write; "),
+    ("a 1 0 1 <eps>\n", [], "out: there are no utterances to write; "),
     ("a 1 0 1 x\na& 1 0 1 x\n", [], "'a' and 'a&' cannot be sorted both as streams and by their utterances; "),
     ("a 1 0 1 x\na-0 1 0 1 x\n", [], "'a' and 'a-0' cannot be sorted both as streams and by their utterances; "),
     (CTM, ["--labels=labels.txt"], "--labels does not apply to --format ctm; leave it out"),

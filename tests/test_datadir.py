@@ -118,7 +118,7 @@ def test_utterances_with_segments_names_the_line(data):
     error = error_of(data)
     assert (error.file.name, error.line) == ("punct", 3)
     rows = {name: Row(7, "a-1", "x") for name in ("text", "punct", "utt2spk", "segments")}
-    with pytest.raises(InputError, match="data/segments:7: not a segment"):
+    with pytest.raises(InputError, match="data/segments:7: the line is not a segment"):
         DataDir(data, ignore=["pauses.scp"]).utterance(rows, VectorReader(data / "pauses.scp"))
 
 
@@ -200,7 +200,7 @@ def test_data_dir_missing_file(data, name):
     (data / name).unlink()
     with pytest.raises(InputError, match="no such file"):
         DataDir(data)
-    with pytest.raises(InputError, match="a file, not a data directory; punc transcript punctuates files"):
+    with pytest.raises(InputError, match="this is a file, not a data directory; punc transcript punctuates files"):
         DataDir(next(data.glob("*")))
     with pytest.raises(InputError, match="no such data directory"):
         DataDir(data / "gone")

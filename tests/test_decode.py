@@ -311,10 +311,10 @@ def test_transitions_written_and_read(tmp_path):
 
 
 @pytest.mark.parametrize(("change", "said"), [
-    (lambda lines: lines[:-1], "not one weight for each pair of labels"),
-    (lambda lines: [*lines, "O NONE 1.0"], "not one weight for each pair of labels"),
-    (lambda lines: ["<s> O much", *lines[1:]], "t:1: not two labels and a weight"),
-    (lambda lines: ["<s> O inf", *lines[1:]], "t:1: not two labels and a weight")])
+    (lambda lines: lines[:-1], "the pairs of labels do not have one weight each"),
+    (lambda lines: [*lines, "O NONE 1.0"], "the pairs of labels do not have one weight each"),
+    (lambda lines: ["<s> O much", *lines[1:]], "t:1: the line is not two labels and a weight"),
+    (lambda lines: ["<s> O inf", *lines[1:]], "t:1: the line is not two labels and a weight")])
 def test_broken_transitions(tmp_path, change, said):
     write_transitions(tmp_path / "t", drawn_transitions(len(CASED), 3), CASED)
     lines = change((tmp_path / "t").read_text().splitlines())

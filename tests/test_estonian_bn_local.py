@@ -136,10 +136,10 @@ def test_own_data_transcriber_files(folder):
 
 
 @pytest.mark.parametrize(("files", "message"), [
-    ({}, "set: no times of words; put ctm"),
+    ({}, "set: no word times; put ctm"),
     ({"ctm": "a 1 0 1 b\n"}, "set: no transcripts; put text"),
-    ({"ctm": "a 1 0 1 b\n", "text": "a-1 ,\n", "utt2spk": "a-1 a\n"}, "set/text: no word in 'a-1'"),
-    ({"ctm": "a 1 0 1 b\n", "a.txt": "…\n"}, "a.txt: no word in it"),
+    ({"ctm": "a 1 0 1 b\n", "text": "a-1 ,\n", "utt2spk": "a-1 a\n"}, "set/text: utterance 'a-1' has no words"),
+    ({"ctm": "a 1 0 1 b\n", "a.txt": "…\n"}, "a.txt: the file has no words"),
     ({"ctm": "a 1 0 1 b\n", "a.trs": "<Trans>"}, "a.trs:1: not XML"),
 ])
 def test_own_data_missing_files(folder, files, message):

@@ -148,7 +148,7 @@ def test_guess_case_by_word_and_sentence(tmp_path):
 
 
 @pytest.mark.parametrize(("labels", "message"), [
-    (None, "a: no labels; it needs a file punct"),
+    (None, "a: no labels; add the file punct"),
     (["COMA"], "a/punct: utterance 's-1' has label 'COMA', which is not in the label set; "
                "give the --labels that it was made with"),
 ])

@@ -48,7 +48,7 @@ def test_open_input_without_permission(tmp_path):
 def test_decode_line():
     assert decode_line("a ä\u3000\u0085b \n".encode(), "f", 1) == "a ä\u3000\u0085b "
     assert decode_line(b"no end", "f", 1) == "no end"
-    for line, message in ((b"a\r\n", "f:7: a carriage return; convert the line ends: sed -i 's/\\r//g'"),
+    for line, message in ((b"a\r\n", "f:7: the line has a carriage return; convert the line ends: sed -i 's/\\r//g'"),
                           (b"a\0b\n", "f:7: a NUL byte; "), (b"ab\xe4\n", "f:7: byte 3 is not UTF-8; "),
                           (b"\xed\xa0\x80\n", "f:7: byte 1 is not UTF-8; ")):
         with pytest.raises(InputError) as error:
@@ -226,7 +226,7 @@ def test_unchanged(tmp_path):
     with unchanged(key):
         key.read_text()
     for change in (key.unlink, lambda: key.write_text("2"), lambda: (key.unlink(), key.write_text("2"))):
-        with pytest.raises(InputError, match="key: another process replaced it meanwhile; run the command again"), \
+        with pytest.raises(InputError, match="key: another process has replaced it; run the command again"), \
                 unchanged(key):
             change()
 
@@ -256,7 +256,7 @@ def test_atomic_in_the_current_directory(tmp_path, monkeypatch):
 
 def test_atomic_dir_over_a_file(tmp_path):
     (tmp_path / "f").write_text("mine")
-    with pytest.raises(InputError, match="this is a file; name a directory"), atomic_dir(tmp_path / "f", "a"):
+    with pytest.raises(InputError, match="this is a file; give a directory"), atomic_dir(tmp_path / "f", "a"):
         pass
     assert listing(tmp_path) == {"f": "mine"}
 

@@ -87,7 +87,7 @@ def test_options_not_given_are_those_of_the_command():
 
 
 def test_reader_needs_a_label_set():
-    with pytest.raises(InputError, match=r"^no label set; name one: --labels conf/labels.txt"):
+    with pytest.raises(InputError, match=r"^no label set; give one: --labels conf/labels.txt"):
         PrepareOptions().reader()
 
 

@@ -36,7 +36,7 @@ def test_vectors_vocab_missing_file(tmp_path):
     done = subprocess.run([LOCAL / "vectors_vocab.sh", tmp_path / "v", data / "text", tmp_path / "vocab"], text=True,
                           capture_output=True, check=False)
     assert done.returncode == 1
-    assert f"{tmp_path}/v: no such file; name another with --vectors" in done.stderr
+    assert f"{tmp_path}/v: no such file; give another with --vectors" in done.stderr
     assert not (tmp_path / "vocab").exists()
 
 

@@ -89,17 +89,17 @@ def test_read_parts(parts):
 
 
 @pytest.mark.parametrize(("break_it", "said"), [
-    (lambda parts: shutil.rmtree(parts[1]), "2: no such part; run the command with --job=2 again"),
+    (lambda parts: shutil.rmtree(parts[1]), "2: the output of this job is missing; run the command with --job=2 again"),
     (lambda parts: parts.pop(), "1: the part of --job=1 --jobs=3, not of job 1 of 2; name the parts of all jobs, in"),
     (lambda parts: parts.reverse(), "3: the part of --job=3 --jobs=3, not of job 1 of 3; name the parts of all jobs"),
     (lambda parts: make_part(parts, 2, jobs=4), "2: the part of --job=2 --jobs=4, not of job 2 of 3; name the parts"),
     (lambda parts: make_part(parts, 3, scale="O=2"), "3/part.json: scale is O=2, but None in 1; run all jobs again"),
     (lambda parts: make_part(parts, 3, command="join"), "3: made by punc join, but 1 by punc prepare; run all jobs"),
     (lambda parts: (os.utime("in", (1, 1)), make_part(parts, 2)), "2/part.json: in was a different file in 1; run"),
-    (lambda parts: os.utime("in", (1, 1)), "in: changed since the parts were made; run all jobs again"),
+    (lambda parts: os.utime("in", (1, 1)), "in: the file has changed since the jobs ran; run all jobs again"),
     (lambda parts: os.remove("in"), "in: no such file; "),
-    (lambda parts: (parts[0] / "part.json").write_text("{}"), "1/part.json: not a part; run the job again"),
-    (lambda parts: (parts[0] / "part.json").write_text("1"), "1/part.json: not a part; run the job again"),
+    (lambda parts: (parts[0] / "part.json").write_text("{}"), "1/part.json: not the output of a job; run the job"),
+    (lambda parts: (parts[0] / "part.json").write_text("1"), "1/part.json: not the output of a job; run the job"),
 ])
 def test_read_parts_that_do_not_fit(parts, break_it, said):
     parts = [path.relative_to(os.getcwd()) for path in parts]
@@ -115,7 +115,7 @@ def test_new_part_replaces_a_part_only(parts, tmp_path):
     assert sorted(file.name for file in parts[0].iterdir()) == ["part.json", "text"]
     (tmp_path / "own").mkdir()
     (tmp_path / "own/file").touch()
-    with pytest.raises(InputError, match="own: the directory is not a part; name a new directory for each job"):
+    with pytest.raises(InputError, match="own: this directory exists and was not written by a job; give a new"):
         make_part([tmp_path / "own"], 1)
     assert (tmp_path / "own/file").exists()
 
@@ -124,7 +124,7 @@ def test_new_part_replaces_a_part_only(parts, tmp_path):
 def test_read_part_that_was_changed(parts, old, new):
     path = parts[0] / "part.json"
     path.write_text(path.read_text().replace(old, new))
-    with pytest.raises(InputError, match=r"part\.json: not a part; run the job again"):
+    with pytest.raises(InputError, match=r"part\.json: not the output of a job; run the job again"):
         read_parts(parts)
 
 
@@ -184,7 +184,7 @@ def test_finish_joining_not_if_a_part_was_made_again(tmp_path):
     make_parts(tmp_path)
     (paths[1] / JOINED).touch()
     assert not finish_joining(paths)
-    with pytest.raises(InputError, match="no such part; run the command with --job=1 again"), \
+    with pytest.raises(InputError, match="the output of this job is missing; run the command with --job=1 again"), \
             joining([tmp_path / "none", paths[1]]):
         pass
 

@@ -264,7 +264,7 @@ def error(text):
 @pytest.mark.parametrize(("text", "said"), [
     ('{"text": "a", "segments": [', "file:1: the JSON is cut short: "), ('{"a": "b', "file:1: the JSON is cut short: "),
     ('{"a":\n 1 "b": 2}', "file:2: not JSON: "), ('{"text": "\\u00e+1 a"}', "file:1: not JSON: "),
-    ('{"a": ' + "[" * 100_000, "file:1: values nested too deep; "),
+    ('{"a": ' + "[" * 100_000, "file:1: values nested too deeply; "),
     ("3", "file:1: text before the JSON: '3'; "), ('> run\n{"text": "a"}', "file:1: text before the JSON: '> run"),
     ('{"text": "a"}\nbye', "file:2: text after the JSON: 'bye'; "),
     ('{"text": "a", "text": "b"}', "file:1: an object has the member 'text' twice; keep one"),

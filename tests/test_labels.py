@@ -77,16 +77,16 @@ def test_label_write(written, word, result):
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("O w\nCOMMA\n", "labels.txt:2: not a label; write NAME, a pattern with one w or W, the marks"),
-    ("O w\nCOMMA , ,\n", "labels.txt:2: not a label"),
-    ("O w\nCOMMA ww, ,\n", "labels.txt:2: not a label"),
-    ("O w\nCOMMA wW, ,\n", "labels.txt:2: not a label"),
+    ("O w\nCOMMA\n", "labels.txt:2: the line is not a label; write NAME, a pattern with one w or W, the marks"),
+    ("O w\nCOMMA , ,\n", "labels.txt:2: the line is not a label"),
+    ("O w\nCOMMA ww, ,\n", "labels.txt:2: the line is not a label"),
+    ("O w\nCOMMA wW, ,\n", "labels.txt:2: the line is not a label"),
     ("O w\n", "labels.txt: fewer than two labels"),
     ("", "labels.txt: fewer than two labels"),
     ("O w\nC w, ,\nC w. .\n", "labels.txt: a label name occurs twice"),
     ("O w\nC w, , .\nP w. .\n", "labels.txt: mark '.' is read as two labels"),
     ("C w, ,\nO w\n", "labels.txt: the first label, C, is not empty; "),
-    ("O w\r\nC w, ,\r\n", "labels.txt:1: a carriage return"),
+    ("O w\r\nC w, ,\r\n", "labels.txt:1: the line has a carriage return"),
 ])
 def test_read_wrong_label_set(read, text, message):
     with pytest.raises(InputError) as error:
@@ -218,7 +218,7 @@ def test_train_finished_model_of_another_label_set_is_refused(place, capsys, tex
     capsys.readouterr()
     assert run(place, *TRAIN) == 1
     said = capsys.readouterr().err
-    assert f"{place}/model: here is a model with another label set than {place}/store: {message}; remove the " in said
+    assert f"{place}/model: this directory has a model with another label set than {place}/store: {message}; " in said
     assert "final.pt is finished" not in said
 
 
@@ -228,7 +228,7 @@ def test_directory_without_a_record_is_not_compared(tmp_path):
 
 def test_check_record_broken_file_is_an_error(tmp_path):
     (tmp_path / "punct.labels").write_text("nonsense\n")
-    with pytest.raises(InputError, match=r"punct\.labels:1: not a label"):
+    with pytest.raises(InputError, match=r"punct\.labels:1: the line is not a label"):
         check_record(tmp_path, labels_of(tmp_path, OLD))
 
 

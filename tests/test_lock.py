@@ -37,7 +37,7 @@ def holder(tmp_path):
 
 def test_lock_second_holder_is_refused(tmp_path, holder):
     message = f"{tmp_path}/exp: process {holder.pid} on {socket.gethostname()} is writing here " \
-        f"(-c {tmp_path}/exp 'two words'); wait until it ends, or name another directory"
+        f"(-c {tmp_path}/exp 'two words'); wait until it ends, or give another directory"
     before = (tmp_path / "exp/.lock").read_bytes()
     with pytest.raises(InputError) as error, lock_directory(tmp_path / "exp"):
         pass
@@ -157,7 +157,7 @@ def test_lock_directory_that_cannot_be_written_is_an_input_error(tmp_path, monke
     with pytest.raises(InputError) as error, lock_directory(tmp_path / "exp"):
         pass
     assert str(error.value) == (f"{tmp_path}/exp: cannot be written: {os.strerror(number)}; "
-                                "change its permissions, or name another directory")
+                                "change its permissions, or give another directory")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -193,7 +193,7 @@ def sh_holder(tmp_path):
 
 def test_lock_sh_second_script_is_told_who_holds_it(tmp_path, sh_holder):
     message = f"run.sh: {tmp_path}/exp: process {sh_holder.pid} on {socket.gethostname()} is writing here " \
-        "(run.sh --stage 6); wait until it ends, or name another directory\n"
+        "(run.sh --stage 6); wait until it ends, or give another directory\n"
     assert outcome(tmp_path / "exp") == ("", message, 1)
     sh_holder.communicate("\n", timeout=60)
     assert sh_holder.returncode == 0
@@ -248,7 +248,7 @@ def test_lock_sh_without_locks_is_a_warning(tmp_path):
 def test_lock_sh_directory_that_cannot_be_written(tmp_path):
     (tmp_path / "file").touch()
     assert outcome(tmp_path / "file/exp") == (
-        "", f"run.sh: {tmp_path}/file/exp: cannot be written; change its permissions, or name another directory\n", 1)
+        "", f"run.sh: {tmp_path}/file/exp: cannot be written; change its permissions, or give another directory\n", 1)
 
 
 def test_lock_of_a_file_is_an_error(tmp_path):

@@ -179,5 +179,5 @@ def test_pauses_alone_are_learned(toy_store, tmp_path):
 
 
 def test_neither_words_nor_pauses_raises():
-    with pytest.raises(InputError, match="words=false and pauses=false; the model needs one of them"):
+    with pytest.raises(InputError, match="words=false and pauses=false leave no input; set one of them to true"):
         make(words=False, pauses=False)

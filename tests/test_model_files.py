@@ -35,7 +35,7 @@ def refused(directory):
 
 
 BROKEN = "DIR/final.pt: not a model file, or a truncated one; train the model again"
-NO_MODEL = "DIR/final.pt: not a model file of punc; name a directory that punc train wrote"
+NO_MODEL = "DIR/final.pt: not a model file of punc; give a directory that punc train wrote"
 
 
 @pytest.mark.parametrize("part", [0, 0.001, 0.1, 0.5, 0.9, 0.999])
@@ -75,7 +75,7 @@ def test_load_other_file(directory, kind):
         content = {"format": base.FORMAT, "spec": Malicious(witness)}
         torch.save(content, path, _use_new_zipfile_serialization=kind == "torch")
     # For a directory, the message does not advise to train again, because this would not help.
-    assert refused(directory) == ("DIR/final.pt: this is a directory; name a file" if kind == "directory" else BROKEN)
+    assert refused(directory) == ("DIR/final.pt: this is a directory; give a file" if kind == "directory" else BROKEN)
     assert not witness.exists()
 
 
@@ -83,8 +83,8 @@ def test_load_other_file(directory, kind):
     ({"weights": 1}, NO_MODEL),
     ([1, 2], NO_MODEL),
     ({"format": "punc progress 1"}, NO_MODEL),
-    ({"format": "punc model 7"}, "DIR/final.pt: 'punc model 7', but this version reads 'punc model 1'; "
-                              "train it again"),
+    ({"format": "punc model 7"}, "DIR/final.pt: the format is 'punc model 7', but this version of punc reads "
+                              "'punc model 1'; train it again"),
     ({"format": base.FORMAT}, "DIR/final.pt: its weights do not fit its model; train it again"),
 ])
 def test_load_other_content(directory, content, message):
@@ -120,11 +120,11 @@ def test_load_weights_that_are_not_numbers(directory, number):
     ("vocab", "<unk>\n</s>\na\n", "DIR/vocab: 3 lines, but the model has 10; copy the file that it was trained with"),
     ("labels.txt", "O w\nCOMMA w, ,\n",
      "DIR/labels.txt: 2 lines, but the model has 3; copy the file that it was trained with"),
-    ("vocab", "a\nb\n", "DIR/vocab:1: no '<unk>' here; a vocabulary begins <unk>, </s>"),
-    ("labels.txt", "O\n", "DIR/labels.txt:1: not a label; write NAME, a pattern with one w or W, the marks"),
-    ("vocab", None, "DIR/vocab: no such file; make it, or name another one"),
-    ("labels.txt", None, "DIR/labels.txt: no such file; make it, or name another one"),
-    ("final.pt", None, "DIR/final.pt: no such file; train the model, or name another directory"),
+    ("vocab", "a\nb\n", "DIR/vocab:1: no '<unk>' here; a vocabulary begins with <unk> and </s>"),
+    ("labels.txt", "O\n", "DIR/labels.txt:1: the line is not a label; write NAME, a pattern with one w or W"),
+    ("vocab", None, "DIR/vocab: no such file; make it, or give another one"),
+    ("labels.txt", None, "DIR/labels.txt: no such file; make it, or give another one"),
+    ("final.pt", None, "DIR/final.pt: no such file; train the model, or give another directory"),
 ])
 def test_load_wrong_files_next_to_weights(directory, file, text, message):
     (directory / file).unlink()

@@ -377,11 +377,11 @@ def test_ta_lstm_first_stage_is_unchanged_and_saved(text_model, toy_store, tmp_p
 
 
 @pytest.mark.parametrize(("case", "message"), [
-    ("none", "text_model=; name the directory of a trained t_lstm"),
-    ("missing", "DIR/final.pt: no such file; train the model, or name another directory"),
-    ("vocabulary", "text_model=DIR has another vocabulary than the store; "
+    ("none", "text_model=; give the directory of a trained t_lstm"),
+    ("missing", "DIR/final.pt: no such file; train the model, or give another directory"),
+    ("vocabulary", "the vocabulary of text_model=DIR differs from that of the store; "
                    "make the store with the vocabulary of that model: punc make-store --vocab=DIR/vocab"),
-    ("kind", "text_model=DIR is a ta_lstm; name the directory of a trained t_lstm"),
+    ("kind", "text_model=DIR is a ta_lstm; give the directory of a trained t_lstm"),
 ])
 def test_ta_lstm_invalid_first_stages(case, message, text_model, tmp_path):
     vocabulary = VOCABULARY

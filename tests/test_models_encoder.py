@@ -259,9 +259,9 @@ def test_encoder_runs_no_code_of_the_directory(stores, place, tmp_path):
 
 
 @pytest.mark.parametrize(("change", "message"), [
-    ({"encoder": ""}, "encoder= is not a directory; name the directory of an encoder"),
+    ({"encoder": ""}, "encoder= is not a directory; give the directory of an encoder"),
     ({"encoder": "nowhere"}, "encoder=nowhere is not a directory"),
-    ({"window": 8}, "window=8 with overlap=4; give a larger window, or a smaller overlap"),
+    ({"window": 8}, "window=8 is too small for overlap=4; give a larger window, or a smaller overlap"),
     ({"dropout": 1.0}, "dropout=1.0; give at least 0 and less than 1")])
 def test_encoder_wrong_options_are_one_line(stores, place, change, message):
     with pytest.raises(InputError, match=message):
@@ -275,7 +275,7 @@ def test_encoder_of_other_pieces_or_kinds(stores, place, tmp_path):
     shutil.copytree(place / "bert", tmp_path / "gpt2")
     config = json.loads((tmp_path / "gpt2/config.json").read_text())
     (tmp_path / "gpt2/config.json").write_text(json.dumps(config | {"model_type": "gpt2"}))
-    with pytest.raises(InputError, match=r"config.json: an encoder of the kind gpt2; choose from bert"):
+    with pytest.raises(InputError, match=r"config.json: encoders of the kind gpt2 are not supported; choose from bert"):
         base.create("encoder", store.vocabulary, store.labels, {"encoder": str(tmp_path / "gpt2")}, store.tokenizer)
     (tmp_path / "gpt2/config.json").write_text(json.dumps(config | {"hidden_size": 32}))
     with pytest.raises(InputError, match=r"its weights do not fit its config.json"):
@@ -299,7 +299,7 @@ def test_load_encoder_with_other_special_pieces(stores, place, tmp_path, start):
     model.labels.write(tmp_path / "labels.txt")
     model.spec["options"]["encoder"]["start"] = start
     base.save(model, tmp_path / "final.pt")
-    with pytest.raises(InputError, match=r"final.pt: special pieces that the encoder does not have; take the"):
+    with pytest.raises(InputError, match=r"final.pt: the tokenizer has special pieces that the encoder does not have"):
         base.load(tmp_path)
 
 

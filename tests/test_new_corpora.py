@@ -264,7 +264,7 @@ def test_new_recipe_keeps_existing_directory(corpus):
     (corpus / "talks/README.md").write_text("mine\n")
     made = recipe_make(corpus, "talks", "--text", "texts")
     assert (made.returncode, made.stderr) == (
-        1, "utils/new_recipe.sh: talks: this directory exists; remove it, or name another directory\n")
+        1, "utils/new_recipe.sh: talks: this directory exists; remove it, or give another directory\n")
     assert [path.name for path in (corpus / "talks").iterdir()] == ["README.md"]
 
 

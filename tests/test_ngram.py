@@ -209,7 +209,7 @@ def test_tree_with_folds_reads_posteriors_by_models_that_have_not_read_the_strea
     ({"prune": "1"}, "prune=1; write counts that start with 0 and do not decrease: 0,0,1,1"),
     ({"prune": "0,2,1"}, "prune=0,2,1; write counts that start with 0 and do not decrease: 0,0,1,1"),
     ({"prune": "0 0"}, "prune=0 0; write counts that start with 0 and do not decrease: 0,0,1,1"),
-    ({"arpa": "none.arpa"}, "none.arpa: no such file; make it, or name another one"),
+    ({"arpa": "none.arpa"}, "none.arpa: no such file; make it, or give another one"),
     ({}, "no lmplz on PATH; build it: bash utils/install_lmplz.sh; or give --arpa"),
 ])
 def test_ngram_invalid_options(options, message, toy_store, tmp_path, monkeypatch):
@@ -238,8 +238,8 @@ def test_lmplz_error_is_one_line(toy_store, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("options", "message"), [
-    ({}, "lm_model=; name the directory of a trained ngram"),
-    ({"lm_model": "none"}, "none/final.pt: no such file; train the model, or name another directory"),
+    ({}, "lm_model=; give the directory of a trained ngram"),
+    ({"lm_model": "none"}, "none/final.pt: no such file; train the model, or give another directory"),
     ({"lm_model": "EXP", "folds": 1}, "folds=1; give 2 or more, or 0"),
     ({"lm_model": "EXP", "folds": 2}, "folds with a language model from ARPA files; train one on the store's sets"),
 ])
@@ -255,7 +255,7 @@ def test_tree_vocabulary_differs_from_language_model(exp, tmp_path):
     words = ["a", "b"]
     write_data_dir(tmp_path / "train", [Utterance("u", "u", words, ["O", "COMMA"], np.zeros(2, np.float32))])
     make_store(tmp_path / "store", [tmp_path / "train"], exp / "labels.txt", nj=1)
-    with pytest.raises(InputError, match=r"lm_model=.* has another vocabulary than the store"):
+    with pytest.raises(InputError, match=r"the vocabulary of lm_model=.* differs from that of the store"):
         train(tmp_path / "store", tmp_path / "dt", "ngram_dt", {"lm_model": str(exp)}, TrainingOptions(dev_set="train"))
 
 

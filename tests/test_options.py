@@ -74,7 +74,7 @@ def test_parse_name_that_begins_with_a_dash(parser):
     (["data", "--token-type", "byte"], "argument --token-type: invalid choice: 'byte'"),
     ([], "missing: DATA-DIR; see punc test --help"),
     (["data", "more"], "unrecognized arguments: more; see punc test --help"),
-    (["--config", "missing", "data"], "missing: no such file; make it, or name another one"),
+    (["--config", "missing", "data"], "missing: no such file; make it, or give another one"),
 ])
 def test_parse_wrong_command_line(parser, arguments, message):
     with pytest.raises(InputError) as error:
@@ -98,8 +98,8 @@ def test_conf_command_line_wins(parser, conf):
     ("--rate=fast", "conf:2: --rate: wrong value 'fast'"),
     ("--pauses=1", "conf:2: --pauses: wrong value '1' ('1' is neither true nor false); see punc test --help"),
     ("--token-type=byte", "conf:2: --token-type: wrong value 'byte'; choose from word, char"),
-    ("--config=other", "conf:2: no such file: {folder}/other; make it, or name another one"),
-    ("--config=", "conf:2: no such file: {folder}; make it, or name another one"),
+    ("--config=other", "conf:2: no such file: {folder}/other; make it, or give another one"),
+    ("--config=", "conf:2: no such file: {folder}; make it, or give another one"),
     ("--rate=1\n--config=conf", "conf:3: --config after other options; make it the first line"),
     ("--config conf", "conf:2: {folder}/conf includes this file; remove one of the two lines"),
 ])
@@ -153,7 +153,7 @@ def test_parse_configures_messages(parser, flags, level):
 
 
 def test_parse_quiet_and_verbose_is_an_error(parser):
-    with pytest.raises(InputError, match="--quiet and --verbose; give one of them"):
+    with pytest.raises(InputError, match="--quiet cannot be combined with --verbose; give one of them"):
         parser.parse(["--quiet=true", "--verbose=true", "data"])
 
 
@@ -229,7 +229,7 @@ def test_help_one_line_per_option_with_default(parser, capsys):
 def test_with_options_names_an_argument_as_its_option():
     assert with_options(InputError("hidden_dim=0", "give 1 or more")) == "--hidden-dim=0; give 1 or more"
     assert with_options(InputError("a=b", "rename it", "x=1")) == "x=1: a=b; rename it"
-    assert with_options(InputError("no set 'a=b'", "name another one")) == "no set 'a=b'; name another one"
+    assert with_options(InputError("no set 'a=b'", "give another one")) == "no set 'a=b'; give another one"
 
 
 SCRIPT = """#!/usr/bin/env bash

@@ -57,7 +57,7 @@ def test_other_names_of_an_input_are_seen(link, folder, capsys, monkeypatch):
     monkeypatch.chdir(folder)
     (folder / "link").symlink_to("IN")
     assert main(["project", "--labels=IN/labels.txt", "OTHER", "IN", link]) == 1
-    assert f"{link}: the output is an input; name another output" in capsys.readouterr().err
+    assert f"{link}: the output file is also an input file; give another output" in capsys.readouterr().err
 
 
 def test_devices_and_pipes_are_written_to(tmp_path):
@@ -89,4 +89,4 @@ def test_links_stay_and_no_output_is_an_input(tmp_path):
     found = subprocess.run([*PUNC, "transcript", "en", str(tmp_path / "in"), str(tmp_path)], capture_output=True,
                            text=True, check=False)
     assert found.returncode == 1
-    assert "in: the output is an input; name another output" in found.stderr
+    assert "in: the output file is also an input file; give another output" in found.stderr

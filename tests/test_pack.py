@@ -83,7 +83,8 @@ def test_pack_scale_is_part_of_the_model(packed, tmp_path):
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    (["--scale=O=2"], "--scale with a t_lstm; give --scale to punc punctuate"), (["--scale=X=2"], "no label 'X'"),
+    (["--scale=O=2"], "--scale does not apply to a t_lstm; give --scale to punc punctuate"),
+    (["--scale=X=2"], "no label 'X'"),
     (["--casing=none.txt"], "none.txt: no such file"), (["--card=none.md"], "none.md: no such file")])
 def test_pack_errors_are_one_line(packed, tmp_path, capsys, arguments, message):
     exp = make_model(tmp_path / "exp", "t_lstm", {}) if "t_lstm" in message else packed.parent / "exp_en"
@@ -172,7 +173,7 @@ def test_punctuate_leaves_nothing_in_the_home_of_a_user(packed, tmp_path):
 
 def test_punctuate_packed_model_on_a_gpu_is_an_error(packed, data, tmp_path, capsys):
     assert main(["punctuate", "--device=cuda", str(packed / "en"), str(data), str(tmp_path / "out")]) == 1
-    assert "--device=cuda with a packed model; use --device cpu" in capsys.readouterr().err
+    assert "--device=cuda does not apply to a packed model; use --device cpu" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("change", [{"options": None}, {"hidden_dim": 10**9}, {"hidden_dim": 13}, {"hidden_dim": "12"}])

@@ -229,13 +229,13 @@ def test_findings_are_filled_in(text, shown):
 
 
 @pytest.mark.parametrize(("wrong", "message"), [
-    ("57.0", "57.0: a typed figure; name its cell: {SYSTEM SET METRIC}"),
-    ("57", "57: a typed figure"),
-    ("`57.0 points`", "57.0: a typed figure"),
-    ("`57`", "57: a typed figure"),
-    ("5-fold", "5-fold: a typed figure"),
-    ("half a point", "half a point: a typed figure"),
-    ("{Y ref Err", "{: a typed figure"),
+    ("57.0", "57.0: a figure was typed; refer to its cell: {SYSTEM SET METRIC}"),
+    ("57", "57: a figure was typed"),
+    ("`57.0 points`", "57.0: a figure was typed"),
+    ("`57`", "57: a figure was typed"),
+    ("5-fold", "5-fold: a figure was typed"),
+    ("half a point", "half a point: a figure was typed"),
+    ("{Y ref Err", "{: a figure was typed"),
     ("{Y ref}", "{Y ref}: not a reference"),
     ("{Z ref Err}", "{Z ref Err}: the page has no Z; choose from"),
     ("{Y reff Err}", "{Y reff Err}: the page has no reff; did you mean ref?"),

@@ -266,7 +266,7 @@ def test_command_with_textgrids(data, tmp_path, capsys):
     assert main(["pauses", str(data), str(grids.parent)]) == 0
     assert_allclose(pauses_in(data), [0, 2, 0.25, 0.75])
     assert main(["pauses", "--tier=phones", str(data), str(grids.parent)]) == 1
-    assert "no tier 'phones' of words; name one with --tier: 'words'" in capsys.readouterr().err
+    assert "no tier 'phones' of words; give one with --tier: 'words'" in capsys.readouterr().err
 
 
 def test_command_prints_statistics(data, tmp_path, capsys):

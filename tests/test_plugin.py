@@ -210,11 +210,11 @@ def change(path, old, new):
     (lambda r: "x", "5 arguments, not 4; usage: "),
     (lambda r: "$'a\\nb'", r"$'a\nb': a path with control characters; rename it"),
     (lambda r: "--cmd ../queue.pl w x y '$(touch z)' #", "$(touch z): ../queue.pl cannot write its logs there; name"),
-    (lambda r: (r / "model/model.json").unlink(), "model/final.pt: no such file; train the model, or name another"),
-    (lambda r: (r / "ctm").unlink(), "ctm: no such file; make it, or name another one"),
+    (lambda r: (r / "model/model.json").unlink(), "model/final.pt: no such file; train the model, or give another"),
+    (lambda r: (r / "ctm").unlink(), "ctm: no such file; make it, or give another one"),
     (lambda r: (r / "ctm").write_text(""), "ctm: the file has no timed words; make it again"),
     (lambda r: change(r / "ctm", "bob-r1-2", "bob-r1-9"),
-     "ctm:14: 'bob-r1-9' is neither recording nor utterance of data/test; name the data directory that was decoded, "
+     "ctm:14: 'bob-r1-9' is neither recording nor utterance of data/test; give the data directory that was decoded, "
      "with its segments and reco2file_and_channel"),
     (lambda r: change(r / "ctm", "1 0.400 0.250", "1 0.400 0.25s"), "ctm:2: the duration '0.25s' is not a number; "),
     (lambda r: (r / "data/test/utt2spk").unlink(), "data/test/utt2spk: no such file; "),
@@ -242,5 +242,5 @@ def test_plugin_does_not_overwrite_the_data_directory(recipe):
     before = files(recipe / "data")
     result = line(recipe, "punc/punctuate_text.sh data/test ../model data/../data/test")
     assert (result.returncode, result.stderr.count("\n")) == (1, 1)
-    assert "the output is the data directory; name another directory" in result.stderr
+    assert "the output is the data directory; give another directory" in result.stderr
     assert files(recipe / "data") == before

@@ -278,8 +278,8 @@ def test_punctuate_case_rule_does_not_cross_spans(tmp_path, monkeypatch):
 
 def test_punctuate_case_rule_that_does_not_apply(learned, exp, data, tmp_path, capsys):
     token_type = read_tokenizer(learned[0]).token_type
-    for model, said in ((learned[0], f"--case-rule with a model that reads {token_type} tokens; leave it out"),
-                        (exp, "labels.txt: --case-rule with labels that write no capitals; leave it out")):
+    for model, said in ((learned[0], f"--case-rule does not apply to a model that reads {token_type} tokens"),
+                        (exp, "labels.txt: --case-rule does not apply to labels without capitals; leave it out")):
         assert run("--case-rule=true", model, data, tmp_path / "out") == 1
         assert said in capsys.readouterr().err
         assert not (tmp_path / "out").exists()
@@ -321,7 +321,7 @@ def test_punctuate_text_as_prose(tmp_path):
 
 @pytest.mark.parametrize(("break_it", "said"), [
     (lambda exp, data: (exp / "vocab").unlink(), "vocab: no such file; "),
-    (lambda exp, data: (exp / "final.pt").unlink(), "final.pt: no such file; train the model, or name another"),
+    (lambda exp, data: (exp / "final.pt").unlink(), "final.pt: no such file; train the model, or give another"),
     (lambda exp, data: (exp / "final.pt").write_bytes((exp / "final.pt").read_bytes()[:999]), "final.pt: not a model"),
     (lambda exp, data: (exp / "vocab").write_text("<unk>\n</s>\nw1\n"), "vocab: 3 lines, but the model has 32; "),
     (lambda exp, data: (data / "text").unlink(), "text: no such file; "),
@@ -361,7 +361,7 @@ def test_punctuate_mistake_is_one_line_and_leaves_the_output(tmp_path, data, cap
 def test_punctuate_does_not_overwrite_its_input(exp, data, capsys):
     before = content(data)
     assert run(exp, data, data) == 1
-    assert "the output is an input" in capsys.readouterr().err
+    assert "the output file is also an input file" in capsys.readouterr().err
     assert run(exp, data) == 1
     assert run(exp, "-", data) == 1
     assert content(data) == before

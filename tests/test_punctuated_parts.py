@@ -166,12 +166,12 @@ def append(path, line):
 @pytest.mark.parametrize("model", ["words"], indirect=True)
 @pytest.mark.parametrize("data", ["plain"], indirect=True)
 @pytest.mark.parametrize(("break_it", "said"), [
-    (lambda parts, data: change(parts[1] / "text", " w", " v"), "parts/2/text:1: these are not the words of "
+    (lambda parts, data: change(parts[1] / "text", " w", " v"), "parts/2/text:1: the words differ from those of "
      "{data}/text; run punc punctuate with --job=2 again"),
-    (lambda parts, data: change(parts[0] / "punct", "b-00 ", "b-00 O "), "parts/1/punct:5: not a label for each word "
-     "of 'b-00'; run punc punctuate with --job=1 again"),
+    (lambda parts, data: change(parts[0] / "punct", "b-00 ", "b-00 O "), "parts/1/punct:5: utterance 'b-00' does "
+     "not have one label for each word; run punc punctuate with --job=1 again"),
     (lambda parts, data: [(parts[2] / name).write_text("".join((parts[2] / name).read_text().splitlines(True)[:-1]))
-                          for name in ("text", "punct")], "parts/3/text: 4 utterances, not 5; run "),
+                          for name in ("text", "punct")], "parts/3/text: 4 utterances instead of 5; run "),
     (lambda parts, data: [append(data / "text", "z w1\n"), append(data / "utt2spk", "z z\n")], "data/text: changed "
      "since the parts were made; run all jobs again"),
     (lambda parts, data: (parts[0] / "text").write_text(""), "parts/1/text: the file is empty; "),
@@ -199,13 +199,13 @@ def test_join_out_dir_that_would_be_lost(model, data, tmp_path, capsys):
     parts = make_parts(model, data, tmp_path / "parts", 2)
     capsys.readouterr()
     assert run("join", parts[0], *parts) == 1
-    assert capsys.readouterr().err.endswith(f"{parts[0]}: the output is an input; name another output\n")
+    assert capsys.readouterr().err.endswith(f"{parts[0]}: the output file is also an input file; give another output\n")
     assert run("join", data, *parts) == 1
-    assert "the output is an input" in capsys.readouterr().err
+    assert "the output file is also an input file" in capsys.readouterr().err
     before = content(data)
     run("punctuate", *OPTIONS, model, data, tmp_path / "own")
     assert run("punctuate", *OPTIONS, "--jobs=2", model, data, tmp_path / "own") == 1
-    assert "own: the directory is not a part; name a new directory for each job\n" in capsys.readouterr().err
+    assert "own: this directory exists and was not written by a job; give a new" in capsys.readouterr().err
     assert content(data) == before
 
 
@@ -216,7 +216,7 @@ def test_join_out_dir_that_would_be_lost(model, data, tmp_path, capsys):
     (["--jobs=3", "--job=0"], "--job=0 is not one of the --jobs=3 jobs; count from 1 to --jobs"),
     (["--job=2"], "--job=2 is not one of the --jobs=0 jobs; count from 1 to --jobs"),
     (["--jobs=-1"], "--job=1 is not one of the --jobs=-1 jobs; count from 1 to --jobs"),
-    (["--jobs=2", "--ctm=none"], "none: no such file; name a CTM, or leave --ctm out"),
+    (["--jobs=2", "--ctm=none"], "none: no such file; give a CTM, or leave --ctm out"),
 ])
 def test_punctuate_job_mistake_is_one_line(model, data, tmp_path, capsys, options, said):
     assert run("punctuate", *options, model, data, tmp_path / "part") == 1

@@ -147,7 +147,7 @@ def test_page_without_data_has_the_figures(experiment, tmp_path):
 
 
 def test_report_of_a_missing_recording(experiment, tmp_path):
-    with pytest.raises(InputError, match=r"no set has a recording 'nobody'; name a recording, or a speaker, of a set"):
+    with pytest.raises(InputError, match=r"no set has a recording 'nobody'; give a recording, or a speaker, of a set"):
         report(experiment, tmp_path, "--recordings", "rec01 nobody")
     assert not (tmp_path / "report.html").exists()
 
@@ -365,7 +365,7 @@ def test_read_slot_table_leaves_out_a_broken_signature(copied):
     signature = copied / "A/decode_test_ref/score/signature"
     signature.write_text(signature.read_text().replace("last-slot:true", "last-slot:treu"))
     table = read_slot_table(scores_of(copied, "test_ref"), copied.parent / "data")
-    assert table.left_out["A"].startswith("'last-slot:treu' in its signature (score again")
+    assert table.left_out["A"].startswith("the signature has 'last-slot:treu' (score again")
 
 
 def test_read_slot_table_leaves_out_what_was_not_scored(copied):

@@ -222,7 +222,7 @@ def test_results_findings_with_a_typed_figure_keep_the_page(toys, capsys):
     before = files()
     (toys / "findings.md").write_text("Err is\n50.1 here.\n")
     assert results("--findings", "findings.md") == 1
-    assert "findings.md:2: 50.1: a typed figure; name its cell" in capsys.readouterr().err
+    assert "findings.md:2: 50.1: a figure was typed; refer to its cell" in capsys.readouterr().err
     (toys / "findings.md").unlink()
     assert files() == before
 
@@ -259,12 +259,12 @@ def test_results_of_some_systems_keep_those_of_the_others(toys, capsys):
 
 @pytest.mark.parametrize(("options", "message"), [
     (["--compare", "good"], "--compare=good is not a pair"),
-    (["--compare", "good,bad", "--tested", "overall"], "there is no test of 'overall'; there are "),
+    (["--compare", "good,bad", "--tested", "overall"], "no metric 'overall' was tested; choose from "),
     (["--main", "'good"], "--main ''good': No closing quotation; put quotes around a name with spaces"),
     (["--main-columns", "Err"], "--main-columns: 'Err' names no set; write METRIC@SET"),
     (["--columns", "DASH"], "no score has a column 'DASH'; there are COMMA PERIOD overall"),
     (["--published", "none"], "none: no such file"),
-    (["--published", "labels.txt"], "labels.txt:1: not a line of this table; columns, with tabs between: system set"),
+    (["--published", "labels.txt"], "labels.txt:1: the line does not fit the table; columns, with tabs between: "),
     (["--findings", "none"], "none: no such file"),
 ])
 def test_results_wrong_option_is_one_line_and_keeps_results(toys, capsys, options, message):
@@ -281,7 +281,7 @@ def test_results_wrong_option_is_one_line_and_keeps_results(toys, capsys, option
 
 def test_results_without_scores(tmp_path, capsys):
     assert main(["results", str(tmp_path)]) == 1
-    assert "no scores; punc score writes them" in capsys.readouterr().err
+    assert "the directory has no scores; punc score writes them" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 

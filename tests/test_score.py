@@ -177,7 +177,7 @@ def test_posteriors_of_other_labels_are_left_out(posteriors_work):
 
 def test_posteriors_of_other_slots_raise(posteriors_work):
     found = Posteriors.of("exp/S/decode", LabelSet.read("labels.txt"))
-    with pytest.raises(InputError, match=r"post\.ark: no posteriors of the 3 slots of 'u00'"):
+    with pytest.raises(InputError, match=r"post\.ark: no posteriors for the 3 slots of 'u00'"):
         found.add([Utterance("u00", "u00", list("abc"), ["O"] * 3)], np.zeros(3, int), np.ones(3, bool))
 
 

@@ -114,12 +114,12 @@ def test_results_compare_a_system_that_changed_words(work, capsys):
     write_data_dir("data/other", [Utterance(f"s{i:02}", f"s{i:02}", ["so"], ["PERIOD"]) for i in range(12)])
     assert text("--labels", "labels.txt", "--out", "exp/uh/decode_t/score", "data/other", "uh.txt") == 0
     assert main(["results", "--compare", "good,uh", "exp"]) == 1
-    assert "other reference labels than in the score it is compared with" in capsys.readouterr().err
+    assert "the reference labels differ from those of the score it is compared with" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
     (["none.txt", "good.txt"], "none.txt: no such file"),
-    (["ref.txt", "good.txt", "bad.txt", "--out", "x"], "--out with several HYP; score one at a time"),
+    (["ref.txt", "good.txt", "bad.txt", "--out", "x"], "--out cannot be used with several HYP; score one at a time"),
 ])
 def test_score_text_wrong_input_is_one_line(work, capsys, arguments, message):
     assert text(*arguments) == 1
@@ -248,5 +248,5 @@ def test_read_side_not_utf8_names_the_line(tmp_path):
 def test_data_directories_with_other_streams_raise(tmp_path):
     for name in ("x", "y"):
         write_data_dir(tmp_path / name, [Utterance(name, name, ["a"], ["O"])])
-    with pytest.raises(InputError, match="y: other streams than"):
+    with pytest.raises(InputError, match="y: the streams differ from those of"):
         count_sides(*(read_side(tmp_path / name, ENGLISH, READ) for name in ("x", "y")), ENGLISH)

@@ -120,7 +120,8 @@ def test_end_without_words_has_an_answer(fresh):
 
 
 @pytest.mark.parametrize(("message", "said"), [
-    (b"\0\1", "message: bytes; send text"), ('{"word": "x', "message:1: not JSON"), ("garbage", "message:1: not JSON"),
+    (b"\0\1", "message: a binary message; send text"),
+    ('{"word": "x', "message:1: not JSON"), ("garbage", "message:1: not JSON"),
     ('{"nothing": 1}', "message:1: neither a word nor a result"),
     ('{"word": "' + "x" * 300 + '"}', "message: a word of more than 256 characters; it is left out"),
     ('{"word": "am"}\n{"wor', None)])
@@ -391,8 +392,8 @@ def test_texts_and_transcripts_by_http():
     ("/v1/punctuate", '{"words": [{"start": 1}]}', JSON, 400, "words[0]: a word is not an object with 'word'"),
     ("/v1/punctuate", '{"words": [{"word": "a", "x": 1e999, "y": "\\ud800"}, 1]}', JSON, 400, "words[1]: "),
     ("/v1/punctuate", "[" * 50_000, JSON, 400, "not JSON; "),
-    ("/v1/punctuate", '{"text": "a b"}', {}, 400, "JSON, sent as text; send it with content-type: application/json"),
-    ("/v1/transcript?modl=en", TEXT, {}, 400, "no parameter 'modl' here; did you mean model?"),
+    ("/v1/punctuate", '{"text": "a b"}', {}, 400, "JSON was sent as text; send it with content-type: application/json"),
+    ("/v1/transcript?modl=en", TEXT, {}, 400, "unknown parameter 'modl'; did you mean model?"),
     ("/v1/transcript", TEXT, {"content-type": "multipart/form-data; boundary=x"}, 415, "a form with files; send "),
     ("/v1/punctuate", "a " * 100_001, {}, 400, "100,001 words, but a request has 100,000 at most; cut it"),
     ("/v1/punctuate", "a" * 4_200_000, {}, 413, "more than 4,194,304 bytes; cut it"),
@@ -459,7 +460,7 @@ def test_client_of_the_page(capsys):
 
 def test_models_that_do_not_fit():
     models = Models(["en"], "")
-    with pytest.raises(InputError, match=r"^no model here reads left to right; start punc"):
+    with pytest.raises(InputError, match=r"^none of the models reads left to right; start punc"):
         models.find("", live=True)
     with pytest.raises(InputError, match=r"^2 models with 1 names; "):
         Models(["en-live", "en-live"], "")

@@ -104,18 +104,18 @@ def test_targets_of_a_joined_set_are_those_of_its_members(taught, tmp_path):
 
 
 def test_a_store_of_other_tokens_or_labels_is_an_error(taught, tmp_path):
-    with pytest.raises(InputError, match="teacher has other tokens or labels than this store"):
+    with pytest.raises(InputError, match=r"the tokens or labels of .*teacher differ from those of this store"):
         make_targets(taught / "teacher", student_store(taught, "word"), tmp_path, ["a"])
     (tmp_path / "labels.txt").write_text("O w\nPERIOD w. . ? !\nCOMMA w, ,\n")
     make_store(tmp_path / "store", [taught / "a"], tmp_path / "labels.txt", vocab=taught / "teacher/vocab", nj=1)
-    with pytest.raises(InputError, match="teacher has other tokens or labels than this store"):
+    with pytest.raises(InputError, match=r"the tokens or labels of .*teacher differ from those of this store"):
         make_targets(taught / "teacher", Store(tmp_path / "store"), tmp_path, ["a"])
 
 
 def test_a_set_without_labels_is_an_error(taught, tmp_path):
     write_data_dir(tmp_path / "plain", (u._replace(labels=None) for u in DataDir(taught / "a").utterances()))
     make_store(tmp_path / "store", [tmp_path / "plain"], taught / "labels.txt", vocab=taught / "teacher/vocab", nj=1)
-    with pytest.raises(InputError, match="a set without labels; make the store of a data directory with punct"):
+    with pytest.raises(InputError, match="the set has no labels; make the store of a data directory with punct"):
         make_targets(taught / "teacher", Store(tmp_path / "store"), tmp_path / "out", ["plain"])
     assert not (tmp_path / "out/plain/conf").exists()
 
@@ -133,7 +133,7 @@ def test_read_targets_refuses_what_does_not_fit(taught, tmp_path):
         (copy / "a" / file.name).write_bytes(file.read_bytes())
     with pytest.raises(InputError, match=r"a/conf: not the soft targets of 'a'"):
         read_targets(copy, store, "train")
-    with pytest.raises(InputError, match="no soft targets; make them: punc soft-targets"):
+    with pytest.raises(InputError, match="the directory has no soft targets for this set; make them: punc"):
         read_targets(tmp_path / "nowhere", store, "a")
 
 

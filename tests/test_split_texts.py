@@ -74,7 +74,7 @@ def test_read_speakers_of_texts_and_utterances(tmp_path):
 
 @pytest.mark.parametrize(("content", "message"), [
     ("talk\n", "speakers:1: 'talk' has no speaker; write: TEXT SPEAKER"),
-    ("tall anna\n", "speakers: no line is of a text; write: TEXT SPEAKER, as 'talk anna'")])
+    ("tall anna\n", "speakers: no line names a text; write: TEXT SPEAKER, as 'talk anna'")])
 def test_read_speakers_mistake(tmp_path, content, message):
     (tmp_path / "speakers").write_text(content)
     with pytest.raises(InputError) as error:
@@ -242,7 +242,7 @@ def test_split_texts_edited_lists_are_kept_and_counted_again(corpus, capsys):
     with open("split/dev", "a") as file:
         file.write(train[0])
     Path("split/train").write_text("".join(train[1:]))
-    with pytest.raises(InputError, match="tree and rest do not have the texts of train; remove both"):
+    with pytest.raises(InputError, match="tree and rest do not add up to train; remove both"):
         main(["texts", "split"])
     for name in ("tree", "rest"):
         os.remove(f"split/{name}")

@@ -157,8 +157,8 @@ def test_other_conf_is_an_error(tmp_path, change):
     run_of(tmp_path, (model, updates)).end_epoch(FIRST)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     name, value = next(iter(change.items()))
-    message = f"{tmp_path}: here is a model with --{name}={CONF.get(name)}, not {value}; " \
-        "remove the directory, or name another one"
+    message = f"{tmp_path}: this directory has a model with --{name}={CONF.get(name)}, not {value}; " \
+        "remove the directory, or give another one"
     with pytest.raises(InputError) as error:
         run_of(tmp_path, conf=CONF | change).resume()
     assert str(error.value) == message
@@ -222,7 +222,7 @@ def test_signal_in_a_batch_writes_the_state_after_it(tmp_path, monkeypatch, rank
     (lambda content: content[:0], "not a model file, or a truncated one; train the model again"),
     (lambda content: content[:100], "not a model file, or a truncated one; train the model again"),
     (lambda content: content[:-1], "not a model file, or a truncated one; train the model again"),
-    (None, "not a model file of punc; name a directory that punc train wrote")])
+    (None, "not a model file of punc; give a directory that punc train wrote")])
 def test_broken_state_is_an_error(tmp_path, always, name, damage, message):
     written(tmp_path)
     run_of(tmp_path).end_epoch(FIRST)
@@ -241,7 +241,7 @@ def test_begin_of_another_epoch_or_store(tmp_path, always):
     run.begin_epoch(Progress(0.1, 3))
     assert run.place == Place()
     assert same(weights(model), weights(make()[0]))
-    with pytest.raises(InputError, match="changed since the training in"):
+    with pytest.raises(InputError, match="the file has changed since the training in"):
         in_third_epoch(tmp_path, store={**STORE, "vocab": 0})
 
 
@@ -272,8 +272,8 @@ def test_finished_model_of_a_store_that_changed_is_refused(tmp_path, capsys, mod
     capsys.readouterr()
     assert train(tmp_path, model) == 1
     assert capsys.readouterr().err == (
-        f"punc train: {tmp_path}/model: here is a model of another {tmp_path}/store/train/ids.npy, which has changed "
-        "since; remove the directory to train again, name another one, or restore the store\n")
+        f"punc train: {tmp_path}/model: {tmp_path}/store/train/ids.npy has changed since this model was trained"
+        "since; remove the directory to train again, give another one, or restore the store\n")
 
 
 def test_finished_model_of_a_store_made_again_or_gone_is_finished(tmp_path, capsys):

@@ -255,7 +255,7 @@ def test_utterance_ends(exp):
 
 
 def test_max_delay_with_a_model_of_whole_streams_is_an_error(exp):
-    with pytest.raises(InputError, match=r"^--max-delay with a model that reads whole streams; "):
+    with pytest.raises(InputError, match=r"^--max-delay does not apply to a model that reads whole streams; "):
         punctuated(Whole(load(exp)), b"w1", None, LiveOptions(max_delay=1.0))
 
 

@@ -221,5 +221,5 @@ def test_targets_that_changed_stop_a_run(toy_store, targets, tmp_path, monkeypat
     content = bytearray((tmp_path / "targets/train_after/targets.npy").read_bytes())
     content[-1] ^= 1
     (tmp_path / "targets/train_after/targets.npy").write_bytes(content)
-    with pytest.raises(InputError, match=r"targets.npy: changed since the training in .* began"):
+    with pytest.raises(InputError, match=r"targets.npy: the file has changed since the training in .* began"):
         train(run[0], tmp_path / "exp", *run[1:])

@@ -103,7 +103,7 @@ def test_textgrid_cut_short_anywhere(write, content):
     (short(("words", [(0, 1, "a"), ("nan", 2, "b")])), ":18: a text whose interval has no times"),
     (short(("words", [(1, 2, "a"), (0, 3, "b")])), ":16: an interval from 0 to 3 s; fix its times"),
     (short(("words", [(0, 1, "a")]), end="1e308"), ":5: the end 1e308 is not a time of a recording"),
-    (SHORT.replace("IntervalTier", "TextTier"), ": no tier of words; name one with --tier: no tier of intervals"),
+    (SHORT.replace("IntervalTier", "TextTier"), ": no tier of words; give one with --tier: no tier of intervals"),
     (LONG.replace("size = 2", "size = 3"), ": 2 tiers, but the file says that it has 3"),
     (LONG.replace("size = 1", "size = 0"), "tier 'phones' has 1 intervals, but its size is 0"),
     ("", ": the file is empty"), ('"TextGrid" ' + 30_000 * "1", " tiers, but the file says that it has")])
@@ -155,7 +155,7 @@ def test_command_pauses_of_gentle(write, tmp_path, capsys):
 @pytest.mark.parametrize(("content", "message"), [
     ('{"words": [{"wo', "the JSON is cut short"), ("[" * 100_000, "too deep"),
     ('{"words": [{"word": "a", "case": "success", "start": 2, "end": 1}]}', "'a' is from 2 to 1 s; fix it"),
-    ('{"words": [{"word": "a", "case": "not-found-in-audio"}]}', "without times of words; name files with times")])
+    ('{"words": [{"word": "a", "case": "not-found-in-audio"}]}', "without word times; give files with word times")])
 def test_json_mistakes(write, content, message):
     with pytest.raises(InputError, match=message):
         read_timing(write(content, "talk.json"))

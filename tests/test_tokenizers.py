@@ -307,7 +307,7 @@ def test_make_again_is_the_same_and_is_read_back(subwords, tmp_path):
 def test_read_files_that_do_not_fit_is_one_line(subwords, tmp_path):
     subwords.write(tmp_path)
     Vocabulary([*subwords.vocabulary.tokens, "more"]).write(tmp_path / "vocab")
-    with pytest.raises(InputError, match=r"vocab: these are not the pieces in pieces.model next to it"):
+    with pytest.raises(InputError, match=r"vocab: the pieces differ from those in pieces.model"):
         SubwordTokenizer.read(tmp_path / "vocab")
     content = (tmp_path / SubwordTokenizer.file).read_bytes()
     piece = subwords.vocabulary.tokens[-1].encode()
@@ -321,7 +321,7 @@ def test_read_files_that_do_not_fit_is_one_line(subwords, tmp_path):
 
 
 def test_make_fewer_pieces_than_characters_is_an_error(tmp_path):
-    with pytest.raises(InputError, match=r"no pieces for --vocab-size=3: .*; give a larger") as caught:
+    with pytest.raises(InputError, match=r"cannot learn --vocab-size=3 subwords: .*; give a larger") as caught:
         SubwordTokenizer.make([subword_data(tmp_path / "d")], 3)
     assert "\n" not in str(caught.value)
 
@@ -442,7 +442,7 @@ def test_vocabulary_is_read_back(tmp_path_factory, words):
 @pytest.mark.parametrize(("text", "line", "what"), [
     ("", 1, "<unk>"), ("<unk>\n", 2, "</s>"), ("</s>\n<unk>\n", 1, "<unk>"), ("a\nb\n", 1, "<unk>"),
     ("<unk>\n</s>\na\nb\na\n", 5, "'a' occurs twice"), ("<unk>\n</s>\n<unk>\n", 3, "'<unk>' occurs twice"),
-    ("<unk>\n</s>\na 3\n", 3, "not one token"), ("<unk>\n</s>\n\n", 3, "not one token"),
+    ("<unk>\n</s>\na 3\n", 3, "the line is not one token"), ("<unk>\n</s>\n\n", 3, "the line is not one token"),
     ("<unk>\n</s>\na\r\n", 3, "carriage return")])
 def test_read_bad_file_is_one_line(tmp_path, text, line, what):
     path = tmp_path / "vocab"

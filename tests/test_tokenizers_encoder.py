@@ -94,7 +94,7 @@ def test_make_store_of_an_encoders_pieces(directories, tmp_path):
     make_store(tmp_path / "again", [tmp_path / "train"], tmp_path / "labels.txt", token_type="encoder",
                vocab=tmp_path / "store/vocab", nj=1)
     assert (tmp_path / "again/vocab").read_bytes() == (tmp_path / "store/vocab").read_bytes()
-    with pytest.raises(InputError, match="name the encoder's directory: --vocab DIR"):
+    with pytest.raises(InputError, match="give the encoder's directory: --vocab DIR"):
         make_store(tmp_path / "none", [tmp_path / "train"], tmp_path / "labels.txt", token_type="encoder", nj=1)
 
 
@@ -106,7 +106,7 @@ def test_read_wrong_files_is_one_line(tokenizers, tmp_path):
         EncoderTokenizer.read(tmp_path)
     tokenizers["bert"].write(tmp_path)
     Vocabulary([*tokenizers["bert"].vocabulary.tokens, "more"]).write(tmp_path / "vocab")
-    with pytest.raises(InputError, match=r"vocab: these are not the pieces in tokenizer.json next to it"):
+    with pytest.raises(InputError, match=r"vocab: the pieces differ from those in tokenizer.json"):
         EncoderTokenizer.read(tmp_path / "vocab")
     (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(InputError, match=r"tokenizer.json: not a tokenizer"):
@@ -117,7 +117,7 @@ def test_read_a_huge_id_is_one_line(tokenizers):
     """A vocabulary with ids up to this one would fill the memory."""
     content = json.loads(tokenizers["bert"].__getstate__())
     content["model"]["vocab"]["a"] = 10**9
-    with pytest.raises(InputError, match=r"^a piece has the id 1000000000; name an encoder.s directory"):
+    with pytest.raises(InputError, match=r"^piece 1000000000 is beyond the limit of .*; give an encoder.s directory"):
         EncoderTokenizer(json.dumps(content).encode())
 
 

@@ -412,7 +412,7 @@ def test_train_second_run_into_a_directory_is_refused(toy_store, tmp_path, capsy
         assert command.main(line) == 1
         text = capsys.readouterr().err
         assert text.startswith(f"punc train: {exp}: process {first.pid} on {socket.gethostname()} is writing here (")
-        assert text.endswith("); wait until it ends, or name another directory\n")
+        assert text.endswith("); wait until it ends, or give another directory\n")
         assert text.count("\n") == 1
         assert {path.name: path.read_bytes() for path in exp.iterdir()} == before
         first.kill()
@@ -456,8 +456,8 @@ def test_train_changed_store_under_a_half_trained_model_is_an_error(toy_store, t
     (store / name).write_bytes(changed) if changed else (store / name).unlink()
     capsys.readouterr()
     assert command.main(arguments(store, exp, **SETTINGS | {"epochs": 2})) == 1
-    assert capsys.readouterr().err == (f"punc train: {store}/{name}: changed since the training in {exp} began; "
-                                       "remove that directory to start again, or restore the store\n")
+    assert capsys.readouterr().err == (f"punc train: {store}/{name}: the file has changed since the training in {exp} "
+                                       "began; remove that directory to start again, or restore the store\n")
     assert {path.name: path.read_bytes() for path in exp.iterdir()} == before
 
 

@@ -247,8 +247,8 @@ def test_training_options_each_is_documented_and_in_one_group():
     ({"schedule": "cosine"}, "--schedule=cosine; choose from halving, linear"),
     ({"loss_on": "words"}, "--loss-on=words; choose from slots, tokens"),
     ({"optimizer": "adagard"}, "--optimizer=adagard; choose from adagrad, adam, adamw, sgd"),
-    ({"teacher_weight": 1.5}, "--teacher-weight=1.5; it is from 0 to 1"),
-    ({"teacher_weight": float("nan")}, "--teacher-weight=nan; it is from 0 to 1"),
+    ({"teacher_weight": 1.5}, "--teacher-weight=1.5 is out of range; give a number from 0 to 1"),
+    ({"teacher_weight": float("nan")}, "--teacher-weight=nan is out of range; give a number from 0 to 1"),
     ({"asr_noise": 0.1}, "--asr-noise=0.1 with --confusions=''; give both: a word error rate, and a file of punc "
      "confusions"),
     ({"confusions": "c"}, "--asr-noise=0 with --confusions='c'; give both: a word error rate, and a file of punc "
@@ -257,8 +257,8 @@ def test_training_options_each_is_documented_and_in_one_group():
     (NOISE | {"asr_noise_share": 0}, "--asr-noise-share=0 with --asr-noise=0.1" + SHARE),
     (NOISE | {"asr_noise_share": 1.5}, "--asr-noise-share=1.5 with --asr-noise=0.1" + SHARE),
     ({"asr_noise_share": 0.5}, "--asr-noise-share=0.5 with --asr-noise=0" + SHARE),
-    (NOISE | {"teacher": "t"}, "--asr-noise with --teacher; leave one out, because a teacher reads the words without "
-                               "errors"),
+    (NOISE | {"teacher": "t"}, "--asr-noise cannot be combined with --teacher; leave one out, because a teacher "
+                               "reads the words without errors"),
     ({"device": "gpu"}, "--device=gpu; choose auto, cpu, cuda, or one of several GPUs: cuda:0, cuda:1, …")])
 def test_training_options_wrong_value_is_an_error(change, message):
     with pytest.raises(InputError) as caught:

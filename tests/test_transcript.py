@@ -316,7 +316,7 @@ def test_read_text_of_a_data_directory(tmp_path):
      "ctm:2: 'a-1' has a word that ends at 2.60 s, but is 1.50 s long; count times from the start of the utterance"),
     ("a-1 1 0 1 x\n", {"speakers": "a-1 a\n"}, "utt2spk: no line for 'a-2', which segments has; run "),
     ("a-1 1 0 1 x\n", {"segments": "a-1 r1 0 2\n"}, "segments: no line for 'a-2', which utt2spk has; run "),
-    ("a-1 1 0 1 x\n", {"segments": "a-1 r1 3 2\n"}, "segments:1: not a segment; "),
+    ("a-1 1 0 1 x\n", {"segments": "a-1 r1 3 2\n"}, "segments:1: the line is not a segment; "),
     ("a-1 1 0 1 x\n", {"reco2file_and_channel": "r1 r1\n"}, "reco2file_and_channel:1: 'r1' does not have a file"),
 ])
 def test_read_ctm_files_that_do_not_fit_together(tmp_path, ctm, files, said):
@@ -327,7 +327,7 @@ def test_read_ctm_files_that_do_not_fit_together(tmp_path, ctm, files, said):
 
 def test_read_ctm_no_data_directory(tmp_path):
     (tmp_path / "ctm").write_text("a 1 0 1 x\n")
-    with pytest.raises(InputError, match="no such data directory; name the one"):
+    with pytest.raises(InputError, match="no such data directory; give the one"):
         next(ctm_groups(tmp_path / "none", CtmIndex(tmp_path / "ctm")))
 
 
@@ -422,7 +422,7 @@ def test_one_file_into_a_directory(tmp_path, capsys):
     capsys.readouterr()
     both = [str(tmp_path / name) for name in ("talk.txt", "more.txt")]
     assert main(["transcript", "en", *both, str(tmp_path / "two.srt")]) == 1
-    assert capsys.readouterr().err.endswith("two.srt: not a directory; name a directory for 2 files\n")
+    assert capsys.readouterr().err.endswith("two.srt: not a directory; give a directory for 2 files\n")
 
 
 def together(place, texts, *options, model="en"):
@@ -610,7 +610,7 @@ def test_out_is_in_and_options_of_files_with_a_directory(tmp_path, capsys):
     assert main(["transcript", "--to=srt", "en", str(tmp_path / "data"), str(tmp_path / "out")]) == 1
     assert main(["transcript", "en", str(tmp_path / "none"), str(tmp_path / "out")]) == 1
     error = capsys.readouterr().err
-    assert "the output is an input; name another output" in error
+    assert "the output file is also an input file; give another output" in error
     assert "--to with a data directory; leave it out" in error
     assert "none: no such file" in error
 
@@ -634,7 +634,8 @@ def test_several_files_go_into_a_directory_and_a_broken_one_stops_no_other(tmp_p
     assert sorted(path.name for path in (tmp_path / "text").iterdir()) == ["a.txt", "b.txt", "d.txt"]
     for inputs, where, said in (
             ((*paths[:1], str(tmp_path / "same" / "a.txt")), "two", "two input files have this name"),
-            (paths[:2], ".", "the output is an input"), ((paths[0], str(tmp_path / "same")), "two", "give it alone"),
+            (paths[:2], ".", "the output file is also an input file"),
+            ((paths[0], str(tmp_path / "same")), "two", "give a directory alone"),
             (paths[:2], "d.txt", "not a directory")):
         assert main(["transcript", "en", *inputs, str(tmp_path / where)]) == 1
         assert said in capsys.readouterr().err

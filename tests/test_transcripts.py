@@ -123,7 +123,7 @@ def test_cues(read, text, expected):
     ('Result: {\n  "word" : "a",\n "end" : 1}\n', "file:1: JSON after other text; remove the text before it"),
     ("a|b|c\n1|2|d\n", "it looks like a table with bars"),
     ("1 00:00:01.0 00:00:02.0 a\n2 00:00:02.0 00:00:03.0 b\n", "it looks like a table of times"),
-    ("SPEAKER f 1 0.5 1.2 <NA> <NA> A <NA> <NA>\n", "file:1: an RTTM, which says who speaks and has no words"),
+    ("SPEAKER f 1 0.5 1.2 <NA> <NA> A <NA> <NA>\n", "file:1: this is an RTTM file, which has speakers and no words"),
     ("12:00:01 -> a\n12:00:05 -> b\n", "it looks like a log or a table of times"),
     ("%PDF-1.4 a", "not text: a document or an archive"),
     ("ID3\x04\0 a", "not text: a recording; give what"), ("{\\rtf1 a}", "it looks like RTF"),
@@ -281,7 +281,7 @@ def test_textgrid_tiers(read, names, chosen):
     assert words.texts == [f"{chosen}a", f"{chosen}b", '"c"']
     assert loud(read, text) == text.replace(f"{chosen}a", f"{chosen}A").replace(f'{chosen}b ""c', f'{chosen}B ""C')
     assert read(text, tier=names[1 - chosen])[1].texts[0] == f"{1 - chosen}a"
-    with pytest.raises(InputError, match="no tier 'x' of words; name one with --tier: '"):
+    with pytest.raises(InputError, match="no tier 'x' of words; give one with --tier: '"):
         read(text, tier="x")
 
 

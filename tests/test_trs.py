@@ -170,7 +170,7 @@ def test_trs_error_is_one_line_and_leaves_output(tmp_path, capsys, text, line, m
 def test_trs_two_files_of_one_name_and_two_turns_at_one_time(tmp_path, capsys):
     status, _ = run(tmp_path, trs(TURN, TURN))
     assert status == 1
-    assert "two turns of 'spk1' from 0 s" in capsys.readouterr().err
+    assert "two turns of 'spk1' begin at 0 s" in capsys.readouterr().err
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "rec0.trs").write_text(trs(TURN))
     (tmp_path / "rec0.trs").write_text(trs(TURN))
@@ -184,7 +184,7 @@ def test_trs_options_of_other_formats_and_no_words(tmp_path, capsys):
     assert run(tmp_path, trs(TURN), options=["--document-prefix=#doc"])[0] == 1
     assert "--document-prefix does not apply to --format trs; leave it out" in capsys.readouterr().err
     assert run(tmp_path, trs('<Turn startTime="0" endTime="4"><Sync time="0"/></Turn>'))[0] == 1
-    assert "no utterance to write" in capsys.readouterr().err
+    assert "there are no utterances to write" in capsys.readouterr().err
 
 
 def test_trs_text_outside_of_turns_is_counted(tmp_path, capsys):

@@ -34,9 +34,11 @@ def test_speakers_whose_turn_a_word_overlaps_most(tmp_path):
 
 
 @pytest.mark.parametrize(("line", "message"), [
-    ("SPEAKER a 1 0.0 x <NA> <NA> ann", ":1: not a turn; write SPEAKER"), ("SPEAKER a 1 0.0", ":1: not a turn"),
-    ("SPEAKER a 1 -1 2 <NA> <NA> ann", ":1: not a turn"), ("SPEAKER a 1 nan 2 <NA> <NA> ann", ":1: not a turn"),
-    ("a b c", ": no SPEAKER lines; give an RTTM")])
+    ("SPEAKER a 1 0.0 x <NA> <NA> ann", ":1: the line is not a turn; write SPEAKER"),
+    ("SPEAKER a 1 0.0", ":1: the line is not a turn"),
+    ("SPEAKER a 1 -1 2 <NA> <NA> ann", ":1: the line is not a turn"),
+    ("SPEAKER a 1 nan 2 <NA> <NA> ann", ":1: the line is not a turn"),
+    ("a b c", ": the file has no SPEAKER lines; give an RTTM file")])
 def test_diarization_of_something_else_is_an_error(tmp_path, line, message):
     (tmp_path / "rttm").write_text(line + "\n")
     with pytest.raises(InputError) as error:

@@ -147,5 +147,5 @@ def test_the_factor_with_the_best_mean(tmp_path):
 def test_posteriors_of_other_words(tmp_path):
     done = tune(tmp_path, [slot("O", 0.9, 0.1), ("O", None)])
     assert done.returncode
-    assert done.stderr == (f"{TUNE}: {tmp_path}/tune_dev0/post.ark: no posteriors of the 2 slots of 's-1'; "
+    assert done.stderr == (f"{TUNE}: {tmp_path}/tune_dev0/post.ark: no posteriors for the 2 slots of 's-1'; "
                            f"punctuate {tmp_path}/dev0 with --posteriors true\n")

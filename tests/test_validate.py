@@ -46,7 +46,7 @@ def test_read_table(table):
     ("b x\na x\n", "text:2: 'a' is out of order; sort it: LC_ALL=C sort"),
     ("a x\na y\n", "text:2: 'a' occurs twice; "),
     ("ä x\nz x\n", "text:2: 'z' is out of order"),
-    ("a x\r\n", "text:1: a carriage return; "),
+    ("a x\r\n", "text:1: the line has a carriage return; "),
     ("a x\nb \0\n", "text:2: a NUL byte; "),
     (b"a x\nb \xe4\n", "text:2: byte 3 is not UTF-8; "),
 ])

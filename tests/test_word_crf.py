@@ -171,7 +171,7 @@ def test_word_crf_invalid_options(options, message, toy_store):
 def test_fit_clusters_of_other_words(toy_store, tmp_path):
     path = tmp_path / "paths"
     path.write_text("0\tzzz\t1\n")
-    with pytest.raises(InputError, match="no word of the vocabulary is here"):
+    with pytest.raises(InputError, match="the file has no word of the vocabulary"):
         fitted(toy_store, tmp_path / "exp", "short", clusters=str(path))
 
 
@@ -323,12 +323,12 @@ def test_read_clusters_liang_format(tmp_path):
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("00\tthe\t12\n0 a 3\n", "FILE:2: not BITS<TAB>WORD<TAB>COUNT; use the file `paths` that Liang's wcluster writes"),
-    ("02\tthe\t12\n", "FILE:1: not BITS<TAB>WORD<TAB>COUNT; use the file `paths` that Liang's wcluster writes"),
-    ("00\tthe\tx\n", "FILE:1: not BITS<TAB>WORD<TAB>COUNT; use the file `paths` that Liang's wcluster writes"),
-    ("00\t\t1\n", "FILE:1: not BITS<TAB>WORD<TAB>COUNT; use the file `paths` that Liang's wcluster writes"),
-    ("00\ta\t1\n01\ta\t1\n", "FILE:2: 'a' is here twice; remove one of its lines"),
-    ("", "FILE: the file is empty; make it again, or name another one")])
+    ("00\tthe\t12\n0 a 3\n", "FILE:2: the line is not BITS<TAB>WORD<TAB>COUNT; use the file `paths` that"),
+    ("02\tthe\t12\n", "FILE:1: the line is not BITS<TAB>WORD<TAB>COUNT; use the file `paths` that"),
+    ("00\tthe\tx\n", "FILE:1: the line is not BITS<TAB>WORD<TAB>COUNT; use the file `paths` that"),
+    ("00\t\t1\n", "FILE:1: the line is not BITS<TAB>WORD<TAB>COUNT; use the file `paths` that"),
+    ("00\ta\t1\n01\ta\t1\n", "FILE:2: 'a' occurs twice; remove one of its lines"),
+    ("", "FILE: the file is empty; make it again, or give another one")])
 def test_read_clusters_invalid_files(text, message, tmp_path):
     path = tmp_path / "paths"
     path.write_text(text)

@@ -80,18 +80,18 @@ def test_read_parts_are_words_of_the_file(tmp_path):
         np.testing.assert_array_equal(found[words.index("don't've")], found[3])
 
 
-MISFIT = ("not a word and 3 finite numbers, with single spaces between; "
-          "fix or remove the line; a space inside a word can be _")
+MISFIT = ("the line is not a word and 3 finite numbers, separated by single spaces; "
+          "fix or remove the line; in a word, write _ for a space")
 
 
 @pytest.mark.parametrize(("text", "message"), [
     ("", "FILE: the file is empty; get it again"),
     ("the 1 2\n", "FILE:1: vectors of 2 dimensions, but the model's have 3; "
-                  "set --embedding-dim=2, or name another file"),
+                  "set --embedding-dim=2, or give another file"),
     ("1 4\nthe 1 2 3 4\n", "FILE:1: vectors of 4 dimensions, but the model's have 3; "
-                           "set --embedding-dim=4, or name another file"),
+                           "set --embedding-dim=4, or give another file"),
     ("1 3\nthe 1 2 3 4\n", "FILE:2: vectors of 4 dimensions, but the model's have 3; "
-                           "set --embedding-dim=4, or name another file"),
+                           "set --embedding-dim=4, or give another file"),
     ("the 1 2 3\nof 1 2\n", f"FILE:2: {MISFIT}"),
     ("of 1 2 3\nthe 1  3\n", f"FILE:2: {MISFIT}"),
     ("the 1 2 3\nof 1 2 x\n", f"FILE:2: {MISFIT}"),
@@ -114,7 +114,7 @@ MISFIT = ("not a word and 3 finite numbers, with single spaces between; "
     ("1 3\nthe 1 2 3\nof 1 2 3\n",
      "FILE:1: the header says 1 words, but there are 2; get the file again, or fix the header"),
     ("the 1 2 3\n2 3\nof 1 2 3\n", f"FILE:2: {MISFIT}"),
-    ("of 1 2 3\n", "FILE: none of the 1 words has a vector here; name vectors of this language"),
+    ("of 1 2 3\n", "FILE: the file has no vector for any of the 1 words; give vectors of this language"),
     ("of 1 2 3\nt\xffhe 1 2 x\n".encode("latin-1"), f"FILE:2: {MISFIT}"),
 ])
 def test_read_bad_file_is_an_error(tmp_path, text, message):
@@ -216,7 +216,7 @@ def test_train_vectors_marks_not_written(tmp_path):
 def test_train_vectors_no_frequent_word(texts, tmp_path):
     done = train("--min-count", 100000, *texts, tmp_path / "v.txt")
     assert done.returncode == 1
-    assert "no word occurs 100000 times; give more text, or lower --min-count" in done.stderr
+    assert "no word occurs at least 100000 times; give more text, or lower --min-count" in done.stderr
     assert not (tmp_path / "v.txt").exists()
 
 

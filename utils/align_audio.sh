@@ -36,7 +36,7 @@ fail() {
 }
 
 [ $# -ge 3 ] || { echo "$help_message" >&2; exit 1; }
-[ -d "$1" ] || fail "$1: no such directory; name the directory with the recordings, NAME.wav"
+[ -d "$1" ] || fail "$1: no such directory; give the directory with the recordings, NAME.wav"
 audio=$(cd "$1" && pwd -P)
 mkdir -p "$2"
 out=$(cd "$2" && pwd -P)

@@ -26,7 +26,7 @@ NAMED = 3
 def texts(folder: Path, least: int) -> dict[str, Path]:
     """Returns the texts by name, in C order. Raises InputError if there are fewer than `least`."""
     if not folder.is_dir():
-        raise InputError("no such directory", "name the directory with the texts: --text DIR", folder)
+        raise InputError("no such directory", "give the directory with the texts: --text DIR", folder)
     paths = list(folder.glob("*.txt"))
     if len(paths) < least:
         raise InputError(f"{len(paths)} files *.txt here", f"give at least {MIN_TEXTS} texts, one per file", folder)
@@ -38,7 +38,7 @@ def recordings(folder: Path) -> list[Path]:
     """Returns the files *.wav of a directory. Raises InputError if there are none."""
     found = sorted(folder.glob("*.wav"))
     if not found:
-        raise InputError("no *.wav here", "name a directory with NAME.wav for NAME.txt, 16 kHz, 16 bit, mono", folder)
+        raise InputError("no *.wav here", "give a directory with NAME.wav for NAME.txt, 16 kHz, 16 bit, mono", folder)
     return found
 
 

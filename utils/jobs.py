@@ -100,7 +100,7 @@ def writing() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        fail(f"{error.filename}: cannot be written: {error.strerror}; name another log")
+        fail(f"{error.filename}: cannot be written: {error.strerror}; give another log")
 
 
 def empty(logs: Sequence[str]) -> None:

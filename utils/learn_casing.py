@@ -32,7 +32,7 @@ def learn(sets: Iterable[DataDir], labels: LabelSet, min_count: int = 2) -> dict
     counts: Counter[tuple[str, str]] = Counter()
     for data in sets:
         if not data.has_labels:
-            raise InputError("no labels", "it needs a file punct", data.path)
+            raise InputError("no labels", "add the file punct", data.path)
         for utterance in data.utterances():
             if any(map(str.islower, utterance.words)):
                 counts.update(zip(utterance.words, utterance.labels or ()))

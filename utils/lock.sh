@@ -17,7 +17,7 @@ lock_directory() {
   local host pid command status=0
   [ -d "$1" ] || _made=$1
   { mkdir -p "$1" && _lock=$(cd "$1" && pwd)/.run.lock && : >>"$_lock"; } 2>/dev/null ||
-    fail "$1: cannot be written; change its permissions, or name another directory"
+    fail "$1: cannot be written; change its permissions, or give another directory"
   exec 9>>"$_lock"
   flock -n 9 2>/dev/null || status=$?
   case $status in
@@ -29,7 +29,7 @@ lock_directory() {
       ;;
     1)
       read -r host pid command <"$_lock" || :
-      fail "$1: process ${pid:-?} on ${host:-?} is writing here (${command:-?}); wait until it ends, or name another directory"
+      fail "$1: process ${pid:-?} on ${host:-?} is writing here (${command:-?}); wait until it ends, or give another directory"
       ;;
     *) echo "$0: warning: $1: no locks here; do not start a second run" >&2 ;;
   esac

@@ -28,12 +28,12 @@ case ${1-} in '' | -*) ;; *) recipe=$1 && shift ;; esac
 . "$root/utils/parse_options.sh"
 [ -n "$recipe" ] || [ $# = 0 ] || { recipe=$1 && shift; }
 [ -n "$recipe" ] && [ -n "$text" ] && [ $# = 0 ] || fail "$help_message"
-[ ! -e "$recipe" ] || fail "$recipe: this directory exists; remove it, or name another directory"
+[ ! -e "$recipe" ] || fail "$recipe: this directory exists; remove it, or give another directory"
 
 . "$root/path.sh"
 [[ $(basename "$recipe") =~ ^[A-Za-z0-9._-]+$ ]] || fail "$recipe: name it with letters, digits and . _ -"
 for name in text times audio asr speakers; do case ${!name} in '' | /*) ;; *) printf -v $name %s "$PWD/${!name}" ;; esac; done
-[ -z "$speakers" ] || [ -f "$speakers" ] || fail "$speakers: no such file; name the file that says who speaks"
+[ -z "$speakers" ] || [ -f "$speakers" ] || fail "$speakers: no such file; give the file that says who speaks"
 check_texts.py ${times:+--times "$times"} ${audio:+--audio "$audio"} ${asr:+--asr "$asr"} "$text"
 
 # The recipe is written to a temporary directory, which is then renamed, so that it is complete or does not exist.

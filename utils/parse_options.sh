@@ -38,7 +38,7 @@ _po_set() {
 # _po_read_config FILE
 _po_read_config() {
   local _po_line _po_value _po_number=0
-  [ -f "$1" ] || _po_fail "there is no config file '$1'; name one that exists"
+  [ -f "$1" ] || _po_fail "there is no config file '$1'; give one that exists"
   while IFS= read -r _po_line || [ -n "$_po_line" ]; do
     _po_number=$((_po_number + 1))
     _po_line=${_po_line#"${_po_line%%[![:space:]]*}"}

@@ -32,7 +32,7 @@ def read_config(path: str | None) -> tuple[str, dict[tuple[str, str], str], dict
             with open(path) as file:
                 lines = file.read().splitlines()
         except OSError as error:
-            fail(f"{path}: cannot be read: {error.strerror}; name a file with --config")
+            fail(f"{path}: cannot be read: {error.strerror}; give a file with --config")
     for number, line in enumerate(lines, 1):
         line = re.sub(r"\s*#.*", "", line).strip()
         match = re.fullmatch(r"(command) (.+)|(option) ([^=\s]+)=(\S+)\s*(.*)|(default) ([^=\s]+)=(\S+)", line)

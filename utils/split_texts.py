@@ -166,7 +166,7 @@ def read_sets(split: Path) -> dict[str, list[Path]]:
                 file.writelines(f"{trained[member]}\n" for member in members)
     sets |= {name: read_list(split / name) for name in TREE_SHARES}
     if sorted(sets["tree"] + sets["rest"]) != sorted(sets["train"]):
-        raise InputError("tree and rest do not have the texts of train", "remove both; they are made again",
+        raise InputError("tree and rest do not add up to train", "remove both; they are made again",
                          split / "tree")
     return sets
 

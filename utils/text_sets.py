@@ -197,7 +197,7 @@ def read_speakers(path: str | os.PathLike[str], names: Iterable[str]) -> dict[st
         if key:
             found[key].update(speakers)
     if found and not any(found.values()):
-        raise InputError("no line is of a text", f"write: TEXT SPEAKER, as '{next(iter(found))} anna'", path)
+        raise InputError("no line names a text", f"write: TEXT SPEAKER, as '{next(iter(found))} anna'", path)
     return {name: found[name] | found[of] for name, of in whole.items()}
 
 

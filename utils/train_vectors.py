@@ -72,7 +72,8 @@ def train(sets: Sequence[DataDir], out: str, *, labels: str = "", dimensions: in
         model.build_vocab(corpus_file=str(text))
         known = [word for word in model.wv.index_to_key if word not in marks]
         if not known:
-            raise InputError(f"no word occurs {min_count} times", "give more text, or lower --min-count", sets[0].path)
+            raise InputError(f"no word occurs at least {min_count} times",
+                             "give more text, or lower --min-count", sets[0].path)
         model.train(corpus_file=str(text), total_words=model.corpus_total_words, epochs=epochs)
     with atomic_file(out) as file:
         file.write(f"{len(known)} {dimensions}\n")

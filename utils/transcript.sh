@@ -66,7 +66,7 @@ punctuate() {
   is_ours || [[ $out != *[!A-Za-z0-9_./:=@%+,-]* ]] ||
     fail "$out: ${command[0]} cannot write its logs there; name it with letters, digits and . _ / : = @ % + , -"
   while [[ $out = *$number* ]]; do number+=_; done  # a placeholder for the job's number, also in the names of logs
-  [ ! "$out" -ef "$data" ] || fail "$out: the output is the data directory; name another directory"
+  [ ! "$out" -ef "$data" ] || fail "$out: the output is the data directory; give another directory"
   lock_directory "$out" "$0" "$@"
   mkdir -p "$out/log" || exit 1
   rm -rf "$out"/.parts.*  # a killed run may have left parts

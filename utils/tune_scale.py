@@ -33,14 +33,14 @@ def read_set(directory: str, decoded: str, labels: LabelSet) -> tuple[np.ndarray
     found = dict(read_posteriors(archive))
     for utterance in utterances:
         if found.get(utterance.id, np.zeros(0)).shape != (len(utterance.words), len(labels)):
-            raise InputError(f"no posteriors of the {len(utterance.words)} slots of '{utterance.id}'",
+            raise InputError(f"no posteriors for the {len(utterance.words)} slots of '{utterance.id}'",
                              f"punctuate {directory} with --posteriors true", archive)
     return label_numbers(utterances, labels, directory), np.concatenate([found[one.id] for one in utterances])
 
 
 def main(labels_file: str, *directories: str) -> None:
     if not directories or len(directories) % 2:
-        raise InputError("not pairs of directories", "name each DATA-DIR with its DECODE-DIR")
+        raise InputError("the directories are not in pairs", "give each DATA-DIR with its DECODE-DIR")
     labels = LabelSet.read(labels_file)
     marks = list(dict.fromkeys(label.mark for label in labels))
     mark = np.array([marks.index(label.mark) for label in labels])

@@ -40,14 +40,14 @@ def check_at_least(least: float, **values: float) -> None:
     """Raise InputError for the first named value that is below `least` or NaN, such as `widths=0; give 1 or more`."""
     for name, value in values.items():
         if not value >= least:
-            raise InputError(f"{name}={value}", f"give {least} or more")
+            raise InputError(f"{name}={value} is too small", f"give {least} or more")
 
 
 def check_probability(**values: float) -> None:
     """Raise InputError for the first named value that is not in [0, 1), such as `dropout=1.0; give …`."""
     for name, value in values.items():
         if not 0 <= value < 1:
-            raise InputError(f"{name}={value}", "give at least 0 and less than 1")
+            raise InputError(f"{name}={value} is out of range", "give at least 0 and less than 1")
 
 
 def check_choice(choices: Iterable[str], **values: str) -> None:
@@ -55,4 +55,4 @@ def check_choice(choices: Iterable[str], **values: str) -> None:
     choices = tuple(choices)
     for name, value in values.items():
         if value not in choices:
-            raise InputError(f"{name}={value}", f"choose from {', '.join(choices)}")
+            raise InputError(f"{name}={value} does not exist", f"choose from {', '.join(choices)}")

@@ -26,14 +26,14 @@ TABLES = frozenset(("text", "punct", "punct.labels", "utt2spk", "spk2utt", "segm
 
 
 @contextlib.contextmanager
-def open_input(path: StrPath, remedy: str = "make it, or name another one") -> Iterator[IO[bytes]]:
+def open_input(path: StrPath, remedy: str = "make it, or give another one") -> Iterator[IO[bytes]]:
     """Open a user's file to read its bytes. Raises InputError if it is missing, unreadable or a directory."""
     try:
         file = open(path, "rb")  # noqa: SIM115 (closed below; errors in the caller's block are not caught)
     except FileNotFoundError:
         raise InputError("no such file", remedy, path) from None
     except IsADirectoryError:
-        raise InputError("this is a directory", "name a file", path) from None
+        raise InputError("this is a directory", "give a file", path) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"not readable: {reason}", "check the name and its permissions", path) from None
@@ -44,7 +44,7 @@ def open_input(path: StrPath, remedy: str = "make it, or name another one") -> I
 def decode_line(line: bytes, path: StrPath, number: int) -> str:
     """Returns a line as text, without its line end. Raises InputError for CR, NUL and bytes that are not UTF-8."""
     if b"\r" in line:
-        raise InputError("a carriage return", "convert the line ends: sed -i 's/\\r//g'", path, number)
+        raise InputError("the line has a carriage return", "convert the line ends: sed -i 's/\\r//g'", path, number)
     if b"\0" in line:
         raise InputError("a NUL byte", "remove it: the file is not text, or is broken", path, number)
     try:
@@ -53,7 +53,7 @@ def decode_line(line: bytes, path: StrPath, number: int) -> str:
         raise InputError(f"byte {error.start + 1} is not UTF-8", "convert it: iconv -t UTF-8", path, number) from None
 
 
-def decoded_lines(path: StrPath, remedy: str = "make it, or name another one") -> Iterator[tuple[int, str]]:
+def decoded_lines(path: StrPath, remedy: str = "make it, or give another one") -> Iterator[tuple[int, str]]:
     """Yields the lines of a file, numbered from 1. Raises InputError like `open_input` and `decode_line`."""
     with open_input(path, remedy) as file:
         for number, line in enumerate(file, 1):
@@ -82,11 +82,11 @@ def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
     for out in outputs:
         for path in existing:
             if os.path.exists(out) and os.path.samefile(out, path):
-                raise InputError("the output is an input", "name another output", out)
+                raise InputError("the output file is also an input file", "give another output", out)
             if Path(path).name in TABLES and _is_same_directory(Path(path).parent, out):
-                raise InputError(f"the output would replace {path}, which is an input", "name another directory", out)
+                raise InputError(f"the output would replace {path}, which is an input", "give another directory", out)
             if Path(out).name in TABLES and _is_same_directory(Path(out).parent, path) and os.path.isfile(out):
-                raise InputError("the output is a file of an input directory", "name another output", out)
+                raise InputError("the output is a file of an input directory", "give another output", out)
 
 
 def _is_same_directory(directory: Path, other: str) -> bool:
@@ -134,7 +134,7 @@ def atomic_file(path: StrPath, mode: str = "w") -> Iterator[IO]:
         return
     path = Path(os.path.realpath(path))
     if path.is_dir():
-        raise InputError("this is a directory", "name a file", path)
+        raise InputError("this is a directory", "give a file", path)
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_leftovers(path)
     file, tmp = _new_file(path)
@@ -160,7 +160,7 @@ def unchanged(key: StrPath) -> Iterator[None]:
     before = _identity(key)
     yield
     if _identity(key) != before:
-        raise InputError("another process replaced it meanwhile", "run the command again", key)
+        raise InputError("another process has replaced it", "run the command again", key)
 
 
 def _identity(path: StrPath) -> tuple[int, int, int] | None:
@@ -199,7 +199,7 @@ def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[P
     """
     path = Path(os.path.abspath(path))
     if path.exists() and not path.is_dir():
-        raise InputError("this is a file", "name a directory that exists or can be made", path)
+        raise InputError("this is a file", "give a directory that exists or can be made", path)
     with lock_directory(path), name_full_disk(path):
         tmp = path / NEW
         shutil.rmtree(tmp, ignore_errors=True)  # a killed process may have left it

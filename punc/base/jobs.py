@@ -107,7 +107,8 @@ def new_part(path: Path, command: str, share: Share, args: Namespace,
     states = {os.fspath(file): state_of(file) for file in inputs if os.path.isfile(file)}
     options = {name: value for name, value in vars(args).items() if name not in OWN}
     if path.is_dir() and not (path / FILE).is_file() and not is_unfinished(path):
-        raise InputError("the directory is not a part", "name a new directory for each job", path)
+        raise InputError("this directory exists and was not written by a job",
+                         "give a new directory for each job", path)
     with atomic_dir(path, FILE) as tmp:
         clear_part(path)
         (path / JOINED).unlink(missing_ok=True)
@@ -132,7 +133,7 @@ def read_part(path: Path) -> Part:
                 raise ValueError
             return Part(path, **content)._replace(share=Share(*content["share"]))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise InputError("not a part", "run the job again", path / FILE) from None
+            raise InputError("not the output of a job", "run the job again", path / FILE) from None
 
 
 def read_parts(paths: Sequence[Path]) -> list[Part]:
@@ -141,16 +142,16 @@ def read_parts(paths: Sequence[Path]) -> list[Part]:
     parts: list[Part] = []
     for number, path in enumerate(paths, 1):
         if not (path / FILE).is_file():
-            raise InputError("no such part", f"run the command with --job={number} again", path)
+            raise InputError("the output of this job is missing", f"run the command with --job={number} again", path)
         part = read_part(path)
         if part.share != (number, len(paths)):
             raise InputError(f"the part of --job={part.share.job} --jobs={part.share.jobs}, not of job {number} of "
-                             f"{len(paths)}", "name the parts of all jobs, in order", path)
+                             f"{len(paths)}", "give the outputs of all jobs, in order", path)
         parts.append(part)
         _check_alike(parts[0], part)
     for file, state in parts[0].inputs.items():
         if state_of(file) != state:
-            raise InputError("changed since the parts were made", "run all jobs again", file)
+            raise InputError("the file has changed since the jobs ran", "run all jobs again", file)
     return parts
 
 

@@ -59,7 +59,7 @@ def _locked(path: Path) -> IO[str]:
             if error.errno not in NOT_WRITABLE:
                 raise
             raise InputError(f"cannot be written: {error.strerror}",
-                             "change its permissions, or name another directory", path.parent) from None
+                             "change its permissions, or give another directory", path.parent) from None
         try:
             _flock(file, path)
             if _is_at(file, path):
@@ -83,7 +83,7 @@ def _flock(file: IO[str], path: Path) -> None:
         host, _, rest = file.read().strip().partition(" ")
         pid, _, command = rest.partition(" ")
         who = f"process {pid} on {host} is writing here ({command})" if pid else "another process is writing here"
-        raise InputError(who, "wait until it ends, or name another directory", path.parent) from None
+        raise InputError(who, "wait until it ends, or give another directory", path.parent) from None
     except OSError as error:
         if error.errno not in NO_LOCKS:
             raise

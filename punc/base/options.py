@@ -98,7 +98,7 @@ class OptionParser(argparse.ArgumentParser):
         parse_args = self.parse_args if "--" in arguments else self.parse_intermixed_args
         options = parse_args([*(self.read_config(config) if config else []), *self._spelled(arguments)])
         if options.quiet and options.verbose:
-            raise InputError("--quiet and --verbose", "give one of them")
+            raise InputError("--quiet cannot be combined with --verbose", "give one of them")
         log.configure(options.quiet, options.verbose)
         values = vars(options)
         inputs = words_of(value for name, value in values.items() if name not in self._outputs)
@@ -177,7 +177,7 @@ def config_lines(path: StrPath, including: Sequence[Path] = ()) -> Iterator[Conf
             if not first:
                 raise InputError("--config after other options", "make it the first line", path, number)
             if not other.is_file():
-                raise InputError(f"no such file: {other}", "make it, or name another one", path, number)
+                raise InputError(f"no such file: {other}", "make it, or give another one", path, number)
             if any(os.path.samefile(other, file) for file in (*including, path)):
                 raise InputError(f"{other} includes this file", "remove one of the two lines", path, number)
             yield from config_lines(other, (*including, path))

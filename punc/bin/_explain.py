@@ -21,9 +21,9 @@ ERRNO = {
     errno.EFBIG: ("the file would be larger than allowed", "raise the limit: ulimit -f unlimited"),
     errno.EMFILE: ("too many open files", "raise the limit: ulimit -n 4096"),
     errno.ENOMEM: ("not enough memory", "use fewer processes (--nj), or another machine"),
-    errno.EACCES: ("permission denied", "change its permissions, or name another file"),
-    errno.EPERM: ("not permitted", "change its owner or permissions, or name another file"),
-    errno.EROFS: ("the file system is read-only", "name a file on another file system"),
+    errno.EACCES: ("permission denied", "change its permissions, or give another file"),
+    errno.EPERM: ("not permitted", "change its owner or permissions, or give another file"),
+    errno.EROFS: ("the file system is read-only", "give a file on another file system"),
 }
 EXTRAS = {  # packages that some commands need → the extra of pyproject.toml that installs them
     "torch": "train", "onnx": "onnx", "transformers": "encoder", "tokenizers": "encoder", "safetensors": "encoder",

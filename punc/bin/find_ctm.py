@@ -41,7 +41,7 @@ def find_ctm(decode: Path, name: str, *, lmwt: str = "", wip: str = "", score_di
     Raises InputError, which lists the choices, if there is no such CTM, or more than one.
     """
     if not decode.is_dir():
-        raise InputError("no such decode directory", "name the one that the ASR system wrote", decode)
+        raise InputError("no such decode directory", "give the one that the ASR system wrote", decode)
     if score_dir and not (decode / score_dir).is_dir():
         raise InputError("no such directory", _choices(decode), decode / score_dir)
     folder = decode / score_dir if score_dir else _score_dir(decode, lmwt, wip)

@@ -37,7 +37,7 @@ def main(arguments: Sequence[str]) -> None:
 def put_scripts(directory: Path, copy: bool = False) -> None:
     """Link or copy the scripts. Raises InputError if the directory is a link, or if there is no command punc."""
     if directory.is_symlink():
-        raise InputError("this is a link", "remove it, or name another directory", directory)
+        raise InputError("this is a link", "remove it, or give another directory", directory)
     command = Path(sys.prefix) / "bin/punc"
     if not command.is_file() and not (command := Path(sys.argv[0]).absolute()).is_file():
         raise InputError("there is no command punc", "install punc with pip", command)

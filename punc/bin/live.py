@@ -32,7 +32,8 @@ def main(arguments: Sequence[str]) -> None:
     model = load_model(directory)
     for name in ("input", "output", "max_delay", "utterance_end") if model.tokenizer.by_character else ():
         if getattr(args, name) != parser.get_default(name):
-            raise InputError(f"{kebab(name)} with a model that reads characters", "leave it out: the model reads lines")
+            raise InputError(f"{kebab(name)} does not apply to a model that reads characters",
+                             "leave it out: the model reads lines")
     source, sink, scale = sys.stdin.fileno(), sys.stdout.buffer, parse_scale(args.scale, model.labels)
     if model.tokenizer.by_character:
         punctuate_lines(model, source, sink, scale)

@@ -102,7 +102,7 @@ def check(args: Namespace, kind: type[Format]) -> None:
         raise InputError(f"--utt-words {args.utt_words}", f"give {least} or more for --format {args.format}")
     check_at_least(1, nj=args.nj)
     if args.independent and args.document_prefix:
-        raise InputError("--independent with --document-prefix",
+        raise InputError("--independent cannot be combined with --document-prefix",
                          "give only one of them, because each defines the streams")
     if args.keep_names and (args.independent or args.document_prefix):
         raise InputError("--keep-names, but a file has several streams",

@@ -67,7 +67,7 @@ def main(arguments: Sequence[str]) -> None:
                         options.main_columns.split(), links=options.link)
     settings.published = page_data.read_published(options.published) if options.published else ()
     if options.keep and options.render:
-        raise InputError("--keep with --render", "leave one out")
+        raise InputError("--keep cannot be combined with --render", "leave one of them out")
     pairs = _pairs(options.compare)
     data = read_page_data(options.exp) if options.render else _collect(options, pairs)
     if options.keep:

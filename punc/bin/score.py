@@ -72,7 +72,7 @@ def finish(options: Namespace, labels: LabelSet, collapses: Sequence[Collapse], 
     measure = partial(compute_flat, labels=labels, collapses=collapses)
     comparison = None
     if options.against:
-        with open_input(Path(options.against, METRICS), "name a score directory: punc score writes it"):
+        with open_input(Path(options.against, METRICS), "give a score directory: punc score writes it"):
             other, _ = read_counts(options.against)
         check_pair(other, counts, options.against)
         this, theirs = all_flat([counts, other])

@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("hypotheses", metavar="HYP", nargs="+", help="a system's output: text files, data directories")
     options = parser.parse(arguments)
     if options.out and len(options.hypotheses) > 1:
-        raise InputError("--out with several HYP", "score one at a time with --out")
+        raise InputError("--out cannot be used with several HYP", "score one at a time with --out")
     labels = LabelSet.read(options.labels) if options.labels else ENGLISH
     collapses = [parse_collapse(text, labels) for text in options.collapse]
     measure = partial(compute_flat, labels=labels, collapses=collapses)

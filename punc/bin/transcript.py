@@ -64,7 +64,7 @@ def main(arguments: Sequence[str]) -> None:
 def check_fit(parser: OptionParser, args: Namespace, paths: Sequence[Path], is_file: bool) -> None:
     """Raise InputError for a directory among several inputs, and for options that do not fit the kind of input."""
     if len(paths) > 1 and (unlike := [path for path in paths if path.is_dir()]):
-        raise InputError("a directory among several inputs", "give it alone", unlike[0])
+        raise InputError("one of several inputs is a directory", "give a directory alone", unlike[0])
     for name in DIRECTORY_ONLY if is_file else FILE_ONLY:
         if getattr(args, name) != parser.get_default(name):
             raise InputError(f"{kebab(name)} with a {'file' if is_file else 'data directory'}", "leave it out")

@@ -89,11 +89,12 @@ def read_rttm(path: StrPath) -> dict[str, list[Turn]]:
         except (ValueError, IndexError):
             begin = duration = -1.0
         if not (0 <= begin < LATEST and 0 <= duration < LATEST):  # also true for NaN
-            raise InputError("not a turn", "write SPEAKER FILE CHANNEL BEGIN DURATION <NA> <NA> NAME <NA> <NA>", path,
+            raise InputError("the line is not a turn",
+                             "write SPEAKER FILE CHANNEL BEGIN DURATION <NA> <NA> NAME <NA> <NA>", path,
                              number)
         turns.setdefault(columns[1], []).append((begin, begin + duration, name))
     if not turns:
-        raise InputError("no SPEAKER lines", "give an RTTM", path)
+        raise InputError("the file has no SPEAKER lines", "give an RTTM file", path)
     return turns
 
 

@@ -47,8 +47,8 @@ class DataDir:
         self.path = Path(path)
         if not self.path.is_dir():
             if self.path.is_file():
-                raise InputError("a file, not a data directory", "punc transcript punctuates files", path)
-            raise InputError("no such data directory", "make it with punc prepare, or name another one", path)
+                raise InputError("this is a file, not a data directory", "punc transcript punctuates files", path)
+            raise InputError("no such data directory", "make it with punc prepare, or give another one", path)
         for name in ("text", "utt2spk", *needs):
             if not (self.path / name).is_file():
                 remedy = MISSING.get(name, "a data directory has text and utt2spk")
@@ -164,7 +164,8 @@ def segment(row: Row, path: StrPath) -> tuple[str, float, float]:
         if not 0 <= times[0] < times[1] < LATEST:
             raise ValueError
     except ValueError:
-        raise InputError("not a segment", "write UTTERANCE RECORDING BEGIN END, with 0 ≤ BEGIN < END in seconds",
+        raise InputError("the line is not a segment",
+                         "write UTTERANCE RECORDING BEGIN END, with 0 ≤ BEGIN < END in seconds",
                          path, row.line) from None
     return recording, *times
 
@@ -256,7 +257,7 @@ def write_utterances(tmp: Path, path: Path, utterances: Iterable[Utterance], ord
                 files[TURNS].write(turns_line(this.id, this.turns))
             last = this
         if last is None:
-            raise InputError("no utterance to write", "check the input: it has no words", path)
+            raise InputError("there are no utterances to write", "check the input: it has no words", path)
         files["spk2utt"].write(b"\n")
 
 

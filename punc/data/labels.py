@@ -94,7 +94,8 @@ class LabelSet:
         for number, line in read_lines(path):
             name, *rest = line.split()
             if not rest or rest[0].count("w") + rest[0].count("W") != 1:
-                raise InputError("not a label", "write NAME, a pattern with one w or W, the marks", path, number)
+                raise InputError("the line is not a label",
+                                 "write NAME, a pattern with one w or W, the marks", path, number)
             labels.append(Label(name, rest[0], tuple(rest[1:])))
         if len(labels) < 2:
             raise InputError("fewer than two labels", "write one label a line, the empty one first", path)

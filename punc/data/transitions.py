@@ -68,11 +68,13 @@ def read_transitions(path: StrPath, labels: LabelSet) -> Transitions | None:
         except ValueError:
             found[tuple(pair)] = math.nan
         if not abs(found[tuple(pair)]) < 100:
-            raise InputError("not two labels and a weight", "write, for example, COMMA CAP -0.25", path, number)
+            raise InputError("the line is not two labels and a weight",
+                             "write, for example, COMMA CAP -0.25", path, number)
     names = labels.names
     pairs = [(before, after) for before in (BEGIN, *names) for after in names]
     if set(pairs) != set(found):
-        raise InputError("not one weight for each pair of labels", "make it again: utils/learn_transitions.py", path)
+        raise InputError("the pairs of labels do not have one weight each",
+                         "make it again: utils/learn_transitions.py", path)
     weights = np.array([found[pair] for pair in pairs]).reshape(len(names) + 1, len(names))
     return Transitions(weights[1:], weights[0])
 

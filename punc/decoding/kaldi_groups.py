@@ -76,7 +76,7 @@ class Entry(NamedTuple):
 def read_tables(directory: Path) -> Tables:
     """Read `utt2spk` and, if they exist, `segments` and `reco2file_and_channel`. Raises InputError for a bad table."""
     if not directory.is_dir():
-        raise InputError("no such data directory", "name the one that was decoded", directory)
+        raise InputError("no such data directory", "give the one that was decoded", directory)
     file, table, segments = directory / "utt2spk", directory / "segments", None
     speakers = {row.key: speaker(row, file) for row in read_table(file)}
     if table.is_file():
@@ -109,7 +109,7 @@ def _kind_of_ids(tables: Tables, ctm: CtmIndex, directory: Path) -> str:
         if not found:
             first, second = kinds
             raise InputError(f"'{id}' is neither {first} nor {second} of {directory}",
-                             "name the data directory that was decoded, with its segments and reco2file_and_channel",
+                             "give the data directory that was decoded, with its segments and reco2file_and_channel",
                              *ctm.where(id))
         chosen = chosen or found
         if found != chosen:

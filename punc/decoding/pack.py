@@ -65,7 +65,7 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
     if factors is not None:
         _multiply(model, factors, directory)
     if (out / "final.pt").is_file():
-        raise InputError("OUT-DIR has a trained model", "name another OUT-DIR, because that model would be lost", out)
+        raise InputError("OUT-DIR has a trained model", "give another OUT-DIR, because that model would be lost", out)
     with atomic_dir(out, SPEC, [CASING, TRANSITIONS, "conf", "README.md", *TOKENIZER_FILES[1:]]) as tmp:
         graph = Graph(model).eval()
         _export(graph, tmp / WEIGHTS)
@@ -128,7 +128,8 @@ def _multiply(model: NeuralModel, factors: np.ndarray, directory: Path) -> None:
     """Multiply a model's posteriors by factors (L,). Raises InputError if its output layer has no bias to change."""
     bias = getattr(getattr(model, "output", None), "bias", None)
     if bias is None or model.sequential:
-        raise InputError(f"--scale with a {model.spec['model']}", "give --scale to punc punctuate", directory)
+        raise InputError(f"--scale does not apply to a {model.spec['model']}",
+                         "give --scale to punc punctuate", directory)
     with torch.no_grad():
         bias += torch.from_numpy(np.log(factors))
 

@@ -73,8 +73,8 @@ class PackedModel:
                      sequences: bool = False, posteriors: bool = True) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Like `NeuralModel.decode_batch`. Raises InputError if a `sequential` model is asked for posteriors."""
         if self.sequential and (posteriors or scale is not None):
-            raise InputError("a packed model of label sequences has no posteriors",
-                             "give --posteriors false and no --scale, or use the model from before it was packed")
+            raise InputError("this packed model chooses whole label sequences, so it has no posteriors",
+                             "give --posteriors false and no --scale, or use the unpacked model")
         if pauses is None:
             pauses = np.full(tokens.shape, np.nan, np.float32)
         output = "labels" if self.sequential else "log_probs"
@@ -116,9 +116,9 @@ def read_spec(directory: Path) -> dict[str, Any]:
             spec = json.loads(file.read())
             found, _ = spec["format"], spec["sha256"].items()
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise InputError("not the description of a packed model", AGAIN, path) from None
+            raise InputError("the file does not describe a packed model", AGAIN, path) from None
     if found != FORMAT:
-        raise InputError(f"'{found}', but this version reads '{FORMAT}'", AGAIN, path)
+        raise InputError(f"the format is '{found}', but this version of punc reads '{FORMAT}'", AGAIN, path)
     return spec
 
 

@@ -114,7 +114,7 @@ def find_ctm(data: DataDir, options: OutputOptions) -> Path | None:
     """Returns the CTM to write with marks, or None if there is none. Raises InputError if a named CTM is missing."""
     ctm = Path(options.ctm) if options.ctm else data.path / "ctm"
     if options.ctm and not ctm.is_file():
-        raise InputError("no such file", "name a CTM, or leave --ctm out", ctm)
+        raise InputError("no such file", "give a CTM, or leave --ctm out", ctm)
     return ctm if ctm.is_file() else None
 
 
@@ -234,13 +234,14 @@ def _check_words(parts: Sequence[Part], data: DataDir) -> None:
         for text, punct in zip_longest(*tables):
             utterance, count = next(utterances, None), count + 1
             if utterance is None or text is None or (text.key, fields(text.value)) != (utterance.id, utterance.words):
-                raise InputError(f"these are not the words of {data.path / 'text'}", again, path / "text", count)
+                raise InputError(f"the words differ from those of {data.path / 'text'}", again, path / "text", count)
             if punct is None or punct.key != text.key or len(fields(punct.value)) != len(utterance.words):
-                raise InputError(f"not a label for each word of '{text.key}'", again, path / "punct", count)
+                raise InputError(f"utterance '{text.key}' does not have one label for each word",
+                                 again, path / "punct", count)
         if count != expected:
-            raise InputError(f"{count} utterances, not {expected}", again, path / "text")
+            raise InputError(f"{count} utterances instead of {expected}", again, path / "text")
     if utterance := next(utterances, None):
-        raise InputError(f"'{utterance.id}' is in no part", "run all jobs again: the data has changed",
+        raise InputError(f"no job punctuated utterance '{utterance.id}'", "run all jobs again: the data has changed",
                          data.path / "text")
 
 

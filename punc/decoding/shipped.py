@@ -25,7 +25,7 @@ def find_model(name: str) -> Path:
     path = Path(name)
     if not path.is_dir():
         known = ", or a bundled one: " + ", ".join(shipped()) if shipped() else ""
-        raise InputError("no such model", f"name the directory of a trained model{known}", name)
+        raise InputError("no such model", f"give the directory of a trained model{known}", name)
     return path
 
 

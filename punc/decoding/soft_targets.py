@@ -29,7 +29,7 @@ def make_targets(teacher: Path, store: Store, out: Path, sets: Sequence[str], co
     """
     model = load_model(teacher, device, threads=None)
     if model.labels != store.labels or model.tokenizer.vocabulary.tokens != store.vocabulary.tokens:
-        raise InputError(f"{teacher} has other tokens or labels than this store",
+        raise InputError(f"the tokens or labels of {teacher} differ from those of this store",
                          f"make a store for it: punc make-store --vocab {teacher}/vocab", store.path)
     weights = [f"# {path.name} {crc32_of(path)}" for path in (teacher / "final.pt", teacher / "model.onnx")
                if path.is_file()]
@@ -43,7 +43,7 @@ def make_targets(teacher: Path, store: Store, out: Path, sets: Sequence[str], co
             continue
         if folder.exists() and not (folder / TARGETS).is_file() and any(f.name[0] != "." for f in folder.iterdir()):
             raise InputError("this directory exists and contains something other than soft targets",
-                             "name another OUT-DIR", folder)
+                             "give another OUT-DIR", folder)
         with atomic_dir(folder, "conf", [TARGETS]) as tmp:
             size = _write(tmp / TARGETS, model, data, context, device)
             (tmp / "conf").write_text(conf, encoding="utf-8")

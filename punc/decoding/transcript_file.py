@@ -56,7 +56,7 @@ def punctuate_files(directory: Path, paths: Sequence[Path], out: StrPath, decodi
     """
     for name, value, values in (("to", to, ("", *WRITERS)), ("marks", marks, MARKS)):
         if value not in values:
-            raise InputError(f"--{name} {value}", nearest(value, values))
+            raise InputError(f"unknown --{name} {value}", nearest(value, values))
     if nj < 1:
         raise InputError(f"--nj={nj} is too small", "give 1 or more")
     marker_of = cache(partial(Marker, directory, decoding, marks, nj))
@@ -98,7 +98,7 @@ def _targets(paths: Sequence[Path], out: Path, to: str) -> list[Path]:
                          twice[0])
     check_outputs(map(str, targets), map(str, paths))
     if not out.is_dir() and (out.exists() or out.suffix.lower() in ENDINGS):
-        raise InputError("not a directory", f"name a directory for {len(paths)} files", out)
+        raise InputError("not a directory", f"give a directory for {len(paths)} files", out)
     out.mkdir(parents=True, exist_ok=True)
     return targets
 

@@ -58,7 +58,7 @@ class Decoder:
         labels = LabelSet.read(directory / "labels.txt")
         self.packed = is_packed(directory)
         if not self.packed and not (directory / "final.pt").is_file():
-            raise InputError("no such file", "train the model, or name another directory", directory / "final.pt")
+            raise InputError("no such file", "train the model, or give another directory", directory / "final.pt")
         if options.case_rule:
             _check_case_rule(directory, labels)
         self.directory, self.options, self.posteriors = directory, options, posteriors
@@ -120,7 +120,8 @@ def _device(directory: Path, name: str) -> str:
     InputError if the device is missing, or if a packed model is asked to use a GPU."""
     if is_packed(directory):
         if name not in ("auto", "cpu"):
-            raise InputError(f"--device={name} with a packed model", "use --device cpu: ONNX Runtime decodes it")
+            raise InputError(f"--device={name} does not apply to a packed model",
+                             "use --device cpu: ONNX Runtime decodes it")
         return "cpu"
     if name == "auto":
         name = find_device(name)
@@ -134,6 +135,7 @@ def _device(directory: Path, name: str) -> str:
 def _check_case_rule(directory: Path, labels: LabelSet) -> None:
     token_type = read_tokenizer(directory).token_type
     if token_type not in ("word", "spelled"):
-        raise InputError(f"--case-rule with a model that reads {token_type} tokens", "leave it out")
+        raise InputError(f"--case-rule does not apply to a model that reads {token_type} tokens", "leave it out")
     if not labels.cased:
-        raise InputError("--case-rule with labels that write no capitals", "leave it out", directory / "labels.txt")
+        raise InputError("--case-rule does not apply to labels without capitals",
+                         "leave it out", directory / "labels.txt")

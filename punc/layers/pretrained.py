@@ -39,7 +39,8 @@ class PretrainedEncoder(nn.Module):
         super().__init__()
         given = _config(source) if isinstance(source, str) else source["config"]
         if given.get("model_type") not in KINDS:
-            raise InputError(f"an encoder of the kind {given.get('model_type')}", f"choose from {', '.join(KINDS)}",
+            raise InputError(f"encoders of the kind {given.get('model_type')} are not supported",
+                             f"choose from {', '.join(KINDS)}",
                              Path(source) / "config.json" if isinstance(source, str) else None)
         config = _transformers().AutoConfig.for_model(**given)
         for names, rate in ((DROPOUT, dropout), (ATTENTION_DROPOUT, attention_dropout)):
@@ -53,7 +54,8 @@ class PretrainedEncoder(nn.Module):
         if hasattr(self.net, "pooler"):
             self.net.pooler = None  # computes a vector of the whole text, which is not needed
         if not all(type(piece) is int and 0 <= piece < self.pieces for piece in (*start, *end)):
-            raise InputError("special pieces that the encoder does not have", "take the tokenizer.json of the encoder")
+            raise InputError("the tokenizer has special pieces that the encoder does not have",
+                             "use the tokenizer.json of the encoder")
         self.spec = {"config": given, "start": start, "end": end}
         self.pad = config.pad_token_id or 0
         self.size = config.hidden_size
@@ -125,12 +127,12 @@ def _config(directory: str) -> dict[str, Any]:
     path = Path(directory)
     if not (path / "config.json").is_file():
         raise InputError(f"encoder={directory} is not the directory of an encoder",
-                         "name one with config.json, model.safetensors and tokenizer.json")
+                         "give one with config.json, model.safetensors and tokenizer.json")
     try:
         found = _transformers().PretrainedConfig.get_config_dict(path, local_files_only=True)[0]
         return {name: value for name, value in found.items() if name not in LEFT_OUT}
     except (OSError, ValueError):
-        raise InputError("not the configuration of an encoder", "name another directory",
+        raise InputError("not the configuration of an encoder", "give another directory",
                          path / "config.json") from None
 
 

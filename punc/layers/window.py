@@ -44,7 +44,8 @@ class WindowInput(nn.Module):
         super().__init__()
         check_at_least(1, window=window)
         if not 0 <= slot_word <= window:
-            raise InputError(f"slot_word={slot_word}", f"choose a word of the window, 1 to {window}, or 0")
+            raise InputError(f"slot_word={slot_word} is not in the window",
+                             f"choose a word of the window, 1 to {window}, or 0")
         self.vectors, self.window = vectors, window
         self.last = (slot_word or (window + 1) // 2) - 1  # index of the last word before the slot
         self.lookahead = window - 1 - self.last

@@ -124,7 +124,7 @@ def _query(request: Request, *known: str) -> QueryParams:
     """Returns a request's query. Raises InputError for an unknown parameter, HTTPException for a form with files."""
     for name in request.query_params:
         if name not in known:
-            raise InputError(f"no parameter '{name}' here", nearest(name, known))
+            raise InputError(f"unknown parameter '{name}'", nearest(name, known))
     if request.headers.get("content-type", "").startswith("multipart/"):
         raise HTTPException(415, "a form with files; send the file alone: curl --data-binary @FILE")
     return request.query_params

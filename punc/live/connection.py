@@ -86,7 +86,7 @@ class Connection:
         """Read a message part by part, decide its words and send them. Returns whether the message has any speech."""
         if isinstance(message, bytes):
             message = ""
-            errors = [InputError(f"{SOURCE}: bytes", "send text: words, or JSON in UTF-8")]
+            errors = [InputError(f"{SOURCE}: a binary message", "send text: words, or JSON in UTF-8")]
         else:
             errors = []
             self._unread = self._read(message.replace("\0", "\ufffd"))

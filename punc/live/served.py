@@ -61,15 +61,15 @@ class Models:
         """
         known = [model for model in self.all.values() if model.fresh or not live]
         if not known:
-            raise InputError("no model here reads left to right",
+            raise InputError("none of the models reads left to right",
                              "start punc serve with one that does, such as en-live")
         if not name:
             return known[0]
         if found := next((model for model in known if model.name == name), None):
             return found
         if name in self.all:
-            raise InputError(f"model {name} reads whole streams", f"take {known[0].name}")
-        raise InputError(f"no model '{name}' here", nearest(name, self.all))
+            raise InputError(f"model {name} reads whole streams", f"use {known[0].name}")
+        raise InputError(f"this server has no model '{name}'", nearest(name, self.all))
 
 
 def marked_text(model: ServedModel, raw: bytes) -> tuple[str, Words, MarkedTranscript]:
@@ -84,7 +84,7 @@ def marked_text(model: ServedModel, raw: bytes) -> tuple[str, Words, MarkedTrans
 def punctuated_text(model: ServedModel, raw: bytes) -> str:
     """Returns the text of `marked_text`. Also raises InputError for JSON."""
     if raw.lstrip()[:1] == b"{" and raw.rstrip()[-1:] == b"}":
-        raise InputError("JSON, sent as text", "send it with content-type: application/json", REQUEST)
+        raise InputError("JSON was sent as text", "send it with content-type: application/json", REQUEST)
     return marked_text(model, raw)[0]
 
 
@@ -92,7 +92,7 @@ def punctuated_file(model: ServedModel, raw: bytes, name: str, to: str) -> tuple
     """Returns a punctuated transcript, its format, and warnings for the user. `to` is a format of `WRITERS` or empty.
     If `to` is empty, the format stays the same."""
     if to not in ("", *WRITERS):
-        raise InputError(f"to={to}", nearest(to, WRITERS))
+        raise InputError(f"unknown format to={to}", nearest(to, WRITERS))
     transcript: Transcript = transcript_of(source_of(raw, name))
     rated = to == "json" or (not to and transcript.document.rated)
     content, messages = punctuated(transcript, _few_words(transcript.texts, model.marker.script), model.marker, to,

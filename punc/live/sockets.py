@@ -173,7 +173,7 @@ class LiveSockets:
         try:
             max_delay = self._live.max_delay if delay is None else float(delay)
         except ValueError:
-            raise InputError(f"max_delay={delay}", "give seconds") from None
+            raise InputError(f"max_delay={delay} is not a delay", "give seconds, such as 0.5") from None
         live = LiveOptions(max_delay, query.get("utterance_end", self._live.utterance_end))
         return self._models.find(query.get("model", ""), live=True), live, output
 

@@ -68,7 +68,8 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
     """
     options, form = options or LiveOptions(), form or LiveFormat()
     if options.max_delay is not None and model.lookahead is None:
-        raise InputError("--max-delay with a model that reads whole streams", "use en-live, or leave it out")
+        raise InputError("--max-delay does not apply to a model that reads whole streams",
+                         "use en-live, or leave it out")
     words = LiveWriter(model, casing or Casing(model.labels, {}))
     posteriors = form.output != "text"
     reader, writer = LiveReader(form.input), Writer(form.output)

@@ -58,7 +58,7 @@ class Model(NeuralModel):
         self.own_vocabulary: Vocabulary | None = None  # the vocabulary of the encoder's directory
         if isinstance(encoder, str):
             if not encoder or not Path(encoder).is_dir():
-                raise InputError(f"encoder={encoder} is not a directory", "name the directory of an encoder")
+                raise InputError(f"encoder={encoder} is not a directory", "give the directory of an encoder")
             tokenizer = EncoderTokenizer.read(encoder)
             self.own_vocabulary, start, end = tokenizer.vocabulary, tokenizer.start, tokenizer.end
         else:
@@ -70,7 +70,8 @@ class Model(NeuralModel):
                              "make the store with the encoder's own tokenizer: punc make-store --vocab DIR")
         self.size = min(window or self.encoder.most, self.encoder.most) - len(start) - len(end)
         if self.size - 2 * overlap < SLACK:
-            raise InputError(f"window={window} with overlap={overlap}", "give a larger window, or a smaller overlap")
+            raise InputError(f"window={window} is too small for overlap={overlap}",
+                             "give a larger window, or a smaller overlap")
         self.longest = self.size
         self.overlap, self.output_rate = overlap, output_rate
         self.encoder.freeze(frozen_layers)
@@ -82,8 +83,8 @@ class Model(NeuralModel):
     def initialize_from_vocabulary(self, vocabulary: Vocabulary) -> None:
         """Raises InputError if the vocabulary does not have the encoder's pieces."""
         if self.own_vocabulary and self.own_vocabulary.tokens != vocabulary.tokens:
-            raise InputError("the store has other pieces than the encoder",
-                             "make it with the encoder's: punc make-store --token-type=encoder --vocab=DIR")
+            raise InputError("the store's pieces differ from those of the encoder",
+                             "make it with the encoder: punc make-store --token-type=encoder --vocab=DIR")
         self.own_vocabulary = None
 
     def rate_of(self, name: str) -> float:

@@ -35,7 +35,7 @@ class Model(NeuralModel):
         super().__init__()
         check_at_least(1, window=window, hidden_dim=hidden_dim)
         if not words and not pauses:
-            raise InputError("words=false and pauses=false", "the model needs one of them as its input")
+            raise InputError("words=false and pauses=false leave no input", "set one of them to true")
         self.window = window
         self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True) if words else None
         self.pauses = PauseInput() if pauses else None

@@ -126,7 +126,7 @@ class StoreNoise:
     def __init__(self, data: StoreSet, store: Store, confusions: StrPath, wer: float,
                  share: float = 1.0, draws: int = 1):
         if store.tokenizer.ends_with_end:
-            raise InputError(f"ASR noise on tokens of type '{store.token_type}'",
+            raise InputError(f"ASR noise does not work with tokens of type '{store.token_type}'",
                              "train on words, or on pieces of words", store.path)
         self._share, self._fluency = share, Fluency(draws) if draws > 1 else None
         self._data = data

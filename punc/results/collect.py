@@ -53,7 +53,7 @@ def collect_scores(exp: StrPath, systems: Sequence[str] = (), sets: Sequence[str
                         if row.startswith("overall.")}
         scores.append(Score(path.parts[-4], path.parts[-3].removeprefix("decode_"), path.parent, metrics, signed))
     if not scores:
-        raise InputError("no scores", "punc score writes them to SYSTEM/decode_SET/score", exp)
+        raise InputError("the directory has no scores", "punc score writes them to SYSTEM/decode_SET/score", exp)
     return sorted(scores, key=lambda score: (rank(score.set, sets), rank(score.system, systems)))
 
 
@@ -93,7 +93,7 @@ def _tests(pair: tuple[str, str], these: Sequence[Score], others: Sequence[Score
     found = {name: c for name, c in result.items() if is_summary(name) and name != f"{labels[0].names[0]}.F1"}
     for name in tested:
         if name not in found:
-            raise InputError(f"there is no test of '{name}'", f"there are {' '.join(found)}")
+            raise InputError(f"no metric '{name}' was tested", f"choose from {' '.join(found)}")
     return [PairedTest(*pair, runs[0].set, name, *map(_rounded, (c.difference, c.low, c.high, c.p)))
             for name, c in found.items() if (name in tested if tested else name in shown or not shown)]
 

@@ -184,7 +184,7 @@ def posteriors(data: DataDir, decode: StrPath, label: str) -> tuple[np.ndarray, 
         raise InputError("no such file", "punctuate with --posteriors true", archive)
     labels = LabelSet.read(Path(os.path.abspath(decode)).parent / "labels.txt")
     if label not in labels.names:
-        raise InputError(f"no label '{label}'", f"there are {' '.join(labels.names)}", decode)
+        raise InputError(f"unknown label '{label}'", f"choose from {' '.join(labels.names)}", decode)
     column, of = labels.index(label), {}
     for id, matrix in read_posteriors(archive):
         if matrix.ndim != 2 or matrix.shape[1] != len(labels.names):
@@ -194,7 +194,8 @@ def posteriors(data: DataDir, decode: StrPath, label: str) -> tuple[np.ndarray, 
     found = []
     for utterance in data.utterances():
         if len(of.get(utterance.id, ())) != len(utterance.words):
-            raise InputError(f"not the slots of '{utterance.id}' in {data.path}", "punctuate that directory", archive)
+            raise InputError(f"the slots differ from those of '{utterance.id}' in {data.path}",
+                             "punctuate that directory", archive)
         found.append((utterance.pauses, of[utterance.id], np.array(utterance.labels) == label))
     pauses, probabilities, right = map(np.concatenate, zip(*found))
     return pauses, probabilities, right

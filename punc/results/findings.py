@@ -69,7 +69,7 @@ def _filled(finding: str, figures: "Figures", path: str, line: int) -> str:
             if found[1] is not None:
                 return figures.text(found[1], prose)
             if found["typed"] and not figures.is_name(found["typed"]):
-                raise InputError("a typed figure", "name its cell: {SYSTEM SET METRIC}")
+                raise InputError("a figure was typed", "refer to its cell: {SYSTEM SET METRIC}")
             return found[0]
         except InputError as error:
             at = line + finding.count("\n", 0, found.start())

@@ -61,7 +61,7 @@ def render(exp: Path, title: str, data: Path | None = None, recordings: Sequence
         views.append({"name": name, "id": f"set{number}", "table": systems_table(of_set),
                       **view(table, style, f"set{number}", shown)})
     if unknown:
-        raise InputError(f"no set has a recording '{min(unknown)}'", "name a recording, or a speaker, of a set")
+        raise InputError(f"no set has a recording '{min(unknown)}'", "give a recording, or a speaker, of a set")
     content = json.dumps({"sets": browsed}, ensure_ascii=False, separators=(",", ":"))
     return _filled(title=title, sets=views, training=_training(training, style), browsed=bool(browsed),
                    json=content.replace("<", "\\u003c"))

@@ -86,7 +86,7 @@ def read_slot_table(scores: Sequence[Score], data: Path, reference_words: str = 
             classes = _classes(labels, score.path.parents[2])
             last_slot = signature_parts(score.signature).get("last-slot", "true")
             if last_slot not in LAST_SLOTS:
-                raise InputError(f"'last-slot:{last_slot[:40]}' in its signature", "score again", score.path)
+                raise InputError(f"the signature has 'last-slot:{last_slot[:40]}'", "score again", score.path)
             found = table or _begin(reference, decoded, labels, classes, last_slot)
             _add(found, score, decoded, classes)
             table = found
@@ -169,16 +169,16 @@ def _add(table: SlotTable, score: Score, decoded: Path, classes: Mapping[str, in
         for utterance in utterances:
             begin, end = end, end + len(utterance.words)
             if utterance.words != table.words[begin:end]:
-                raise InputError(f"other words than the first system, from utterance '{utterance.id}' on",
+                raise InputError(f"the words differ from those of the first system, from utterance '{utterance.id}' on",
                                  "only systems that punctuate the same words can be shown in one text", decoded)
             places[utterance.id] = begin, end
     if end != len(table.words):
-        raise InputError("fewer words than the first system has", "punctuate the same data", decoded)
+        raise InputError("fewer words than the first system's text", "punctuate the same data", decoded)
     table.hypotheses[score.system] = Hypothesis(np.concatenate(labels), _posteriors(table, decoded, classes, places))
     scored, names = read_counts(score.path)
     if names.names != table.labels.names or (table.confusion(score.system)[0] != scored.confusion.sum(0)).any():
         del table.hypotheses[score.system]
-        raise InputError("the slots are not those of the score", "score again", decoded)
+        raise InputError("the slots differ from those of the score", "score again", decoded)
 
 
 def _posteriors(table: SlotTable, decoded: Path, classes: Mapping[str, int],
@@ -196,7 +196,7 @@ def _posteriors(table: SlotTable, decoded: Path, classes: Mapping[str, int],
     for id, matrix in read_posteriors(archive):
         begin, end = places.get(id, (0, 0))
         if matrix.shape != (end - begin, len(columns)):
-            raise InputError(f"the posteriors of '{id}' are of other slots", "punctuate again", archive)
+            raise InputError(f"the posteriors of '{id}' belong to other slots", "punctuate again", archive)
         found[begin:end] = matrix @ merged
         slots += end - begin
     return found if slots == len(found) else None

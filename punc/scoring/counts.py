@@ -127,7 +127,8 @@ def join_blocks(counts: Counts) -> Counts:
 def add_up(parts: Sequence[Counts], reference: StrPath) -> Counts:
     """Concatenates counts. Raises InputError, which names `reference`, if they have no slot."""
     if not any(part.confusion.any() for part in parts):
-        raise InputError("no slot to score", "the data directories have no words, or --last-slot leaves out all of "
+        raise InputError("there are no slots to score",
+                         "the data directories have no words, or --last-slot leaves out all of "
                                              "them",
                          reference)
     return Counts([unit for part in parts for unit in part.units], np.concatenate([part.confusion for part in parts]),
@@ -162,11 +163,11 @@ def read_counts(path: StrPath) -> tuple[Counts, LabelSet]:
         except (ValueError, OverflowError):
             row = np.array([-1])
         if len(row) != width or width not in (pairs, pairs + len(WORD_COLUMNS)) or row.min() < 0:
-            raise InputError("not the counts of a unit", "score again", table, number)
+            raise InputError("the line is not the counts of a unit", "score again", table, number)
         units.append(unit)
         rows.append(row)
     if len(units) < 2:
-        raise InputError("no counts", "score again", table)
+        raise InputError("the file has no counts", "score again", table)
     found = np.array(rows[1:])
     words = found[:, pairs:].reshape(-1, len(FORMS), len(OUTCOMES)) if width > pairs else None
     return Counts(units[1:], found[:, :pairs].reshape(-1, len(labels), len(labels)), words=words), labels

@@ -40,7 +40,7 @@ class Posteriors:
         first = next((matrix for _, matrix in read_posteriors(archive) if matrix.size), None)
         same = not system.is_file() or LabelSet.read(system).names == labels.names
         if not same or first is None or first.ndim != 2 or first.shape[1] != len(labels):
-            logger.info("punc score: %s has posteriors of other labels, so there are no areas under curves", archive)
+            logger.info("punc score: %s has posteriors for other labels, so there are no areas under curves", archive)
             return None
         return cls(archive, labels)
 
@@ -59,7 +59,7 @@ class Posteriors:
                 if matrix.size != len(utterance.words) * len(self.labels):  # without words, it is 0 × 0
                     break
                 return matrix.reshape(len(utterance.words), len(self.labels))
-        raise InputError(f"no posteriors of the {len(utterance.words)} slots of '{utterance.id}'",
+        raise InputError(f"no posteriors for the {len(utterance.words)} slots of '{utterance.id}'",
                          "punctuate again, or remove the file", self.archive)
 
 

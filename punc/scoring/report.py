@@ -152,7 +152,7 @@ def read_tsv(path: StrPath, header: Sequence[str], numbers: Sequence[str]) -> li
             rows.append([float(cell) if rows and name in numbers else cell
                          for name, cell in zip(header, cells, strict=True)])
         except ValueError:
-            raise InputError("not a line of this table", f"columns, with tabs between: {' '.join(header)}",
+            raise InputError("the line does not fit the table", f"columns, with tabs between: {' '.join(header)}",
                              path, number) from None
     return rows[1:]
 

@@ -152,11 +152,11 @@ def check_pair(this: Counts, other: Counts, where: str, same_words: bool = True)
     """Raise InputError about `where` unless both have equal units and, with `same_words`, equal reference labels."""
     if this.units != other.units:
         unit = next((a for a, b in zip(this.units, other.units) if a != b), "the last one")
-        raise InputError(f"other units than the score it is compared with, from {unit} on",
+        raise InputError(f"the units differ from those of the score it is compared with, from {unit} on",
                          "score both systems on the same data with the same options", where)
     if this.confusion.shape != other.confusion.shape or (
             same_words and (this.confusion.sum(2) != other.confusion.sum(2)).any()):
-        raise InputError("other reference labels than in the score it is compared with",
+        raise InputError("the reference labels differ from those of the score it is compared with",
                          "score both systems on the same words with the same options", where)
 
 

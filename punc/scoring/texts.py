@@ -185,7 +185,7 @@ def read_side(path: Path, labels: LabelSet, read: Read) -> Side:
 def count_sides(ref: Side, hyp: Side, labels: LabelSet, block: int = BLOCK) -> Counts:
     """Counts two sides with equally many streams, in blocks. Raises InputError if the names of the streams differ."""
     if ref.named and hyp.named and ref.names != hyp.names:
-        raise InputError(f"other streams than {ref.path}", "punctuate that directory", hyp.path)
+        raise InputError(f"the streams differ from those of {ref.path}", "punctuate that directory", hyp.path)
     names = ref.names if ref.named else hyp.names
     counts, _ = count_streams(names, list(zip(ref.streams, hyp.streams)), labels, block)
     return add_up([counts], ref.path)

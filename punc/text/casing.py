@@ -28,7 +28,7 @@ def read_casing(path: StrPath) -> dict[str, str]:
     for number, line in read_lines(path):
         plain, _, form = line.partition(" ")
         if not form or " " in form or plain.lower() != form.lower():
-            raise InputError("not a word and its form", "write, for example, Nato NATO", path, number)
+            raise InputError("the line is not a word and its form", "write, for example, Nato NATO", path, number)
         table[plain] = form
     return table
 

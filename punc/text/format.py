@@ -48,7 +48,7 @@ class PrepareOptions:
 
     def reader(self) -> TextReader:
         if self.labels is None:
-            raise InputError("no label set", "name one: --labels conf/labels.txt")
+            raise InputError("no label set", "give one: --labels conf/labels.txt")
         return TextReader(self.labels, self.lowercase, self.clitics)
 
 

@@ -151,7 +151,7 @@ def parse_kinds(names: str) -> tuple[str, ...]:
     kinds = tuple(filter(None, names.split(",")))
     for kind in kinds:
         if kind not in KINDS:
-            raise InputError(f"--clean {kind}", f"name some of {', '.join(KINDS)}, with commas between")
+            raise InputError(f"--clean does not know '{kind}'", f"name some of {', '.join(KINDS)}, with commas between")
     return kinds
 
 

@@ -29,7 +29,7 @@ AGAIN = "make the soft targets again: punc soft-targets"
 def facts_of(data: StoreSet, labels: LabelSet) -> list[str]:
     """Returns the properties of a set that soft targets must match. Raises InputError if the set has no labels."""
     if data.labels is None:
-        raise InputError("a set without labels", "make the store of a data directory with punct")
+        raise InputError("the set has no labels", "make the store of a data directory with punct")
     slots = labels_crc = streams_crc = 0
     for begin in range(0, len(data.labels), SUMMED):
         known = data.labels[begin:begin + SUMMED]
@@ -90,7 +90,7 @@ def read_targets(directory: Path, store: Store, name: str) -> SoftTargets:
 def _read_part(directory: Path, store: Store, name: str) -> np.ndarray:
     conf, path = directory / "conf", directory / TARGETS
     if not conf.is_file() or not path.is_file():
-        raise InputError("no soft targets", "make them: punc soft-targets", directory)
+        raise InputError("the directory has no soft targets for this set", "make them: punc soft-targets", directory)
     facts = facts_of(store.set(name), store.labels)
     if conf.read_text(encoding="utf-8", errors="replace").splitlines()[:len(facts)] != facts:
         raise InputError(f"not the soft targets of '{name}' in {store.path}, or its slots have changed", AGAIN, conf)

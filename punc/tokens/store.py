@@ -77,7 +77,7 @@ def _read_conf(path: Path) -> tuple[dict[str, str], dict[str, list[str]]]:
     for number, line in read_lines(path):
         name, equals, value = line.removeprefix("--").partition("=")
         if not equals:
-            raise InputError("not --name=value", again, path, number)
+            raise InputError("the line is not --name=value", again, path, number)
         if name == "join":
             joined, _, members = value.partition("=")
             joins[joined] = members.split(",")
@@ -122,11 +122,12 @@ def make_store(path: StrPath, data_dirs: Sequence[StrPath], labels: StrPath, tok
             raise InputError(f"no data directory is named '{name}'", f"--train names some of {' '.join(sets)}")
     label_set = LabelSet.read(labels)
     if not (path / "vocab").is_file() and not is_unfinished(path):
-        raise InputError("this exists and is not a store", "name another STORE-DIR", path)
+        raise InputError("this directory exists and is not a store", "give another STORE-DIR", path)
     for data in sets.values():
         check_record(data.path, label_set)
     if clitics and token_type not in ONE_TOKEN:
-        raise InputError(f"--clitics with {token_type} tokens", f"leave it out; it is for {', '.join(ONE_TOKEN)}")
+        raise InputError(f"--clitics does not apply to {token_type} tokens",
+                         f"leave it out; it is for {', '.join(ONE_TOKEN)}")
     rules = Clitics(clitics) if clitics else None
     tokenizer = kind.read(vocab) if vocab else None
     joined = _parse_joins(joins, list(sets))
@@ -195,5 +196,5 @@ def _conf(options: Mapping[str, Any], given: Iterable[StrPath | None], sets: Map
         state = os.stat(file)
         lines.append(f"# {one_line(os.path.abspath(file), LONGEST_PATH)} {state.st_size} bytes {state.st_mtime_ns}")
     if wrong := next((line for line in lines if "\n" in line), None):
-        raise InputError(f"a line end in {wrong}", "rename the file or the set")
+        raise InputError(f"{wrong} contains a line end", "rename the file or the set")
     return "\n".join(lines).encode(errors="replace").decode() + "\n"  # file names may have bytes that are not UTF-8

@@ -82,7 +82,8 @@ def _read_index(path: Path) -> tuple[np.ndarray, np.ndarray]:
         numbers = np.fromiter(chain.from_iterable(map(itemgetter(1, 2), _index_rows(path))), np.int64)
         return numbers[::2], numbers[1::2]
     except (ValueError, OverflowError):
-        raise InputError("not STREAM OFFSET LENGTH lines", "make the store again: punc make-store", path) from None
+        raise InputError("the lines are not STREAM OFFSET LENGTH",
+                         "make the store again: punc make-store", path) from None
 
 
 def _index_rows(path: Path) -> Iterator[tuple[str, int, int]]:
@@ -135,7 +136,7 @@ def write_set(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: LabelSe
     except Irregular:
         raise explain(data, labels) from None
     if not counts["words"]:
-        raise InputError("not one word", "a set of a store has at least one", data.path / "text")
+        raise InputError("the set has no words", "a set of a store has at least one", data.path / "text")
     if tokenizer.ends_with_end:
         starts, lengths = _read_index(folder / "index")
         ids = np.load(folder / "ids.npy", mmap_mode="r+")

@@ -132,7 +132,7 @@ class LookupTokenizer(Tokenizer):
         begin = len(SPECIALS)
         if tuple(vocabulary.tokens[begin:begin + len(self.first)]) != self.first:
             missing = " and ".join(self.first)
-            raise InputError(f"no '{missing}' here", AGAIN.format(self.token_type), path, begin + 1)
+            raise InputError(f"'{missing}' is missing", AGAIN.format(self.token_type), path, begin + 1)
         self.vocabulary = vocabulary
 
     @classmethod
@@ -223,7 +223,7 @@ class PieceTokenizer(Tokenizer):
         with open_input(path) as file:
             same = file.read() == "".join(f"{token}\n" for token in found.vocabulary.tokens).encode()
         if not same:
-            raise InputError(f"these are not the pieces in {cls.file} next to it",
+            raise InputError(f"the pieces differ from those in {cls.file}",
                              "make the store again: punc make-store", path)
         return found
 

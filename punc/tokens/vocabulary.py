@@ -34,7 +34,7 @@ class Vocabulary:
         self.tokens = list(tokens)
         for i, special in enumerate(SPECIALS):
             if self.tokens[i:i + 1] != [special]:
-                raise InputError(f"no '{special}' here", "a vocabulary begins <unk>, </s>", file, i + 1)
+                raise InputError(f"'{special}' is missing", "a vocabulary begins with <unk> and </s>", file, i + 1)
         self._ids = dict(zip(self.tokens, range(len(self.tokens))))
         if len(self._ids) < len(self.tokens):
             token = next(token for i, token in enumerate(self.tokens) if self._ids[token] != i)
@@ -52,7 +52,8 @@ class Vocabulary:
             for number, line in enumerate(io.BytesIO(content), 1):
                 token = decode_line(line, path, number)
                 if not token or " " in token or "\t" in token:
-                    raise InputError("not one token", "write one token a line, without spaces", path, number)
+                    raise InputError("the line is not one token",
+                                     "write one token a line, without spaces", path, number)
                 tokens.append(token)
         return cls(tokens, path)
 

@@ -38,7 +38,8 @@ def read_word_vectors(path: StrPath, words: Sequence[str], dimensions: int) -> n
     rows, vectors = _read(path, wanted, dimensions)
     own = [rows[word] for word in encoded if word in rows]
     if not own:
-        raise InputError(f"none of the {len(words)} words has a vector here", "name vectors of this language", path)
+        raise InputError(f"the file has no vector for any of the {len(words)} words",
+                         "give vectors of this language", path)
     default = vectors[rows[b"<unk>"]] if b"<unk>" in rows else vectors[own].mean(axis=0, dtype=np.float64)
     extra, composed = [default], {}  # vectors that are not in the file, and the words that get them
     for word, parts in ways.items():
@@ -110,10 +111,10 @@ def _misfit(line: bytes, dimensions: int, path: StrPath, number: int, first: boo
     with contextlib.suppress(ValueError):
         if first and len(numbers) not in (1, dimensions) and list(map(float, numbers)):
             return _other_dimensions(len(numbers), dimensions, path, number)
-    return InputError(f"not a word and {dimensions} finite numbers, with single spaces between",
-                      "fix or remove the line; a space inside a word can be _", path, number)
+    return InputError(f"the line is not a word and {dimensions} finite numbers, separated by single spaces",
+                      "fix or remove the line; in a word, write _ for a space", path, number)
 
 
 def _other_dimensions(found: int, expected: int, path: StrPath, line: int) -> InputError:
     return InputError(f"vectors of {found} dimensions, but the model's have {expected}",
-                      f"set --embedding-dim={found}, or name another file", path, line)
+                      f"set --embedding-dim={found}, or give another file", path, line)

@@ -137,7 +137,7 @@ def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> Stor
             raise InputError(f"--speaker-changes true, but set '{options.train_set}' has no turns",
                              "add them to the data directory (docs/prepare-data.md), or leave the option out")
         if options.asr_noise:
-            raise InputError("--asr-noise with --speaker-changes true",
+            raise InputError("--asr-noise cannot be combined with --speaker-changes true",
                              "leave one of them out, because the errors move words, but not turns")
         data = with_turns(data)
     labels = data.labels

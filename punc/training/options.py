@@ -106,7 +106,7 @@ class TrainingOptions:
             if self.optimizer.startswith("adam") and not getattr(self, name):  # PyTorch's SparseAdam refuses 0
                 raise InputError(f"{kebab(name)}=0 with --optimizer={self.optimizer}", "give a number above 0")
         if not 0 <= self.teacher_weight <= 1:
-            raise InputError(f"--teacher-weight={self.teacher_weight}", "it is from 0 to 1")
+            raise InputError(f"--teacher-weight={self.teacher_weight} is out of range", "give a number from 0 to 1")
         check_probability(**{kebab("asr_noise"): self.asr_noise})
         if bool(self.asr_noise) != bool(self.confusions):
             raise InputError(f"--asr-noise={self.asr_noise:g} with --confusions='{self.confusions}'",
@@ -115,7 +115,7 @@ class TrainingOptions:
             raise InputError(f"--asr-noise-share={self.asr_noise_share:g} with --asr-noise={self.asr_noise:g}",
                              "the share must be above 0 and at most 1, with --asr-noise")
         if self.asr_noise and self.teacher:
-            raise InputError("--asr-noise with --teacher",
+            raise InputError("--asr-noise cannot be combined with --teacher",
                              "leave one out, because a teacher reads the words without errors")
         check_device(self.device)
 

@@ -195,7 +195,7 @@ class Run:
         if not {"store", "weights", "optimizer", "progress"} <= set(content) or not isinstance(content["store"], dict):
             raise InputError("not the state of a training run", "remove it to train from the beginning", path)
         if changed_file := changed(content["store"], self._store):
-            raise InputError(f"changed since the training in {self.directory} began",
+            raise InputError(f"the file has changed since the training in {self.directory} began",
                              "remove that directory to start again, or restore the store",
                              Path(self.conf["store"]) / changed_file)
         return content
@@ -208,7 +208,7 @@ class Run:
             if not all(isinstance(number, int | float) for number in progress):
                 raise TypeError
         except Exception:  # wrong names, sizes or types raise different exceptions in each part
-            raise InputError("this run was started on another store", "remove the directory, or name another one",
+            raise InputError("this run was started on another store", "remove the directory, or give another one",
                              self.directory) from None
         return progress
 
@@ -238,10 +238,11 @@ def check_conf(content: Mapping[str, Any], path: Path, conf: dict[str, Any]) -> 
     """Raise InputError if a file of a training run has no conf, or a conf that differs from this one."""
     saved = content.get("conf")
     if not isinstance(saved, dict):
-        raise InputError("not a file of a training run: it has no conf", "remove it, or name another directory", path)
+        raise InputError("not a training run of punc: the file has no conf",
+                         "remove it, or give another directory", path)
     # Options that are newer than the model had their default values. Options that no longer exist are ignored.
     saved = {**option_defaults(conf["model"]), **asdict(TrainingOptions()), **saved}
     for name, value in conf.items():
         if saved.get(name) != value and name not in NOT_COMPARED:
-            raise InputError(f"here is a model with {kebab(name)}={saved.get(name)}, not {value}",
-                             "remove the directory, or name another one", path.parent)
+            raise InputError(f"this directory has a model with {kebab(name)}={saved.get(name)}, not {value}",
+                             "remove the directory, or give another one", path.parent)

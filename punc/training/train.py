@@ -117,7 +117,7 @@ def start_from(net: Model, name: str) -> None:
             raise ValueError
         net.load_state_dict(other.state_dict())
     except (RuntimeError, ValueError):
-        raise InputError(f"--initial-model={name} has another architecture, other words, labels or sizes",
+        raise InputError(f"--initial-model={name} differs in architecture, words, labels or sizes",
                          f"make the store with --vocab {directory}/vocab, and give the options of its conf") from None
 
 
@@ -180,14 +180,14 @@ def finished(directory: Path, conf: dict[str, Any], options: TrainingOptions) ->
 
 
 def _check_store(directory: Path, store: Store, saved: Any, options: TrainingOptions) -> None:
-    remedy = "remove the directory to train again, name another one, or restore the store"
+    remedy = "remove the directory to train again, give another one, or restore the store"
     own = LabelSet.read(directory / "labels.txt")
     if own != store.labels:
-        raise InputError(f"here is a model with another label set than {store.path}: {difference(own, store.labels)}",
-                         remedy, directory)
+        raise InputError(f"this directory has a model with another label set than {store.path}: "
+                         f"{difference(own, store.labels)}", remedy, directory)
     there = all(os.path.exists(path) for path in (options.teacher, options.confusions) if path)
     if there and isinstance(saved, dict) and (name := changed(saved, checksums(store, options))):
-        raise InputError(f"here is a model of another {store.path / name}, which has changed since", remedy, directory)
+        raise InputError(f"{store.path / name} has changed since this model was trained", remedy, directory)
 
 
 def _remove_states(directory: Path) -> None:

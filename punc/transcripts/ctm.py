@@ -112,7 +112,8 @@ def check_line(line: bytes, path: StrPath, number: int) -> str:
     """Decodes a line or part of a line. Raises InputError for control characters and bytes that are not UTF-8."""
     text = decode_line(line, path, number)
     if CONTROL.search(text):
-        raise InputError("a control character", "remove it: the file is not text, or is broken", path, number)
+        raise InputError("the line has a control character",
+                         "remove it: the file is not text, or is broken", path, number)
     return text
 
 
@@ -131,7 +132,7 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
     def __init__(self, path: StrPath, repairs: Counter[str] | None = None):
         self._files = sorted(Path(path).glob("*.ctm")) if Path(path).is_dir() else [Path(path)]
         if not self._files:
-            raise InputError("no *.ctm in this directory", "name a CTM, or a directory with some", path)
+            raise InputError("no *.ctm in this directory", "give a CTM, or a directory with some", path)
         for file in self._files:
             if file.exists() and not file.is_file():
                 raise InputError("not a file", "write the CTM to a file, because it is read twice", file)

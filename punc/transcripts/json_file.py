@@ -102,7 +102,7 @@ class JsonDocument:
             what = "the JSON is cut short" if cut else "not JSON"
             raise source.error(f"{what}: {error.msg} at column {error.colno}", again, error.pos) from None
         except RecursionError:
-            raise source.error("values nested too deep", again, at) from None
+            raise source.error("values nested too deeply", again, at) from None
         except KeyError as error:  # raised by `_members`
             raise source.error(f"an object has the member '{error.args[0]}' twice", "keep one", at) from None
         except ValueError:  # raised by `_finite`, or for an integer with thousands of digits
@@ -128,7 +128,7 @@ class JsonDocument:
         try:
             written = [self._style.written(value) for value in self.values]
         except RecursionError:
-            raise InputError("values nested too deep", "write the words alone", self._path) from None
+            raise InputError("values nested too deeply", "write the words alone", self._path) from None
         parts = [part for pair in zip(self._between, [*written, ""]) for part in pair if part]
         text = parts[0] if len(parts) == 1 else "".join(parts)
         if not self._style.ascii_only and HALF.search(text):

@@ -36,7 +36,7 @@ def transcript_of(source: Source, form: str = "", tier: str = "", timed: bool = 
     Raises InputError for a broken file, an unknown format, and a file with text but no word that can be read.
     """
     if form not in ("", "text"):
-        raise InputError(f"--format {form}", nearest(form, ["text"]))
+        raise InputError(f"unknown --format {form}", nearest(form, ["text"]))
     text = source.text
     if not form and JSON.match(text):
         return read_json(source, timed)
@@ -55,7 +55,7 @@ def transcript_of(source: Source, form: str = "", tier: str = "", timed: bool = 
     if row := lines.find_format(source):
         return lines.read_lines(source, row)
     if plain.RTTM.match(text):  # an RTTM looks like an STM
-        raise source.error("an RTTM, which says who speaks and has no words", "give it to punc turns")
+        raise source.error("this is an RTTM file, which has speakers and no words", "give it to punc turns")
     if read := columns.reader_of(text):
         return read(source)
     plain.check_plain(source)
@@ -88,7 +88,7 @@ def read_timing(path: StrPath, tier: str = "", channel: str | None = None) -> Ti
     words = words_of(transcript.texts)
     timed = np.isfinite(words.begins) & np.isfinite(words.ends)
     if len(words.texts) and not timed.any():
-        raise InputError(f"{transcript.format} without times of words", "name files with times", path)
+        raise InputError(f"{transcript.format} without word times", "give files with word times", path)
     if channel in words.speakers:
         timed &= words.speaker == words.speakers.index(channel)
     rows = []
@@ -102,6 +102,6 @@ def read_timing(path: StrPath, tier: str = "", channel: str | None = None) -> Ti
     for i in np.flatnonzero(~timed & (np.bincount(of)[of] > 1)).tolist():
         if not transcript.texts[of[i]].times:
             raise InputError(f"'{words.texts[i][:30]}' is one of several words with one time",
-                             "give the times of words; name the tier of a TextGrid with --tier", path)
+                             "give word times; select the tier of a TextGrid with --tier", path)
     rows.sort(key=lambda row: row.begin)
     return Timing(rows, None if np.isnan(transcript.end) else transcript.end, path)

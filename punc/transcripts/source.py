@@ -60,7 +60,7 @@ def source_of(raw: bytes, path: StrPath) -> Source:
     try:
         text = raw.decode(encoding, "strict" if encoding == "utf-16" else "surrogateescape")
     except UnicodeDecodeError as error:
-        raise InputError("not UTF-16, although it begins with its mark", "save it as UTF-8", path,
+        raise InputError("not UTF-16, although it begins with a UTF-16 byte order mark", "save it as UTF-8", path,
                          raw.count(b"\n", 0, error.start) + 1) from None
     if raw.startswith(codecs.BOM_UTF16_BE):
         encoding = "utf-16-be"

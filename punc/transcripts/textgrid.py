@@ -61,7 +61,7 @@ def choose_tiers(source: Source, tiers: list[Tier], name: str = "") -> list[Tier
     if not chosen:
         names = ", ".join(f"'{tier.name}'" for tier in tiers) or "no tier of intervals"
         raise source.error(f"no tier '{name}' of words" if name else "no tier of words",
-                           f"name one with --tier: {names}")
+                           f"give one with --tier: {names}")
     return chosen
 
 

@@ -184,7 +184,7 @@ def call_files(directory: Path, ending: str = ".nlp") -> dict[str, Path]:
     files = {re.sub(r"[^A-Za-z0-9]+", "_", path.name.removesuffix(ending)): path
              for path in Path(directory).glob(f"*{ending}")}
     if not files:
-        raise InputError(f"no *{ending} in this directory", "name the directory of the corpus; README.md says which",
+        raise InputError(f"no *{ending} in this directory", "give the directory of the corpus; README.md says which",
                          directory)
     return dict(sorted(files.items(), key=lambda item: item[0].encode() + b"-"))
 

@@ -28,7 +28,7 @@ def main(system: str, cards: Path, template: Path, results: Path, scale: Path) -
         if name == system:
             values[test][metric] = value
     if not values:
-        raise InputError(f"no figures of {system}", "run stages 6 and 7", results)
+        raise InputError(f"no results for {system}", "run stages 6 and 7", results)
     lines = [line.split("\t") for _, line in read_lines(cards)]
     use, model = next((line[1:] for line in lines if line[0] == system), ("", ""))
     columns = [column for column in COLUMNS if any(column in row for row in values.values())]

@@ -34,7 +34,7 @@ def times(folder: Path) -> Path:
     if (folder / "ctm").is_file():
         return folder / "ctm"
     if not [file for file in folder.rglob("*") if file.suffix.lower() in (".ctm", ".textgrid")]:
-        raise InputError("no times of words", "put ctm, *.ctm or *.TextGrid here", folder)
+        raise InputError("no word times", "put ctm, *.ctm or *.TextGrid here", folder)
     return folder
 
 
@@ -55,7 +55,8 @@ def of_table(data: DataDir, reader: TextReader) -> Iterator[Utterance]:
     for utterance in data.utterances():
         words, labels = read(" ".join(utterance.words), reader)
         if not words:
-            raise InputError(f"no word in '{utterance.id}'", "remove it: utils/fix_data_dir.sh", data.path / "text")
+            raise InputError(f"utterance '{utterance.id}' has no words",
+                             "remove it: utils/fix_data_dir.sh", data.path / "text")
         yield Utterance(utterance.id, utterance.stream, words, labels)
 
 
@@ -66,7 +67,7 @@ def of_texts(files: Sequence[Path], reader: TextReader) -> Iterator[Utterance]:
             text = " ".join(decode_line(line, file, number) for number, line in enumerate(lines, 1))
         words, labels = read(text, reader)
         if not words:
-            raise InputError("no word in it", "remove the file, or get it again", file)
+            raise InputError("the file has no words", "remove the file, or get it again", file)
         yield Utterance(file.stem, file.stem, words, labels)
 
 
@@ -95,7 +96,7 @@ def main(arguments: Sequence[str]) -> None:
         print(times(Path(args.times)))
         return
     if len(args.folders) != 2 or not args.labels:
-        raise InputError("not --labels FILE SET-DIR OUT-DIR", "see the top of the script")
+        raise InputError("the arguments are not --labels FILE SET-DIR OUT-DIR", "see the top of the script")
     folder, out = map(Path, args.folders)
     times(folder)
     make(folder, out, TextReader(LabelSet.read(args.labels), args.lowercase))

@@ -22,7 +22,7 @@ def slots(data: DataDir, labels: LabelSet) -> Iterator[tuple[Utterance, list[boo
     Raises InputError if the directory has no labels, or has labels that are not in the label set.
     """
     if not data.has_labels:
-        raise InputError("no labels", "it needs a file punct", data.path)
+        raise InputError("no labels", "add the file punct", data.path)
     last, stream, begins = labels.sentence_ends, "", True
     for utterance in data.utterances():
         label_numbers([utterance], labels, data.path)  # checks the labels

@@ -7,7 +7,7 @@ export LC_ALL=C
 vectors=$1 text=$2 vocab=$3
 [ "$vocab" -nt "$vectors" ] && [ "$vocab" -nt "$text" ] && exit
 [ -f "$vectors" ] || {
-  echo "$0: $vectors: no such file; name another with --vectors, or leave that option out" >&2
+  echo "$0: $vectors: no such file; give another with --vectors, or leave that option out" >&2
   exit 1
 }
 {

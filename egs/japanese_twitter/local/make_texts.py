@@ -73,7 +73,7 @@ def lines_of(path: str, reader: SentenceReader) -> list[str]:
         lines = decode(file.read(), repairs).split("\n")
     lines = [line for line in lines if line.strip()]
     if not lines:
-        raise InputError("no lines", "name a file of books, posts or sentences", path)
+        raise InputError("the file has no lines", "give a file of books, posts or sentences", path)
     reader.counts.update(repairs)
     return lines
 
@@ -166,7 +166,7 @@ def main(arguments: Sequence[str]) -> None:
     kinds["books"] = read_books(args.books, reader) if args.books else []
     kinds = {kind: runs for kind, runs in kinds.items() if runs}
     if not kinds:
-        raise InputError("no file to read", "name posts: --posts FILE")
+        raise InputError("no input file", "give posts: --posts FILE")
     sets = divide(kinds, {"test": args.test, "dev": args.dev}, args.works)
     if not all(lines for found in sets.values() for lines in found.values()):
         raise InputError("too few sentences for three sets", "give more sentences, or smaller --test and --dev")

@@ -85,7 +85,8 @@ def tokenized(utterances: Iterator[Utterance],
         for utterance, subwords in zip(batch, found):
             ends = list(accumulate(map(len, subwords)))
             if ends[-1:] != [len(utterance.words)]:
-                raise InputError(f"the subwords of '{utterance.id}' are not all its words", "train the subwords again")
+                raise InputError(f"the subwords of '{utterance.id}' do not add up to its words",
+                                 "train the subwords again")
             yield utterance, ends
 
 
@@ -117,7 +118,7 @@ def detokenize(data: DataDir, subwords: DataDir, out: Path) -> None:
     def utterances() -> Iterator[Utterance]:
         for one, other in zip(data.utterances(), chain(subwords.utterances(), [None])):
             if other is None or one.id != other.id or "".join(one.words) != "".join(other.words):
-                raise InputError(f"'{one.id}' is not the same text in both", "name the directory that it was made from",
+                raise InputError(f"'{one.id}' is not the same text in both", "give the directory that it was made from",
                                  subwords.path)
             ends = dict(zip(accumulate(map(len, other.words)), other.labels))
             yield one._replace(labels=[ends.get(end, "N") for end in accumulate(map(len, one.words))], pauses=None)

@@ -52,7 +52,7 @@ def halves(messages: dict[str, str]) -> tuple[list[str], list[str]]:
     ids = [name for _, name in read_lines(CONF / "sms_test_ids")]
     for number, name in enumerate(ids, 1):
         if name not in messages:
-            raise InputError(f"message {name} is not there", "get the corpus that README.md names, with all messages",
+            raise InputError(f"message {name} is missing", "get the corpus that README.md names, with all messages",
                              CONF / "sms_test_ids", number)
     others = messages.keys() - set(ids)
     return [messages[name] for name in ids], shuffled(map(messages.__getitem__, others))

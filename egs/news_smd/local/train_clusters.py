@@ -24,7 +24,7 @@ def main(data: Path, out: Path) -> None:
         from brown_clustering import BigramCorpus, BrownClustering
     except ImportError:
         raise InputError("brown-clustering is not installed", "pip install -c constraints.txt -e '.[clusters]' in the "
-                         "repository, or name a file with --clusters") from None
+                         "repository, or give a file with --clusters") from None
     counts, texts = Counter(), []
     for utterance in DataDir(data).utterances():
         counts.update(utterance.words)

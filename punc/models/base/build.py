@@ -83,7 +83,7 @@ def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[st
     for option, submodel in model.submodels.items():
         if (submodel.vocabulary.tokens, submodel.token_type) != (vocabulary.tokens, token_type):
             kind = "" if submodel.token_type == "word" else f" --token-type={submodel.token_type}"
-            raise InputError(f"{option}={options[option]} has another vocabulary than the store",
+            raise InputError(f"the vocabulary of {option}={options[option]} differs from that of the store",
                              f"make the store with the vocabulary of that model: punc make-store "
                              f"--vocab={options[option]}/vocab{kind}")
     return model

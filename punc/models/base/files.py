@@ -35,7 +35,7 @@ def cpu_weights(model: Model) -> dict[str, Any]:
 
 def read_checkpoint(path: Path, file_format: str = FORMAT) -> dict[str, Any]:
     """Returns the content of a model file. Raises InputError if it is missing, truncated, or not a model file."""
-    with open_input(path, "train the model, or name another directory"):  # raises a clear error for unreadable files
+    with open_input(path, "train the model, or give another directory"):  # raises a clear error for unreadable files
         pass
     try:
         content = torch.load(path, weights_only=True, mmap=True, map_location="cpu")
@@ -44,9 +44,10 @@ def read_checkpoint(path: Path, file_format: str = FORMAT) -> dict[str, Any]:
     except Exception:  # torch.load raises different exceptions, depending on where the file is broken
         raise InputError("not a model file, or a truncated one", "train the model again", path) from None
     if not isinstance(content, dict) or not str(content.get("format")).startswith(file_format.rpartition(" ")[0]):
-        raise InputError("not a model file of punc", "name a directory that punc train wrote", path)
+        raise InputError("not a model file of punc", "give a directory that punc train wrote", path)
     if content["format"] != file_format:
-        raise InputError(f"'{content['format']}', but this version reads '{file_format}'", "train it again", path)
+        raise InputError(f"the format is '{content['format']}', but this version of punc reads '{file_format}'",
+                         "train it again", path)
     return content
 
 
@@ -109,9 +110,9 @@ def submodel(option: str, spec: str | dict[str, Any], architecture: str) -> Mode
     built from its spec (its weights are loaded later). Raises InputError, with the name of the option, if there is no
     such model or it has another architecture."""
     if not spec:
-        raise InputError(f"{option}=", f"name the directory of a trained {architecture}")
+        raise InputError(f"{option}=", f"give the directory of a trained {architecture}")
     model = load(spec) if isinstance(spec, str) else build(spec)
     if model.spec["model"] != architecture:
         raise InputError(f"{option}={spec} is a {model.spec['model']}",
-                         f"name the directory of a trained {architecture}")
+                         f"give the directory of a trained {architecture}")
     return model.requires_grad_(False)

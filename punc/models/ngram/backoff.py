@@ -106,14 +106,14 @@ def _skip_to(file: IO[bytes], mark: bytes, path: StrPath) -> None:
     for line in file:
         if line.strip() == mark:
             return
-    raise InputError(f"no {mark.decode()} here: not an ARPA file, or a truncated one", "estimate it again", path)
+    raise InputError(f"no {mark.decode()}: not an ARPA file, or a truncated one", "estimate it again", path)
 
 
 def _read_lines(file: IO[bytes], count: int, path: StrPath) -> Iterator[bytes]:
     while count > 0:
         lines = list(islice(file, min(count, AT_ONCE)))
         if not lines:
-            raise InputError("it ends too early", "estimate it again", path)
+            raise InputError("the file ends too early", "estimate it again", path)
         count -= len(lines)
         # Tabs separate fields, spaces separate words; some programs end each line with a space.
         block = b"".join(lines).replace(b"\t", b" ").replace(b"\r\n", b"\n").replace(b" \n", b"\n")

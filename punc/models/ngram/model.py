@@ -65,7 +65,8 @@ class Model(NonGradientModel):
             if thresholds[0] != 0 or thresholds != sorted(thresholds):
                 raise ValueError
         except ValueError:
-            raise InputError(f"prune={prune}", "write counts that start with 0 and do not decrease: 0,0,1,1") from None
+            raise InputError(f"prune={prune} does not fit",
+                             "write counts that start with 0 and do not decrease: 0,0,1,1") from None
         self.order, self.thresholds, self.arpa = order, thresholds, arpa
         self.entropy_prune = entropy_prune
         self.vocab, self.n_labels = vocab, labels  # token ids: words, then labels (the first one is not used), then <s>

@@ -92,13 +92,14 @@ def read_clusters(path: StrPath) -> dict[str, str]:
         fields = line.split("\t")
         is_count = fields[-1].isascii() and fields[-1].isdigit()
         if len(fields) != 3 or not fields[0] or fields[0].strip("01") or not fields[1] or not is_count:
-            raise InputError("not BITS<TAB>WORD<TAB>COUNT", "use the file `paths` that Liang's wcluster writes", path,
+            raise InputError("the line is not BITS<TAB>WORD<TAB>COUNT",
+                             "use the file `paths` that Liang's wcluster writes", path,
                              number)
         if fields[1] in bits:
-            raise InputError(f"'{fields[1]}' is here twice", "remove one of its lines", path, number)
+            raise InputError(f"'{fields[1]}' occurs twice", "remove one of its lines", path, number)
         bits[fields[1]] = fields[0]
     if not bits:
-        raise InputError("the file is empty", "make it again, or name another one", path)
+        raise InputError("the file is empty", "make it again, or give another one", path)
     return bits
 
 

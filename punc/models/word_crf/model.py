@@ -156,7 +156,8 @@ class Model(NonGradientModel):
             clusters = features.read_clusters(self.clusters)
             known = sum(word in clusters for word in words)
             if not known:
-                raise InputError("no word of the vocabulary is here", "name clusters of this language", self.clusters)
+                raise InputError("the file has no word of the vocabulary",
+                                 "give clusters of this language", self.clusters)
             logger.info("%s: clusters of %d of %d words", self.clusters, known, len(words))
             tables |= {f"cluster{bits}": features.cluster_table(words, clusters, bits) for bits in CLUSTER_BITS}
         return tables

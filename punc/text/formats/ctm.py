@@ -29,7 +29,7 @@ class Format(BaseFormat):
     def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
         """Like `Format.prepare`. Leaves out ids with only silences. Memory holds one stream."""
         if len(inputs) > 1:
-            raise InputError(f"{len(inputs)} inputs", "give one CTM, or a directory of CTMs")
+            raise InputError(f"{len(inputs)} inputs instead of one", "give one CTM, or a directory of CTMs")
         counts, repairs = Counter[str](), Counter[str]()
         index = CtmIndex(inputs[0], repairs=repairs)
         output = Path(os.path.abspath(output))

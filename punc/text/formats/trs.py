@@ -187,7 +187,7 @@ class Format(BaseFormat):
             files[recording] = path
             for utterance, part in self._utterances(path, recording, repairs):
                 if utterance.id in found:
-                    raise InputError(f"two turns of '{part.speaker}' from {part.begin:g} s", "fix them", path)
+                    raise InputError(f"two turns of '{part.speaker}' begin at {part.begin:g} s", "fix them", path)
                 found[utterance.id] = utterance, f"{recording} {part.begin:.3f} {part.end:.3f}"
                 counts["words"] += len(utterance.words)
             bound(repairs)

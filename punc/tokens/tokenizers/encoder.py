@@ -44,7 +44,8 @@ class EncoderTokenizer(PieceTokenizer):
         self._tokenizer = _tokenizer(content, path)
         pieces = self._tokenizer.get_vocab(with_added_tokens=True)
         if (last := max(pieces.values(), default=-1)) >= MOST_PIECES:
-            raise InputError(f"a piece has the id {last}", "name an encoder's directory, or make the store again", path)
+            raise InputError(f"piece {last} is beyond the limit of {MOST_PIECES}",
+                             "give an encoder's directory, or make the store again", path)
         written = [f"<unused{i}>" for i in range(last + 1)]
         for piece, i in pieces.items():
             written[i] = _written(piece)
@@ -61,8 +62,8 @@ class EncoderTokenizer(PieceTokenizer):
         whole = self._tokenizer.encode(" a").ids
         before = next((i for i in range(len(whole) + 1) if whole[i:i + len(bare)] == bare), None)
         if before is None:
-            raise InputError("a sentence does not become the pieces of its text with special pieces around them",
-                             "name the directory of an encoder, or make the store again", path)
+            raise InputError("the tokenizer adds special pieces inside a sentence",
+                             "give the directory of an encoder, or make the store again", path)
         return whole[:before], whole[before + len(bare):]
 
     def _unknown_piece(self) -> int:
@@ -82,7 +83,7 @@ class EncoderTokenizer(PieceTokenizer):
 
     @classmethod
     def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "EncoderTokenizer":
-        raise InputError("--token-type=encoder without --vocab", "name the encoder's directory: --vocab DIR")
+        raise InputError("--token-type=encoder without --vocab", "give the encoder's directory: --vocab DIR")
 
     def cut_words(self, words: list[bytes]) -> Sequence[Sequence[int]]:
         texts = [f" {word.decode(errors='replace')}" for word in words]
@@ -102,7 +103,7 @@ def _tokenizer(content: bytes, path: StrPath | None) -> Any:
         return tokenizer
     except Exception:  # the package raises plain Exception
         raise InputError("not a tokenizer of the package tokenizers",
-                         "name the directory of an encoder, or make the store again", path) from None
+                         "give the directory of an encoder, or make the store again", path) from None
 
 
 def _content_of(directory: Path) -> bytes:
@@ -112,14 +113,15 @@ def _content_of(directory: Path) -> bytes:
         return (directory / FILE).read_bytes()
     if not (directory / "config.json").is_file():
         raise InputError("not the directory of an encoder: it has no config.json",
-                         "name one with config.json, model.safetensors and tokenizer.json", directory)
+                         "give one with config.json, model.safetensors and tokenizer.json", directory)
     os.environ["HF_HUB_OFFLINE"] = "1"
     from transformers import AutoTokenizer
     try:
         tokenizer = AutoTokenizer.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
         return tokenizer.backend_tokenizer.to_str().encode()
     except Exception:  # each kind of tokenizer raises its own exceptions
-        raise InputError(f"no {FILE}, and transformers cannot make one", "save a fast one", directory) from None
+        raise InputError(f"no {FILE}, and transformers cannot make one",
+                         "save a fast tokenizer there", directory) from None
 
 
 def _written(piece: str) -> str:

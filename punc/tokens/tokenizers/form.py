@@ -32,7 +32,7 @@ class FormTokenizer(LookupTokenizer):
     def __init__(self, vocabulary: Vocabulary, path: StrPath | None = None):
         first = len(SPECIALS)
         if not vocabulary.tokens[first:] or not vocabulary.tokens[first].startswith(PREFIX):
-            raise InputError(f"no {PREFIX}…> here", AGAIN.format("form"), path, first + 1)
+            raise InputError(f"no token {PREFIX}…>", AGAIN.format("form"), path, first + 1)
         super().__init__(vocabulary, path)
 
     @classmethod

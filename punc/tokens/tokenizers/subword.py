@@ -32,7 +32,7 @@ class SubwordTokenizer(PieceTokenizer):
             self._processor = SentencePieceProcessor(model_proto=content)
             self.vocabulary = Vocabulary(self._processor.id_to_piece(list(range(self._processor.get_piece_size()))))
         except (RuntimeError, InputError, UnicodeDecodeError):
-            raise InputError("not a model of pieces that punc made", AGAIN.format("subword"), path) from None
+            raise InputError("not a subword model that punc made", AGAIN.format("subword"), path) from None
 
     @classmethod
     def count(cls, sets: Sequence[DataDir], size: int, nj: int = 1) -> dict[bytes, int]:
@@ -52,7 +52,7 @@ class SubwordTokenizer(PieceTokenizer):
                 unk_id=UNK, eos_id=END, bos_id=-1, pad_id=-1, num_threads=1, minloglevel=2)
         except RuntimeError as error:
             reason = str(error).rpartition("] ")[2].partition(". ")[0]
-            raise InputError(f"no pieces for --vocab-size={size}: {reason}",
+            raise InputError(f"cannot learn --vocab-size={size} subwords: {reason}",
                              "give a larger --vocab-size, or a text of more words") from None
         return cls(model.getvalue())
 

@@ -64,7 +64,7 @@ def is_speech(name: str, text: str, lines: list[str]) -> bool:
 
 def main(folder: Path) -> None:
     if not folder.is_dir():
-        raise InputError("no such directory", "clone the repository, or name its directory", folder)
+        raise InputError("no such directory", "clone the repository, or give its directory", folder)
     documents = words = 0
     for path in sorted(folder.rglob("*.md")):
         name = path.relative_to(folder).with_suffix("").as_posix()
