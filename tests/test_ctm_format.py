@@ -83,7 +83,7 @@ def test_ctm_format_error_is_one_line_and_leaves_output(tmp_path, capsys, text, 
 
 
 def test_ctm_format_of_two_files(tmp_path):
-    with pytest.raises(InputError, match="2 inputs; give one CTM, or a directory of CTMs"):
+    with pytest.raises(InputError, match="2 inputs instead of one; give one CTM, or a directory of CTMs"):
         load_format("ctm")(PrepareOptions()).prepare([tmp_path / "a", tmp_path / "b"], tmp_path / "out")
 
 

@@ -135,7 +135,7 @@ def test_utterances_of_a_directory_that_is_replaced_meanwhile(data):
     found = DataDir(data).utterances()
     next(found)
     write_data_dir(data, UTTERANCES)
-    with pytest.raises(InputError, match="another process replaced it"):
+    with pytest.raises(InputError, match="another process has replaced it"):
         list(found)
 
 

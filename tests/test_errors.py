@@ -52,13 +52,14 @@ def test_input_error_pickled():
 
 
 @pytest.mark.parametrize(("check", "message"), [
-    (lambda: check_at_least(1, pool=1, widths=0), "widths=0; give 1 or more"),
-    (lambda: check_at_least(0, patience=-0.5), "patience=-0.5; give 0 or more"),
-    (lambda: check_at_least(0, rate=float("nan")), "rate=nan; give 0 or more"),
-    (lambda: check_probability(dropout=0.5, unknown=1.0), "unknown=1.0; give at least 0 and less than 1"),
-    (lambda: check_probability(dropout=-0.1), "dropout=-0.1; give at least 0 and less than 1"),
-    (lambda: check_probability(dropout=float("nan")), "dropout=nan; give at least 0 and less than 1"),
-    (lambda: check_choice({"max": 1, "mean": 2}, pool="sum"), "pool=sum; choose from max, mean"),
+    (lambda: check_at_least(1, pool=1, widths=0), "widths=0 is out of range; give 1 or more"),
+    (lambda: check_at_least(0, patience=-0.5), "patience=-0.5 is out of range; give 0 or more"),
+    (lambda: check_at_least(0, rate=float("nan")), "rate=nan is out of range; give 0 or more"),
+    (lambda: check_probability(dropout=0.5, unknown=1.0), "unknown=1.0 is out of range; give at least 0 and "
+     "less than 1"),
+    (lambda: check_probability(dropout=-0.1), "dropout=-0.1 is out of range; give at least 0 and less than 1"),
+    (lambda: check_probability(dropout=float("nan")), "dropout=nan is out of range; give at least 0 and less than 1"),
+    (lambda: check_choice({"max": 1, "mean": 2}, pool="sum"), "pool=sum does not exist; choose from max, mean"),
 ])
 def test_checks_refuse(check, message):
     with pytest.raises(InputError) as error:

@@ -90,9 +90,9 @@ def test_read_parts(parts):
 
 @pytest.mark.parametrize(("break_it", "said"), [
     (lambda parts: shutil.rmtree(parts[1]), "2: the output of this job is missing; run the command with --job=2 again"),
-    (lambda parts: parts.pop(), "1: the part of --job=1 --jobs=3, not of job 1 of 2; name the parts of all jobs, in"),
-    (lambda parts: parts.reverse(), "3: the part of --job=3 --jobs=3, not of job 1 of 3; name the parts of all jobs"),
-    (lambda parts: make_part(parts, 2, jobs=4), "2: the part of --job=2 --jobs=4, not of job 2 of 3; name the parts"),
+    (lambda parts: parts.pop(), "1: the part of --job=1 --jobs=3, not of job 1 of 2; give the outputs of all jobs, in"),
+    (lambda parts: parts.reverse(), "3: the part of --job=3 --jobs=3, not of job 1 of 3; give the outputs of all jobs"),
+    (lambda parts: make_part(parts, 2, jobs=4), "2: the part of --job=2 --jobs=4, not of job 2 of 3; give the"),
     (lambda parts: make_part(parts, 3, scale="O=2"), "3/part.json: scale is O=2, but None in 1; run all jobs again"),
     (lambda parts: make_part(parts, 3, command="join"), "3: made by punc join, but 1 by punc prepare; run all jobs"),
     (lambda parts: (os.utime("in", (1, 1)), make_part(parts, 2)), "2/part.json: in was a different file in 1; run"),

@@ -26,7 +26,7 @@ def test_filters_have_counts_of_the_papers():
 
 
 def test_filters_invalid_sizes():
-    with pytest.raises(InputError, match=r"^filters=0; give 1 or more"):
+    with pytest.raises(InputError, match=r"^filters=0 is out of range; give 1 or more"):
         Filters(15, 7, 0)
 
 
@@ -94,7 +94,7 @@ def test_window_input_stateful_batches_match_loop(window, slot_word):
 
 
 @pytest.mark.parametrize(("window", "slot_word", "message"), [
-    (0, 0, "window=0; give 1 or more"),
+    (0, 0, "window=0 is out of range; give 1 or more"),
     (5, 6, "slot_word=6; choose a word of the window, 1 to 5, or 0"),
     (5, -1, "slot_word=-1; choose a word of the window, 1 to 5, or 0")])
 def test_window_input_invalid_arguments(window, slot_word, message):

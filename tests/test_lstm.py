@@ -191,9 +191,9 @@ def test_stack_dropout_before_between_and_after_layers(kind):
 
 @pytest.mark.parametrize("kind", [LSTMStack, BidirectionalStack])
 @pytest.mark.parametrize(("sizes", "message"), [
-    ((4, 0, 2, 0.5), "hidden_dim=0; give 1 or more"),
-    ((4, 6, 0, 0.5), "layers=0; give 1 or more"),
-    ((4, 6, 2, 1.0), "dropout=1.0; give at least 0 and less than 1")])
+    ((4, 0, 2, 0.5), "hidden_dim=0 is out of range; give 1 or more"),
+    ((4, 6, 0, 0.5), "layers=0 is out of range; give 1 or more"),
+    ((4, 6, 2, 1.0), "dropout=1.0 is out of range; give at least 0 and less than 1")])
 def test_stack_invalid_sizes(kind, sizes, message):
     with pytest.raises(InputError) as error:
         kind(*sizes)

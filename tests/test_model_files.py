@@ -120,8 +120,9 @@ def test_load_weights_that_are_not_numbers(directory, number):
     ("vocab", "<unk>\n</s>\na\n", "DIR/vocab: 3 lines, but the model has 10; copy the file that it was trained with"),
     ("labels.txt", "O w\nCOMMA w, ,\n",
      "DIR/labels.txt: 2 lines, but the model has 3; copy the file that it was trained with"),
-    ("vocab", "a\nb\n", "DIR/vocab:1: no '<unk>' here; a vocabulary begins with <unk> and </s>"),
-    ("labels.txt", "O\n", "DIR/labels.txt:1: the line is not a label; write NAME, a pattern with one w or W"),
+    ("vocab", "a\nb\n", "DIR/vocab:1: '<unk>' is missing; a vocabulary begins with <unk> and </s>"),
+    ("labels.txt", "O\n", "DIR/labels.txt:1: the line is not a label; "
+                           "write NAME, a pattern with one w or W, the marks"),
     ("vocab", None, "DIR/vocab: no such file; make it, or give another one"),
     ("labels.txt", None, "DIR/labels.txt: no such file; make it, or give another one"),
     ("final.pt", None, "DIR/final.pt: no such file; train the model, or give another directory"),

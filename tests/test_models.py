@@ -608,17 +608,17 @@ def test_dropout_only_in_training_and_every_rate_matters(name):
         in_use = model(tokens, None, model.initial_state(4))[0]
         assert torch.equal(in_use, model(tokens, None, model.initial_state(4))[0])
         assert not torch.allclose(model.train()(tokens, None, model.initial_state(4))[0], in_use, atol=0.01)
-        with pytest.raises(InputError, match=f"^{kind}=1.5; "):
+        with pytest.raises(InputError, match=f"^{kind}=1.5 is out of range; "):
             make(name, "", **{kind: 1.5})
 
 
 @pytest.mark.parametrize(("name", "options", "message"), [
-    ("delay", {"delay": -1}, "delay=-1; give 0 or more"),
-    ("ngram_lstm", {"ngram": 0}, "ngram=0; give 1 or more"),
-    ("cnn_ngram", {"pool": 0}, "pool=0; give 1 or more"),
-    ("dilated_cnn", {"dilated_layers": 0}, "dilated_layers=0; give 1 or more"),
-    ("window_cnn2", {"pool": 0}, "pool=0; give 1 or more"),
-    ("dilated_cnn", {"filters": 0}, "filters=0; give 1 or more")])
+    ("delay", {"delay": -1}, "delay=-1 is out of range; give 0 or more"),
+    ("ngram_lstm", {"ngram": 0}, "ngram=0 is out of range; give 1 or more"),
+    ("cnn_ngram", {"pool": 0}, "pool=0 is out of range; give 1 or more"),
+    ("dilated_cnn", {"dilated_layers": 0}, "dilated_layers=0 is out of range; give 1 or more"),
+    ("window_cnn2", {"pool": 0}, "pool=0 is out of range; give 1 or more"),
+    ("dilated_cnn", {"filters": 0}, "filters=0 is out of range; give 1 or more")])
 def test_models_invalid_sizes(name, options, message):
     with pytest.raises(InputError) as error:
         base.create(name, VOCABULARY, LABELS, options)

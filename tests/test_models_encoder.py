@@ -262,7 +262,7 @@ def test_encoder_runs_no_code_of_the_directory(stores, place, tmp_path):
     ({"encoder": ""}, "encoder= is not a directory; give the directory of an encoder"),
     ({"encoder": "nowhere"}, "encoder=nowhere is not a directory"),
     ({"window": 8}, "window=8 is too small for overlap=4; give a larger window, or a smaller overlap"),
-    ({"dropout": 1.0}, "dropout=1.0; give at least 0 and less than 1")])
+    ({"dropout": 1.0}, "dropout=1.0 is out of range; give at least 0 and less than 1")])
 def test_encoder_wrong_options_are_one_line(stores, place, change, message):
     with pytest.raises(InputError, match=message):
         create(stores, place, "bert", **change)

@@ -204,11 +204,11 @@ def test_tree_with_folds_reads_posteriors_by_models_that_have_not_read_the_strea
 
 
 @pytest.mark.parametrize(("options", "message"), [
-    ({"order": 0}, "order=0; give 1 or more"),
-    ({"entropy_prune": -1.0}, "entropy_prune=-1.0; give 0 or more"),
-    ({"prune": "1"}, "prune=1; write counts that start with 0 and do not decrease: 0,0,1,1"),
-    ({"prune": "0,2,1"}, "prune=0,2,1; write counts that start with 0 and do not decrease: 0,0,1,1"),
-    ({"prune": "0 0"}, "prune=0 0; write counts that start with 0 and do not decrease: 0,0,1,1"),
+    ({"order": 0}, "order=0 is out of range; give 1 or more"),
+    ({"entropy_prune": -1.0}, "entropy_prune=-1.0 is out of range; give 0 or more"),
+    ({"prune": "1"}, "prune=1 does not fit; write counts that start with 0 and do not decrease: 0,0,1,1"),
+    ({"prune": "0,2,1"}, "prune=0,2,1 does not fit; write counts that start with 0 and do not decrease: 0,0,1,1"),
+    ({"prune": "0 0"}, "prune=0 0 does not fit; write counts that start with 0 and do not decrease: 0,0,1,1"),
     ({"arpa": "none.arpa"}, "none.arpa: no such file; make it, or give another one"),
     ({}, "no lmplz on PATH; build it: bash utils/install_lmplz.sh; or give --arpa"),
 ])
@@ -240,7 +240,7 @@ def test_lmplz_error_is_one_line(toy_store, tmp_path, monkeypatch):
 @pytest.mark.parametrize(("options", "message"), [
     ({}, "lm_model=; give the directory of a trained ngram"),
     ({"lm_model": "none"}, "none/final.pt: no such file; train the model, or give another directory"),
-    ({"lm_model": "EXP", "folds": 1}, "folds=1; give 2 or more, or 0"),
+    ({"lm_model": "EXP", "folds": 1}, "folds=1 is out of range; give 2 or more, or 0"),
     ({"lm_model": "EXP", "folds": 2}, "folds with a language model from ARPA files; train one on the store's sets"),
 ])
 def test_tree_invalid_options(options, message, exp, toy_store, tmp_path):

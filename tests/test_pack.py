@@ -276,8 +276,8 @@ def test_lstm_is_packed_with_products_in_int8(tmp_path, name):
     ("model.onnx", lambda content: content[:-100], "changed after"),
     ("model.json", lambda text: text.replace(b"model 2", b"model 9"), "reads 'punc packed model 2'"),
     ("model.json", lambda text: text.replace(b'"vocab"', b'"../en/vocab"'), "is not a file of this directory"),
-    ("model.json", lambda text: b"{}", "not the description"),
-    ("model.json", lambda text: text[:40], "not the description")])
+    ("model.json", lambda text: b"{}", "does not describe a packed model"),
+    ("model.json", lambda text: text[:40], "does not describe a packed model")])
 def test_load_packed_broken_file_is_an_error(packed, tmp_path, file, change, what):
     shutil.copytree(packed / "en-live", tmp_path / "m")
     (tmp_path / "m" / file).write_bytes(change((tmp_path / "m" / file).read_bytes()))

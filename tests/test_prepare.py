@@ -189,7 +189,7 @@ def test_prepare_long_line(labels, tmp_path, name):
     ("sil", "so <sil=a>", ["--nj=2"], "in0:1: 'a' is not a pause; "),
     ("mteval", "<seg>so", [], "in0:1: a <seg> without its </seg>; "),
     ("mteval", "no segments", [], "out: there are no utterances to write; "),
-    ("prose", "so", ["--nj=0"], "--nj=0; give 1 or more"),
+    ("prose", "so", ["--nj=0"], "--nj=0 is out of range; give 1 or more"),
     ("prose", "so", ["--utt-words=-1"], "--utt-words -1; give 0 or more for --format prose"),
     ("lrec", "so\tO\n", ["--utt-words=0"], "--utt-words 0; give 1 or more for --format lrec"),
     ("prose", "so", ["--keep-names=true", "--document-prefix=#doc"], "--keep-names, but a file has several streams; "),

@@ -298,10 +298,10 @@ def test_punctuate_data_directory_with_an_option_of_live_input(learned, option, 
 
 
 @pytest.mark.parametrize(("option", "said"), [
-    ("--input=xml", "--input=xml; choose from auto, words, ctm, json"),
-    ("--max-delay=0", "--max-delay=0.0; give 0.01 or more"),
-    ("--max-delay=nan", "--max-delay=nan; give 0.01 or more"),
-    ("--utterance-end=stop", "--utterance-end=stop; choose from nothing, decide, end")])
+    ("--input=xml", "--input=xml does not exist; choose from auto, words, ctm, json"),
+    ("--max-delay=0", "--max-delay=0.0 is out of range; give 0.01 or more"),
+    ("--max-delay=nan", "--max-delay=nan is out of range; give 0.01 or more"),
+    ("--utterance-end=stop", "--utterance-end=stop does not exist; choose from nothing, decide, end")])
 def test_punctuate_standard_input_wrong_value(exp, capsys, option, said):
     assert run(option, exp, "-") == 1
     assert said in capsys.readouterr().err
@@ -337,8 +337,8 @@ def test_punctuate_text_as_prose(tmp_path):
     (lambda exp, data: ["--scale", "O=1e-46"], "--scale: '1e-46' is not a factor for O; "),
     (lambda exp, data: ["--device", "gpu"], "--device=gpu; choose auto, cpu, cuda, or one of several GPUs: "),
     (lambda exp, data: ["--scale", "O"], "--scale: 'O'; write LABEL=FACTOR, "),
-    (lambda exp, data: ["--context=-1"], "--context=-1; give 0 or more"),
-    (lambda exp, data: ["--chunk-size=-1"], "--chunk-size=-1; give 0 or more"),
+    (lambda exp, data: ["--context=-1"], "--context=-1 is out of range; give 0 or more"),
+    (lambda exp, data: ["--chunk-size=-1"], "--chunk-size=-1 is out of range; give 0 or more"),
     (lambda exp, data: ["--ctm", data / "none"], "none: no such file; "),
     (lambda exp, data: ["--casing", data / "none"], "none: no such file; "),
     (lambda exp, data: ["--clitics", data / "none"], "none: no such file; "),

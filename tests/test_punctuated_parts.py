@@ -172,11 +172,11 @@ def append(path, line):
      "not have one label for each word; run punc punctuate with --job=1 again"),
     (lambda parts, data: [(parts[2] / name).write_text("".join((parts[2] / name).read_text().splitlines(True)[:-1]))
                           for name in ("text", "punct")], "parts/3/text: 4 utterances instead of 5; run "),
-    (lambda parts, data: [append(data / "text", "z w1\n"), append(data / "utt2spk", "z z\n")], "data/text: changed "
-     "since the parts were made; run all jobs again"),
+    (lambda parts, data: [append(data / "text", "z w1\n"), append(data / "utt2spk", "z z\n")], "data/text: the file "
+     "has changed since the jobs ran; run all jobs again"),
     (lambda parts, data: (parts[0] / "text").write_text(""), "parts/1/text: the file is empty; "),
     (lambda parts, data: (parts[2] / "post.ark").unlink(), "parts/3/post.ark: no such file; "),
-    (lambda parts, data: parts.pop(), "parts/1: the part of --job=1 --jobs=3, not of job 1 of 2; name the parts"),
+    (lambda parts, data: parts.pop(), "parts/1: the part of --job=1 --jobs=3, not of job 1 of 2; give the"),
 ])
 def test_join_mistake_is_one_line_and_leaves_the_output(model, data, tmp_path, capsys, break_it, said):
     run("punctuate", *OPTIONS, "--scale=O=9", model, data, tmp_path / "out")

@@ -67,7 +67,7 @@ def test_paired_tests_different_slots_raises(exp):
     for name in ("ref", "bad"):
         write_data_dir(name, [Utterance(f"v{i}", f"v{i}", list("abcd"), ["O"] * 4, None) for i in range(5)])
     main(["score", "--labels", "labels.txt", "ref", "bad", "exp/bad/decode_test/score"])
-    with pytest.raises(InputError, match="other units"):
+    with pytest.raises(InputError, match="the units differ"):
         paired_tests(collect_scores("exp"), [("good", "bad")])
 
 

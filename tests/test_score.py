@@ -112,7 +112,7 @@ def test_score_against_other_units_raises(work, capsys):
     for name in ("ref", "good"):
         write_data_dir(name, [Utterance(f"v{i:02}", f"v{i:02}", ["a"], ["O"], None) for i in range(20)])
     assert score("--against", "one", out="two") == 1
-    assert "one: other units" in capsys.readouterr().err
+    assert "one: the units differ" in capsys.readouterr().err
     assert not (work / "two").exists()
 
 

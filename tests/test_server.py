@@ -398,7 +398,7 @@ def test_texts_and_transcripts_by_http():
     ("/v1/punctuate", "a " * 100_001, {}, 400, "100,001 words, but a request has 100,000 at most; cut it"),
     ("/v1/punctuate", "a" * 4_200_000, {}, 413, "more than 4,194,304 bytes; cut it"),
     ("/v1/transcript?to=srt", TEXT, {}, 400, "no times for --to srt; use --to text or"),
-    ("/v1/transcript?to=pdf", TEXT, {}, 400, "to=pdf; choose from ctm json paragraphs srt text vtt"),
+    ("/v1/transcript?to=pdf", TEXT, {}, 400, "unknown format to=pdf; choose from ctm json paragraphs srt text vtt"),
     ("/v1/transcript", "WEBVTT\n\n00:01 --> x\nhello\n", {}, 400, ""),
     ("/v1/live", "x", {}, 404, "Not Found; "), ("/v1/models", "x", {}, 405, "Method Not Allowed; ")])
 def test_errors_by_http_have_cause_and_remedy(small, path, body, headers, status, said):
@@ -468,8 +468,9 @@ def test_models_that_do_not_fit():
 
 @pytest.mark.parametrize(("option", "said"), [
     ("--port=70000", "--port=70000; give one from 0 to 65535"),
-    ("--max-connections=0", "--max-connections=0; give 1 or more"),
-    ("--max-rate=nan", "--max-rate=nan; give 1 or more"), ("--workers=0", "--workers=0; give 1 or more"),
+    ("--max-connections=0", "--max-connections=0 is out of range; give 1 or more"),
+    ("--max-rate=nan", "--max-rate=nan is out of range; give 1 or more"),
+    ("--workers=0", "--workers=0 is out of range; give 1 or more"),
     ("--host=256.0.0.1", "256.0.0.1:2701: ")])
 def test_wrong_options(capsys, option, said):
     assert main(["serve", option]) == 1

@@ -64,7 +64,7 @@ def test_advance_linear():
 
 @pytest.mark.parametrize("loss", [math.nan, math.inf])
 def test_advance_loss_not_finite_is_an_error(loss):
-    message = (f"^epoch 2: the development loss is {loss}; lower --learning-rate, or set --max-grad-norm, and name "
+    message = (f"^epoch 2: the development loss is {loss}; lower --learning-rate, or set --max-grad-norm, and give "
                r"another directory; epoch 1 is kept$")
     with pytest.raises(InputError, match=message):
         advance(Progress(0.1, 1, False, 1.0, 1.0), loss, 0.003)
@@ -273,7 +273,7 @@ def test_finished_model_of_a_store_that_changed_is_refused(tmp_path, capsys, mod
     assert train(tmp_path, model) == 1
     assert capsys.readouterr().err == (
         f"punc train: {tmp_path}/model: {tmp_path}/store/train/ids.npy has changed since this model was trained"
-        "since; remove the directory to train again, give another one, or restore the store\n")
+        "; remove the directory to train again, give another one, or restore the store\n")
 
 
 def test_finished_model_of_a_store_made_again_or_gone_is_finished(tmp_path, capsys):

@@ -161,7 +161,7 @@ def test_make_store_char_and_subword_with_a_given_vocabulary(place, token_type):
 
 def test_make_store_vocabulary_of_another_token_type_is_an_error(place):
     make(place)
-    with pytest.raises(InputError, match=r"store/vocab:3: no '<space>' here"):
+    with pytest.raises(InputError, match=r"store/vocab:3: '<space>' is missing"):
         make_store(place / "two", [place / "test"], place / "labels.txt", token_type="char",
                    vocab=place / "store/vocab")
     with pytest.raises(InputError, match=r"store/pieces.model: no such file"):

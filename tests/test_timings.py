@@ -97,7 +97,7 @@ def test_textgrid_cut_short_anywhere(write, content):
 
 
 @pytest.mark.parametrize(("content", "message"), [
-    (LONG.replace("hello", "good morning"), ": 'good' is one of several words with one time; give the times of words"),
+    (LONG.replace("hello", "good morning"), ": 'good' is one of several words with one time; give word times"),
     (LONG.replace("xmax = 1.25", "xmax = 0.25"), ":20: an interval from 0.5 to 0.25 s; fix its times"),
     (short(("words", [(0, 1, "a"), (-2, 2, "b")])), ":16: the time -2 is negative"),
     (short(("words", [(0, 1, "a"), ("nan", 2, "b")])), ":18: a text whose interval has no times"),

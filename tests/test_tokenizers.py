@@ -252,7 +252,7 @@ def test_make_vocabulary_is_the_characters(tmp_path, monkeypatch):
 
 def test_read_vocabulary_without_space_is_an_error(tmp_path):
     Vocabulary(["<unk>", "</s>", "a"]).write(tmp_path / "vocab")
-    with pytest.raises(InputError, match=r"vocab:3: no '<space>' here; "):
+    with pytest.raises(InputError, match=r"vocab:3: '<space>' is missing; "):
         CharTokenizer.read(tmp_path / "vocab")
 
 
@@ -313,7 +313,7 @@ def test_read_files_that_do_not_fit_is_one_line(subwords, tmp_path):
     piece = subwords.vocabulary.tokens[-1].encode()
     for broken in (b"no model", content.replace(piece, b"\xab" * len(piece))):
         (tmp_path / SubwordTokenizer.file).write_bytes(broken)
-        with pytest.raises(InputError, match=r"pieces.model: not a model of pieces"):
+        with pytest.raises(InputError, match=r"pieces.model: not a subword model"):
             SubwordTokenizer.read(tmp_path / "vocab")
     (tmp_path / SubwordTokenizer.file).unlink()
     with pytest.raises(InputError, match=r"pieces.model: no such file"):
@@ -361,7 +361,7 @@ def test_rare_words_leave_their_forms():
 
 
 def test_vocabulary_without_forms_is_an_error():
-    with pytest.raises(InputError, match="no <form:"):
+    with pytest.raises(InputError, match="no token <form:"):
         FormTokenizer(Vocabulary(["<unk>", "</s>", "it"]))
 
 

@@ -186,7 +186,7 @@ def test_train_initial_model_of_other_sizes_is_an_error(toy_store, tmp_path, bot
     run(toy_store, tmp_path / "1", "stateful", epochs=1)
     settings = TrainingOptions(**SETTINGS, initial_model=str(tmp_path / "1"))
     model = ("t_lstm", options) if options else ("both_ways", {})
-    with pytest.raises(InputError, match=r"--initial-model=.*has another architecture"):
+    with pytest.raises(InputError, match=r"--initial-model=.* differs in architecture"):
         train(toy_store, tmp_path / "2", *model, settings)
 
 
@@ -212,7 +212,7 @@ def test_train_initial_model_can_be_a_packed_one(toy_store, tmp_path):
     for name, weight in before.items():  # weights in int8 are off by at most half a step of max / 127
         error = weight.abs().amax(-1, keepdim=True) / 254 * 1.01 if weight.numel() >= 4096 else 0
         assert ((after[name] - weight).abs() <= error).all(), name
-    with pytest.raises(InputError, match=r"--initial-model=.*has another architecture"):
+    with pytest.raises(InputError, match=r"--initial-model=.* differs in architecture"):
         train(toy_store, tmp_path / "3", "bi_lstm", options | {"layers": 2}, TrainingOptions(**again))
 
 
@@ -470,7 +470,7 @@ def test_train_saved_conf_trains_the_same_model(toy_store, tmp_path):
 @pytest.mark.parametrize(("change", "message"), [
     ({"model": "t_lstn"}, "no model 't_lstn'; did you mean t_lstm?"),
     ({"hiden_dim": 3}, "unknown option --hiden-dim; did you mean --hidden-dim?"),
-    ({"batch_size": 0}, "--batch-size=0; give 1 or more"),
+    ({"batch_size": 0}, "--batch-size=0 is out of range; give 1 or more"),
     ({"train_set": "train"}, "STORE: no set 'train' in the store; it has "),
 ])
 def test_train_wrong_option_is_one_line_and_writes_nothing(toy_store, tmp_path, capsys, change, message):

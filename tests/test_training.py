@@ -239,21 +239,22 @@ def test_training_options_each_is_documented_and_in_one_group():
 
 
 @pytest.mark.parametrize(("change", "message"), [
-    ({"batch_size": 0}, "--batch-size=0; give 1 or more"), ({"context": -1}, "--context=-1; give 0 or more"),
-    ({"epsilon": float("nan")}, "--epsilon=nan; give 0 or more"),
+    ({"batch_size": 0}, "--batch-size=0 is out of range; give 1 or more"),
+    ({"context": -1}, "--context=-1 is out of range; give 0 or more"),
+    ({"epsilon": float("nan")}, "--epsilon=nan is out of range; give 0 or more"),
     ({"optimizer": "adam", "learning_rate": 0.0}, "--learning-rate=0 with --optimizer=adam; give a number above 0"),
     ({"optimizer": "adamw", "epsilon": 0.0}, "--epsilon=0 with --optimizer=adamw; give a number above 0"),
-    ({"batching": "rows"}, "--batching=rows; choose from auto, stateful, chunks"),
-    ({"schedule": "cosine"}, "--schedule=cosine; choose from halving, linear"),
-    ({"loss_on": "words"}, "--loss-on=words; choose from slots, tokens"),
-    ({"optimizer": "adagard"}, "--optimizer=adagard; choose from adagrad, adam, adamw, sgd"),
+    ({"batching": "rows"}, "--batching=rows does not exist; choose from auto, stateful, chunks"),
+    ({"schedule": "cosine"}, "--schedule=cosine does not exist; choose from halving, linear"),
+    ({"loss_on": "words"}, "--loss-on=words does not exist; choose from slots, tokens"),
+    ({"optimizer": "adagard"}, "--optimizer=adagard does not exist; choose from adagrad, adam, adamw, sgd"),
     ({"teacher_weight": 1.5}, "--teacher-weight=1.5 is out of range; give a number from 0 to 1"),
     ({"teacher_weight": float("nan")}, "--teacher-weight=nan is out of range; give a number from 0 to 1"),
     ({"asr_noise": 0.1}, "--asr-noise=0.1 with --confusions=''; give both: a word error rate, and a file of punc "
      "confusions"),
     ({"confusions": "c"}, "--asr-noise=0 with --confusions='c'; give both: a word error rate, and a file of punc "
      "confusions"),
-    (NOISE | {"asr_noise": 1.5}, "--asr-noise=1.5; give at least 0 and less than 1"),
+    (NOISE | {"asr_noise": 1.5}, "--asr-noise=1.5 is out of range; give at least 0 and less than 1"),
     (NOISE | {"asr_noise_share": 0}, "--asr-noise-share=0 with --asr-noise=0.1" + SHARE),
     (NOISE | {"asr_noise_share": 1.5}, "--asr-noise-share=1.5 with --asr-noise=0.1" + SHARE),
     ({"asr_noise_share": 0.5}, "--asr-noise-share=0.5 with --asr-noise=0" + SHARE),

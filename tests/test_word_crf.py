@@ -156,8 +156,8 @@ def test_log_posteriors_of_unseen_label_are_finite(toy_store, tmp_path):
 
 
 @pytest.mark.parametrize(("options", "message"), [
-    ({"window": 0}, "window=0; give 1 or more"),
-    ({"c1": float("nan")}, "c1=nan; give 0 or more"),
+    ({"window": 0}, "window=0 is out of range; give 1 or more"),
+    ({"c1": float("nan")}, "c1=nan is out of range; give 0 or more"),
     ({"ngram": 3, "window": 1}, "ngram=3, in a window of 2 words and with a vocabulary of 10; "
                                  "choose shorter n-grams")])
 def test_word_crf_invalid_options(options, message, toy_store):
@@ -334,4 +334,4 @@ def test_read_clusters_invalid_files(text, message, tmp_path):
     path.write_text(text)
     with pytest.raises(InputError) as error:
         read_clusters(path)
-    assert str(error.value).replace(str(path), "FILE") == message
+    assert str(error.value).replace(str(path), "FILE").startswith(message)

@@ -40,7 +40,7 @@ def check_at_least(least: float, **values: float) -> None:
     """Raise InputError for the first named value that is below `least` or NaN, such as `widths=0; give 1 or more`."""
     for name, value in values.items():
         if not value >= least:
-            raise InputError(f"{name}={value} is too small", f"give {least} or more")
+            raise InputError(f"{name}={value} is out of range", f"give {least} or more")
 
 
 def check_probability(**values: float) -> None:
