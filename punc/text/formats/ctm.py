@@ -27,7 +27,7 @@ class Format(BaseFormat):
     takes = ("lowercase", "utt_words")
 
     def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
-        """Like `Format.prepare`. Leaves out ids with only silences. Memory holds one stream."""
+        """Write the streams like `Format.prepare`, without ids that have only silences. Memory holds one stream."""
         if len(inputs) > 1:
             raise InputError(f"{len(inputs)} inputs", "give one CTM, or a directory of CTMs")
         counts, repairs = Counter[str](), Counter[str]()
@@ -53,7 +53,7 @@ class Format(BaseFormat):
 
 
 def timings(index: CtmIndex, ids: Iterable[str]) -> Iterator[tuple[str, list[TimedWord], float | None]]:
-    """Yields each id of a CTM that has words, the words, and the end of the recording in seconds."""
+    """Yield each id of a CTM that has words, the words, and the end of the recording in seconds, None if unknown."""
     for id in ids:
         timing = index[id]()
         if timing.words:
