@@ -47,8 +47,8 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
                marks: str = AUTO, share: Share = ALL) -> None:
     """Punctuate ASR output with the model in `directory`. `out` is replaced completely or left unchanged.
 
-    ctm        take the words and their times from this CTM; default: the words of DATA-DIR/text
-    marks      what happens to existing marks: replace, keep, or auto (keep them where a text has many)
+    ctm        the CTM with the words and their times; default: punctuate the words of DATA-DIR/text
+    marks      what happens to existing marks: replace, keep, or auto (keep the marks of texts that have many)
     share      punctuate this share of the recordings
 
     Raises InputError if there is no model, the input is broken, or options do not fit the input or each other.
@@ -97,7 +97,7 @@ def _write_group(tmp: Path, group: Group, words: Words, marked: MarkedTranscript
 
 
 def written_before(out: Path) -> list[str]:
-    """Returns the names of the files that an earlier run wrote to a directory. A new run may remove them."""
+    """Return the names of the files that an earlier run wrote to a directory. A new run may remove them."""
     path = out / WRITTEN
     return [*path.read_text(encoding="utf-8").splitlines(), WRITTEN] if path.is_file() else []
 
