@@ -30,7 +30,7 @@ class Group(NamedTuple):
 
 
 def breakdown(table: SlotTable, names: Sequence[str], group: np.ndarray) -> list[Group]:
-    """Returns the scores of groups that have slots. `group`: each slot's group, int64 (slots,), −1 for no group."""
+    """Return the scores of groups that have slots. `group`: each slot's group, int64 (slots,), −1 for no group."""
     counts = [table.confusion(system, group, len(names)) for system in table.hypotheses]
     slots = counts[0].sum((1, 2)).tolist()
     marks = counts[0][:, 1:].sum((1, 2)).tolist()
@@ -40,7 +40,7 @@ def breakdown(table: SlotTable, names: Sequence[str], group: np.ndarray) -> list
 
 
 def breakdowns(table: SlotTable) -> dict[str, list[Group]]:
-    """Returns all groups of a set by title, except the groups by stream."""
+    """Return all groups of a set by title, except the groups by stream."""
     found: dict[str, list[Group]] = {}
     if np.isfinite(table.pauses).any():
         known = np.where(np.isnan(table.pauses), np.inf, table.pauses)
@@ -67,14 +67,14 @@ def breakdowns(table: SlotTable) -> dict[str, list[Group]]:
 
 
 def by_stream(table: SlotTable) -> list[Group]:
-    """Returns the score of each recording or speaker, sorted by the mean over systems: worst first, undefined last."""
+    """Return the score of each recording or speaker, sorted by the mean over systems: worst first, undefined last."""
     found = breakdown(table, table.streams, table.stream_of)
     order = np.argsort(np.mean([group.f1 for group in found], axis=1), kind="stable").tolist()
     return [found[i] for i in order]
 
 
 def _whole(firsts: Sequence[int]) -> list[str]:
-    """Returns the names of groups of integers, given the first integer of each: `1`, `2–3`, …, `from 16`."""
+    """Return the names of groups of integers, given the first integer of each: `1`, `2–3`, …, `from 16`."""
     inner = [str(low) if low == high - 1 else f"{low}–{high - 1}" for low, high in pairwise(firsts)]
     return [*inner, f"from {firsts[-1]}"]
 
@@ -98,8 +98,8 @@ class Reliability(NamedTuple):
 
 
 def precision_recall(posterior: np.ndarray, expected: np.ndarray, written: np.ndarray) -> PrecisionRecall | None:
-    """Returns the curve of a mark; None if the reference never has it. Arrays (slots,): P(mark), and whether the
-    reference and the system have the mark."""
+    """Return the curve of a mark; None if the reference never has the mark. The arrays (slots,) are P(mark), and
+    whether the reference and the system have the mark."""
     total = int(expected.sum())
     if not total:
         return None
@@ -115,7 +115,7 @@ def precision_recall(posterior: np.ndarray, expected: np.ndarray, written: np.nd
 
 
 def reliability(posteriors: np.ndarray, reference: np.ndarray) -> Reliability:
-    """Returns the reliability diagram of posteriors (slots, labels) for labels (slots,): Guo et al. 2017, (2), (3)."""
+    """Return the reliability diagram of posteriors (slots, labels) for labels (slots,): Guo et al. 2017, (2), (3)."""
     confidence = posteriors.max(1).astype(np.float64)
     right = posteriors.argmax(1) == reference
     bins = np.clip(np.ceil(confidence * BINS).astype(np.int64) - 1, 0, BINS - 1)
@@ -128,7 +128,7 @@ def reliability(posteriors: np.ndarray, reference: np.ndarray) -> Reliability:
 
 
 def view(table: SlotTable | str, style: Mapping[str, dict], id: str, shown: Collection[str]) -> dict[str, Any]:
-    """Returns the page's data about a set, or the reason why there is none. `shown`: streams in the error browser."""
+    """Return the page's data about a set, or the reason why there is none. `shown`: streams in the error browser."""
     if isinstance(table, str):
         return {"slots": None, "reason": table}
     return {"slots": int(table.counted.sum()), "labels": table.labels.names, "left_out": table.left_out,
@@ -151,7 +151,7 @@ def _confusion(table: SlotTable, system: str) -> list[dict[str, Any]]:
 
 
 def _curves(table: SlotTable, style: Mapping[str, dict], id: str) -> dict[str, Any] | None:
-    """Plots precision-recall curves of each mark and system with posteriors. Large markers show the written labels."""
+    """Plot precision-recall curves of each mark and system with posteriors. Large markers show the written labels."""
     found: dict[str, dict[str, PrecisionRecall]] = {}
     used, systems = table.counted, []
     for number, name in enumerate(table.labels.names):
@@ -176,7 +176,7 @@ def _curves(table: SlotTable, style: Mapping[str, dict], id: str) -> dict[str, A
 
 
 def _reliability(table: SlotTable, style: Mapping[str, dict], id: str) -> dict[str, Any] | None:
-    """Plots accuracy against confidence. A calibrated system lies on the diagonal."""
+    """Plot accuracy against confidence. A calibrated system lies on the diagonal."""
     used = table.counted
     found = {system: reliability(one.posteriors[used], table.reference[used])
              for system, one in table.hypotheses.items() if one.posteriors is not None}
@@ -197,7 +197,7 @@ def _part(title: str, groups: Sequence[Group], systems: Sequence[str], style: Ma
 
 
 def _streams(table: SlotTable, shown: Collection[str]) -> dict[str, Any] | None:
-    """Returns the recordings or speakers with the lowest F1; None if there is only one."""
+    """Return the recordings or speakers with the lowest F1; None if there is only one."""
     if len(table.streams) < 2:
         return None
     groups = by_stream(table)
