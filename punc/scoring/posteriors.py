@@ -1,4 +1,5 @@
-"""Histograms of posteriors for precision-recall curves: one for each label, for right slots and for wrong slots.
+"""Histograms of posteriors for precision-recall curves: for each label, one of the slots with this label in the
+reference, and one of all other slots.
 
 A histogram has BINS equal bins of log-odds from -LIMIT to LIMIT. Its size does not depend on the data, and the area
 under a curve is accurate to four digits.
@@ -32,7 +33,7 @@ class Posteriors:
 
     @classmethod
     def of(cls, directory: StrPath, labels: LabelSet) -> "Posteriors | None":
-        """Reads `directory`/post.ark. Returns None if it is missing, or if its system has other labels."""
+        """Read `directory`/post.ark. Return None if the file is missing, or if the system has other labels."""
         archive = Path(directory) / "post.ark"
         system = Path(os.path.abspath(directory)).parent / "labels.txt"
         if not archive.is_file():
@@ -56,7 +57,7 @@ class Posteriors:
     def _read(self, utterance: Utterance) -> np.ndarray:
         for id, matrix in self._rows:
             if id == utterance.id:
-                if matrix.size != len(utterance.words) * len(self.labels):  # without words, it is 0 × 0
+                if matrix.size != len(utterance.words) * len(self.labels):  # no words: 0 × 0
                     break
                 return matrix.reshape(len(utterance.words), len(self.labels))
         raise InputError(f"no posteriors of the {len(utterance.words)} slots of '{utterance.id}'",
@@ -64,7 +65,7 @@ class Posteriors:
 
 
 def bins_of(probabilities: np.ndarray) -> np.ndarray:
-    """Returns the bin of each probability, int64; higher probabilities have higher bins."""
+    """Return the bin of each probability, int64; higher probabilities have higher bins."""
     exact = np.clip(probabilities.astype(np.float64), 0, 1)
     with np.errstate(divide="ignore"):
         odds = np.log(exact) - np.log1p(-exact)
