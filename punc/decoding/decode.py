@@ -54,10 +54,10 @@ def decode(model: AnyModel, data: StoreSet, scale: np.ndarray | None = None, *, 
     """Return the label of each slot, int64 (N,), and the log-posteriors, float32 (N, L), or None without `posteriors`.
 
     scale       (L,) factors that multiply the posteriors before labels are chosen; None: all 1
-    viterbi     choose the most probable label sequence if the model is `sequential`; otherwise each slot's best label
+    viterbi     choose the most probable label sequence, not each slot's best label, if the model is `sequential`
     chunk_size  tokens of a stream decoded at once; 0: the whole stream; ignored by models not trained by gradient
     context     tokens read before each chunk (and after it, if the model is bidirectional); None: the tokenizer's value
-    batch_size  chunks decoded together; changes the speed, not the labels
+    batch_size  chunks decoded together; affects the speed, but not the labels
     """
     if not isinstance(model, PackedModel) and not model.trained_by_gradient:
         found = model.log_posteriors_of(data)
@@ -139,10 +139,10 @@ def log_softmax(logits: np.ndarray) -> np.ndarray:
 class PartLabels:
     """Combines the labels of the parts of a split word (isn't → is n't).
 
-    The first part decides the capital and the opening mark (¿), the last part the closing mark: P(capital, mark) =
-    P(capital in the first part's slot) · P(mark in the last part's slot). A model that chooses whole label sequences
-    returns only labels; then the labels of the two slots are combined. If the label set has no capitals, this class is
-    not needed, because the word gets the label of the last part's slot.
+    The first part decides the capital and the opening mark (¿), and the last part decides the closing mark:
+    P(capital, mark) = P(capital in the first part's slot) · P(mark in the last part's slot). If a model has only
+    labels, because it chooses whole label sequences, the labels of the two slots are combined. If the label set has no
+    capitals, this class is not needed, because the word gets the label of the last part's slot.
     """
 
     def __init__(self, labels: LabelSet):

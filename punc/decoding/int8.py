@@ -1,4 +1,4 @@
-"""Converts the weights of an ONNX graph to int8: matrices are stored, and multiplied, in eight bits.
+"""Converts the weights of an ONNX graph to int8: matrices are stored and, optionally, multiplied in eight bits.
 
 A large matrix w is stored as int8 numbers q with one scale s per row: w = q s, s = max |w| / 127, with errors up to
 s / 2.
@@ -15,7 +15,7 @@ INT8, SCALE, FLOAT = ".int8", ".scale", ".float"  # suffixes of weights: int8, s
 
 
 def dequantized(arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the name and the float matrix of each weight in a graph's `arrays`, its initializers by name."""
+    """Yield the name and the float matrix of each weight of a graph. `arrays`: the graph's initializers by name."""
     for name, array in arrays.items():
         if name.endswith(INT8):
             name = name.removesuffix(INT8)

@@ -40,7 +40,7 @@ class Group(NamedTuple):
     """The words of one or more complete streams. `pauses`: float (W,), seconds after each word; None: compute the
     pauses from the times of the words."""
 
-    transcript: Transcript  # its texts are in stream order; for a CTM, its document has the CTM's lines
+    transcript: Transcript  # the texts are in stream order; the document has the CTM's lines
     lines: list[tuple[str, int]]  # for each line of the output file `text`: id, and index after the line's last text
     recordings: list[str]  # the names of the recordings, in order, including those without words
     pauses: np.ndarray | None = None

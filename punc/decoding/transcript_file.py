@@ -1,4 +1,4 @@
-"""`punc transcript` for files: punctuates each file and writes it in its own format or another one."""
+"""`punc transcript` for files: punctuates each file and writes it in its own or another format."""
 
 import logging
 import os

@@ -121,7 +121,6 @@ class App:
 
 
 def _query(request: Request, *known: str) -> QueryParams:
-    """Return a request's query. Raises InputError for an unknown parameter, HTTPException for a form with files."""
     for name in request.query_params:
         if name not in known:
             raise InputError(f"no parameter '{name}' here", nearest(name, known))

@@ -1,6 +1,6 @@
 """One client of the live server: its messages, its session, and the answers.
 
-A message is text: whole words, lines of a CTM, or JSON as in `live.input`, either one object or one object per line.
+A message is text: complete words, lines of a CTM, or JSON as in `live.input` (one object, or one object per line).
 The answers are JSON (one message per word), Vosk results (one message per result), or plain text. By default, their
 format depends on the client's first message. When a stream ends, the server sends {"eof": 1}, an empty result or a line
 end to confirm that it has sent all the words. If a message cannot be read, the server answers {"error": …}, and the
@@ -27,11 +27,11 @@ MOST_LINES, MOST_ERRORS = 1000, 10  # the maximum numbers of lines in a message,
 
 
 class Closed(Exception):
-    """The other side of a WebSocket has closed it."""
+    """Raised if the other side of a WebSocket has closed the connection."""
 
 
 class OverLimit(InputError):
-    """A client sends more than is allowed. It gets an error message, and its connection is closed."""
+    """Raised if a client sends too much. The client gets an error message, and its connection is closed."""
 
 
 class Connection:

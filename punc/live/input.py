@@ -83,8 +83,8 @@ def kind_of(text: str, whole: bool) -> str | None:
 
 
 class ItemReader:
-    """Reads text in pieces of any size. A word is complete at the next space, any other item at the line end. Bad lines
-    are left out. `kind` is one of INPUTS; if it is None, it is detected from the first lines."""
+    """Reads text in pieces of any size. A word is complete at the next space; any other item is complete at the line
+    end. Bad lines are left out. `kind`: one of INPUTS, or None to detect the kind from the first lines."""
 
     def __init__(self, source: str, kind: str | None = None):
         self.kind, self._ctm, self._json = kind, CtmReader(source), JsonReader(source)

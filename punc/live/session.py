@@ -6,8 +6,8 @@ times then count from different origins.
 
 A model reads some words past each slot, so each word waits for later words. When the speaker is silent for `max_delay`
 seconds, the waiting words are decided (`LiveStream.decide`), with a pause of `max_delay` after the last word. The
-stream continues, and written words never change. A silence is detected if no word arrives for `max_delay` seconds
-(`silence`) or, even if words arrive late or early, from the times of the next word.
+stream continues, and written words never change. A silence is detected when no word arrives for `max_delay` seconds
+(`silence`), or from the times of the next word.
 
 Decided words are written as text, as JSON lines, or as Vosk results:
 

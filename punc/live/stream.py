@@ -1,7 +1,7 @@
 """Labels the words of a stream that is still arriving, as soon as the model allows.
 
 A label that has been returned never changes. When the speaker falls silent, a stream can decide its waiting words. A
-model that reads whole streams gives all labels at the stream's end. The module `words` turns labels into text.
+model that reads whole streams returns all labels at the end of the stream. The module `words` turns labels into text.
 """
 
 from collections import deque
@@ -132,7 +132,7 @@ class LiveStream:
         return self._end(np.nan, self._no_end)
 
     def copy(self) -> "LiveStream":
-        """Return another stream in the same state. Pushing a word to one does not affect the other."""
+        """Return another stream in the same state. The two streams do not affect each other."""
         other = copy(self)
         other._slots, other._waiting = self._slots.copy(), self._waiting.copy()
         return other
@@ -234,7 +234,7 @@ def decode_words(model: AnyModel, words: Sequence[str], pauses: np.ndarray | Non
         return np.zeros(0, np.int64), nothing
     (ids, slots, _), offsets = encode_streams(model.tokenizer, words, [0, len(words)])
     data = StoreSet(ids, None, at_slots(pauses, slots, len(ids), np.nan), [""], offsets)
-    joins = joins_parts(model)  # if so, labels are chosen from products of posteriors
+    joins = joins_parts(model)  # labels are then chosen from products of posteriors
     labels, rows = decode(model, data, scale, posteriors=bool(posteriors or joins or model.transitions))
     firsts = first_parts(slots, np.array([0, len(ids)]), np.ones(1, bool)) if joins else slots
     numbers, rows = of_words(model, labels, rows, slots, firsts, scale)

@@ -76,7 +76,7 @@ class LiveWriter:
 
 
 class WordStream:
-    """A stream of any words. `labels` is the stream of the words that the model reads."""
+    """A stream of words, numbers, tags and marks. `labels` is the stream of the words that the model reads."""
 
     def __init__(self, labels: LiveStream | WholeStream, writer: LiveWriter):
         self._labels, self._writer = labels, writer
@@ -85,7 +85,7 @@ class WordStream:
         self._begun: list[tuple[str, float]] = []  # the words since a bracket that is still open
         self._starts = True  # whether the next word begins a sentence
         self._inside = False  # whether the marks of the input show that the next word is inside a sentence
-        self._lower = not writer.labels.cased  # whether lower case has occurred; until then, capitals mean nothing
+        self._lower = not writer.labels.cased  # whether lower case has occurred; capitals are ignored until then
 
     def reads(self, word: str) -> bool:
         """Return whether the model reads a word. Pauses are measured between words that the model reads."""
@@ -114,7 +114,7 @@ class WordStream:
         return self._push_begun() + self._new(self._labels.close(), ended=True)
 
     def copy(self) -> "WordStream":
-        """Return another stream in the same state. Pushing a word to one does not affect the other."""
+        """Return another stream in the same state. The two streams do not affect each other."""
         other = copy(self)
         other._labels = self._labels.copy()
         other._waiting, other._decided = self._waiting.copy(), self._decided.copy()
@@ -186,6 +186,6 @@ class WordStream:
 
 def open_stream(model: AnyModel, writer: LiveWriter, scale: np.ndarray | None = None,
                 posteriors: bool = True) -> WordStream:
-    """Return a new stream of any words. For the arguments, see `LiveStream` and `WholeStream`."""
+    """Return a new stream. For the arguments, see `LiveStream` and `WholeStream`."""
     whole = model.lookahead is None
     return WordStream(WholeStream(model, scale, posteriors) if whole else LiveStream(model, scale), writer)

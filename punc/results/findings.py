@@ -139,7 +139,6 @@ class Figures:
         return self._rows[system, name]
 
     def _paired(self, this: str, other: str, name: str, metric: str = "") -> list[PairedTest]:
-        """Return the paired tests of `this` − `other` on a set; with `metric`, only the test of that metric."""
         for system in (this, other):
             row = self._row(system, name)
             if metric and metric not in row:

@@ -68,7 +68,6 @@ def render(exp: Path, title: str, data: Path | None = None, recordings: Sequence
 
 
 def _filled(**values: Any) -> str:
-    """Fill in page.html with these values and with its style and script."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(loader=PackageLoader("punc.results", "."), autoescape=True, undefined=StrictUndefined,

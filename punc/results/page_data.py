@@ -96,7 +96,7 @@ def read_published(path: StrPath) -> list[Published]:
 
 
 def read_page_data(directory: StrPath) -> PageData:
-    """Read what `write_page_data` wrote. Raises InputError if a table is missing or broken."""
+    """Read the files that `write_page_data` writes. Raises InputError if a table is missing or broken."""
     results = Path(directory) / "results"
     metrics: dict[tuple[str, str], dict[str, Interval]] = {}
     for system, name, metric, *value in read_tsv(results.parent / "RESULTS.tsv", RESULTS_HEADER, Interval._fields):
@@ -246,7 +246,6 @@ def _figures(data: PageData, system: str) -> dict[Row, str]:
 
 
 def _check_comparable(new: Mapping[Row, str], kept: Mapping[Row, str], directory: StrPath) -> None:
-    """Raise InputError if the signatures show that a kept row and a new row of a set have different slots."""
     first: dict[str, dict[str, str]] = {}
     for (_, name), signed in new.items():
         first.setdefault(name, signature_parts(signed))

@@ -108,7 +108,6 @@ def _main_table(data: PageData, settings: Settings) -> list[list[str]]:
 
 
 def _best_first(values: dict[str, float | None], lowest: bool) -> list[str]:
-    """Return systems sorted by a figure; systems without the figure come last, in their original order."""
     known = {system: value for system, value in values.items() if value is not None and not np.isnan(value)}
     return sorted(known, key=lambda system: known[system], reverse=not lowest) + [
         system for system in values if system not in known]
@@ -176,7 +175,6 @@ def _shown_columns(name: str, data: PageData, settings: Settings) -> list[str]:
 
 
 def _rows_of_set(name: str, data: PageData) -> dict[str, Metrics]:
-    """Return the metrics of each system on a set; the seeds of a system are joined."""
     of_set = {(system, other): metrics for (system, other), metrics in data.metrics.items() if other == name}
     return {system: metrics for (system, _), metrics in join_seeds(of_set).items()}
 
@@ -210,7 +208,6 @@ def _cell(measured: Metrics, column: str) -> str:
 
 
 def _run_table(name: str, data: PageData, shown: Sequence[str]) -> str:
-    """Return a table with the figures of each run, for systems with several runs; empty if there are none."""
     names = [system for system, other in data.metrics if other == name]
     rows = [["system", *shown]]
     for system in dict.fromkeys(map(without_seed, names)):

@@ -92,7 +92,7 @@ class Reliability(NamedTuple):
     """A reliability diagram, in percent, for the bins that have a slot."""
 
     confidence: np.ndarray  # mean posterior of the most probable label
-    accuracy: np.ndarray  # how often that label is right
+    accuracy: np.ndarray  # the share of slots in which the most probable label is right
     slots: np.ndarray  # number of slots in each bin
     error: float  # expected calibration error: mean of |accuracy - confidence|, weighted by slots
 
@@ -197,7 +197,6 @@ def _part(title: str, groups: Sequence[Group], systems: Sequence[str], style: Ma
 
 
 def _streams(table: SlotTable, shown: Collection[str]) -> dict[str, Any] | None:
-    """Return the recordings or speakers with the lowest F1; None if there is only one."""
     if len(table.streams) < 2:
         return None
     groups = by_stream(table)

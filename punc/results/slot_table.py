@@ -30,7 +30,7 @@ class Recognition:
 
     wrong: np.ndarray  # bool (words,): substituted or inserted
     spoken: dict[int, str]  # maps the number of each substituted word to the word that was spoken
-    # Omitted words, keyed by the number of the recognised word before them; without one, of the stream's first word.
+    # omitted words, keyed by the number of the recognised word before them, or of the first word in the stream
     missing: dict[int, str]
     # int64 (words,): number of words between the slot after each word and the nearest error; -1 if there is no error
     distance: np.ndarray
@@ -38,7 +38,7 @@ class Recognition:
 
 
 class Hypothesis(NamedTuple):
-    """What a system wrote."""
+    """The output of a system."""
 
     labels: np.ndarray  # int8 (slots,)
     posteriors: np.ndarray | None = None  # float32 (slots, labels); None if the system has no posteriors
@@ -57,7 +57,7 @@ class SlotTable:
     counted: np.ndarray  # bool (slots,): whether the score counts a slot (--last-slot)
     hypotheses: dict[str, Hypothesis] = field(default_factory=dict)  # by system
     left_out: dict[str, str] = field(default_factory=dict)  # system -> the reason why it is left out
-    recognition: Recognition | None = None  # None if the reference has the same words, and no others are known
+    recognition: Recognition | None = None  # None if no other words are known
 
     @property
     def stream_of(self) -> np.ndarray:
@@ -104,8 +104,8 @@ def read_slot_table(scores: Sequence[Score], data: Path, reference_words: str = 
 
 
 def _directories(score: Score, data: Path) -> tuple[Path, Path]:
-    """Return the two directories that were scored, from the score's log; without log, DATA/SET and the score's parent.
-    """
+    """Return the reference and the output that were scored: from the log or, without one, DATA/SET and the score's
+    parent."""
     exp = score.path.parents[2]
     log = exp / score.system / "log" / f"score_{score.set}.log"
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
@@ -129,7 +129,6 @@ def _classes(scored: LabelSet, exp: Path) -> dict[str, int]:
 
 
 def _numbers(utterances: Sequence[Utterance], classes: Mapping[str, int], path: Path) -> np.ndarray:
-    """Return the numbers of the scored labels of a stream's slots, int8."""
     try:
         return np.array([classes[name] for u in utterances for name in u.labels or ()], np.int8)
     except KeyError as error:

@@ -70,7 +70,7 @@ def count_streams(names: Sequence[str], sides: Sequence[tuple[Words, Words]], la
     block      reference words per block; a block never spans two streams; 0: each stream is one block
     last_slot  whether the last slot of a stream counts: "true", "false", or "only" (no other slot counts)
 
-    Returns the counts, and the reference label of each hypothesis slot, int64 (hypothesis words,). Word errors with
+    Return the counts, and the reference label of each hypothesis slot, int64 (hypothesis words,). Word errors with
     marks treat labels with the same mark as equal.
     """
     layout = _Layout([len(ref.plain) for ref, _ in sides], [len(hyp.plain) for _, hyp in sides], block)
@@ -106,8 +106,7 @@ def confusion(reference: np.ndarray, hypothesis: np.ndarray, unit: np.ndarray, u
 
 
 def counted_slots(lengths: Sequence[int], last_slot: str) -> np.ndarray:
-    """Return whether each slot of streams with these lengths counts, bool (slots,). `last_slot`: see `count_streams`.
-    """
+    """Return which slots of streams with these lengths count, bool (slots,). For `last_slot`, see `count_streams`."""
     last = np.zeros(sum(lengths), bool)
     last[np.cumsum(lengths, dtype=np.int64)[np.array(lengths, np.int64) > 0] - 1] = True
     return (np.ones_like(last), ~last, last)[LAST_SLOTS.index(last_slot)]

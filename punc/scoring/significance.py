@@ -3,8 +3,8 @@
 `compare` tests two outputs. It ignores that a new training run changes the score of a system, so it finds too many
 differences between systems that differ only in their seeds. `compare_runs` tests systems with several seeds: run
 i of system k has the metric m_ki. The runs are a random sample, and so are the recordings, which all runs share. This
-is the analysis of variance of Obuchowski & Rockette (1995), in which runs are called readers and recordings are called
-cases, for readers nested in the two systems (Hillis 2014). With n_k runs of system k,
+is the analysis of variance of Obuchowski & Rockette (1995), where runs are called readers and recordings are called
+cases; the readers are nested in the two systems (Hillis 2014). With n_k runs of system k,
 
     var(mean_1 - mean_2) = s_1² / n_1 + s_2² / n_2 + max(0, c_1 + c_2 - 2 c_12)
 
@@ -162,7 +162,6 @@ def check_pair(this: Counts, other: Counts, where: str, same_words: bool = True)
 
 
 def _products(weights: Callable[[int], np.ndarray], counts: np.ndarray, replicates: int) -> np.ndarray:
-    """Return weights @ counts for `replicates` rows of weights, computed some rows at a time."""
     flat = counts.reshape(len(counts), -1).astype(np.float64)
     step = max(1, WEIGHTS_AT_ONCE // len(counts))
     portions = [min(step, replicates - start) for start in range(0, replicates, step)]

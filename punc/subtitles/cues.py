@@ -3,9 +3,9 @@
 - A cue has at most two lines of LINE characters; a word that is longer than LINE gets its own line.
 - A cue ends at the end of a sentence. Sentences that fit one line together share a cue. A sentence of at most FEW
   characters joins the next sentence if two lines hold both. A cue also ends at a silence of LONG seconds.
-- A sentence that needs several cues is cut after a mark if this leaves more than FEW characters on both sides;
-  otherwise at a pause; otherwise so that the cues get about the same length. The same rules, except for pauses, cut a
-  cue into two lines. A cut inside a name or a number (`marks.tied`) is the last choice.
+- A sentence that needs several cues is cut after a mark if this leaves more than FEW characters on both sides.
+  Otherwise, it is cut at a pause or, if there is none, into cues of about the same length. The same rules, except for
+  pauses, cut a cue into two lines. A cut inside a name or a number (`marks.tied`) is the last choice.
 - A cue is shown from its first word to its last. If this is less than LEAST seconds, or too short to read the cue at
   SPEED, the cue stays longer, at most until the next cue. Gaps shorter than GAP seconds are closed. Cues never overlap.
 - If the next words follow so soon that a cue would still be shown for less than LEAST seconds, the rules of
@@ -138,7 +138,7 @@ def _second_lines(first: np.ndarray, last: np.ndarray, text: _Text, marks: np.nd
     two = np.flatnonzero(text.line[first] < last)
     first, last = first[two], last[two]
     high = np.minimum(text.line[first], last - 1)
-    low = np.searchsorted(text.begins, text.ends[last - 1] - LINE)  # the first word whose cue tail fits into one line
+    low = np.searchsorted(text.begins, text.ends[last - 1] - LINE)  # from here on, the cue fits into one line
     low = np.minimum(np.maximum(low, first + 1), high)
     worth = 2.0 * FEW * np.where(marks > NO_MARK, np.where(marks == SENTENCE_END, 1.5, 1.0), -1.0 * inside)
 

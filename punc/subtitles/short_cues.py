@@ -15,7 +15,7 @@ import numpy as np
 
 LEAST = 1.0  # s; a shorter cue is too short to read
 SHIFT = 0.4  # s; viewers do not notice that text and voice are this far apart
-MARK_WORTH = 84.0  # characters; a cut at a mark may make the parts this much more unequal, at a pause half as much
+MARK_WORTH = 84.0  # characters by which cues may be more unequal if the cut is at a mark; half as many at a pause
 
 Cue = tuple[int, int]  # the first word, and the end
 Span = Callable[[np.ndarray, np.ndarray], np.ndarray]

@@ -7,7 +7,7 @@ kind and the next word (ignoring quotes and brackets before it) decide whether a
   `begins`; after `capital`, before any capitalised word; after `number`, unless a number follows.
 - Single letters, and letters with dots inside, have the kind `starter` unless the file gives them another kind.
 - After a number in digits, a sentence ends unless a lower-case word or a word of the kind `ordinal` follows (24.
-  veebruar). After an ellipsis, with or without spaces (`. . .`), it ends unless a lower-case word follows.
+  veebruar). After an ellipsis (`...` or `. . .`), a sentence ends unless a lower-case word follows.
 - If a mark follows (`Inc., the`), the dot is not a mark. If lines are utterances, `starter` counts as `capital` at the
   end of a line. At the end of a stream, the sentence ends, except after `never`.
 """
@@ -40,7 +40,7 @@ NOT_A_MARK = "\x1f"  # replaces an ellipsis inside a token; label sets read this
 MARKS = frozenset(",:;?!.…-–—")
 INITIAL = re.compile(r"\W*[^\W\d_]\.")
 FIRST_WORD = re.compile(r"[^\W_]+")
-REACH = 3  # how many tokens after a dot may be read to find the next word after quotes and brackets
+REACH = 3  # the maximum number of tokens after a dot that are read to find the next word
 
 
 class Dot(NamedTuple):

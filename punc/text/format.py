@@ -94,7 +94,7 @@ class TextFormat(Format):
 
     takes: ClassVar[tuple[str, ...]] = STREAM_OPTIONS
     delimiter: ClassVar[bytes] = b"\n"  # ends each part of a file
-    has_utterances: ClassVar[bool] = False  # whether the text itself shows where every utterance ends
+    has_utterances: ClassVar[bool] = False  # whether the text marks the end of every utterance
 
     def __init__(self, options: PrepareOptions):
         super().__init__(options)

@@ -14,7 +14,7 @@ from punc.text.word_parts import MARK, NUMBER, TAG, URL, WORD, Token, TokenReade
 
 KEEP, REPLACE, AUTO = "keep", "replace", "auto"  # how existing marks are treated
 USUAL_RATE = 0.13  # marks per word in English speech
-LONG = 60  # if more words in a row have no mark in a text with marks, their marks are missing
+LONG = 60  # in a text with marks, a longer run of words without marks counts as unpunctuated
 
 
 class SplitWords(NamedTuple):
@@ -45,8 +45,8 @@ class SplitWords(NamedTuple):
 
     @property
     def ends(self) -> np.ndarray:
-        """Whether each word is the last word that a model reads in its turn or stream, bool (W,). A sentence ends
-        there."""
+        """Whether each word is the last word that a model reads in its turn or stream, bool (W,). Such a word ends a
+        sentence."""
         read = np.flatnonzero(self.counts)
         turns = np.cumsum(self.turns)[read]
         ends = np.zeros(len(self.codes), bool)
@@ -60,7 +60,7 @@ def take_apart(texts: Sequence[str], reader: TokenReader, streams: np.ndarray, t
     codes: dict[str, int] = {}
     numbers = np.fromiter((codes.setdefault(text, len(codes)) for text in texts), np.int64, len(texts))
     tokens = [reader.token(text) for text in codes]
-    for i in np.flatnonzero(tagged(texts, segments)).tolist():  # rare
+    for i in np.flatnonzero(tagged(texts, segments)).tolist():
         tokens.append(Token(TAG, "", texts[i], "", "", "", (), False))
         numbers[i] = len(tokens) - 1
     counts = np.array([len(token.words) for token in tokens], np.int64)[numbers] if tokens else numbers
@@ -70,8 +70,8 @@ def take_apart(texts: Sequence[str], reader: TokenReader, streams: np.ndarray, t
 def keeps(words: SplitWords, marks: str) -> np.ndarray:
     """Return whether the marks of each word stay, bool (W,).
 
-    KEEP: all marks stay. REPLACE: none stay. AUTO: marks stay in streams with at least a third of the usual rate of
-    marks.
+    KEEP: all marks stay. REPLACE: no marks stay. AUTO: marks stay in streams with at least a third of the usual rate
+    of marks.
     """
     if marks != AUTO:
         return np.full(len(words.codes), marks == KEEP)
@@ -82,8 +82,8 @@ def keeps(words: SplitWords, marks: str) -> np.ndarray:
 
 
 def unmarked(words: SplitWords) -> np.ndarray:
-    """Return which words are in a turn, or in a long run of words, without any mark, bool (W,). If other turns have
-    marks, these words probably lack theirs."""
+    """Return which words are in a turn, or in a long run of words, without any mark, bool (W,). In a text with marks,
+    the marks of these words are probably missing."""
     read = np.flatnonzero(words.counts)
     marked, last = words.marked[read], words.ends[read]
     turn = np.cumsum(previous_of(last, False))

@@ -39,7 +39,7 @@ class Passage(NamedTuple):
     words, labels  separated by spaces; one label per word
     lead, lead_pause  label and pause for the last word of the previous passage; empty or None if there are none
     stream         the name, which may be empty, of the stream that begins with this passage; None: no stream begins
-    dot            the dot after the last word, if it is undecided; until then, the word's label is a sentence end
+    dot            the undecided dot after the last word, which has the label of a sentence end until the decision
     """
 
     words: str

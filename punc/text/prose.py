@@ -202,7 +202,7 @@ class ProseWriter:
     """Writes the utterances of streams to a file, one per line: id and text. Joins `clitics` to their words.
 
     A label can have a quotation mark `"` after a word, but does not state whether it opens or closes a quotation. In
-    each sentence, the first quotation mark opens and is put before the next word, the second closes, and so on. If a
+    each sentence, the first mark opens a quotation and is put before the next word, the second closes it, etc. If a
     quotation is still open at the end of a sentence or stream, a closing `"` is added after the sentence's mark.
     """
 

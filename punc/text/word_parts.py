@@ -1,7 +1,7 @@
 """Splits a recogniser's word into its core, the characters before it, and the marks and quotes after it.
 
 - A mark is one of MARKS at the end of a word. Quotes and brackets stay, and a new mark replaces the old one: `"hello,"`
-  → `"hello."`. A hyphen at the end (`wh-`) belongs to the word. A separate mark stays.
+  → `"hello."`. A hyphen at the end (`wh-`) belongs to the word. A mark that stands alone stays.
 - A number does not change. A point after a number may mark an ordinal, so it stays and no mark is added: `42.`
 - An abbreviation keeps its point: letters with points inside (`U.S.`), a single letter (`E.`), and the words of the
   file `punc/text/abbreviations.txt`. Other marks can follow this point, but no second point (`in the U.S., we`).
@@ -70,7 +70,7 @@ class TokenReader:
 
     @classmethod
     def of(cls, vocabulary: Iterable[str]) -> "TokenReader":
-        """Return a reader for a vocabulary. It reads lower case unless more than 1% of the words have a capital."""
+        """Return a reader for a vocabulary, with `lowercase` unless more than 1% of the words have a capital."""
         known = [word for word in vocabulary if not word.startswith("<")]
         return cls(sum(word != word.lower() for word in known) <= len(known) / 100)
 

@@ -29,8 +29,8 @@ import numpy as np
 from punc.base.runs import previous_of, ranges, starts_of_runs
 
 EXACT = 10**10  # reference × hypothesis words; up to this size, which takes a second, texts are aligned as a whole
-STRIDE = 8192  # reference words per anchor; with more, alignment takes longer but has more anchors to choose from
-SUPPORT = 16  # an anchor needs this many n-grams nearby with nearly the same offset; otherwise it may be a chance match
+STRIDE = 8192  # reference words per anchor; if larger, anchors are more reliable, but the alignment takes longer
+SUPPORT = 16  # an anchor needs more than this many n-grams nearby with nearly the same offset, to exclude chance
 ANCHOR_LENGTHS = (6, 3)  # lengths of n-grams that are unique in both texts, in the order in which they are tried
 WINDOW = 30_000  # words of each text in a window, if long texts have no anchors
 
@@ -99,7 +99,7 @@ def word_numbers(ref: Sequence[str], hyp: Sequence[str]) -> tuple[np.ndarray, np
 
 def _matching_blocks(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the runs of equal words as rows (start in a, start in b, length), with an empty run at the end."""
-    from rapidfuzz.distance import Levenshtein  # imported here: it takes 50 ms, and many commands align nothing
+    from rapidfuzz.distance import Levenshtein  # imported here, because the import takes 50 ms
 
     blocks = Levenshtein.editops(a.tolist(), b.tolist()).as_matching_blocks()
     return np.array([(block.a, block.b, block.size) for block in blocks], np.int64)
@@ -133,7 +133,7 @@ def _parts(a: np.ndarray, b: np.ndarray, lengths: Sequence[int] = ANCHOR_LENGTHS
 def _anchors(a: np.ndarray, b: np.ndarray, n: int) -> list[tuple[int, int]]:
     """Return positions to cut: the middles of long stretches of n-grams that occur once in a and once in b.
 
-    In every STRIDE words of a, the longest such stretch is a candidate if SUPPORT more n-grams of these words have
+    In every STRIDE words of a, the longest such stretch is a candidate if more than SUPPORT n-grams of these words have
     nearly the same offset. Patience sorting selects the longest sequence of candidates that rises in both texts.
     """
     in_a, in_b = _common_unique(_ngrams(a, n), _ngrams(b, n))

@@ -1,6 +1,6 @@
 """Words in columns: CTM and STM of NIST, MLF of HTK, and `text` of Kaldi.
 
-    CTM    the module `ctm` describes it
+    CTM    see the module `ctm`
     STM    id channel speaker begin end [<labels>] word word …
     MLF    "*/id.lab", then lines [begin end] word [score] in units of 100 ns, and a full stop
     text   id word word …

@@ -123,7 +123,7 @@ class JsonFormat(NamedTuple):
     """
 
     name: str  # its usual name
-    writers: str  # the programs and services that write it
+    writers: str  # the programs and services that write the format
     has: str  # paths that every document of the format has (`!path`: that none has); `;` separates alternatives
     segments: str = ""  # the first of these paths that exists gives the segments; empty: a stream is one segment
     text: str = ""  # the texts of a segment; if it also has `words`, the texts repeat them
@@ -138,7 +138,7 @@ class JsonFormat(NamedTuple):
     language: str = "language"
     speakers: str = ""  # turns: elements of a document with a time and the speaker who speaks from then on
     repeats: str = ""  # texts that repeat the words of a document; each path gives one list of texts
-    timed: str = ""  # elements of a document that repeat its words and give their times
+    timed: str = ""  # elements of a document that repeat the document's words with times
     recordings: str = ""  # the recordings; empty: the file is one recording; `.`: every document is one
     recording: str = ""  # the member that holds the name of a recording
     part: str = ""  # a document with this member continues the previous recording if both have the same name

@@ -103,7 +103,7 @@ def _same_words(old: list[str], new: list[str]) -> list[int]:
 
 
 def in_order_of(texts: list[Text], said: list[Text]) -> list[Text] | None:
-    """Return `said`, which repeats `texts` in a different order, in the order of `texts`; None if the texts differ."""
+    """Return `said`, which repeats the `texts` of several streams, in the order of `texts`; None if they differ."""
     if len(said) != len(texts) or len({text.stream for text in texts}) < 2:
         return None
     index: dict[tuple[float, str], Text] = {}
@@ -116,7 +116,7 @@ def in_order_of(texts: list[Text], said: list[Text]) -> list[Text] | None:
 
 
 def with_speakers(texts: list[Text], labels: list[Any]) -> list[Text]:
-    """Return the texts with their speakers. A missing speaker is the one who has the turn when the text begins."""
+    """Return the texts with speakers. A missing speaker is taken from the turn, in `labels`, in which a text begins."""
     turns = []
     for label in labels:
         begin, name = seconds(FROM(label)), WHO(label)

@@ -66,9 +66,9 @@ def word_times(path: StrPath, tier: str = "",
                repairs: Counter[str] | None = None) -> Mapping[str, Callable[..., Timing]]:
     """Return a function for each id under `path` that reads the id's timing.
 
-    If `path`, or a directory with this path, has files with one of ENDINGS, the ids are the file names without it;
-    otherwise `path` is read as a CTM. Raises InputError if two files have the same name, and like `CtmIndex`. The
-    functions raise InputError like `read_timing`.
+    If `path` is a file with one of ENDINGS, or a directory that contains such files, the ids are the file names without
+    the ending. Otherwise, `path` is read as a CTM. Raises InputError if two files have the same name, and like
+    `CtmIndex`. The functions raise InputError like `read_timing`.
     """
     path = Path(path)
     found = sorted(path.rglob("*")) if path.is_dir() else [path]

@@ -1,4 +1,4 @@
-"""Reads text files, and splits them into texts, which have words, and the characters between the texts."""
+"""Reads text files, and splits them into texts that contain words and the characters between these texts."""
 
 import codecs
 import math

@@ -15,7 +15,7 @@ AFTER_NAME = re.compile(rf"[ \t]*(?:[(\[]{STAMP}[)\]]|{STAMP}|\((?:[a-z]{{1,8}}/
 PHONE = re.compile(r"\+?\d[\d ()-]{5,20}\d")
 ID = re.compile(r"(?:speaker|spk|spkr|s)[ _-]?\d{1,4}|unknown speaker", re.I)  # speaker names from diarization
 WORD = re.compile(r"[\w.'’&-]+")
-LOWER = re.compile(r"[a-z][a-z0-9._-]{1,15}")  # a user's name
+LOWER = re.compile(r"[a-z][a-z0-9._-]{1,15}")  # a user name
 PARTICLES = frozenset(("of", "the", "de", "da", "di", "do", "du", "del", "della", "la", "le", "van", "von", "der",
                        "den", "ter", "ten", "al", "bin", "ibn", "and", "y", "e", "&"))
 MOST_WORDS, LONGEST = 5, 80  # the maximum numbers of words in a name and of characters in a label

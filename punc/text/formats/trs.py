@@ -2,8 +2,8 @@
 
 The recording has the file's name. An utterance is the text from one `<Sync>` to the next, or to the end of the turn.
 The utterance's speaker id consists of the recording and the turn's speaker. Events, comments and backgrounds are left
-out. Kaldi requires `wav.scp` with `segments`. Each of its paths is the transcript's, with the ending `.wav`, even if
-no such file exists.
+out. Kaldi requires `wav.scp` with `segments`. For a transcript FILE.trs, it has the path FILE.wav, even if no such file
+exists.
 
 These repairs are counted:
 
@@ -79,7 +79,7 @@ def read_events(path: StrPath) -> list[Event]:
     with open_input(path) as file:
         try:
             parser.ParseFile(file)
-        except (expat.ExpatError, ValueError, LookupError) as error:  # the last two for an unknown encoding
+        except (expat.ExpatError, ValueError, LookupError) as error:  # unknown encodings raise the last two
             raise InputError(f"not XML: {str(error).partition(':')[0]}", "fix the file, or write it again in "
                              "Transcriber", path, getattr(error, "lineno", 1)) from None
     if events[0].name != "Trans":
@@ -182,7 +182,7 @@ class Format(BaseFormat):
             recording = legal_id(Path(path).stem)
             if recording in files:
                 raise InputError(f"a second file is called '{recording}'", "rename it", path)
-            if not os.path.abspath(path).isprintable():  # false if it has bytes that are not UTF-8
+            if not os.path.abspath(path).isprintable():  # bytes that are not UTF-8
                 raise InputError("no line of wav.scp can have this name", "rename the file or its directory", path)
             files[recording] = path
             for utterance, part in self._utterances(path, recording, repairs):
