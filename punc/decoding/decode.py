@@ -1,4 +1,4 @@
-"""Computes posteriors and labels of streams, in overlapping chunks. Only unpacked models import torch."""
+"""Computes posteriors and labels of streams, in overlapping chunks. Imports torch only for unpacked models."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -48,7 +48,7 @@ class Marker:
     marks           how to treat existing marks, as in `keeps`
     probabilities   whether to compute the labels' probabilities; otherwise they are all NaN
 
-    Raises InputError if there is no model, and for options that do not fit it.
+    Raises InputError if there is no model, and for options that do not fit the model.
     """
 
     def __init__(self, directory: Path, decoding: DecodingOptions, marks: str = AUTO, nj: int = 1,
@@ -119,8 +119,8 @@ def unknown_words(unknown: int, words: int) -> str:
 
 
 def word_pauses(words: Words, split: SplitWords) -> np.ndarray:
-    """Return the silence from each word to the next word that the model reads, in seconds, float64 (W,). The value is
-    NaN if it is unknown, if the model does not read the word, and at the end of a stream or recording."""
+    """Return the silence from each word to the next word that the model reads, in seconds, float64 (W,). A pause is NaN
+    if a time is missing, if the model does not read the word, and at the end of a stream or recording."""
     pauses, read = np.full(len(split.codes), np.nan), np.flatnonzero(split.counts)
     begins, ends = words.begins[read], words.ends[read]
     gaps = np.maximum(np.round(begins[1:] - ends[:-1], 6), 0)

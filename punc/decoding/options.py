@@ -1,4 +1,4 @@
-"""The options of `punc punctuate`: decoding options, which `punc transcript` has too, and output options."""
+"""The options of `punc punctuate`: decoding options (shared with `punc transcript`) and output options."""
 
 from dataclasses import dataclass
 

@@ -103,10 +103,10 @@ def _write_around(tmp: Path, model: NeuralModel, copied: dict[str, StrPath]) -> 
 
 
 def unpack(directory: Path) -> Model:
-    """Return a packed model as a PyTorch model, for further training. Its int8 weights are dequantized.
+    """Return a packed model as a PyTorch model with float weights, for further training.
 
     A packed model lacks weights that decoding does not need, such as the output layer of a first stage. Raises
-    InputError if the PyTorch model needs such weights, or like `load_packed`.
+    InputError like `load_packed`, and if the PyTorch model needs a weight that the packed model lacks.
     """
     import onnx
     packed = load_packed(directory)
@@ -133,7 +133,7 @@ def _multiply(model: NeuralModel, factors: np.ndarray, directory: Path) -> None:
 
 
 class Graph(nn.Module):
-    """The part of a model that is exported. The module docstring describes its inputs and outputs."""
+    """The part of a model that is exported, with the inputs and outputs that the module docstring describes."""
 
     def __init__(self, model: NeuralModel):
         super().__init__()

@@ -109,7 +109,7 @@ class PackedModel:
 
 
 def read_spec(directory: Path) -> dict[str, Any]:
-    """Read a packed model's model.json. Raises InputError if it is missing, invalid, or has another format version."""
+    """Read a packed model's model.json. Raises InputError if the file is missing, invalid, or of another version."""
     path = directory / SPEC
     with open_input(path) as file:
         try:

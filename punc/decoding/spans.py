@@ -27,12 +27,12 @@ class Span(NamedTuple):
     ids: np.ndarray
     pauses: np.ndarray | None  # (N,), as in an `Utterance`; None if the data has no pauses
     slots: np.ndarray  # int64 (S,): the index of the last token of each of the S words of the utterances
-    begins: bool  # whether the stream begins here; false if the span continues an earlier one
+    begins: bool  # whether the stream begins here; false if the span continues an earlier span
     turns: np.ndarray | None  # (N,), as in an `Utterance`; None if the data has no turns
 
 
 def spans(utterances: Iterable[Utterance], tokenizer: Tokenizer, chunk_size: int, context: int) -> Iterator[Span]:
-    """Cut a stream between utterances into spans of about GROUP tokens. With chunk_size=0, it stays one span."""
+    """Cut a stream between utterances into spans of about GROUP tokens. With chunk_size=0, the stream is one span."""
     margin = -(-max(chunk_size, context) // chunk_size) * chunk_size if chunk_size else 0
     size = max(GROUP, 8 * margin)
     waiting: list[Utterance] = []

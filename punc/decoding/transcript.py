@@ -97,7 +97,7 @@ def _write_group(tmp: Path, group: Group, words: Words, marked: MarkedTranscript
 
 
 def written_before(out: Path) -> list[str]:
-    """Return the names of the files that an earlier run wrote to a directory. A new run may remove them."""
+    """Return the names of the files that an earlier run wrote to a directory and that a new run may remove."""
     path = out / WRITTEN
     return [*path.read_text(encoding="utf-8").splitlines(), WRITTEN] if path.is_file() else []
 

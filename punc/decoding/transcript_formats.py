@@ -46,7 +46,7 @@ class ShownWords(NamedTuple):
         return capitalized(self.texts, self.marks, self.starts, self.turns)
 
     def timed(self, form: str) -> "ShownWords":
-        """Return `self`. Raises InputError if times are missing, which the output format `form` needs."""
+        """Return `self`. Raises InputError, with the name `form` of the output format, if times are missing."""
         if np.isnan(self.begins).any() or np.isnan(self.ends).any():
             raise InputError(f"no times for --to {form}", "use --to text or --to paragraphs, or give a file with times")
         return self

@@ -1,10 +1,10 @@
 """One client of the live server: its messages, its session, and the answers.
 
 A message is text: complete words, lines of a CTM, or JSON as in `live.input` (one object, or one object per line).
-The answers are JSON (one message per word), Vosk results (one message per result), or plain text. By default, their
-format depends on the client's first message. When a stream ends, the server sends {"eof": 1}, an empty result or a line
-end to confirm that it has sent all the words. If a message cannot be read, the server answers {"error": …}, and the
-stream continues.
+The answers are JSON (one message per word), Vosk results (one message per result), or plain text. By default, the
+format of the answers depends on the client's first message. When a stream ends, the server sends {"eof": 1}, an empty
+result or a line end to confirm that all words have been sent. If a message cannot be read, the server answers
+{"error": …}, and the stream continues.
 """
 
 import asyncio
@@ -74,7 +74,7 @@ class Connection:
                 due = time.monotonic() + self._max_delay
 
     async def finish(self) -> None:
-        """Decide and send all words received so far, including those of a message that is only partly read."""
+        """Decide and send all words received so far, including words of a message that is only partly read."""
         for items, _ in self._unread:
             self._items += items
         while self._items:

@@ -116,7 +116,7 @@ class ItemReader:
         return items + (self._checked(self._json.end) if self.kind == "json" else [])
 
     def _cut(self, text: str, ends: str) -> str:
-        """Return the text up to the last character that is in `ends`. Keep the text after it for the next call."""
+        """Return the text up to the last character that is in `ends`. Keep the remaining text for the next call."""
         cut = max(map(text.rfind, ends)) + 1
         if not cut:
             self._rest.append(text)
@@ -259,7 +259,7 @@ def _utterance(words: list[LiveWord], message: dict[str, Any]) -> list[Item]:
 
 
 def word_of(fields: Any) -> LiveWord:
-    """Convert a JSON object to a word. Invalid times count as unknown. Raises ValueError if it is not a word."""
+    """Convert a JSON object to a word. Invalid times count as unknown. Raises ValueError for any other object."""
     if not isinstance(fields, dict) or not isinstance(fields.get("word"), str):
         raise ValueError("a word is not an object with 'word'")
     word = " ".join(_words(fields["word"]))

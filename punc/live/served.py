@@ -27,7 +27,7 @@ EXAMPLE = 'send {"text": "how are you"}, or {"words": ["how", {"word": "are", "s
 
 
 class ServedModel:
-    """A model that a server offers. It is loaded from `directory`; `scale` is as in `DecodingOptions`."""
+    """A model that a server offers, loaded from `directory`. `scale` is as in `DecodingOptions`."""
 
     def __init__(self, directory: Path, scale: str):
         self.name = directory.resolve().name

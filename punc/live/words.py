@@ -1,8 +1,8 @@
 """Punctuates streams of words from recognisers. Marks, tags and numbers are handled as in files (`text.marked_words`).
 
 If the recogniser writes `"hello,"`, the model reads only `hello`. The model does not read tags such as `[Music]`, which
-are returned in their place. Two kinds of words wait for the next words: a word before `<unk>`, because it gets the mark
-of `<unk>`, and a word that may begin a tag of several words, such as `[soft music]`.
+are returned unchanged. Two kinds of words wait for the next words: a word before `<unk>`, because it gets the mark of
+`<unk>`, and a word that may begin a tag of several words, such as `[soft music]`.
 """
 
 import math
@@ -35,7 +35,7 @@ class Marked(NamedTuple):
 
     word: str  # as received
     text: str  # as written with its label
-    label: str  # the label's name; its mark may come from an unknown word after this one
+    label: str  # the name of the label, whose mark may come from an unknown word after this word
     logits: np.ndarray  # float32 (L,), of all labels; (0,) if posteriors are not wanted or the model skips the word
     number: int  # the number of the label that the model chose for this word
 
@@ -53,7 +53,7 @@ class InputWord(NamedTuple):
     text: str
     token: Token
     keeps: int  # when the word keeps its capitals: NEVER, INSIDE a sentence or ALWAYS
-    lower: bool = False  # whether it is a word with lower-case letters
+    lower: bool = False  # whether the word has lower-case letters
 
 
 class LiveWriter:
@@ -152,7 +152,7 @@ class WordStream:
         return found
 
     def _marks_after(self, parts: int, ended: bool) -> list[Label] | None:
-        """Return the labels of unknown words right after the first waiting word; None if one is not yet decided."""
+        """Return the labels of unknown words right after the first waiting word; None if a label is not yet decided."""
         found: list[Label] = []
         if not parts or self._waiting[0].token.kind == TAG:
             return found

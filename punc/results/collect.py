@@ -145,7 +145,7 @@ def read_training(system: Path) -> list[Epoch]:
 
 
 def read_cost(system: Path) -> Cost | None:
-    """Return the cost of training a model; None if its logs do not have a complete run from epoch 1, or a fit."""
+    """Return the cost of training a model; None if its logs contain neither a run from epoch 1 nor a fit."""
     epochs = read_training(system)
     if epochs and epochs[0].number == 1:
         seconds = sum(epoch.seconds for epoch in epochs)

@@ -1,4 +1,4 @@
-"""Draws figures with the optional package matplotlib: SVG inside the page of a report, PNG files for a recipe.
+"""Draws figures with the optional package matplotlib, as SVG for the page of a report or as PNG files for a recipe.
 
 Text and axes in a report have the page's text colour, so that plots are readable on light and dark pages. A system
 has the same colour, dash and marker in all plots. Pictures of data directories show how long pauses are, how a system
@@ -80,7 +80,7 @@ def save(figure: Any, path: StrPath) -> None:
 def draw(curves: Mapping[str, Curves], style: Mapping[str, dict[str, Any]], name: str,
          points: Mapping[str, Curves] | None = None, markers: bool = True,
          diagonal: bool = False, ticks: Sequence[str] = (), logarithmic: Sequence[str] = (), **settings: Any) -> str:
-    """Draw a figure of a report with one panel per group of curves. Return an SVG element; its ids begin with `name`.
+    """Draw a figure of a report with one panel per group of curves. Return an SVG element whose ids begin with `name`.
 
     curves        for each panel title and system, the curve (x, y); only systems with a style are drawn
     points        for each panel title and system, large markers at (x, y)
@@ -140,7 +140,7 @@ def _svg(figure: Any, name: str) -> str:
 
 
 def axis_positions(pauses: np.ndarray) -> np.ndarray:
-    """Return the positions of known pauses on the axis. Pauses beyond its ends are drawn at "0" or at the right end."""
+    """Return the positions of known pauses on the axis, whose ends also stand for shorter and longer pauses."""
     return np.where(pauses < SHORTEST, ZERO, np.clip(pauses, SHORTEST, LONGEST * 0.999, dtype=np.float64))
 
 

@@ -119,7 +119,7 @@ def pictures(directory: StrPath) -> list[str]:
 
 
 def write_page_data(directory: StrPath, data: PageData) -> None:
-    """Write RESULTS.tsv and all tables of results/ that have rows to a new directory."""
+    """Write RESULTS.tsv, and those tables of results/ that are not empty, to a new directory."""
     results = Path(directory) / "results"
     write_tsv(results.parent / "RESULTS.tsv", RESULTS_HEADER,
               ((*key, metric, *value) for key, metrics in data.metrics.items() for metric, value in metrics.items()))

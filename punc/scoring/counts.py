@@ -1,14 +1,14 @@
 """Counts slots by pairs of reference and hypothesis label, and counts word errors, for each unit.
 
 Intervals and tests resample *units*. A unit is a stream (a recording or a text), because the utterances of a recording
-are not independent. With fewer than MIN_STREAMS streams, it is unclear how much recordings differ. The units are then
-blocks of BLOCK reference words, and the intervals hold for other passages of the same recordings.
+are not independent. Fewer than MIN_STREAMS streams do not show how much recordings differ. The units are then blocks of
+BLOCK reference words, and the intervals hold for other passages of the same recordings.
 
 If the words of a stream differ, as in ASR output, the reference slots are first projected onto the words of the
 hypothesis by edit distance (`timing.align`; Tilk & Alumäe 2015, section 3). Only the slots of the hypothesis are
 scored: if two reference marks are projected onto one slot, the weaker mark is lost. A hypothesis word belongs to the
-block of the reference word that is paired with it or, if there is none, with the nearest word before it. So systems
-that changed the words in different ways have the same blocks.
+block of its reference word. An inserted word belongs to the block of the nearest paired word before it. So systems that
+changed the words in different ways have the same blocks.
 """
 
 from collections.abc import Sequence
@@ -202,12 +202,12 @@ class _Layout:
                              np.sort(np.append(pairs[cuts], self.hyp_ends)).tolist())
 
     def _unit(self, stream: np.ndarray, place: np.ndarray) -> np.ndarray:
-        """Return the block of each reference word `place`; if it is before the `stream`, the stream's first block."""
+        """Return the block of each reference word `place`; for a word before its `stream`, the stream's first block."""
         within = np.maximum(place - self.ref_begins[stream], 0) // self.block
         return (np.cumsum(self.blocks) - self.blocks)[stream] + within
 
     def unit_of_hyp(self, alignment: Alignment) -> np.ndarray:
-        """Return the block of each hypothesis word, (words,): the block of its pair or of the nearest earlier pair."""
+        """Return the block of each hypothesis word, (words,). Inserted words have the block of the word before them."""
         place = np.zeros(alignment.n_hyp, np.int64)
         paired = np.flatnonzero(alignment.ref_to_hyp >= 0)
         place[alignment.ref_to_hyp[paired]] = paired

@@ -29,7 +29,7 @@ Amounts = dict[str, tuple[np.ndarray, ...]]
 class Metric(NamedTuple):
     """A row of the table of metrics."""
 
-    name: str  # its row, such as `Err`, or the column of P, R and F1, such as `overall`; LABEL is any label's name
+    name: str  # the row, such as `Err`, or the column of P, R and F1, such as `overall`; LABEL: any label's name
     single: bool  # true: the metric is one row; false: it has the rows P, R and F1
     meaning: str
     source: str = ""
@@ -73,8 +73,8 @@ class Collapse(NamedTuple):
 def parse_collapse(text: str, labels: LabelSet) -> Collapse:
     """Parse `NAME:CLASS=LABEL+LABEL,CLASS=…`. Each label that is not named is a separate class.
 
-    The class with the empty label is the empty class. `NAME` alone merges all marks into the class PUNCTUATED; this
-    gives the 2 classes of Che et al. 2016. `3-class:FULLSTOP=PERIOD+QUESTION` gives their 3 classes (section 3.3).
+    The class with the empty label is the empty class. `NAME` alone merges all marks into the class PUNCTUATED. This
+    gives the 2 classes of Che et al. 2016 (section 3.3); `3-class:FULLSTOP=PERIOD+QUESTION` gives the 3 classes.
     Raises InputError for a label that is not in the set or that is named twice.
     """
     name, colon, groups = text.partition(":")

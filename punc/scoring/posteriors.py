@@ -1,8 +1,8 @@
-"""Histograms of posteriors for precision-recall curves: for each label, one of the slots with this label in the
-reference, and one of all other slots.
+"""Histograms of posteriors for precision-recall curves. Each label has two histograms of its posteriors: one for slots
+that have the label in the reference, and one for all other slots.
 
-A histogram has BINS equal bins of log-odds from -LIMIT to LIMIT. Its size does not depend on the data, and the area
-under a curve is accurate to four digits.
+A histogram has BINS equal bins of log-odds from -LIMIT to LIMIT. So the size of a histogram does not depend on the
+data, and the area under a curve is accurate to four digits.
 """
 
 import logging
@@ -27,7 +27,7 @@ class Posteriors:
 
     def __init__(self, archive: Path, labels: LabelSet):
         self.archive, self.labels = archive, labels
-        # For each label, slots by its posterior: first the slots with another label, then the slots with this label.
+        # histograms[label, 1] counts the slots with the label, by the label's posterior; [label, 0], all other slots.
         self.histograms = np.zeros((len(labels), 2, BINS), np.int64)
         self._rows: Iterator[tuple[str, np.ndarray]] = read_posteriors(archive)
 

@@ -132,8 +132,8 @@ def _streams_of_both(reference: DataDir, hypothesis: DataDir, match: str) -> Ite
 
 
 class Side(NamedTuple):
-    """The streams of a data directory (`named` is true) or of a file. The streams of a file are numbered from 1; empty
-    lines at its end are not streams."""
+    """The streams of a data directory (`named` is true) or of a file. The streams of a file are numbered from 1. Empty
+    lines at the end of a file are not streams."""
 
     path: Path
     names: list[str]

@@ -26,7 +26,7 @@ def marks_after(words: Sequence[str], labels: np.ndarray, label_set: LabelSet) -
     """Return NO_MARK, MARK or SENTENCE_END for each word, int8 (N,), given the written words and label numbers (N,).
 
     An initial before a capital does not end a sentence, nor does a point between two digits: `mister E. G. Wakefield`
-    is one sentence, and so is `version 2. 5`. As a side effect, the sentence after `plan B.` is joined to it.
+    is one sentence, and so is `version 2. 5`. As a side effect, `plan B.` does not end a sentence, either.
     """
     ends = label_set.sentence_ends
     kinds = [SENTENCE_END if label.name in ends else MARK if label.mark else NO_MARK for label in label_set]
@@ -90,8 +90,8 @@ def capitalized(words: Sequence[str], marks: np.ndarray, starts: np.ndarray, tur
 def paragraphs(words: Sequence[str], marks: np.ndarray, pauses: np.ndarray | None, turns: np.ndarray) -> str:
     """Return the words of one recording as paragraphs, separated by empty lines. For the arguments, see `make_cues`.
 
-    A paragraph ends where the speaker changes. It also ends at the end of a sentence if a silence of LONG seconds
-    follows or if it has PARAGRAPH words, but never at a silence inside a sentence.
+    A paragraph ends where the speaker changes. A paragraph also ends at the end of a sentence if a silence of LONG
+    seconds follows or if the paragraph has PARAGRAPH words, but never at a silence inside a sentence.
     """
     breaks = turns.copy()
     if pauses is not None:

@@ -10,10 +10,10 @@
   one token.
 - A character that the label set reads as a mark belongs to the preceding token. If several marks follow a token, the
   strongest wins.
-- Spaces of any kind and control characters separate tokens. The output keeps them, but models do not read them.
+- Spaces of any kind and control characters separate tokens and stay in the output, but models do not read them.
 
 In a transcript, a word is a token with the brackets and marks around it (`split`, `with_words`).
-`punc.text.word_parts` then splits such words as in other languages.
+`punc.text.word_parts` then separates the brackets and marks, as in other languages.
 """
 
 import re
@@ -135,7 +135,7 @@ def split(text: str) -> list[str]:
 
 
 def with_words(text: str, words: Sequence[str]) -> str:
-    """Replace the words of a text with new words, one for each."""
+    """Replace each word of a text with a new word."""
     parts, at = [], 0
     for (start, end), word in zip(_spans(text), words):
         parts += [text[at:start], word]

@@ -47,7 +47,7 @@ def found_by(mark: str, pattern: str, probe: str = "") -> tuple[Callable[[str], 
 
 
 def in_brackets(*pairs: tuple[str, str], condition: str = "") -> Kind:
-    """Return a kind that matches text in these brackets. After the opening bracket, `condition` must match."""
+    """Return a kind that matches text in brackets. After the opening bracket, `condition` must match."""
     return Kind(tuple(found_by(begin, rf"\{begin}{condition}[^\{begin}\{end}]{{0,200}}\{end}") for begin, end in pairs))
 
 

@@ -115,8 +115,8 @@ class Memo(dict[str, str]):
                        first=first)
 
     def _decide(self, items: Sequence[str], at: int, label: str, counts: Counter[str]) -> tuple[Parts, OpenDot | None]:
-        """Return the analysis of item `at`, which has a dot, and the dot if it is undecided. `label` ends with the
-        previous word's label."""
+        """Return the analysis of item `at`, which has a dot, and the dot if it is undecided. `label`: labels separated
+        by spaces; the last one is the previous word's."""
         dot, without = self.dots[items[at]]
         behind = items[at + 1:at + 1 + REACH]
         ends = self.abbreviations.ends(dot, behind) if self.abbreviations else None
@@ -128,7 +128,7 @@ class Memo(dict[str, str]):
 
 
 def padded(number: int) -> str:
-    """Pad a number with zeros, so that C order is numeric order. Raises InputError if it has too many digits."""
+    """Pad a number with zeros, so that C order is numeric order. Raises InputError if the number is too large."""
     if number > MOST:
         raise InputError(f"more than {MOST:,} texts or utterances to number", "prepare several data directories")
     return f"{number:08d}"
@@ -214,7 +214,7 @@ class Cutter:
         yield from self._take(len(self._words))
 
     def _ends_before(self, passage: Passage) -> bool | None:
-        """Return whether a sentence ends at the undecided dot; None if a later passage may decide it."""
+        """Return whether a sentence ends at the undecided dot; None if a later passage must decide."""
         ends = None
         if self._dot and self._abbreviations and not (self.independent and self._ended):
             ends = self._abbreviations.ends(self._dot.dot, passage.first, line_end=self._ended)

@@ -1,6 +1,6 @@
 """Converts punctuated text to tokens and labels, and back.
 
-A token is the text between two spaces. `TextReader.token` reads it as follows:
+A token is the text between two spaces. `TextReader.token` reads a token as follows:
 
 - A word consists of letters, digits, combining marks, and symbols that are read out loud: currencies and % & @ # + = ±
   × ÷ ° §. Inside a word, an apostrophe, hyphen, point, slash or underscore is kept, as is a comma, colon or en dash
@@ -10,7 +10,7 @@ A token is the text between two spaces. `TextReader.token` reads it as follows:
   in tokenised text, in ` -- `, or at the beginning of a line), the marks belong to the previous word.
 - A hyphen is a mark only if it stands alone or is doubled: `pre- and post-war` has no mark.
 - Everything else (quotes, brackets, bullets, soft hyphens, zero-width spaces) is removed. Typographic apostrophes and
-  hyphens become plain ones.
+  hyphens become ASCII characters.
 """
 
 import re

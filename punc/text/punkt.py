@@ -111,8 +111,7 @@ def _is_end(token: Token, abbreviations: frozenset[str]) -> bool:
 
 
 def _place(before: Token, abbreviations: frozenset[str]) -> str:
-    """Return the place of the word after the token `before`: FIRST, INSIDE or NUMBERED; an empty string if it is
-    unclear."""
+    """Return the place of the word after the token `before`: FIRST, INSIDE or NUMBERED; empty if unclear."""
     if _is_end(before, abbreviations):
         if before.word == NUMBER and not before.end:
             return NUMBERED

@@ -44,7 +44,7 @@ class Token(NamedTuple):
     lead: str
     core: str
     before: str
-    marks: str  # the marks; `before` and `after` are the quotes and brackets around them
+    marks: str  # `before` and `after` are the quotes and brackets around the marks
     after: str
     words: tuple[str, ...]  # the words that a model reads instead of this word; may be empty
     ends: bool  # whether the marks end a sentence

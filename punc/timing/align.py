@@ -10,8 +10,8 @@ are more reference words, the last ones are deleted; if there are more hypothesi
 Slots: the mark after a reference word goes after the hypothesis word that is paired with it. The mark after a deleted
 word goes after the nearest hypothesis word before it. It follows that
   - a mark stays directly after its word if that word is paired, and inserted words follow the mark;
-  - a mark before a matched word stays directly before it, except if words are inserted there and no reference word is
-    unmatched: then the mark stays after its own word;
+  - a mark before a matched word stays directly before that word, unless words are inserted there and no reference word
+    is unmatched; then the mark stays after its own word;
   - a mark with no hypothesis word before it is lost, because it has no slot;
   - of several marks in one slot, the strongest stays.
 

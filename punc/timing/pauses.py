@@ -1,10 +1,10 @@
 """Computes one pause per slot from timed words, and writes pauses as Kaldi float vectors.
 
 The pause after a word is the silence in its slot: the start time of the next word minus the end time of this word, but
-at least 0. The durations of timed words between them that are not in the text (fillers, insertions) are subtracted.
+at least 0. The durations of timed words in the slot that are not in the text (fillers, insertions) are subtracted.
 
 The words of the text, including substituted words, get their times by alignment (minimum edit distance, ignoring case).
-A pause is known if both its word and the next word have times; otherwise it is NaN. The pause after the last word of a
+A pause is known if the words before and after it have times; otherwise it is NaN. The pause after the last word of a
 stream is known if the end of the recording is known, from a TextGrid or from a silence at the end of a CTM.
 
 The ids show which times belong to a stream. Times under the stream's id (recording or speaker), or under its file and
@@ -58,7 +58,7 @@ Sources = Mapping[str, Callable[..., Timing]]
 
 
 def read_channels(path: StrPath) -> dict[str, tuple[str, str]]:
-    """Read `reco2file_and_channel`, if it exists: recording → (file, channel). Raises InputError if it is invalid."""
+    """Read `reco2file_and_channel`, if it exists: recording → (file, channel). Raises InputError if invalid."""
     channels: dict[str, tuple[str, str]] = {}
     recordings: dict[tuple[str, str], str] = {}
     for row in read_table(path) if os.path.isfile(path) else ():

@@ -1,6 +1,6 @@
 """Reads subtitle cues in SRT, WebVTT and SBV, and accepts the errors that players accept.
 
-A cue begins with a line of times. Its text ends at the next line of times, or at the cue number or name before that
+A cue begins with a line of times, and ends before the next line of times or before the cue number or name above that
 line. In WebVTT, the blocks NOTE, STYLE and REGION are not text.
 
 Rolling captions (YouTube's automatic captions, roll-up captions on television) repeat the last lines of the previous
@@ -38,7 +38,7 @@ VTT_MARKUP = re.compile(
 
 HEAD = 200  # the number of cues that are checked to find out whether captions roll
 LEAST = 3  # captions roll if at least this many of the HEAD cues, and half of them, repeat the previous cue
-GAP = 0.1  # s; the longest gap between a cue and the next cue, if that repeats lines
+GAP = 0.1  # s; the longest gap between two cues if the second cue repeats lines of the first
 MOST_LINES = 12  # the maximum number of lines of a cue that are compared
 
 
@@ -61,7 +61,7 @@ def form_of(text: str) -> str:
 
 def find_cues(source: Source, times: re.Pattern[str] = TIMES, named: bool = False) -> list[Stretch]:
     """Return the cues of a file; each is a segment. Raises InputError for a line with an arrow but no valid times."""
-    lines = list(WHOLE_LINE.finditer(source.text))  # the last match is the empty end of the file
+    lines = list(WHOLE_LINE.finditer(source.text))  # the last match is empty, at the end of the file
     heads = []
     for number, line in enumerate(lines):
         if times.fullmatch(line[1]):

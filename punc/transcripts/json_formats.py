@@ -135,7 +135,7 @@ def read_json(source: Source, timed: bool = False) -> Transcript:
             return _transcript(source, reader, document)
         found.append((reader, own))
     for reader, own in found:
-        if reader.words:  # the file has times, but not for its words
+        if reader.words:  # the file has times, but no times of words
             return _transcript(source, _reader(reader.shape.row, document, own, timed), document)
     stay = unread(document.values, [])
     partial = any(reader.skipped for reader, _ in found)

@@ -54,7 +54,7 @@ def places(value: Any, path: str) -> list[Spot]:
 
 
 def values(value: Any, paths: str) -> list[Any]:
-    """Return the values at the first path in `paths` that has any; the value itself for `.` or without a path."""
+    """Return the values at the first of the `paths` that exists. The path `.` or no path means the value itself."""
     for path in paths.split():
         found = [holder[key] for holder, key in places(value, path)] if path != "." else [value]
         if found:
@@ -64,7 +64,7 @@ def values(value: Any, paths: str) -> list[Any]:
 
 @cache
 def getter(path: str) -> Callable[[Any], Any]:
-    """Return a function that returns the first value at a path that is not null; None if there is none."""
+    """Return a function that returns the first value at a path that is not null, or None."""
     names = path.split("|") if path else []
 
     def find(value: Any) -> Any:
@@ -153,7 +153,7 @@ class JsonFormat(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A word of a segment: its index in its list, its JSON value, and where its text is."""
+    """A word of a segment: its index in the list of words, its JSON value, and where its text is."""
 
     number: int
     value: Any

@@ -29,7 +29,7 @@ def joined(texts: list[Text]) -> list[Text]:
 
 
 def in_seconds(texts: list[Text]) -> list[Text]:
-    """Convert the times of texts to seconds. Guess their unit from the length of words."""
+    """Convert the times of texts to seconds. The unit of the times is guessed from the length of words."""
     counts = np.array([len(split(text.text)) for text in texts], float)
     begins = np.array([text.begin for text in texts])
     ends = np.array([text.end for text in texts])
@@ -116,7 +116,7 @@ def in_order_of(texts: list[Text], said: list[Text]) -> list[Text] | None:
 
 
 def with_speakers(texts: list[Text], labels: list[Any]) -> list[Text]:
-    """Return the texts with speakers. A missing speaker is taken from the turn, in `labels`, in which a text begins."""
+    """Return the texts with speakers. A text without a speaker gets the speaker of the turn in which it begins."""
     turns = []
     for label in labels:
         begin, name = seconds(FROM(label)), WHO(label)

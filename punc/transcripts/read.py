@@ -64,7 +64,7 @@ def transcript_of(source: Source, form: str = "", tier: str = "", timed: bool = 
 
 def word_times(path: StrPath, tier: str = "",
                repairs: Counter[str] | None = None) -> Mapping[str, Callable[..., Timing]]:
-    """Return a function for each id under `path` that reads the id's timing.
+    """Map each id under `path` to a function that reads the id's timing.
 
     If `path` is a file with one of ENDINGS, or a directory that contains such files, the ids are the file names without
     the ending. Otherwise, `path` is read as a CTM. Raises InputError if two files have the same name, and like

@@ -81,8 +81,7 @@ def encoded(text: str, encoding: str) -> bytes:
 
 
 class PartsDocument:
-    """A file in which texts can be replaced. Their places are added from left to right. For `escapes`, see
-    `TextReader`."""
+    """A file in which texts can be replaced. Places are added from left to right. For `escapes`, see `TextReader`."""
 
     rated = False
 
@@ -154,7 +153,7 @@ class TextReader:
         """Read a stretch. With `keep_speaker`, the speaker of a label also speaks in the following stretches."""
         first, text, turn = len(self.texts), self._source.text, False
         speaker = stretch.speaker or (self._speaker if keep_speaker else "")
-        begin, goes_on = stretch.begin, False  # whether no space ends the previous text
+        begin, goes_on = stretch.begin, False  # whether the previous text ends without a space
         for start, stop, cut in self.cuts(stretch):
             if words := text[start:stop]:
                 if split(words):

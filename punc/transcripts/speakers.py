@@ -30,7 +30,7 @@ class Label(NamedTuple):
 
 
 def find_label(line: str, dashes: bool = False) -> Label | None:
-    """Return the label at the beginning of a line, or None. With `dashes`, a dash before words is a label (in cues)."""
+    """Return the label at the beginning of a line, or None. With `dashes`, a dash before words counts as a label."""
     turn = CHEVRONS.match(line) or (DASH.match(line) if dashes else None)
     begin = turn.end() if turn else len(line) - len(line.lstrip(" \t"))
     rest = line[begin:begin + LONGEST]

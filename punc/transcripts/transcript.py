@@ -78,7 +78,7 @@ class Transcript:
 
 
 class Words(NamedTuple):
-    """W words of a transcript, in N pieces. Most words are one piece; a word that spans several texts has several.
+    """W words of a transcript, in N pieces. Most words are one piece; a word that spans several texts has more pieces.
 
     begins, ends float64 (W,), seconds; NaN if unknown
     speakers     the names of the speakers; `speaker`, int64 (W,), is the index of each word's speaker, -1 if unknown
@@ -124,7 +124,7 @@ def in_order(texts: list[Text]) -> list[Text]:
 
 
 def with_words(text: str, words: Sequence[str]) -> str:
-    """Replace each word of a text with a new one. The spaces stay."""
+    """Replace each word of a text with a new word. The spaces stay."""
     return "".join(chain.from_iterable(zip_longest(WORD.split(text), words, fillvalue="")))
 
 

@@ -1,7 +1,7 @@
 """ASR output with times, in a CTM or a directory of CTMs: words and pauses, without labels.
 
-Each id of the CTM is a stream. It is cut into utterances of a fixed number of words. The data directory gets a copy of
-the CTM, so that the words can later be written with marks and times.
+Each id of the CTM is a stream, which is cut into utterances of a fixed number of words. The data directory gets a copy
+of the CTM, so that the words can later be written with marks and times.
 """
 
 import os

@@ -2,7 +2,7 @@
 
 The recording has the file's name. An utterance is the text from one `<Sync>` to the next, or to the end of the turn.
 The utterance's speaker id consists of the recording and the turn's speaker. Events, comments and backgrounds are left
-out. Kaldi requires `wav.scp` with `segments`. For a transcript FILE.trs, it has the path FILE.wav, even if no such file
+out. Kaldi requires a `wav.scp` with `segments`; a transcript FILE.trs gets the path FILE.wav, even if no such file
 exists.
 
 These repairs are counted:
@@ -58,7 +58,7 @@ class TurnPart(NamedTuple):
 
 
 def read_events(path: StrPath) -> list[Event]:
-    """Return the elements and texts of a file. Raises InputError if it is not XML, or not in Transcriber's format."""
+    """Return the elements and texts of a file. Raises InputError for a file that Transcriber did not write."""
     events: list[Event] = []
     texts: list[str] = []  # texts since the last element; expat splits long texts, even inside words
 
@@ -73,8 +73,7 @@ def read_events(path: StrPath) -> list[Event]:
     parser.StartElementHandler = element
     parser.EndElementHandler = lambda name: element(f"/{name}")
     parser.CharacterDataHandler = texts.append
-    # The DTD is not read, so expat skips the entities declared there. Decode HTML's entities, and keep others
-    # unchanged.
+    # expat skips the entities that the DTD declares. HTML's entities are decoded; other entities stay unchanged.
     parser.SkippedEntityHandler = lambda name, of_dtd: texts.extend([] if of_dtd else [html.unescape(f"&{name};")])
     with open_input(path) as file:
         try:
@@ -89,7 +88,7 @@ def read_events(path: StrPath) -> list[Event]:
 
 
 def event_time(event: Event, attribute: str, path: StrPath) -> float:
-    """Return the time in an attribute of an element. Raises InputError if it is missing or invalid."""
+    """Return the time in an attribute of an element. Raises InputError if the attribute is missing or invalid."""
     try:
         time = round(float(event.attributes[attribute]), 3)  # `segments` has a resolution of 1 ms
         if not 0 <= time < LATEST:
