@@ -23,8 +23,7 @@ AnyModel = Union["Model", PackedModel]
 
 
 def load_model(directory: Path, device: str = "cpu", threads: int | None = 1) -> AnyModel:
-    """Load the model of a directory. PyTorch uses `threads` threads (None: no change). Raises InputError if a file is
-    missing or broken."""
+    """Load a model. PyTorch uses `threads` threads; None: no change. Raises InputError for a missing or broken file."""
     if is_packed(directory):
         return load_packed(directory)
     import torch
@@ -120,8 +119,7 @@ def fit_chunk(longest: Any, chunk_size: int, context: int) -> int:
 
 
 def choose(log_probs: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
-    """Return the most probable label of each slot (N,) after scaling. The weaker mark wins a tie (Che et al. 2016,
-    3.4)."""
+    """Return each slot's most probable label (N,) after scaling. The weaker mark wins a tie (Che et al. 2016, 3.4)."""
     return scaled(log_probs, scale).argmax(axis=1)
 
 

@@ -64,8 +64,7 @@ class OutputOptions:
 
 
 def parse_scale(text: str, labels: LabelSet) -> np.ndarray | None:
-    """Parse `LABEL=FACTOR,…`. Return one factor per label, float32 (L,); None for an empty string. Raises InputError if
-    the text is invalid."""
+    """Return the factors in `LABEL=FACTOR,…`, float32 (L,); None for an empty text. Raises InputError if invalid."""
     factors = np.ones(len(labels), np.float32)
     for item in text.split(",") if text else ():
         name, equals, number = item.partition("=")

@@ -123,8 +123,7 @@ def read_spec(directory: Path) -> dict[str, Any]:
 
 
 def load_packed(directory: Path) -> PackedModel:
-    """Load a packed model. Raises InputError if a file is missing or was changed after packing, or if files do not fit
-    together."""
+    """Load a packed model. Raises InputError if its files are missing, were changed, or do not fit together."""
     spec = read_spec(directory)
     for name, expected in spec["sha256"].items():
         if os.path.basename(name) != name or not (directory / name).is_file():

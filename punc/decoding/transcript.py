@@ -108,8 +108,7 @@ def note_written(tmp: Path) -> None:
 
 
 def join_transcripts(parts: Sequence[Path], out: Path) -> None:
-    """Join the transcripts of several jobs and replace older transcripts in `out`. Raises InputError if a part has no
-    `text`."""
+    """Join the transcripts of several jobs in `out`. Raises InputError if a part has no `text`."""
     for part in parts:
         if not (part / "text").is_file():
             raise InputError("no such file", "run its job again", part / "text")

@@ -111,8 +111,7 @@ def _in_time(recording: np.ndarray, streams: np.ndarray, begins: np.ndarray, bre
 
 
 def to_subtitles(form: str, words: Words, marked: MarkedTranscript) -> str:
-    """Return SRT, or WebVTT with speakers in voice tags. Raises InputError if times are missing, or if there is more
-    than one recording."""
+    """Return SRT, or WebVTT with voice tags. Raises InputError for missing times and for several recordings."""
     texts = subtitles(words, marked, form)
     if len(texts) > 1:
         raise InputError(f"{len(texts)} recordings, but --to {form} writes one",
@@ -121,8 +120,7 @@ def to_subtitles(form: str, words: Words, marked: MarkedTranscript) -> str:
 
 
 def subtitles(words: Words, marked: MarkedTranscript, form: str) -> dict[str, str]:
-    """Map each recording's name to its subtitles in the format `form`, srt or vtt. Raises InputError if times are
-    missing."""
+    """Map each recording to its subtitles in the format `form`, srt or vtt. Raises InputError if times are missing."""
     shown = shown_words(words, marked).timed(form)
     written = shown.written
     cues = make_cues(written, shown.marks, shown.begins, shown.ends, shown.turns, shown.recordings)

@@ -58,8 +58,7 @@ class Connection:
         self._written: deque[str] = deque()  # messages written but not yet sent
 
     async def run(self) -> None:
-        """Read and answer messages until cancelled. Raises Closed if the client disconnects, and OverLimit if it sends
-        too much."""
+        """Read and answer messages. Raises Closed if the client disconnects, and OverLimit if it sends too much."""
         due: float | None = None  # when the speaker will have been silent for `max_delay` seconds
         while True:
             try:

@@ -73,8 +73,7 @@ class Models:
 
 
 def marked_text(model: ServedModel, raw: bytes) -> tuple[str, Words, MarkedTranscript]:
-    """Return the punctuated text with its original spaces, its words, and their labels. Raises InputError for input
-    that is not text."""
+    """Return the punctuated text, its words and their labels. Raises InputError for input that is not text."""
     transcript = transcript_of(source_of(raw, REQUEST), "text")
     words = _few_words(transcript.texts, model.marker.script)
     marked = model.marker.mark(words)
@@ -89,8 +88,7 @@ def punctuated_text(model: ServedModel, raw: bytes) -> str:
 
 
 def punctuated_file(model: ServedModel, raw: bytes, name: str, to: str) -> tuple[bytes, str, list[str]]:
-    """Return a punctuated transcript, its format, and warnings for the user. `to`: a format of `WRITERS`; empty: the
-    transcript's own format."""
+    """Return a punctuated transcript, its format, and warnings. `to`: a format of `WRITERS`; empty: the same format."""
     if to not in ("", *WRITERS):
         raise InputError(f"to={to}", nearest(to, WRITERS))
     transcript: Transcript = transcript_of(source_of(raw, name))

@@ -191,8 +191,7 @@ def ways(model: AnyModel) -> list[list[int]]:
 
 
 class WholeStream:
-    """A stream of words for a model that reads whole streams, with the methods of `LiveStream`. `posteriors`: compute
-    logits, which takes longer."""
+    """A stream with the methods of `LiveStream`, for a model that reads whole streams. `posteriors`: compute logits."""
 
     def __init__(self, model: AnyModel, scale: np.ndarray | None = None, posteriors: bool = True):
         self._model, self._scale, self._posteriors = model, scale, posteriors

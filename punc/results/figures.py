@@ -151,8 +151,7 @@ def shares(pauses: np.ndarray) -> np.ndarray:
 
 
 def describe_pauses(name: str, pauses: np.ndarray) -> str:
-    """Return one line about the slots of a label: their number, the median pause, and the shares of slots without a
-    pause and with an unknown pause."""
+    """Return a line about a label's slots: number, median pause, shares without a pause and with an unknown pause."""
     known = pauses[np.isfinite(pauses)]
     if not len(known):
         return f"{name}: {len(pauses):,} slots, no pause known"

@@ -104,8 +104,7 @@ def read_slot_table(scores: Sequence[Score], data: Path, reference_words: str = 
 
 
 def _directories(score: Score, data: Path) -> tuple[Path, Path]:
-    """Return the reference and the output that were scored: from the log or, without one, DATA/SET and the score's
-    parent."""
+    """Return the reference and the output that were scored, from the log or, without a log, from the score's path."""
     exp = score.path.parents[2]
     log = exp / score.system / "log" / f"score_{score.set}.log"
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []

@@ -25,8 +25,7 @@ METRICS_HEADER = ("metric", *Interval._fields)
 
 
 def signature(counts: Counts, labels: LabelSet, checksum: str, last_slot: str) -> str:
-    """Return one line that lists what a score depends on. Scores with equal lines can be compared. `checksum`: the
-    checksum of the reference."""
+    """Return a line that lists what a score depends on. Scores with equal lines can be compared."""
     aligned = f"aligned by edit distance in {counts.aligned} of {counts.streams} streams"
     units = f"{len(counts.units)} blocks of {counts.block} words"  # the units that intervals and tests resample
     parts = {

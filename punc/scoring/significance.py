@@ -149,8 +149,7 @@ def all_flat(counts: Sequence[Counts]) -> list[np.ndarray]:
 
 
 def check_pair(this: Counts, other: Counts, where: str, same_words: bool = True) -> None:
-    """Raise InputError about `where` unless both scores have the same units and, with `same_words`, the same reference
-    labels."""
+    """Raise InputError about `where` unless the scores have equal units and, with `same_words`, equal references."""
     if this.units != other.units:
         unit = next((a for a, b in zip(this.units, other.units) if a != b), "the last one")
         raise InputError(f"other units than the score it is compared with, from {unit} on",

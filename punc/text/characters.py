@@ -41,8 +41,7 @@ NO_BLANK = re.compile("(?<![!-~]) | (?![!-~])")  # a space, except between two A
 
 
 class Split(NamedTuple):
-    """The tokens of a text, the label of each token's slot, and the text between tokens. `lead`: marks before the first
-    token."""
+    """The tokens of a text, the labels of their slots, and the text between them. `lead`: marks before all tokens."""
 
     tokens: list[str]
     labels: list[str]

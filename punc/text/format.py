@@ -103,8 +103,7 @@ class TextFormat(Format):
 
     @abstractmethod
     def passages(self, text: str, line_start: bool, repairs: Counter[str]) -> Iterator[Passage]:
-        """Yield the passages in a part of a file, and count the repairs. Raises Unreadable for text that cannot be
-        repaired."""
+        """Yield the passages in a part of a file, and count repairs. Raises Unreadable for text beyond repair."""
 
     def has_pauses(self, inputs: Sequence[StrPath]) -> bool:
         return False

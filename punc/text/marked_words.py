@@ -45,8 +45,7 @@ class SplitWords(NamedTuple):
 
     @property
     def ends(self) -> np.ndarray:
-        """Whether each word is the last word that a model reads in its turn or stream, bool (W,). Such a word ends a
-        sentence."""
+        """Whether each word is the last word of a turn or stream that a model reads, bool (W,)."""
         read = np.flatnonzero(self.counts)
         turns = np.cumsum(self.turns)[read]
         ends = np.zeros(len(self.codes), bool)
@@ -158,8 +157,7 @@ class MarkedWords:
         return self.label_set.index(self.label_set.reading(marks, label.capital, label.opening))
 
     def _keep(self, words: SplitWords, labels: np.ndarray, kept: np.ndarray, stays: np.ndarray) -> None:
-        """Give the words in `kept` the labels of their existing marks. A word without a mark gets the empty label,
-        unless a mark is missing."""
+        """Give the words in `kept` the labels of their existing marks; where a mark is missing, keep the new label."""
         marked = words.of([token.marks != "" and token.kind != TAG for token in words.tokens])
         has = words.marked
         added = ~has & (~stays | words.ends | (self._marks == KEEP))

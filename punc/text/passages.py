@@ -26,8 +26,7 @@ class Unreadable(Exception):
 
 
 class OpenDot(NamedTuple):
-    """An undecided dot after a passage's last word. The word gets `label` if the next words show that the dot is not a
-    sentence end."""
+    """An undecided dot after a passage's last word, which gets `label` if the dot turns out to be no sentence end."""
 
     dot: Dot
     label: str
@@ -191,8 +190,7 @@ class Cutter:
         self._next: str | None = None  # the speaker of the next word
 
     def cut(self, passages: Iterable[Passage]) -> Iterator[Utterance]:
-        """Yield the utterances of passages. The last word of a passage is held back, because the next passage may begin
-        with the word's mark."""
+        """Yield the utterances of passages. The last word waits for a mark at the start of the next passage."""
         for passage in passages:
             if passage.stream is not None:
                 self._close_dot(True)

@@ -150,8 +150,7 @@ def is_hidden(token: Token) -> bool:
 
 
 def tagged(words: Sequence[str], segments: np.ndarray) -> np.ndarray:
-    """Return which words are in a sequence that is not speech, such as `[soft music]` or `♪ la la ♪`, bool (N,).
-    A sequence lies within one segment."""
+    """Return which words are not speech, such as `[soft music]` or `♪ la la ♪` within a segment, bool (N,)."""
     inside = np.zeros(len(words), bool)
     after = 0  # index of the first word after the last sequence
     for i in [i for i, word in enumerate(words) if word[:1] in OPENING and opens(word)]:  # a fast test first

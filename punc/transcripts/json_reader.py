@@ -11,8 +11,7 @@ from punc.transcripts.transcript import BEGINS_WITH_BLANK, Repeat, Text, folded,
 
 
 class JsonReader:
-    """Reads the documents of a file in the format of a row. The results are `texts`, `repeats` and `language`, as in a
-    `Transcript`."""
+    """Reads the documents of a file in the format of a row, and collects `texts`, `repeats` and the `language`."""
 
     def __init__(self, row: JsonFormat, document: JsonDocument, timed: bool = False):
         self.texts: list[Text] = []
@@ -141,8 +140,7 @@ class JsonReader:
         return True
 
     def _text_is_better(self, texts: list[Text], words: list[Text]) -> bool:
-        """Return whether the texts have words or marks that the word list lacks, or do not consist of the pieces in the
-        word list."""
+        """Return whether the texts have more words or marks than the word list, or are not made from its pieces."""
         text = " ".join(text.text for text in texts)
         parts = [word.text for word in words]
         said, whole = split(text), split("".join(parts))

@@ -228,8 +228,7 @@ class Shape:
         return first, first + last if is_length else last
 
     def spans(self, segment: Any, words: list[Word]) -> list[Span]:
-        """Return begin and end of each of `words`; without `words`, of each word of the segment's text, which only
-        formats with `lists` have."""
+        """Return begin and end of `words`; without `words`, of the words of the segment's text, from its `lists`."""
         start = seconds(self._start(segment), self._unit)
         if self.row.lists:
             spans = self._listed_spans(segment)

@@ -52,8 +52,7 @@ def read_source(path: StrPath) -> Source:
 
 
 def source_of(raw: bytes, path: StrPath) -> Source:
-    """Decode bytes as UTF-16 if they begin with its byte-order mark, otherwise as UTF-8. Raises InputError for files
-    that are not text or are empty."""
+    """Decode bytes as UTF-16 (after a byte-order mark) or UTF-8. Raises InputError for files without text."""
     for beginning, what, remedy in BINARY:
         if re.match(beginning, raw, re.DOTALL):
             raise InputError(f"not text: {what}", remedy, path)

@@ -50,8 +50,7 @@ def find_tiers(source: Source) -> list[Tier]:
 
 
 def choose_tiers(source: Source, tiers: list[Tier], name: str = "") -> list[Tier]:
-    """Return the tiers of words or, with `name`, the tiers called `name` or `speaker - name`. Raises InputError if
-    there are none."""
+    """Return the tiers of words, or those called `name` or `speaker - name`. Raises InputError if there are none."""
     for wanted in [name] if name else WORD_TIERS:
         chosen = [tier for tier in tiers if tier.name == wanted or tier.name.lower() == wanted.lower()] or \
             [tier for tier in tiers if tier.name.lower().endswith(f" - {wanted.lower()}")]

@@ -222,6 +222,5 @@ class Format(BaseFormat):
 
 
 def legal_id(name: str) -> str:
-    """Convert a name to a part of an id, without hyphens, so that speakers are in the same order as their
-    utterances."""
+    """Convert a name to a part of an id, without hyphens, so that speakers are in the order of their utterances."""
     return stream_name(name).replace("-", "_")
