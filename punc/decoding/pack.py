@@ -124,7 +124,6 @@ def unpack(directory: Path) -> Model:
 
 
 def _multiply(model: NeuralModel, factors: np.ndarray, directory: Path) -> None:
-    """Multiply a model's posteriors by factors (L,). Raises InputError if the model's output layer has no bias."""
     bias = getattr(getattr(model, "output", None), "bias", None)
     if bias is None or model.sequential:
         raise InputError(f"--scale with a {model.spec['model']}", "give --scale to punc punctuate", directory)

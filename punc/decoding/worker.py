@@ -116,8 +116,7 @@ class Decoder:
 
 
 def _device(directory: Path, name: str) -> str:
-    """Return the device: `name`, or the CPU if the model is packed or not trained by gradient. Raises InputError if the
-    device is missing, or if it is a GPU and the model is packed."""
+    """Return the device: `name`, or the CPU if the model is packed or not trained by gradient."""
     if is_packed(directory):
         if name not in ("auto", "cpu"):
             raise InputError(f"--device={name} with a packed model", "use --device cpu: ONNX Runtime decodes it")

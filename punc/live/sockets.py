@@ -179,7 +179,6 @@ class LiveSockets:
 
     async def _converse(self, socket: WebSocket, client: Client, model: ServedModel, live: LiveOptions, output: str,
                         recogniser: ClientConnection | None = None) -> None:
-        """Answer the messages of a client, or of its recogniser, until they end or the server is stopped."""
         assert model.fresh
         receive = partial(result_of, recogniser) if recogniser else client.recv
         connection = Connection(receive, client.send, Session(model.fresh.copy, live), live.max_delay, output,

@@ -123,7 +123,6 @@ def draw(curves: Mapping[str, Curves], style: Mapping[str, dict[str, Any]], name
 
 
 def _svg(figure: Any, name: str) -> str:
-    """Return a figure as an SVG element with ids that are unique in the page, and text in the page's colour."""
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
@@ -140,7 +139,7 @@ def _svg(figure: Any, name: str) -> str:
 
 
 def axis_positions(pauses: np.ndarray) -> np.ndarray:
-    """Return the positions of known pauses on the axis, whose ends also stand for shorter and longer pauses."""
+    """Return the positions of known pauses on the axis, with "0" for pauses under 10 ms."""
     return np.where(pauses < SHORTEST, ZERO, np.clip(pauses, SHORTEST, LONGEST * 0.999, dtype=np.float64))
 
 

@@ -108,7 +108,6 @@ def _against(best: str, system: str, scores: Sequence[Score]) -> str:
 
 
 def _training(training: dict[str, list[Epoch]], style: dict[str, dict]) -> dict[str, Any] | None:
-    """Plot loss, dev loss, dev F1 and learning rate by epoch. A large marker shows the epoch that is kept."""
     if not training:
         return None
     curves: dict[str, dict[str, Any]] = {}

@@ -74,7 +74,6 @@ def _main_page(data: PageData, settings: Settings) -> str:
 
 
 def _main_table(data: PageData, settings: Settings) -> list[list[str]]:
-    """Return the table of RESULTS.md: a column per metric and set, published figures, and the cost of training."""
     of_set: dict[str, set[str]] = {}
     for (_, name), metrics in data.metrics.items():
         of_set.setdefault(name, set()).update(metrics)

@@ -151,7 +151,6 @@ def _confusion(table: SlotTable, system: str) -> list[dict[str, Any]]:
 
 
 def _curves(table: SlotTable, style: Mapping[str, dict], id: str) -> dict[str, Any] | None:
-    """Plot precision-recall curves of each mark and system with posteriors. Large markers show the written labels."""
     found: dict[str, dict[str, PrecisionRecall]] = {}
     used, systems = table.counted, []
     for number, name in enumerate(table.labels.names):
@@ -176,7 +175,6 @@ def _curves(table: SlotTable, style: Mapping[str, dict], id: str) -> dict[str, A
 
 
 def _reliability(table: SlotTable, style: Mapping[str, dict], id: str) -> dict[str, Any] | None:
-    """Plot accuracy against confidence. A calibrated system lies on the diagonal."""
     used = table.counted
     found = {system: reliability(one.posteriors[used], table.reference[used])
              for system, one in table.hypotheses.items() if one.posteriors is not None}

@@ -135,7 +135,6 @@ def _numbers(utterances: Sequence[Utterance], classes: Mapping[str, int], path: 
 
 
 def _begin(reference: Path, decoded: Path, labels: LabelSet, classes: Mapping[str, int], last_slot: str) -> SlotTable:
-    """Return a table with the words that a system punctuated and the reference labels, but without any system."""
     sides = DataDir(reference, ["pauses.scp"], ["punct"]), DataDir(decoded, needs=["punct"])
     table = SlotTable(labels, [], [], np.zeros(1, np.int64), np.zeros(0, np.int8), np.zeros(0, np.float32),
                       np.zeros(0, bool))
@@ -160,7 +159,6 @@ def _begin(reference: Path, decoded: Path, labels: LabelSet, classes: Mapping[st
 
 
 def _add(table: SlotTable, score: Score, decoded: Path, classes: Mapping[str, int]) -> None:
-    """Add a system. Raises InputError if its words differ from the table's, or if its counts differ from the score."""
     data, labels, places, end = DataDir(decoded, ["pauses.scp"]), [], {}, 0
     for _, utterances in data.streams():
         labels.append(_numbers(utterances, classes, decoded))

@@ -174,7 +174,6 @@ def _generator(purpose: str, seed: int) -> np.random.Generator:
 
 
 def _bounds(sampled: np.ndarray) -> tuple[float, float]:
-    """Return the bounds of the middle 95 % of the replicates in which the metric is defined."""
     defined = sampled[np.isfinite(sampled)]
     low, high = np.quantile(defined, (0.025, 0.975)).tolist() if len(defined) else (np.nan, np.nan)
     return low, high
