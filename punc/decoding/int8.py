@@ -25,7 +25,7 @@ def dequantized(arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray
 
 
 def to_int8(model: Any, multiply: bool = False) -> None:
-    """Convert the large weights of an ONNX model to int8. With `multiply`, compute matrix products in int8, too."""
+    """Convert the large weights of an ONNX model to int8. With `multiply`, compute matrix products in int8 as well."""
     from onnx import helper
     _store(model.graph, _multiply(model.graph) if multiply else set())
     if any(node.domain == DOMAIN for node in model.graph.node):

@@ -49,7 +49,7 @@ class DecodingOptions:
 
 @dataclass(frozen=True)
 class OutputOptions:
-    """What `punc punctuate` writes besides the labels.
+    """The output of `punc punctuate` other than the labels.
 
     posteriors  write post.ark and post.scp
     casing      a file of words with capitals after the first letter (NATO); default: the file of the packed model

@@ -50,7 +50,7 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
     """Pack the model of a directory, which may be packed already. `out` is replaced completely or left unchanged.
 
     factors  (L,) factors that multiply the packed model's posteriors; None: all 1
-    casing   a file of words with capitals after the first letter (NATO), which the packed model will write like this
+    casing   a file of words with capitals after the first letter (NATO); the output spells these words as in the file
     card     the model card, a Markdown file with the training data, the licence and the accuracy
     int8     also multiply matrices in 8 bits, which is faster: LSTM layers and most of an encoder; some labels differ
 

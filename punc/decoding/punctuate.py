@@ -162,7 +162,7 @@ class PunctuatedText:
         self._archive = archive_path(os.path.abspath(out / "post.ark"))
 
     def write(self, results: Results) -> Iterator[Utterance]:
-        """Write utterances with the given label numbers and posteriors, and yield each one with its labels."""
+        """Write utterances with the given label numbers and posteriors, and yield the utterances with labels."""
         names = np.array(self._label_set.names, object)
         for utterances, chosen, posteriors in results:
             labels = names[chosen].tolist()

@@ -47,7 +47,7 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
                marks: str = AUTO, share: Share = ALL) -> None:
     """Punctuate ASR output with the model in `directory`. `out` is replaced completely or left unchanged.
 
-    ctm        the CTM with the words and their times; default: punctuate the words of DATA-DIR/text
+    ctm        take the words and their times from this CTM; default: the words of DATA-DIR/text
     marks      what happens to existing marks: replace, keep, or auto (keep the marks of texts that have many)
     share      punctuate this share of the recordings
 

@@ -49,7 +49,7 @@ def punctuate_files(directory: Path, paths: Sequence[Path], out: StrPath, decodi
     format         text: read IN as plain text; default: detect the format from the content
     tier           the tier of a TextGrid that has the words
     probabilities  write the probability of each word's label to JSON
-    nj             the number of processes that decode
+    nj             processes that decode
 
     Each output file is replaced completely or left unchanged. Raises InputError if there is no model, the input is
     broken, or options do not fit the input. If there are several files, the error is raised after the last file.
@@ -105,7 +105,7 @@ def _targets(paths: Sequence[Path], out: Path, to: str) -> list[Path]:
 
 def punctuated(transcript: Transcript, words: Words, marker: Marker, form: str, path: Path,
                rated: bool) -> tuple[bytes, list[str]]:
-    """Return the content of the output file and warnings for the user. Raises InputError if `form` does not fit.
+    """Return the content of the output file, and warnings. Raises InputError if the transcript does not fit `form`.
 
     form    the output format, as in `WRITERS`; empty: the transcript's own format
     path    the input file, whose name becomes the recording's name if the transcript has none

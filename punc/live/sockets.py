@@ -66,7 +66,7 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
 
     def keepalive_timeout(self) -> None:
         super().keepalive_timeout()
-        self.loop.call_later(GRACE, self.transport.abort)  # in case the client does not read the closing frame, either
+        self.loop.call_later(GRACE, self.transport.abort)  # in case the client does not read the closing frame
 
     def shutdown(self) -> None:
         """When the server shuts down, tell the application to send its remaining words and to close the socket."""

@@ -233,7 +233,7 @@ def decode_words(model: AnyModel, words: Sequence[str], pauses: np.ndarray | Non
         return np.zeros(0, np.int64), nothing
     (ids, slots, _), offsets = encode_streams(model.tokenizer, words, [0, len(words)])
     data = StoreSet(ids, None, at_slots(pauses, slots, len(ids), np.nan), [""], offsets)
-    joins = joins_parts(model)  # labels are then chosen from products of posteriors
+    joins = joins_parts(model)  # if true, labels are chosen from products of posteriors
     labels, rows = decode(model, data, scale, posteriors=bool(posteriors or joins or model.transitions))
     firsts = first_parts(slots, np.array([0, len(ids)]), np.ones(1, bool)) if joins else slots
     numbers, rows = of_words(model, labels, rows, slots, firsts, scale)

@@ -38,7 +38,7 @@ SOURCE = "standard input"
 
 @dataclass(frozen=True)
 class LiveFormat:
-    """What is read and written.
+    """The formats of the input and the output.
 
     input   words, ctm or json (lines of words, or Vosk's results); auto: find out from the first line
     output  text; json: a line for each word, with its label, probability and times; vosk: Vosk's results with marks

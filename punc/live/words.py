@@ -81,7 +81,7 @@ class WordStream:
     def __init__(self, labels: LiveStream | WholeStream, writer: LiveWriter):
         self._labels, self._writer = labels, writer
         self._waiting: deque[InputWord] = deque()
-        self._decided: deque[Labelled] = deque()  # labels of the first waiting words; only words that the model reads
+        self._decided: deque[Labelled] = deque()  # labels of the first waiting words that the model reads
         self._begun: list[tuple[str, float]] = []  # the words since a bracket that is still open
         self._starts = True  # whether the next word begins a sentence
         self._inside = False  # whether the marks of the input show that the next word is inside a sentence
@@ -131,7 +131,7 @@ class WordStream:
         self._waiting.append(read)
         for part in read.token.words:
             self._decided += self._labels.push(part, pause)
-            pause = 0.0 if pause == pause else math.nan  # between the parts of a word
+            pause = 0.0 if pause == pause else math.nan  # no pause between the parts of a word
         found = self._new([])
         if len(self._waiting) > MOST_WAITING and not read.token.words:
             found += self._new(self._labels.decide(), ended=True)

@@ -100,7 +100,7 @@ def _tests(pair: tuple[str, str], these: Sequence[Score], others: Sequence[Score
 
 
 def _is_aligned(*scores: Score) -> bool:
-    """Return whether the scores share a reference, but a system changed words, so that only their units are equal."""
+    """Return whether a system changed the words of the reference, so that scores share the units, but not the slots."""
     signed = [signature_parts(score.signature) for score in scores]
     return len({parts.get("reference") for parts in signed}) == 1 and any(
         parts.get("words", "").startswith("aligned") for parts in signed)

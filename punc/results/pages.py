@@ -120,7 +120,7 @@ def _split(column: str) -> tuple[str, str]:
 
 
 def _bold_best(values: Sequence[Interval | Spread | None], lowest: bool) -> list[str]:
-    """Format each value as `value (low–high)`, and None as "". All figures that are printed like the best are bold."""
+    """Format each value as `value (low–high)`, and None as "". All figures that round to the best figure are bold."""
     known = [one.value for one in values if one and not np.isnan(one.value)]
     best = figure((min if lowest else max)(known)) if known else ""
     shown = [figure(one.value) if one else "" for one in values]

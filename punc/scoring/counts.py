@@ -28,7 +28,7 @@ from punc.timing.align import Alignment, align_streams, project_labels, project_
 BLOCK = 100  # reference words in a block
 MIN_STREAMS = 10  # if there are fewer streams, blocks are resampled instead
 LAST_SLOTS = ("true", "false", "only")  # a stream's last slot counts, does not count, or is the only slot that counts
-CUT, RUN = 1000, 8  # before a second alignment, streams are cut about every CUT words, inside RUN equal words
+CUT, RUN = 1000, 8  # before a second alignment, streams are cut about every CUT words, amid RUN equal words
 WORD_COLUMNS = tuple(f"{form}:{outcome}" for form in FORMS for outcome in "CSDI")
 
 

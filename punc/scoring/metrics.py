@@ -73,8 +73,8 @@ class Collapse(NamedTuple):
 def parse_collapse(text: str, labels: LabelSet) -> Collapse:
     """Parse `NAME:CLASS=LABEL+LABEL,CLASS=…`. Each label that is not named is a separate class.
 
-    The class with the empty label is the empty class. `NAME` alone merges all marks into the class PUNCTUATED. This
-    gives the 2 classes of Che et al. 2016 (section 3.3); `3-class:FULLSTOP=PERIOD+QUESTION` gives the 3 classes.
+    The class with the empty label is the empty class. `NAME` alone merges all marks into the class PUNCTUATED. Che et
+    al. 2016 (section 3.3) use these 2 classes, and also the 3 classes of `3-class:FULLSTOP=PERIOD+QUESTION`.
     Raises InputError for a label that is not in the set or that is named twice.
     """
     name, colon, groups = text.partition(":")

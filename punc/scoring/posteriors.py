@@ -27,7 +27,7 @@ class Posteriors:
 
     def __init__(self, archive: Path, labels: LabelSet):
         self.archive, self.labels = archive, labels
-        # histograms[label, 1] counts the slots with the label, by the label's posterior; [label, 0], all other slots.
+        # histograms[label, 1]: slots with the label, by the label's posterior. histograms[label, 0]: all other slots.
         self.histograms = np.zeros((len(labels), 2, BINS), np.int64)
         self._rows: Iterator[tuple[str, np.ndarray]] = read_posteriors(archive)
 

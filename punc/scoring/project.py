@@ -41,8 +41,9 @@ class Projection(NamedTuple):
 def project(ref_dir: StrPath, hyp_dir: StrPath, out_dir: StrPath, labels: LabelSet) -> Projection:
     """Write `out_dir`: a copy of the data directory `hyp_dir` whose `punct` has the labels of `ref_dir`.
 
-    The other files of `hyp_dir` are copied, except archives (to which a table of pauses still refers), subdirectories
-    and files about the old labels. Memory holds one stream and all ids. Raises InputError if streams or labels differ.
+    The other files of `hyp_dir` are copied, except subdirectories, files about the old labels, and archives (copied
+    tables refer to the old archives). Memory holds one stream and all ids. Raises InputError if streams or labels
+    differ.
     """
     ref = DataDir(ref_dir, needs=["punct"])
     hyp = DataDir(hyp_dir, ignore=["punct"])

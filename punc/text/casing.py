@@ -23,7 +23,7 @@ def first(word: str, capital: bool) -> str:
 
 
 def read_casing(path: StrPath) -> dict[str, str]:
-    """Read a table. Raises InputError for a line that is not a word and a form of this word that differs in case."""
+    """Read a table. Raises InputError unless each line has a word and the same word with other capitals."""
     table = {}
     for number, line in read_lines(path):
         plain, _, form = line.partition(" ")
@@ -56,7 +56,7 @@ class Casing:
         """Return the text of a word with the mark of its label, and with the capitals of its label or of the table."""
         if word not in self._words:
             return label.write(word)
-        form = self.table.get(first(word, label.capital), self.table.get(word))  # iPhone is found for any label
+        form = self.table.get(first(word, label.capital), self.table.get(word))  # iPhone, even for the label W
         return label.write(word) if form is None else label.opening + form + label.mark
 
     def write(self, words: Sequence[str], names: Sequence[str], starts: Iterable[int] = ()) -> list[str]:

@@ -68,7 +68,7 @@ def count_lines(file: IO[bytes], end: int) -> int:
 
 
 def decode(data: bytes, repairs: Counter[str]) -> str:
-    """Decode a text with LF line ends, without bytes that are not UTF-8. Raises InputError for a NUL byte."""
+    """Decode a text. Line ends become LF, and bytes that are not UTF-8 are removed. Raises InputError for NUL bytes."""
     if (at := data.find(b"\0")) >= 0:
         raise InputError("a NUL byte", "convert the text to UTF-8: iconv -f UTF-16 -t UTF-8",
                          line=data.count(b"\n", 0, at) + 1)

@@ -45,7 +45,7 @@ class SplitWords(NamedTuple):
 
     @property
     def ends(self) -> np.ndarray:
-        """Whether each word is the last word of a turn or stream that a model reads, bool (W,)."""
+        """Whether each word is the last word that a model reads in a turn or stream, bool (W,)."""
         read = np.flatnonzero(self.counts)
         turns = np.cumsum(self.turns)[read]
         ends = np.zeros(len(self.codes), bool)

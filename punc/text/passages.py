@@ -139,7 +139,7 @@ def utterance_id(stream: str, number: int) -> str:
 
 
 def stream_name(name: str) -> str:
-    """Convert a name to an id: writes `_` for each character that Kaldi's tools may not accept."""
+    """Convert a name to an id, with `_` instead of characters that Kaldi's tools may not accept."""
     return "".join(c if c.isalnum() or c in "-._" else "_" for c in name)
 
 

@@ -4,7 +4,7 @@
   → `"hello."`. A hyphen at the end (`wh-`) belongs to the word. A mark that stands alone stays.
 - A number does not change. A point after a number may mark an ordinal, so it stays and no mark is added: `42.`
 - An abbreviation keeps its point: letters with points inside (`U.S.`), a single letter (`E.`), and the words of the
-  file `punc/text/abbreviations.txt`. Other marks can follow this point, but no second point (`in the U.S., we`).
+  file `punc/text/abbreviations.txt`. Other marks can follow the point, but no second point (`in the U.S., we`).
 - URLs, e-mail addresses and numbers never change case.
 - A tag is `[Music]`, `<unk>`, `(laughs)`, `{noise}`, or words in square brackets (`[soft music]`). Models do not read
   tags, except tags for unknown words, which count as words. A tag gets no mark.

@@ -29,7 +29,7 @@ import numpy as np
 from punc.base.runs import previous_of, ranges, starts_of_runs
 
 EXACT = 10**10  # reference × hypothesis words; up to this size, which takes a second, texts are aligned as a whole
-STRIDE = 8192  # reference words per anchor; if larger, anchors are more reliable, but the alignment takes longer
+STRIDE = 8192  # reference words per anchor; a larger stride has more candidates for an anchor, but takes longer
 SUPPORT = 16  # an anchor needs more than this many n-grams nearby with nearly the same offset, to exclude chance
 ANCHOR_LENGTHS = (6, 3)  # lengths of n-grams that are unique in both texts, in the order in which they are tried
 WINDOW = 30_000  # words of each text in a window, if long texts have no anchors

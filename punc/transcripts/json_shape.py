@@ -126,7 +126,7 @@ class JsonFormat(NamedTuple):
     writers: str  # the programs and services that write the format
     has: str  # paths that every document of the format has (`!path`: that none has); `;` separates alternatives
     segments: str = ""  # the first of these paths that exists gives the segments; empty: a stream is one segment
-    text: str = ""  # the texts of a segment; if it also has `words`, the texts repeat them
+    text: str = ""  # the texts of a segment, which repeat its `words` if there are any
     words: str = ""  # the first of these paths that exists gives the words of a segment
     word: str = "word"  # the text of a word; empty: the word is a string
     begin: str = "start"

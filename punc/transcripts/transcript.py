@@ -108,7 +108,7 @@ class Script(NamedTuple):
 
     split: Callable[[str], list[str]]  # splits a text into words
     with_words: Callable[[str, Sequence[str]], str]  # replaces each word of a text with a new one
-    close: Callable[[str], str]  # removes the spaces that the language does not write from words joined by spaces
+    close: Callable[[str], str]  # removes spaces that the language does not use between words
 
 
 def split(text: str) -> list[str]:
@@ -165,8 +165,8 @@ def words_of(texts: Sequence[Text], script: Script = BLANKS_BETWEEN) -> Words:
 
 
 def _turns(speaker: np.ndarray, streams: np.ndarray, segments: np.ndarray, begun: np.ndarray) -> np.ndarray:
-    """Return where a turn begins, bool (W,): the speaker changes or, if speakers are unknown, the file has a change
-    (`begun`). A single word between two words of another speaker counts as a diarization error."""
+    """Return where a turn begins, bool (W,): the speaker changes or, if the speaker is unknown, `begun` is true. A
+    single word between two words of another speaker counts as a diarization error."""
     turns, known = begun & (speaker < 0), np.flatnonzero(speaker >= 0)
     if len(known):
         who, segment = speaker[known], segments[known]

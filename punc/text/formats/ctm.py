@@ -33,7 +33,7 @@ class Format(BaseFormat):
         counts, repairs = Counter[str](), Counter[str]()
         index = CtmIndex(inputs[0], repairs=repairs)
         output = Path(os.path.abspath(output))
-        with new_data_dir(output, "punct", TURNS) as tmp:  # old labels and turns would not fit the new words
+        with new_data_dir(output, "punct", TURNS) as tmp:  # removes old labels and turns
             write_utterances(tmp, output, self._utterances(index, sorted_streams(index), counts))
             counts += repairs  # before the next line, which reads the words again and counts the repairs a second time
             write_ctm(tmp / "ctm", (word for _, words, _ in timings(index, sorted_streams(index)) for word in words))
