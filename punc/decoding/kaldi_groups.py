@@ -184,7 +184,7 @@ def _placed(texts: list[Text], entry: Entry, stream: int) -> list[Text]:
 
 
 def _with_turns(texts: list[Text], unnamed: Set[str]) -> list[Text]:
-    """Set `turn` where the speaker changes. Remove speaker names that are utterance ids or never change."""
+    """Set `turn` where the speaker changes. Remove names that are utterance ids or the only name in a recording."""
     first = {text.recording: text.speaker for text in reversed(texts)}
     several = {text.recording for text in texts if text.speaker != first[text.recording]}
     found, before = list[Text](), None
