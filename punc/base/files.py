@@ -156,10 +156,7 @@ def _is_device(path: StrPath) -> bool:
 
 @contextlib.contextmanager
 def unchanged(key: StrPath) -> Iterator[None]:
-    """Raise InputError if another process replaces a directory while the block reads it.
-
-    key   the path of the directory's key file (see `atomic_dir`)
-    """
+    """Raise InputError if another process replaces a directory, whose key file is `key`, while the block reads it."""
     before = _identity(key)
     yield
     if _identity(key) != before:

@@ -191,8 +191,7 @@ def joining(paths: Sequence[Path]) -> Iterator[list[Part]]:
 
 
 def finish_joining(paths: Sequence[Path]) -> bool:
-    """Remove the remains of parts that were joined by a process that was killed before it had removed them all. Returns
-    whether there were any."""
+    """Finish the removal of joined parts after a process was killed. Returns whether there was anything to remove."""
     found = [path for path in paths if path.is_dir()]
     left = [path for path in found if any(file.name != LOCK for file in path.iterdir())]
     if not left or not all((path / JOINED).exists() for path in left):

@@ -1,8 +1,4 @@
-"""Parses the options of subcommands: `--kebab-case` names, conf files, one-line errors, and completion in the shell.
-
-Completion needs the package argcomplete (docs/install.md). The shell calls `punc` with the beginning of the command
-line in an environment variable; argcomplete prints the possible completions and exits.
-"""
+"""Parses the options of subcommands: `--kebab-case` names, conf files, one-line errors, and completion in the shell."""
 
 import argparse
 import difflib
@@ -155,11 +151,9 @@ class OptionParser(argparse.ArgumentParser):
 
 
 class ConfigLine(NamedTuple):
-    """A line `--name=value` of a conf file. `option` is `--name` in kebab-case."""
-
     path: Path
     number: int
-    option: str
+    option: str  # `--name` in kebab-case
     value: str
 
 
@@ -266,7 +260,7 @@ def completion_asked() -> bool:
 
 
 def complete(parser: argparse.ArgumentParser) -> None:
-    """If the shell asks for completions, print matching options and values of this parser, and exit."""
+    """If the shell asks for completions, print matching options and values of this parser, and exit (argcomplete)."""
     if completion_asked():
         import argcomplete
         argcomplete.autocomplete(parser)

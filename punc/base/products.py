@@ -1,6 +1,5 @@
 """Makes float32 matrix products faster on AMD processors. There, oneDNN computes large products up to twice as fast as
-MKL, which does not use AVX-512 (docs/speed.md). The results differ only by rounding.
-"""
+MKL, which does not use AVX-512 (docs/speed.md). The results differ only by rounding."""
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +16,7 @@ LEAST = 1 << 23  # scalar multiplications; for smaller products, copying the mat
 
 
 def fast_products(device: torch.device) -> AbstractContextManager:
-    """Returns a context in which layers on a CPU use the faster library. Products that need gradients are unchanged."""
+    """Returns a context in which layers on a CPU use oneDNN if it is faster. It has no effect on training."""
     return _ByOneDNN() if device.type == "cpu" and _is_faster() else contextlib.nullcontext()
 
 

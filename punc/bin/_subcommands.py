@@ -26,7 +26,7 @@ def commands() -> list[str]:
 
 
 def summary(command: str) -> str:
-    """Returns the summary in the first line of a subcommand's file: `punc train`: train a model. → train a model."""
+    """Returns the summary of a subcommand, which is in the first line of its file, after the colon."""
     with open(FOLDER / f"{command.replace('-', '_')}.py", encoding="utf-8") as file:  # an import would be slow
         return file.readline().partition(": ")[2].strip('".\n')
 
@@ -50,7 +50,6 @@ def run(command: str, arguments: Sequence[str]) -> int:
 
 
 def dispatch(arguments: Sequence[str]) -> int:
-    """Print the usage or the version, or run a subcommand. Returns the exit status."""
     if completion_asked():
         complete_subcommand()
     if not arguments:

@@ -83,8 +83,7 @@ def _stopped(name: str, error: KeyboardInterrupt) -> int:
 
 
 def _open_closed() -> list[str]:
-    """Reopen standard streams that the caller closed, so that no other file gets their file descriptors. Returns the
-    streams' names."""
+    """Reopen closed standard streams, so that no other file gets their file descriptors. Returns their names."""
     closed = []
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:

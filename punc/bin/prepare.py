@@ -84,7 +84,6 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def log_counts(output: str, counts: Counter[str], turns: bool) -> None:
-    """Log the size of the data directory, repairs and, if `turns`, how often the speaker changes."""
     sizes = [f"{counts[what]:,} {what}" for what in SIZES]
     logger.info("punc prepare: %s: %s", output, ", ".join(sizes))
     if turns:

@@ -98,8 +98,7 @@ def read_rttm(path: StrPath) -> dict[str, list[Turn]]:
 
 
 def speakers_of(turns: Sequence[Turn], times: np.ndarray) -> list[str | None]:
-    """Returns for each word the speaker whose turns overlap it most, or None. `times` (words, 2): begin and end in
-    seconds."""
+    """Returns for each word the speaker whose turns overlap it most, or None. `times` are in seconds, (words, 2)."""
     names = sorted({name for _, _, name in turns})
     spoken = np.zeros((len(times), len(names) + 1))  # the last column stands for nobody
     for begin, end, name in turns:

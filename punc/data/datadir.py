@@ -100,7 +100,7 @@ class DataDir:
                           self.path / name, row.line if row else None)
 
     def _rows_by_time(self) -> Iterator[dict[str, Row]]:
-        """Yields the same dictionaries as `rows`, sorted by recording and time."""
+        """Like `rows`, but sorted by recording and time. Line i of each table belongs to utterance i."""
         order, names = [], self.tables
         for i, row in enumerate(self.rows()):
             recording, begin, _ = segment(row["segments"], self.path / "segments")
@@ -167,10 +167,8 @@ def segment(row: Row, path: StrPath) -> tuple[str, float, float]:
 
 
 def label_numbers(utterances: Sequence[Utterance], labels: LabelSet, path: StrPath) -> np.ndarray:
-    """Returns the label numbers of all slots of utterances, int64. Raises InputError for an unknown label.
-
-    path   the data directory, for the error message
-    """
+    """Returns the label numbers of all slots of utterances, int64. Raises InputError, which names the data directory
+    `path`, for an unknown label."""
     try:
         return np.fromiter(map(labels.index, chain.from_iterable(u.labels or () for u in utterances)), np.int64)
     except KeyError:

@@ -97,11 +97,8 @@ def parse_location(location: str, index: StrPath, line: int) -> tuple[str, int]:
 
 
 class VectorReader(AbstractContextManager):
-    """Reads the vectors that an index lists.
-
-    Looks for an archive next to the index, in case the data directory has been moved, and then at the path in the
-    index. Never runs a command: Kaldi's pipes (`cat x |`) are refused.
-    """
+    """Reads the vectors that an index lists. Looks for an archive next to the index, in case the data directory has
+    been moved, and then at the path in the index. Refuses Kaldi's pipes (`cat x |`), so that no command runs."""
 
     def __init__(self, index: StrPath):
         self.index = Path(index)

@@ -103,7 +103,6 @@ class LabelSet:
             raise InputError(error.what, error.remedy, path) from None
 
     def write(self, path: StrPath) -> None:
-        """Write a `labels.txt`. `read` restores an equal set from it."""
         with atomic_file(path) as file:
             file.writelines(" ".join((label.name, label.written, *label.marks)) + "\n" for label in self.labels)
 
@@ -137,7 +136,6 @@ class LabelSet:
 
     @property
     def openings(self) -> frozenset[str]:
-        """The openings of all labels."""
         return frozenset(label.opening for label in self.labels if label.opening)
 
     def index(self, name: str) -> int:

@@ -110,8 +110,7 @@ def viterbi_steps(scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tenso
 
 
 def log_partition(scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tensor:
-    """Returns log Z (B,) of chains with `lengths` (B,), given the result of `scores` (B, T, L). If a chain is empty, it
-    is 0."""
+    """Returns log Z (B,) of chains with `lengths` (B,), given the result of `scores` (B, T, L). Empty chains get 0."""
     return _LogPartition.apply(scores, transitions, lengths)
 
 

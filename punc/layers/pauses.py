@@ -24,10 +24,8 @@ class PauseInput:
         self.size = seconds + turns + unknown_flag
 
     def __call__(self, pauses: Tensor | None, tokens: Tensor) -> Tensor:
-        """Returns the inputs (T, B, size) for tokens (B, T).
-
-        pauses   seconds (B, T), or seconds and turns (B, T, 2); NaN: unknown; None: all are unknown
-        """
+        """Returns the inputs (T, B, size) for tokens (B, T). `pauses` are seconds (B, T), or seconds and turns
+        (B, T, 2). NaN: unknown; None: all are unknown."""
         pauses = torch.full(tokens.shape, torch.nan, device=tokens.device) if pauses is None else pauses
         seconds, turns = (pauses, torch.zeros_like(pauses)) if pauses.dim() == 2 else pauses.unbind(2)
         columns = [seconds.nan_to_num(nan=0.0)] * self.seconds + [seconds.isnan().float()] * self.unknown_flag

@@ -17,7 +17,6 @@ from punc.base.errors import InputError
 from punc.tokens.tokenizers.encoder import FIRST
 from punc.tokens.vocabulary import END
 
-# BERT, RoBERTa, ELECTRA, DeBERTa v1, DeBERTa v2 and v3, XLM-R, ModernBERT, MPNet
 KINDS = ("bert", "roberta", "electra", "deberta", "deberta-v2", "xlm-roberta", "modernbert", "mpnet")
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 DROPOUT = ("hidden_dropout_prob", "mlp_dropout", "embedding_dropout")  # names of dropout rates in configurations
@@ -30,15 +29,9 @@ FULL = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # the number of position em
 
 
 class PretrainedEncoder(nn.Module):
-    """A pre-trained encoder.
-
-    source   the encoder's directory or, in a trained model, the encoder's `spec`
-    start    ids of the special pieces before a text
-    end      ids of the special pieces after a text
-
-    Raises InputError if the directory has no encoder of KINDS, and ModuleNotFoundError if `transformers` is not
-    installed.
-    """
+    """A pre-trained encoder. `source` is the encoder's directory or, in a trained model, the encoder's `spec`. `start`
+    and `end` are the ids of the special pieces before and after a text. Raises InputError if the directory has no
+    encoder of KINDS, and ModuleNotFoundError if `transformers` is not installed."""
 
     def __init__(self, source: str | dict[str, Any], start: list[int], end: list[int], dropout: float,
                  attention_dropout: float):
@@ -79,11 +72,8 @@ class PretrainedEncoder(nn.Module):
                 weight.requires_grad_(False)
 
     def forward(self, tokens: Tensor, more: Tensor | None = None) -> Tensor:
-        """Returns the vectors (B, T, size) of tokens (B, T), which are END past the end of a text.
-
-        Adds `more` to the tokens' embeddings. Puts special pieces around each text, so T plus their number must be at
-        most `most`.
-        """
+        """Returns the vectors (B, T, size) of tokens (B, T), which are END past the end of a text. Adds `more` to the
+        tokens' embeddings. T plus the number of special pieces around a text must be at most `most`."""
         line, mask = self._line(tokens)
         return self._read(line, more, None if bool(mask.all()) else mask)[:, :tokens.shape[1]]
 

@@ -21,11 +21,8 @@ BATCH_SIZE = 256  # the number of words of similar length that are read together
 
 
 class Spelling(nn.Module):
-    """Computes vectors of 2 · character_hidden_dim numbers for the words of a vocabulary.
-
-    The `alphabet` most frequent characters have their own embeddings of size `character_dim`. Other characters share
-    one. Each special token is a single character of its own.
-    """
+    """Computes vectors of 2 · character_hidden_dim numbers for the words of a vocabulary. The `alphabet` most frequent
+    characters have their own embeddings of size `character_dim`; all other characters share one."""
 
     def __init__(self, vocab: int, alphabet: int, character_dim: int, character_hidden_dim: int):
         super().__init__()
@@ -39,8 +36,7 @@ class Spelling(nn.Module):
         self._vectors: Tensor | None = None  # the vectors of all words, for exporters
 
     def initialize_from_vocabulary(self, vocabulary: Vocabulary, characters_from: int | None = None) -> None:
-        """Store the spelling of each token. Tokens with ids from `characters_from` on are characters, others are words.
-        """
+        """Store the spelling of each token. Tokens from `characters_from` on are characters, other tokens are words."""
         tokens = [token if characters_from is None or i < characters_from else token.removeprefix(CHARACTER)
                   for i, token in enumerate(vocabulary.tokens)]
         self.table.copy_(torch.tensor(spell(tokens, self.alphabet), dtype=torch.int32))

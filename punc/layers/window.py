@@ -26,7 +26,8 @@ class WordVectors(nn.Embedding):
         self.weight.requires_grad_(train_vectors or not vectors)
 
     def initialize_from_vocabulary(self, vocabulary: Vocabulary) -> None:
-        """Read the vector file of a new model, if there is one. Raises InputError if the file does not fit."""
+        """Read the vector file of a new model, if there is one. Raises InputError if the file does not fit. A trained
+        model never reads the file, which may no longer exist."""
         if self.file:
             table = torch.from_numpy(read_word_vectors(self.file, vocabulary.tokens, self.embedding_dim))
             own = table[(table != table[UNK]).any(1)]  # words that are not in the file get the vector of UNK
@@ -36,12 +37,8 @@ class WordVectors(nn.Embedding):
 
 
 class WindowInput(nn.Module):
-    """Looks up the vectors of the m words around each slot. Tokens outside a stream are END. The state is the last
-    m − 1 tokens.
-
-    window      the number of words m
-    slot_word   the slot follows this word of the window, counted from 1; 0: the middle word
-    """
+    """Looks up the vectors of the m = `window` words around each slot. The slot follows word `slot_word` of the window,
+    counted from 1; 0: the middle word. The state is the last m − 1 tokens. Tokens outside a stream are END."""
 
     def __init__(self, vectors: WordVectors, window: int, slot_word: int = 0):
         super().__init__()

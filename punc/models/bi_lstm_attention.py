@@ -22,7 +22,7 @@ from punc.models.base import NeuralModel, State
 
 ATTENTION_DIM = 64  # the size of v in equation (14), which the paper does not give
 NORMALIZATIONS = ("softmax", "sum")
-BLOCK = 64  # steps; 5 times as fast as a sum over shifts for a window of 31 states, equally fast for 5 states
+BLOCK = 64  # steps in a block; for 31 states, blocks are 5 times as fast as a sum over shifts, for 5 states not slower
 MIN_SUM = 1e-3  # the minimum absolute value of the sum of scores, which can be near 0 because scores can be negative
 
 
@@ -89,10 +89,8 @@ class LocalAttention(nn.Module):
 
 
 def averages(weights: Tensor, states: Tensor) -> Tensor:
-    """Returns Σ_i weights(t, i) states(t − reach + i) for each step t: (B, T, l), (B, T, D) → (B, T, D).
-
-    For each block of BLOCK steps, a band matrix of weights is multiplied by all states that the block needs.
-    """
+    """Returns Σ_i weights(t, i) states(t − reach + i) for each step t: (B, T, l), (B, T, D) → (B, T, D). For each block
+    of BLOCK steps, a band matrix of weights is multiplied by all states that the block needs."""
     batch, steps, dim = states.shape
     window = weights.shape[2]
     if torch.jit.is_tracing():  # here, operations must not depend on the number of steps
@@ -104,8 +102,7 @@ def averages(weights: Tensor, states: Tensor) -> Tensor:
     rows, seen, missing = batch * blocks, block + window - 1, blocks * block - steps
     around = nn.functional.pad(states, (0, 0, window // 2, missing + window // 2))
     around = around.unfold(1, seen, block).transpose(2, 3).reshape(rows, seen, dim)
-    # The padded rows are one element longer than the rows of the band matrix, so reshaping shifts each row by one more
-    # element than the row above.
+    # Padded rows are one element longer than rows of the band matrix, so reshaping shifts each row by one more element.
     band = nn.functional.pad(weights, (0, seen + 1 - window, 0, missing)).reshape(rows, -1)
     band = band[:, :block * seen].reshape(rows, block, seen)
     return (band @ around).view(batch, -1, dim)[:, :steps]

@@ -121,11 +121,8 @@ class Model(NeuralModel):
         return loops(logits, self.chain.transitions, with_ends(tokens)[1])
 
     def _scores(self, words: Tensor, tokens: Tensor | None, indices: Tensor | None, turns: Tensor | None) -> Tensor:
-        """Returns the label scores (B, T, L) of words (B, T).
-
-        indices   the indices of the words in `tokens`, if `tokens` include characters
-        turns     (B, T, 1), 1 if the next word has another speaker
-        """
+        """Returns the label scores (B, T, L) of words (B, T). `indices`: where the words are in `tokens`, if these
+        include characters. `turns` (B, T, 1): 1 if the next word has another speaker."""
         line, lengths = with_ends(words)  # (B, T + 1), (B,)
         shown = line
         if self.training and self.unknown:

@@ -107,13 +107,8 @@ class Model(NeuralModel):
 
 def in_windows(read: Callable[[Tensor, Tensor | None], Tensor], tokens: Tensor, more: Tensor | None, size: int,
                overlap: int, at_once: int = AT_ONCE) -> Tensor:
-    """Apply `read` to overlapping windows of texts of any length. Returns outputs (B, T, D).
-
-    read      maps tokens (N, size) and more inputs (N, size, …) to outputs (N, size, D)
-    tokens    (B, T)
-    more      more inputs (B, T, …) of `read`, or None
-    at_once   the number of windows that are read together
-    """
+    """Apply `read` to overlapping windows of texts of any length, `at_once` windows at a time. Maps tokens (B, T), and
+    other inputs `more` (B, T, …), to outputs (B, T, D). `read` does the same for windows of `size` tokens."""
     rows, width = tokens.shape
     if width <= size:
         return read(tokens, more)

@@ -54,11 +54,9 @@ class Confusions:
 
     @property
     def burst(self) -> float:
-        """The correlation between the events that a word and the next word are wrong, but at least 0.
-
-        It is b in this model: with probability b, a word is wrong if the previous word is wrong and correct if that is
-        correct; otherwise, it is wrong with probability m. Then P(wrong after wrong) = b + (1 − b) m.
-        """
+        """The correlation between a word and the next word being wrong, but at least 0. It is b in this model: with
+        probability b, a word copies whether the previous word is wrong; otherwise, it is wrong with probability m. Then
+        P(wrong after wrong) = b + (1 − b) m."""
         seen, errors = self.seen.total(), self.replaced.total()
         if not errors or errors == seen:
             return 0.0
@@ -67,7 +65,6 @@ class Confusions:
 
     @property
     def wer(self) -> float:
-        """The word error rate."""
         wrong = sum(count * max(1, len(words)) for (_, words), count in self.replaced.items())
         wrong += sum(count * len(words) for (_, words), count in self.inserted.items())
         return wrong / max(self.seen.total(), 1)
@@ -114,7 +111,6 @@ def read_confusions(path: StrPath) -> Confusions:
 
 
 def _read_line(found: Confusions, fields: list[str]) -> None:
-    """Add a line to the counts. Raises ValueError if the line is invalid."""
     kind, count, *rest = fields
     number = int(count)
     if not 0 <= number < 1 << 53:  # counts are added up as float64

@@ -44,7 +44,7 @@ class Drawn(NamedTuple):
 
 
 class Fluency:
-    """Draws each wrong word `draws` times to find a replacement that forms word pairs of a text, which are hashed."""
+    """Draws each wrong word `draws` times, and chooses the replacement that forms the most word pairs of a text."""
 
     def __init__(self, draws: int):
         self._draws, self._bits = draws, np.zeros(BITS // 8, np.uint8)
@@ -79,8 +79,7 @@ class Fluency:
         return found
 
     def _fit(self, table: NoiseTable, sequences: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Returns how many of the two pairs with the neighbouring words are in the text. Empty sequences get any value.
-        """
+        """Returns how many of the two pairs with the neighbouring words are in the text; arbitrary for a deletion."""
         last = table.ends[sequences] - 1
         begin = last + 1 - np.maximum(table.lengths[sequences], 1)
         return self.seen(left, table.words[begin]).astype(np.int64) + self.seen(table.words[last], right)
@@ -148,11 +147,9 @@ def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment
 
 
 def drawn_pauses(pauses: np.ndarray, drawn: Drawn) -> np.ndarray:
-    """Returns the pauses of a text with errors, float32 (N,). NaN: unknown, for example next to inserted words.
-
-    The last word that replaces a reference word has its pause. The pause after a deleted word is added to the pause
-    before it; the duration of the deleted word is unknown and is not added.
-    """
+    """Returns the pauses of a text with errors, float32 (N,). NaN: unknown, for example next to inserted words. The
+    last word that replaces a reference word has its pause. The pause after a deleted word is added to the pause before
+    it; the duration of the deleted word is unknown and is not added."""
     last = np.cumsum(np.bincount(drawn.source, minlength=len(pauses))) - 1  # the last drawn word up to each slot
     found = np.full(len(drawn.words), np.nan, np.float32)
     heard = last >= 0
@@ -214,7 +211,6 @@ def _utterances(data: DataDir, table: NoiseTable, types: Mapping[str, int], name
 
 
 def _cut(stream: Sequence[Utterance], drawn: Drawn, names: Sequence[str]) -> list[Utterance]:
-    """Cut a stream with errors into its utterances, with their pauses."""
     bounds = bounds_of(len(utterance.words) for utterance in stream)
     places = np.searchsorted(drawn.source, bounds).tolist()
     pauses = None

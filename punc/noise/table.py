@@ -40,14 +40,8 @@ SAME_AS_UNKNOWN = -1  # an outcome that is replaced by a draw from the replaceme
 
 
 class Choices:
-    """Draws outcomes from the rows of a table. Each row has several weighted outcomes.
-
-    rows       the row of each outcome, int64 (K,)
-    outcomes   the numbers of the outcomes, int64 (K,)
-    weights    the weights of the outcomes, float64 (K,)
-    size       the number of rows
-    other      the outcome of rows that would otherwise have none
-    """
+    """Draws outcomes from the rows of a table with `size` rows. Outcome i is the number outcomes[i], int64 (K,), in the
+    row rows[i], and has the weight weights[i]. A row without outcomes gets the outcome `other`."""
 
     def __init__(self, rows: np.ndarray, outcomes: np.ndarray, weights: np.ndarray, size: int, other: int):
         missing = np.setdiff1d(np.arange(size), rows)
@@ -108,8 +102,8 @@ class NoiseTable:
         return float(counts @ (self.errors * edits)) / words + correct * float(added @ [1 - marks, marks])
 
     def at_wer(self, wer: float, counts: np.ndarray, marks: float) -> "NoiseTable":
-        """Scale all probabilities by one factor, so that `wer` is the expected word error rate. Raises InputError if no
-        factor reaches `wer`."""
+        """Returns a table whose probabilities are scaled by one factor, so that `wer` is the expected word error rate.
+        Raises InputError if no factor reaches `wer`."""
         low, high = 0.0, 1.0
         while self._times(high).expected_wer(counts, marks) < wer:
             low, high = high, 2 * high

@@ -43,11 +43,8 @@ def facts_of(data: StoreSet, labels: LabelSet) -> list[str]:
 
 
 class SoftTargets:
-    """Looks up the soft targets of the tokens of a set.
-
-    parts    the targets of consecutive parts of the set, uint8 (slots, L)
-    labels   int8 (N,), −1 for tokens without a slot
-    """
+    """Looks up the soft targets of the tokens of a set. `parts` are the targets of consecutive parts of the set, uint8
+    (slots, L). `labels`, int8 (N,), are −1 for tokens without a slot."""
 
     def __init__(self, parts: Sequence[np.ndarray], labels: np.ndarray):
         self._parts, self._labels = parts, labels
@@ -106,7 +103,6 @@ def _read_part(directory: Path, store: Store, name: str) -> np.ndarray:
 
 
 def targets_checksums(directory: Path, store: Store, name: str) -> dict[str, int]:
-    """Returns the CRC-32 of each file of a set's soft targets. File names are relative to the store, as in the
-    checksums of the store."""
+    """Returns the CRC-32 of each file of a set's soft targets. File names are relative to the store."""
     paths = [directory / member / TARGETS for member in dict.fromkeys(store.members(name))]
     return {os.path.relpath(path, store.path): crc32_of(path) for path in paths}

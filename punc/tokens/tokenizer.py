@@ -37,8 +37,6 @@ AGAIN = "make the store again: punc make-store --token-type={}"
 
 
 class Encoding(NamedTuple):
-    """The tokens of some words."""
-
     ids: np.ndarray  # int32 (N,)
     slots: np.ndarray  # int64 (words,), ascending: the index of the token before each word's slot
     lost: int  # the number of unknown tokens or, if tokens are characters, of characters that were left out
@@ -86,7 +84,6 @@ class Tokenizer(ABC):
         return count_words(sets, size, nj, cls.is_token)
 
     def write(self, directory: Path) -> None:
-        """Write the files that `read_tokenizer` reads."""
         self.vocabulary.write(directory / "vocab")
         if self.token_type != DEFAULT:
             with atomic_file(directory / "token_type") as file:
@@ -189,12 +186,8 @@ def encode_streams(tokenizer: Tokenizer, words: Sequence[str], bounds: Sequence[
 
 
 class PieceTokenizer(Tokenizer):
-    """Cuts words into one or more pieces with a trained model. The slot of a word is after its last piece.
-
-    content   the model, which is stored in `file`
-
-    Raises InputError if the model is invalid.
-    """
+    """Cuts words into one or more pieces with a trained model (`content`), which is stored in `file`. The slot of a
+    word is after its last piece. Raises InputError if the model is invalid."""
 
     summary = "{words} words, {tokens} pieces in {streams} streams, {percent:.2f} % unknown"
     unknown: tuple[int, ...] = (UNK,)  # the tokens of text for which there is no piece

@@ -119,7 +119,6 @@ class Ranks:
         return values
 
     def from_first(self, value: Value) -> Value:
-        """Returns the value of the first rank."""
         values = [value]
         if self.size > 1:
             with self.others():
@@ -181,10 +180,7 @@ ALONE = Ranks()
 
 def sum_gradients(dense: Sequence[torch.Tensor], sparse: Sequence[torch.Tensor], ranks: Ranks) -> None:
     """Replace the gradient (float32) of each weight by its sum over the ranks, or by None if no rank has a gradient.
-
-    dense    weights with dense gradients
-    sparse   embeddings (V, D) with sparse gradients
-    """
+    The gradients of the weights `dense` are dense, those of the embeddings `sparse` (V, D) are sparse."""
     if ranks.size == 1:
         return
     own = [None if weight.grad is None else weight.grad.coalesce() for weight in sparse]

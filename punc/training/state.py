@@ -44,8 +44,6 @@ NOT_COMPARED = ("threads", "device")
 
 
 class Progress(NamedTuple):
-    """Determines how training continues after an epoch."""
-
     learning_rate: float
     epoch: int = 0  # the number of complete epochs
     halving: bool = False
@@ -82,13 +80,12 @@ def advance(progress: Progress, dev_loss: float, min_improvement: float, fall: f
 
 
 class Run:
-    """Saves and restores a training run in a directory. All ranks must call the methods, which wait for all ranks.
+    """Saves and restores a training run in a directory. All ranks must call the methods, which wait for all ranks. The
+    first rank raises InputError if the saved files are broken or belong to a different conf or store.
 
     conf    the result of `options.run_conf`
     store   the checksums of the files on which training depends
-
-    `place` is the progress of this rank in the current epoch. The first rank raises InputError if the saved files are
-    broken or belong to a different conf or store.
+    place   the progress of this rank in the current epoch
     """
 
     def __init__(self, directory: Path, net: Model, updates: Optimizer, conf: dict[str, Any], store: Mapping[str, int],

@@ -43,11 +43,9 @@ def option_defaults(name: str) -> dict[str, Any]:
 
 
 def build(spec: dict[str, Any]) -> Model:
-    """Returns a model with random weights. Raises InputError if an option does not have the type of its default.
-
-    spec   the architecture (`model`), its `options`, the sizes of the `vocabulary` and of the set of `labels`, and the
-           `token_type`; an option may contain the spec of a submodel
-    """
+    """Returns a model with random weights. `spec` contains the architecture (`model`), its `options`, the sizes of the
+    `vocabulary` and of the set of `labels`, and the `token_type`; an option may contain the spec of a submodel. Raises
+    InputError if an option does not have the type of its default."""
     name = spec["model"]
     constructor: Callable[..., Model] = model_class(name)
     known = option_defaults(name)

@@ -55,8 +55,7 @@ class Backoff:
         return found
 
     def log_probs(self, contexts: list[np.ndarray], tokens: np.ndarray) -> np.ndarray:
-        """Returns log P(token | context), float32 (M,), given the result of `contexts` and tokens (M,). No token may be
-        −1."""
+        """Returns log P(token | context), float32 (M,), given the result of `contexts` and tokens (M,), not −1."""
         result = self.orders[0].log_probs[tokens]
         for below, order, context in zip(self.orders, self.orders[1:], contexts):
             seen = np.flatnonzero(context >= 0)
@@ -68,8 +67,7 @@ class Backoff:
         return result
 
 def read_arpa(path: StrPath, tokens: Sequence[str], order: int = 0) -> Backoff:
-    """Read an ARPA file. Skips n-grams with a token that is not in `tokens`, or of more than `order` tokens (0: no
-    limit).
+    """Read an ARPA file. Skips n-grams with unknown tokens, or of more than `order` tokens (0: no limit).
 
     The probability of the file's `<unk>` is divided equally among the tokens that are not in the file, so that models
     with different vocabularies can be interpolated. Raises InputError if the file is not an ARPA file or is truncated.

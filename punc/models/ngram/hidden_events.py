@@ -77,8 +77,7 @@ def log_posteriors(words: np.ndarray, offsets: np.ndarray, labels: int, order: i
 
 def _edges(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_probs: LogProbs, first_event: int,
            begin: int, end: int) -> tuple[np.ndarray, list[list[int]]]:
-    """Returns log P(label, next word) for each slot, state and label, (N, S, L), and the next state for each state and
-    label, (S, L)."""
+    """Returns log P(label, next word) for each slot, state and label, (N, S, L), and the next states (S, L)."""
     seen, n = max(order - 1, 1), len(words)
     states = list(label_histories(seen, labels))
     index = {state: i for i, state in enumerate(states)}

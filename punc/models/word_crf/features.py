@@ -41,8 +41,6 @@ MARGIN = 32  # words that are loaded on each side of the slots; no template read
 
 
 class Template(NamedTuple):
-    """A kind of feature, and the words that it reads."""
-
     kind: str  # word, trigger, lm, or the name of a word table
     first: int  # the first word, relative to the slot; for lm, the label
     size: int = 1  # the number of words
@@ -140,8 +138,7 @@ class Finder:
 
     def keys(self, templates: Sequence[Template], text: Text, start: int,
              stop: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yields for each template the slots in [start, stop) that have a key, minus start, and the keys, int64 (M,)
-        each."""
+        """Yields for each template the slots in [start, stop) with a key (minus start) and the keys, int64 (M,)."""
         slots = np.arange(start, stop)
         stream = np.searchsorted(text.offsets, slots, side="right") - 1
         begins, ends = text.offsets[stream], text.offsets[stream + 1]
@@ -226,10 +223,8 @@ def ngram_keys(ids: np.ndarray, n: int, vocab: int) -> np.ndarray:
 def runs(ids: np.ndarray, offsets: np.ndarray, n: int, vocab: int, before: int, after: int,
          wanted: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find the slots whose windows contain each n-gram of the words (N,), or each n-gram in `wanted` (sorted keys).
-
-    Returns runs of slots as three int64 arrays (M,): the key of the n-gram, the first slot, and the last slot. Runs are
-    sorted by key and slot. Runs with the same key are disjoint.
-    """
+    Returns runs of slots as int64 arrays (M,): the key of the n-gram, the first slot, and the last slot. Runs are
+    sorted by key and slot. Runs with the same key are disjoint."""
     keys = ngram_keys(ids, n, vocab)
     starts = np.arange(len(keys))
     if wanted is not None:

@@ -178,7 +178,6 @@ class Model(NonGradientModel):
         return keys[counts >= MIN_COUNT]
 
     def _append(self, trainer: Any, finder: Finder, tables: list[np.ndarray], text: Text, labels: np.ndarray) -> None:
-        """Pass the features and labels of a text to CRFsuite, which keeps them in memory."""
         for edges in batches(text.offsets):
             start, stop = int(edges[0]), int(edges[-1])
             found = finder.keys(self.templates, text, start, stop)
@@ -253,7 +252,6 @@ def weights_of(path: Path, numbers: int, labels: int) -> tuple[np.ndarray, np.nd
 
 
 def make_trainer(c1: float, c2: float, iterations: int) -> Any:
-    """Returns a CRFsuite trainer that logs its progress."""
     import pycrfsuite
 
     class Trainer(pycrfsuite.Trainer):

@@ -34,7 +34,6 @@ class ClassTokenizer(LookupTokenizer):
         return not class_of(word.decode())
 
     def complete(self, ids: np.ndarray, words: Sequence[str]) -> Encoding:
-        """Give each unknown word the token of its class, if it has one."""
         for index in np.flatnonzero(ids == UNK).tolist():
             ids[index] = self.vocabulary.id(class_of(words[index]))
         return super().complete(ids, words)

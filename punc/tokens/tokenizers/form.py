@@ -42,7 +42,6 @@ class FormTokenizer(LookupTokenizer):
         return not word.startswith(PREFIX.encode())
 
     def complete(self, ids: np.ndarray, words: Sequence[str]) -> Encoding:
-        """Give each unknown word the token of its longest known form."""
         for index in np.flatnonzero(ids == UNK).tolist():
             known = self.vocabulary.ids(list(forms(words[index])))
             ids[index] = next((form for form in known.tolist() if form != UNK), UNK)

@@ -55,7 +55,6 @@ class SpelledTokenizer(LookupTokenizer):
         return not word.startswith(CHARACTER.encode())
 
     def complete(self, ids: np.ndarray, words: Sequence[str]) -> Encoding:
-        """Insert the characters of each unknown word before its token."""
         unknown = np.flatnonzero((ids == UNK) | (ids >= self.first_character))
         other = self._characters[""]
         spellings = [[self._characters.get(character, other) for character in spelling_of(words[index])]
