@@ -75,7 +75,6 @@ def _locked(path: Path) -> IO[str]:
 
 
 def _flock(file: IO[str], path: Path) -> None:
-    """Lock an open file. Raises InputError, which names the other process, if the file is already locked."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

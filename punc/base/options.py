@@ -203,8 +203,7 @@ def _last_value(arguments: Sequence[str], option: str) -> str | None:
 
 
 def keyword_arguments(function: Callable) -> dict[str, inspect.Parameter]:
-    """Returns the arguments that have a default value, by name. For a class that accepts `**options`, these include the
-    arguments of its base class."""
+    """Returns the arguments with a default, by name, with those of the base class if a class accepts `**options`."""
     arguments = inspect.signature(function, eval_str=True).parameters
     found = {name: argument for name, argument in arguments.items() if argument.default is not argument.empty}
     if isinstance(function, type) and any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values()):

@@ -87,8 +87,7 @@ def received() -> Stopped | None:
 
 
 def say(name: str, stopped: Stopped) -> None:
-    """Print that the program is ending, but only once. Prints nothing if torchrun ends this rank because another rank
-    has failed and printed its error."""
+    """Print once that the program is ending. Prints nothing if torchrun ends this rank because another rank failed."""
     if stopped.status == 128 + signal.SIGTERM and os.environ.get("WORLD_SIZE", "1") != "1":
         return
     if _said.acquire(blocking=False):

@@ -68,7 +68,6 @@ def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is
 
 
 def _names_subcommand(arguments: Sequence[str]) -> bool:
-    """Returns whether the first argument is the name of a subcommand. Imports nothing."""
     word = arguments[0] if arguments else ""
     return word[:1].isalpha() and word.replace("-", "").isalpha() and os.path.isfile(
         os.path.join(os.path.dirname(__file__), f"{word.replace('-', '_')}.py"))

@@ -79,8 +79,7 @@ def _skip_bytes(file: IO[bytes], size: int) -> int:
 
 
 def read_span(path: Path, span: tuple[int, int]) -> str:
-    """Read the part (offset, size) of a table, with single spaces between fields. Raises Irregular for CR, NUL and
-    bytes that are not UTF-8."""
+    """Read a table at (offset, size), with single spaces between fields. Raises Irregular for CR, NUL and bad UTF-8."""
     with open_input(path) as file:
         file.seek(span[0])
         text = file.read(span[1])

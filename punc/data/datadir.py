@@ -167,8 +167,7 @@ def segment(row: Row, path: StrPath) -> tuple[str, float, float]:
 
 
 def label_numbers(utterances: Sequence[Utterance], labels: LabelSet, path: StrPath) -> np.ndarray:
-    """Returns the label numbers of all slots of utterances, int64. Raises InputError, which names the data directory
-    `path`, for an unknown label."""
+    """Returns the label numbers of all slots, int64. Raises InputError, which names `path`, for an unknown label."""
     try:
         return np.fromiter(map(labels.index, chain.from_iterable(u.labels or () for u in utterances)), np.int64)
     except KeyError:
@@ -226,8 +225,7 @@ def complete_tables(tmp: Path, like: DataDir) -> None:
 
 
 def write_utterances(tmp: Path, path: Path, utterances: Iterable[Utterance], ordered: bool = True) -> None:
-    """Write the tables of utterances to `tmp`, which will replace `path`. If `ordered`, raise ValueError unless the ids
-    are in C order."""
+    """Write the tables of utterances to `tmp`, which will replace `path`. If `ordered`, the ids must be in C order."""
     last: Utterance | None = None
     with ExitStack() as stack:
         files: dict[str, IO[bytes]] = {}

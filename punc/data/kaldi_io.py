@@ -59,7 +59,6 @@ def read_posteriors(path: StrPath) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def _read_key(ark: IO[bytes]) -> bytes:
-    """Read the next key and the space after it. Returns the key, which is empty at the end of the file."""
     key = b""
     while (byte := ark.read(1)) not in (b"", b" ") and len(key) < LONGEST_KEY:
         key += byte

@@ -58,8 +58,7 @@ def write_transitions(path: StrPath, transitions: Transitions, labels: LabelSet)
 
 
 def read_transitions(path: StrPath, labels: LabelSet) -> Transitions | None:
-    """Read a file of weights. Returns None if there is none. Raises InputError unless each pair of labels has a weight.
-    """
+    """Read a file of weights, or return None if it is missing. Raises InputError unless each pair has a weight."""
     if not os.path.isfile(path):
         return None
     found: dict[tuple[str, ...], float] = {}

@@ -109,7 +109,6 @@ class PretrainedEncoder(nn.Module):
 
 
 def _transformers() -> Any:
-    """Import the package `transformers`, configured to be offline and silent."""
     os.environ["HF_HUB_OFFLINE"] = "1"
     import transformers
     transformers.utils.logging.disable_progress_bar()

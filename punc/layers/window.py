@@ -112,7 +112,6 @@ class FullyConnected(nn.Module):
         return nn.functional.linear(inputs, weight if kept is None else weight.index_select(1, kept), layers[-1].bias)
 
     def _kept(self, size: int) -> Tensor:
-        """Draw the units of a layer that are kept in this batch. Returns their sorted indices."""
         count = max(1, round((1 - self.dropout) * size))
         if count > 256:
             count -= count % 16  # matrix products take a third longer if the size is not a multiple of 16

@@ -197,7 +197,6 @@ def _types(stream: Sequence[Utterance], types: Mapping[str, int]) -> np.ndarray:
 
 def _utterances(data: DataDir, table: NoiseTable, types: Mapping[str, int], names: Sequence[str], labels: LabelSet,
                 seed: int, sums: np.ndarray, fluency: Fluency | None) -> Iterator[Utterance]:
-    """Yields the utterances with errors, stream by stream. Adds the counts of each stream to `sums`."""
     rng = np.random.default_rng(seed)
     for _, stream in data.streams():
         words = _types(stream, types)

@@ -177,7 +177,6 @@ class StoreNoise:
                                    pauses=None if self._data.pauses is None else pauses, turns=None)
 
     def _clean(self, count: int, seed: tuple[int, ...]) -> np.ndarray | None:
-        """Draw the words that get no errors, bool (count,). Returns None if all words may get errors."""
         if self._share == 1:
             return None
         stretches = np.random.default_rng(seed).random(-(-count // STRETCH)) >= self._share
@@ -186,7 +185,6 @@ class StoreNoise:
 
 def _write(files: Sequence[IO[bytes]], ids: np.ndarray, ends: np.ndarray, labels: np.ndarray,
            pauses: np.ndarray) -> None:
-    """Append tokens, labels and pauses to the files of a set. `ends` are the ends of words in `ids`."""
     all_labels = np.full(len(ids), -1, np.int8)
     all_pauses = np.full(len(ids), np.nan, np.float32)
     all_labels[ends - 1] = labels

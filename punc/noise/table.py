@@ -90,8 +90,7 @@ class NoiseTable:
         return found
 
     def expected_wer(self, counts: np.ndarray, marks: float) -> float:
-        """Returns the expected word error rate of a text, given the counts of its words, (types,), and the fraction of
-        slots with marks."""
+        """Returns the expected word error rate of a text, given its word counts (types,) and share of marked slots."""
         lengths = self.lengths
         edits = self.replacements.mean(np.append(np.maximum(lengths, 1), 0))  # the last item is for SAME_AS_UNKNOWN
         edits += self.replacements.mean(np.append(np.zeros(len(lengths)), 1)) * edits[0]
@@ -239,7 +238,6 @@ class Sounds:
         return [found[i] for i in range(len(words))]
 
     def _heard_as(self, word: str, near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the words in `near` that a word is most probably heard as, and their probabilities."""
         log_probs = []  # relative to the log-probability of keeping all characters
         for other in near:
             edits = _edits(word, self.words[other])

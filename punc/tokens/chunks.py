@@ -15,8 +15,7 @@ Arrays = tuple[np.ndarray, np.ndarray | None, np.ndarray]  # tokens, pauses and 
 
 
 class Chunks(NamedTuple):
-    """K chunks of streams, as int64 arrays (K,). A model reads the steps [first, last) of a chunk; the slots
-    [begin, end) are scored."""
+    """K chunks, int64 arrays (K,). A model reads steps [first, last) of a chunk. The slots [begin, end) are scored."""
 
     stream: np.ndarray
     first: np.ndarray

@@ -78,8 +78,7 @@ class SoftTargets:
 
 
 def read_targets(directory: Path, store: Store, name: str) -> SoftTargets:
-    """Open the soft targets of a set, memory-mapped. Raises InputError if they are missing, or were made for different
-    slots or labels."""
+    """Open the soft targets of a set. Raises InputError if they are missing, or were made for other slots or labels."""
     data = store.set(name)
     assert data.labels is not None, "the set is labelled"
     members = store.members(name)

@@ -153,7 +153,6 @@ def is_finished(path: Path, conf: str) -> bool:
 
 
 def _name_sets(data_dirs: Sequence[StrPath]) -> dict[str, DataDir]:
-    """Returns the data directories by name. Raises InputError if a name occurs twice or is a file name of the store."""
     sets: dict[str, DataDir] = {}
     for folder in data_dirs:
         name = Path(folder).resolve().name
@@ -164,7 +163,6 @@ def _name_sets(data_dirs: Sequence[StrPath]) -> dict[str, DataDir]:
 
 
 def _parse_joins(joins: Sequence[str], sets: Sequence[str]) -> dict[str, list[str]]:
-    """Parse each NAME=SET,SET,…. Raises InputError for an unknown set, and for the NAME of another set."""
     found: dict[str, list[str]] = {}
     for join in joins:
         name, _, members = join.partition("=")

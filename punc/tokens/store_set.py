@@ -144,7 +144,6 @@ def write_set(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: LabelSe
 
 
 def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> dict[str, int]:
-    """Write parts of a data directory to the files of a set. Returns counts. A stream may have several parts."""
     total = words = lost = streams = start = 0
     stream, key = None, ""
     with contextlib.ExitStack() as stack:

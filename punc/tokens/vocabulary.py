@@ -73,7 +73,6 @@ class Vocabulary:
 
 
 def _is_usual(content: bytes) -> bool:
-    """Returns whether a vocabulary file ends with a line end and has no empty line and no space."""
     if content.startswith(b"\n") or b"\n\n" in content or not content.endswith(b"\n"):
         return False
     return len(content.translate(None, b" \t\r\0")) == len(content)
@@ -100,8 +99,7 @@ def map_blocks(function: Callable[[Path, LineBlock], Count], sets: Sequence[Data
 
 
 def most_frequent(counts: dict[bytes, int], size: int, min_count: int) -> list[str]:
-    """Returns the `size` most frequent tokens that occur at least `min_count` times. Tokens with equal counts are in C
-    order."""
+    """Returns the `size` most frequent tokens that occur at least `min_count` times. Ties are in C order."""
     words = sorted(word for word, n in counts.items() if n >= min_count)
     return [word.decode() for word in sorted(words, key=counts.__getitem__, reverse=True)[:size]]
 

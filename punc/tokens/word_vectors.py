@@ -102,7 +102,6 @@ def _read(path: StrPath, wanted: Set[bytes], dimensions: int) -> tuple[dict[byte
 
 
 def _misfit(line: bytes, dimensions: int, path: StrPath, number: int, first: bool) -> InputError:
-    """Returns the error for an invalid line. `first`: whether it is the first line that should have a vector."""
     numbers = line.split(b" ")[1:]
     with contextlib.suppress(ValueError):
         if first and len(numbers) not in (1, dimensions) and list(map(float, numbers)):

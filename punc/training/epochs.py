@@ -45,8 +45,7 @@ logger = logging.getLogger(__name__)
 
 
 class Epochs:
-    """Runs the epochs of a training run. Raises InputError if options do not fit the model or the store, or ranks have
-    different options."""
+    """Runs the epochs of training. Raises InputError for options that do not fit, or that differ between ranks."""
 
     def __init__(self, net: Model, store: Store, directory: Path, options: TrainingOptions, conf: dict[str, Any],
                  ranks: Ranks):
@@ -99,7 +98,6 @@ class Epochs:
         self._slots = batching.count_slots(self._data) / self._options.parts if by_slot else 1  # slots per epoch
 
     def _train(self, progress: Progress) -> float:
-        """Train for the next epoch, or continue it if it was stopped. Returns the mean loss."""
         net, options, ranks, number = self._net, self._options, self._ranks, progress.epoch
         torch.manual_seed(batching.epoch_seed(options, number) + ranks.rank)
         self._run.begin_epoch(progress)
@@ -131,7 +129,6 @@ class Epochs:
 
 
 def _counted(batches: Iterator[batching.Batch], bar: Any, ranks: Ranks) -> Iterator[batching.Batch]:
-    """Yields the batches, and advances the progress bar by the approximate number of tokens in all ranks."""
     for batch in batches:
         yield batch
         bar.update(batch.tokens.numel() * ranks.size)
@@ -174,8 +171,7 @@ def train_epoch(model: Model, updates: Optimizer, batches: Iterator[batching.Bat
 
 
 def evaluate(model: Model, data: StoreSet) -> tuple[float, float]:
-    """Returns the mean loss per slot in nats and, if each slot gets its most probable label, the overall F1 in percent.
-    """
+    """Returns the mean loss per slot in nats, and the overall F1 in percent of the most probable labels."""
     assert data.labels is not None, "the set is labelled"
     log_probs = log_posteriors(model, data)
     slots = np.flatnonzero(data.labels >= 0)

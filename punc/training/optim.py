@@ -34,7 +34,7 @@ class Optimizer:
             groups = _by_rate(model, dense, learning_rate)
             dense_kind = {"adagrad": torch.optim.Adagrad, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW,
                           "sgd": torch.optim.SGD}[name]
-            # Some PyTorch versions that setup.py allows have no fused AdaGrad on GPUs.
+            # Some PyTorch versions that pyproject.toml allows have no fused AdaGrad on GPUs.
             fused = name != "adagrad" or dense[0].device.type == "cpu"
             self._parts.append(_eager(dense_kind)(groups, lr=learning_rate, weight_decay=weight_decay, fused=fused,
                                                   **eps))

@@ -96,8 +96,7 @@ class Run:
         self._begin = self._written = 0.0
 
     def resume(self) -> Progress | None:
-        """Restore the model and the optimiser after the last complete epoch. Returns the progress, or None if there is
-        no complete epoch."""
+        """Restore the state after the last complete epoch. Returns the progress, or None if no epoch is complete."""
         progress = None
         with self.ranks.agree():
             content = self._read(PROGRESS) if self.ranks.first else None

@@ -91,7 +91,6 @@ def _train(store_dir: StrPath, directory: Path, model: str, model_options: Mappi
 
 def _warn_of_text_read_twice(net: Model, store: Store, model_options: Mapping[str, Any],
                              options: TrainingOptions) -> None:
-    """Warn if the model has a first stage that was trained on some of the model's own training text."""
     own = {member for name in options.train_set.split(",") for member in store.members(name)}
     for option, part in net.submodels.items():
         store_dir = Path(part.conf.get("store", ""))

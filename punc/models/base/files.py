@@ -89,7 +89,6 @@ def rebuild(content: Mapping[str, Any], words: int, path: Path, remedy: str) -> 
 
 
 def _largest(value: Any) -> int:
-    """Returns the largest integer in a nested value, or 0 if there is none."""
     if isinstance(value, dict | list):
         return max(map(_largest, value.values() if isinstance(value, dict) else value), default=0)
     return value if isinstance(value, int) else 0

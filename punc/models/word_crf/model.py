@@ -229,8 +229,7 @@ def log_marginals(scores: np.ndarray, transitions: np.ndarray, offsets: np.ndarr
 
 
 def weights_of(path: Path, numbers: int, labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Read a model file of CRFsuite. Returns feature weights (numbers, L), transitions (L, L) and bias (L,), float32.
-    """
+    """Read a model of CRFsuite. Returns feature weights (numbers, L), transitions (L, L) and bias (L,), float32."""
     import pycrfsuite
     tagger = pycrfsuite.Tagger()
     tagger.open(str(path))

@@ -114,7 +114,6 @@ def equivalent(character: str) -> str:
 
 
 def _count(path: Path, block: LineBlock) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the code points in the words of a block, and their counts."""
     text = "".join(split_rows(read_span(path / "text", block.spans["text"])).values)
     counts = np.bincount(np.frombuffer(text.encode("utf-32-le"), np.uint32))
     kinds = np.flatnonzero(counts)

@@ -17,8 +17,7 @@ def characters_of(word: str) -> list[str]:
 
 
 class ClassTokenizer(LookupTokenizer):
-    """Gives each word one token: the word itself, its class if the word is not in the vocabulary, or UNK if it has no
-    class."""
+    """Gives each word one token: the word itself, its class if the word is unknown, or UNK if it has no class."""
 
     token_type = "class"
     by_character = True

@@ -53,7 +53,6 @@ class EncoderTokenizer(PieceTokenizer):
         self._special = {i for i, token in added.items() if token.special} - {self._unknown}
 
     def _around(self, path: StrPath | None) -> tuple[list[int], list[int]]:
-        """Returns the special pieces before and after a text."""
         bare = self._tokenizer.encode(" a", add_special_tokens=False).ids
         whole = self._tokenizer.encode(" a").ids
         before = next((i for i in range(len(whole) + 1) if whole[i:i + len(bare)] == bare), None)
@@ -119,6 +118,5 @@ def _content_of(directory: Path) -> bytes:
 
 
 def _written(piece: str) -> str:
-    """Returns a piece as it is written in a vocabulary: without spaces, and never one of SPECIALS."""
     piece = BLANK.sub(lambda found: f"<U+{ord(found[0]):04X}>", piece) or "<empty>"
     return f"<piece>{piece}" if piece in SPECIALS else piece
