@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 StrPath = str | os.PathLike[str]  # the name of a file or directory
 LONGEST = 1000  # characters; the maximum length of a message
-# Control characters, which could move a terminal's cursor, line separators, and directional marks.
+# Characters that could disturb a terminal: control characters, line separators, and directional marks.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 

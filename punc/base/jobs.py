@@ -36,9 +36,7 @@ def add_job_options(parser: OptionParser) -> None:
 
 
 class Share(NamedTuple):
-    """The share of job number `job` out of `jobs` jobs, counted from 1."""
-
-    job: int
+    job: int  # counted from 1
     jobs: int
 
     @classmethod

@@ -7,12 +7,12 @@ import numpy as np
 
 
 def next_of(values: np.ndarray, after_last: object) -> np.ndarray:
-    """Returns the value after each of the values (N,). The last one gets `after_last`."""
+    """Returns for each value of an array (N,) the next value or, for the last value, `after_last`."""
     return np.append(values[1:], np.full(len(values[:1]), after_last))
 
 
 def previous_of(values: np.ndarray, before_first: object) -> np.ndarray:
-    """Returns the value before each of the values (N,). The first one gets `before_first`."""
+    """Returns for each value of an array (N,) the previous value or, for the first value, `before_first`."""
     return np.append(np.full(len(values[:1]), before_first), values[:-1])
 
 

@@ -39,7 +39,6 @@ def usage() -> str:
 
 
 def run(command: str, arguments: Sequence[str]) -> int:
-    """Import a subcommand's module and run `main(arguments)`. Returns the exit status."""
     if command not in commands():
         raise InputError(f"no subcommand '{command}'", nearest(command, commands()))
     if command in ("punctuate", "transcript", "live", "serve"):

@@ -1,6 +1,6 @@
 """The command `punc`. `run_program` converts all errors to a line on standard error and an exit status.
 
-Functions import other modules where KeyboardInterrupt is caught, so that an early Ctrl-C also prints only one line.
+Other modules are imported inside functions that catch KeyboardInterrupt, so that an early Ctrl-C prints only one line.
 """
 
 import contextlib

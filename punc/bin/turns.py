@@ -109,7 +109,6 @@ def speakers_of(turns: Sequence[Turn], times: np.ndarray) -> list[str | None]:
 
 
 def counted(streams: Iterator[Speakers], counts: Counter[str]) -> Iterator[tuple[str, np.ndarray]]:
-    """Yields the id and flags of each utterance. Counts words and changes of speaker."""
     for sizes, speakers in streams:
         ends = ends_of_turns(speakers)
         counts["words"] += len(ends)

@@ -102,7 +102,6 @@ class Rows(NamedTuple):
 
 
 def split_rows(text: str) -> Rows:
-    """Split lines into fields, which must be separated by single spaces."""
     keys, rests, lengths = [], [], []
     for line in text.split("\n")[:-1]:
         key, _, rest = line.partition(" ")

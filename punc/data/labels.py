@@ -44,7 +44,6 @@ class Label:
 
     @property
     def capital(self) -> bool:
-        """Whether the word is written with a capital."""
         return "W" in self.written
 
     @property
@@ -121,7 +120,6 @@ class LabelSet:
 
     @property
     def cased(self) -> bool:
-        """Whether any label capitalizes its word."""
         return any(label.capital for label in self.labels)
 
     @property
@@ -131,7 +129,6 @@ class LabelSet:
 
     @property
     def marks(self) -> frozenset[str]:
-        """All marks that are read as a label."""
         return frozenset(mark for mark, _, _ in self._reading if mark)
 
     @property
@@ -185,7 +182,7 @@ def check_record(path: StrPath, labels: LabelSet, remedy: str = "prepare it agai
 
 
 def note_record(path: StrPath, labels: LabelSet) -> None:
-    """Warn if the data directory `path` was made with a different label set than `labels`, which is a model's."""
+    """Warn if the label set of the data directory `path` differs from `labels`, the label set of a model."""
     record = Path(path) / RECORD
     if record.is_file() and (own := LabelSet.read(record)) != labels:
         logger.warning("%s: the model has another label set: %s", record, difference(labels, own))

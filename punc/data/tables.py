@@ -1,7 +1,7 @@
 """Reads and writes Kaldi's text tables: UTF-8 lines `key value …`, with unique keys, in C order.
 
 Also reads and writes the table `turns`, with lines `UTTERANCE 0 0 1 0 …`. A word's flag is 1 if another speaker says
-the next word of the stream, even if that word is in another utterance. The last word of a stream has 0.
+the next word of the stream, even if that word is in another utterance. The flag of a stream's last word is 0.
 """
 
 import re

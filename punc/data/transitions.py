@@ -41,7 +41,7 @@ def case_rules(labels: LabelSet) -> Transitions:
 def learned(counts: np.ndarray, weight: float) -> Transitions:
     """Returns `weight` times log(P(label | previous label) / P(label)).
 
-    counts   (L + 1, L) how often the label of a column followed the label of a row; last row: began a text
+    counts   (L + 1, L) how often the label of a column followed the label of a row or, in the last row, began a text
     """
     counts = counts + 1.0  # add-one smoothing, so that no pair is impossible
     after = counts / counts.sum(1, keepdims=True)

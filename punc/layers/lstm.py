@@ -76,7 +76,7 @@ class _Recurrence(torch.autograd.Function):
         size = width // 4
         gates = gate_inputs.new_empty(steps, batch, width)  # i, f, g and o after σ and tanh
         squashed = gate_inputs.new_empty(steps, batch, size)  # tanh(c) after each step
-        hiddens, cells = (gate_inputs.new_empty(steps + 1, batch, size) for _ in range(2))  # h and c; [0]: the state
+        hiddens, cells = (gate_inputs.new_empty(steps + 1, batch, size) for _ in range(2))  # h and c from t = 0 on
         hiddens[0], cells[0] = hidden, cell
         twice = gate_inputs.new_ones(width)
         twice[2 * size:3 * size] = 2.0

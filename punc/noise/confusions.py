@@ -46,16 +46,16 @@ class Confusions:
     """The counts in a file. An attribute contains the lines of the same name (see the module docstring)."""
 
     runs: int = 0
-    slots: Counter[str] = field(default_factory=Counter)  # by PLACES
+    slots: Counter[str] = field(default_factory=Counter)  # one of PLACES → count
     seen: Counter[str] = field(default_factory=Counter)
     heard: Counter[str] = field(default_factory=Counter)
-    replaced: Counter[tuple[str, Words]] = field(default_factory=Counter)  # by (reference word, ASR words)
-    inserted: Counter[tuple[str, Words]] = field(default_factory=Counter)  # by (one of PLACES, ASR words)
+    replaced: Counter[tuple[str, Words]] = field(default_factory=Counter)  # (reference word, ASR words) → count
+    inserted: Counter[tuple[str, Words]] = field(default_factory=Counter)  # (one of PLACES, ASR words) → count
 
     @property
     def burst(self) -> float:
-        """The correlation between a word and the next word being wrong, but at least 0. It is b in this model: with
-        probability b, a word copies whether the previous word is wrong; otherwise, it is wrong with probability m. Then
+        """The correlation between errors in neighbouring words, but at least 0. It is b in this model: with probability
+        b, a word is wrong if and only if the previous word is wrong; otherwise, it is wrong with probability m. Then
         P(wrong after wrong) = b + (1 − b) m."""
         seen, errors = self.seen.total(), self.replaced.total()
         if not errors or errors == seen:

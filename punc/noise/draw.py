@@ -148,8 +148,8 @@ def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment
 
 def drawn_pauses(pauses: np.ndarray, drawn: Drawn) -> np.ndarray:
     """Returns the pauses of a text with errors, float32 (N,). NaN: unknown, for example next to inserted words. The
-    last word that replaces a reference word has its pause. The pause after a deleted word is added to the pause before
-    it; the duration of the deleted word is unknown and is not added."""
+    last word that replaces a reference word gets the pause after the reference word. The pause after a deleted word is
+    added to the pause before it; the duration of the deleted word is unknown and is not added."""
     last = np.cumsum(np.bincount(drawn.source, minlength=len(pauses))) - 1  # the last drawn word up to each slot
     found = np.full(len(drawn.words), np.nan, np.float32)
     heard = last >= 0

@@ -73,7 +73,7 @@ class NoiseTable:
     replacements: Choices  # the sequences that can replace each type
     inserted: np.ndarray  # float64 (2,): the probabilities of an insertion in slots without a mark and with a mark
     insertions: Choices  # the sequences that can be inserted into slots without a mark and with a mark
-    burst: float  # the probability that a word copies whether the previous word is wrong
+    burst: float  # the probability that a word is wrong if and only if the previous word is wrong
     words: np.ndarray  # int64: the concatenated types of all sequences
     ends: np.ndarray  # int64: the end of each sequence in `words`
 
@@ -148,7 +148,7 @@ def make_table(confusions: Confusions, types: dict[str, int], words: Container[s
     for word, count in confusions.seen.items():
         seen[types.get(word, 0)] += count
     sequences = Sequences(size)
-    counted = defaultdict[tuple[int, int], float](float)  # by type and sequence
+    counted = defaultdict[tuple[int, int], float](float)  # (type, sequence) → count
     deleted = np.zeros(size)
     for (word, output), count in confusions.replaced.items():
         row = types.get(word, 0)

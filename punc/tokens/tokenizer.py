@@ -80,7 +80,6 @@ class Tokenizer(ABC):
 
     @classmethod
     def count(cls, sets: Sequence[DataDir], size: int, nj: int = 1) -> dict[bytes, int]:
-        """Returns the counts that `learn` needs."""
         return count_words(sets, size, nj, cls.is_token)
 
     def write(self, directory: Path) -> None:

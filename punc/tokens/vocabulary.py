@@ -64,7 +64,6 @@ class Vocabulary:
         return len(self.tokens)
 
     def id(self, word: str) -> int:
-        """Returns the id of a word, or UNK if it is not in the vocabulary."""
         return self._ids.get(word, UNK)
 
     def ids(self, words: Sequence[str]) -> np.ndarray:
@@ -99,7 +98,7 @@ def map_blocks(function: Callable[[Path, LineBlock], Count], sets: Sequence[Data
 
 
 def most_frequent(counts: dict[bytes, int], size: int, min_count: int) -> list[str]:
-    """Returns the `size` most frequent tokens that occur at least `min_count` times. Ties are in C order."""
+    """Returns the `size` most frequent tokens that occur `min_count` times or more, with equal counts in C order."""
     words = sorted(word for word, n in counts.items() if n >= min_count)
     return [word.decode() for word in sorted(words, key=counts.__getitem__, reverse=True)[:size]]
 

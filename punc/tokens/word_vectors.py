@@ -59,7 +59,7 @@ def _ways(word: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _read(path: StrPath, wanted: Set[bytes], dimensions: int) -> tuple[dict[bytes, int], np.ndarray]:
-    """Returns the indices of the wanted words by word, and their vectors, float32 (N, dimensions), in file order."""
+    """Returns the indices of wanted words, as a dictionary, and the words' vectors, float32 (N, dimensions)."""
     rows: dict[bytes, int] = {}
     seen: set[bytes] = set()
     lines: list[int] = []

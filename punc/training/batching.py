@@ -42,16 +42,15 @@ class Batch(NamedTuple):
 
     @property
     def slots(self) -> int:
-        """The number of slots in the batch. For a share, the number in the complete batch."""
+        """The number of slots in the batch or, if this is a rank's share of a batch, in the complete batch."""
         return int((self.labels >= 0).sum()) if self.whole is None else self.whole
 
     @property
     def share_of_slots(self) -> float:
-        """The fraction of the slots of the complete batch that are in this share. 1 for a complete batch."""
+        """The fraction of the complete batch's slots that are in this rank's share. It is 1 for a complete batch."""
         return 1.0 if self.whole is None else int((self.labels >= 0).sum()) / max(self.whole, 1)
 
     def map(self, function: Callable[[Tensor], Tensor]) -> "Batch":
-        """Apply a function to each tensor of the batch."""
         return self._replace(tokens=function(self.tokens), labels=function(self.labels),
                              pauses=None if self.pauses is None else function(self.pauses),
                              targets=None if self.targets is None else function(self.targets))
@@ -118,7 +117,6 @@ def _fill_row(data: StoreSet, lookahead: int, firsts: np.ndarray, start: int, st
 
 
 def gather(data: StoreSet, chunks: Chunks, group: np.ndarray, lookahead: int | None) -> Batch:
-    """Returns the chunks with the indices `group` as a batch. Pads short rows at the end."""
     return _batch(gather_arrays(data, chunks, group, lookahead))
 
 

@@ -78,7 +78,6 @@ class Epochs:
         self._run = Run(directory, net, self._updates, conf, sums, ranks)
 
     def run(self) -> None:
-        """Continue after the last epoch on disk, until training ends."""
         options, ranks = self._options, self._ranks
         progress = self._run.resume() or Progress(options.learning_rate)
         while not progress.ended and progress.epoch < options.epochs:

@@ -92,7 +92,6 @@ class EpochLoss:
 
 
 def diverged(epoch: int, what: str) -> InputError:
-    """Returns the error for a training run that diverged in epoch number `epoch`, from 1."""
     kept = f"; epoch {epoch - 1} is kept" if epoch > 1 else ""
     return InputError(f"epoch {epoch}: {what}",
                       f"lower --learning-rate, or set --max-grad-norm, and name another directory{kept}")

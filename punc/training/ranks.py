@@ -133,13 +133,11 @@ class Ranks:
         return tensor
 
     def copy_weights(self, model: torch.nn.Module) -> None:
-        """Give all ranks the weights of the first rank."""
         for weight in model.state_dict().values() if self.size > 1 else ():
             with self.others():
                 torch.distributed.broadcast(weight, 0)
 
     def copy_state(self, updates: Any) -> None:
-        """Give all ranks the optimiser state of the first rank."""
         if self.size > 1:
             state = self.from_first(updates.state_dict())
             if not self.first:

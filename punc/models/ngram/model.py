@@ -159,7 +159,6 @@ def with_events(ids: np.ndarray, labels: np.ndarray, first_event: int) -> np.nda
 
 
 def write_text(path: Path, data: StoreSet, tokens: list[str], first_event: int) -> None:
-    """Write a labelled set as training text, with one line per stream."""
     labels = np.asarray(data.labels)
     names = np.array([UNKNOWN if " " in token or token in RESERVED else token for token in tokens], object)
     with open(path, "w", encoding="utf-8", newline="\n") as file:
