@@ -133,8 +133,8 @@ def read_part(path: Path) -> Part:
 
 
 def read_parts(paths: Sequence[Path]) -> list[Part]:
-    """Read the parts of all jobs of a command, in order. Raises InputError if a part is missing or does not match the
-    first part (command, options, inputs), or if an input has changed since the parts were made."""
+    """Read the parts of all jobs of a command, in order. Raises InputError if a part is missing, belongs to another
+    job, or differs from the first part in command, options or inputs, or if an input has changed since then."""
     parts: list[Part] = []
     for number, path in enumerate(paths, 1):
         if not (path / FILE).is_file():

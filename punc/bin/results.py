@@ -86,8 +86,8 @@ def main(arguments: Sequence[str]) -> None:
         declared = {*options.systems.split(), *options.sets.split()}
         settings.findings = filled(_text(options.findings), data, settings.published, declared, options.findings)
     pages = render(data, settings)
-    # RESULTS.md is the key, which is written last: `punc publish` refuses a directory without it. With --render, the
-    # tables are inputs and stay, so that a killed run can be repeated.
+    # With --render, RESULTS.md is written last: `punc publish` refuses a directory without it. The tables, which are
+    # inputs then, stay, so that a killed run can be repeated.
     key, stale = "RESULTS.md", ["results/*.md"]
     if not options.render:
         key, stale = page_data.KEY, [*stale, "results/tests.tsv", "results/costs.tsv", "results/command.txt"]

@@ -61,7 +61,7 @@ class PretrainedEncoder(nn.Module):
 
     @property
     def pieces(self) -> int:
-        """The number of pieces in the encoder's vocabulary."""
+        """The number of pieces for which the encoder has a vector."""
         return self.net.get_input_embeddings().num_embeddings
 
     def freeze(self, layers: int) -> None:

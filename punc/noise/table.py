@@ -7,8 +7,8 @@ Error rate: a word that was seen n times and was wrong e times is wrong with pro
 error rate of all words seen about as often (by powers of 2). Words that were never seen have the rate of rare words.
 
 Replacements: a word is replaced in proportion to its counts. A word with fewer than ENOUGH errors gets K additional
-counts. The share of deletions among these is the share among all errors of words that were seen about as often. The
-others are divided among words that sound alike or, if there are none, the replacements of unknown words.
+counts. Among these, deletions have the same share as among all errors of words that were seen about as often. The other
+counts are divided among words that sound alike or, if there are none, among the replacements of unknown words.
 
 Similar sound: a noisy channel (Kernighan, Church & Gale 1990, "A Spelling Correction Program Based on a Noisy Channel
 Model"). The probability that a word w is heard as the word v is proportional to P(v) P(w → v). P(v) is the frequency of
@@ -73,7 +73,7 @@ class NoiseTable:
     replacements: Choices  # the sequences that can replace each type
     inserted: np.ndarray  # float64 (2,): the probabilities of an insertion in slots without a mark and with a mark
     insertions: Choices  # the sequences that can be inserted into slots without a mark and with a mark
-    burst: float  # the probability that a word is wrong if and only if the previous word is wrong
+    burst: float  # the probability that a word copies the state of the previous word, wrong or correct
     words: np.ndarray  # int64: the concatenated types of all sequences
     ends: np.ndarray  # int64: the end of each sequence in `words`
 

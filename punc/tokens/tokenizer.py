@@ -75,7 +75,7 @@ class Tokenizer(ABC):
 
     @classmethod
     def is_token(cls, word: bytes) -> bool:
-        """Returns whether a frequent word becomes a token."""
+        """Returns whether a word can become a token, provided that it is frequent."""
         return True
 
     @classmethod

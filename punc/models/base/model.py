@@ -96,7 +96,8 @@ class Model(nn.Module):
     @torch.inference_mode()
     def decode_batch(self, tokens: np.ndarray, pauses: np.ndarray | None, scale: np.ndarray | None = None,
                      sequences: bool = False, posteriors: bool = True) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Returns labels (B, T) and log-posteriors (B, T, L) for the tokens and pauses of a `Batch` of complete texts.
+        """Returns labels (B, T) and log-posteriors (B, T, L) for the tokens and pauses of a `Batch`. Starts in the
+        initial state.
 
         scale        (L,) factors that multiply the posteriors before labels are chosen; None: all 1
         sequences    whether to find the most probable label sequences of a `sequential` model; false: labels are None
