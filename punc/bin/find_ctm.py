@@ -1,6 +1,6 @@
 """`punc find-ctm`: the CTM of a Kaldi decode directory.
 
-Finds the CTM for the given weights, or for the weights with the best WER, among these files:
+Chooses the CTM for the given weights, or for the weights with the best WER, among these files:
 
     decode/score_10/dev.ctm        written by get_ctm.sh or get_ctm_conf.sh with language-model weight 10
     decode/score_10_0.5/dev.ctm    written with word insertion penalty 0.5, too
