@@ -18,7 +18,7 @@ __version__ = "0.1.0"
 
 
 def load(model: str | os.PathLike[str] = "en", *, scale: str = "", device: str = "cpu") -> "Punctuator":
-    """Returns a model that punctuates text; see `punc.live.punctuator.Punctuator`.
+    """Return a model that punctuates text; see `punc.live.punctuator.Punctuator`.
 
     model    a directory, or the name of a bundled model
     scale    factors for the posteriors of labels, applied before labels are chosen: "LABEL=FACTOR,…"
@@ -31,7 +31,7 @@ def load(model: str | os.PathLike[str] = "en", *, scale: str = "", device: str =
 
 
 def score(reference: str, hypothesis: str, labels: "LabelSet | None" = None) -> dict[str, float]:
-    """Returns the metrics of a punctuated text against a reference, in percent; see `punc.scoring.texts.score_texts`.
+    """Return the metrics of a punctuated text against a reference, in percent; see `punc.scoring.texts.score_texts`.
 
     labels   which marks map to which labels; by default, English commas, full stops and question marks
 

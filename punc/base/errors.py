@@ -11,7 +11,7 @@ CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]
 
 
 def one_line(text: str, longest: int = LONGEST) -> str:
-    """Returns a text as one line for a terminal. Escapes control characters and cuts the middle out of a long text."""
+    """Return a text as one line for a terminal. Escapes control characters and cuts the middle out of a long text."""
     text = CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text.replace("\n", " "))
     return text if len(text) <= longest else f"{text[:longest * 2 // 3 - 3]} … {text[-(longest // 3):]}"
 

@@ -54,14 +54,14 @@ def decode_line(line: bytes, path: StrPath, number: int) -> str:
 
 
 def decoded_lines(path: StrPath, remedy: str = "make it, or name another one") -> Iterator[tuple[int, str]]:
-    """Yields the lines of a file, numbered from 1. Raises InputError like `open_input` and `decode_line`."""
+    """Yield the lines of a file, numbered from 1. Raises InputError like `open_input` and `decode_line`."""
     with open_input(path, remedy) as file:
         for number, line in enumerate(file, 1):
             yield number, decode_line(line, path, number)
 
 
 def read_lines(path: StrPath) -> Iterator[tuple[int, str]]:
-    """Yields the lines of a hand-written file with their numbers, from 1. Skips empty lines and comments (`# …`)."""
+    """Yield the lines of a hand-written file with their numbers, from 1. Skips empty lines and comments (`# …`)."""
     for number, raw in decoded_lines(path):
         line = raw.strip()
         if line and not line.startswith("#"):
@@ -69,7 +69,7 @@ def read_lines(path: StrPath) -> Iterator[tuple[int, str]]:
 
 
 def read_blocks(path: StrPath, size: int = 1 << 20) -> Iterator[bytes]:
-    """Yields the contents of a file in blocks of up to `size` bytes. Raises InputError like `open_input`."""
+    """Yield the contents of a file in blocks of up to `size` bytes. Raises InputError like `open_input`."""
     with open_input(path) as file:
         while block := file.read(size):
             yield block
@@ -220,7 +220,7 @@ def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[P
 
 
 def is_unfinished(path: Path) -> bool:
-    """Returns whether a directory is missing or empty, or was left unfinished by a process killed in `atomic_dir`."""
+    """Return whether a directory is missing or empty, or was left unfinished by a process killed in `atomic_dir`."""
     return not path.exists() or (path / NEW).is_dir() or (
         path.is_dir() and all(file.name[0] == "." for file in path.iterdir()))
 

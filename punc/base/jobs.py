@@ -41,7 +41,7 @@ class Share(NamedTuple):
 
     @classmethod
     def parsed(cls, args: Namespace) -> "Share | None":
-        """Returns the share that `--jobs` and `--job` give, or None without them. Raises InputError if it is wrong."""
+        """Return the share that `--jobs` and `--job` give, or None without them. Raises InputError if it is wrong."""
         if not args.jobs and args.job == 1:
             return None
         if not 1 <= args.job <= args.jobs:
@@ -50,7 +50,7 @@ class Share(NamedTuple):
 
     def of(self, items: Iterable[T], size: Callable[[T], int], total: int,
            streams: Callable[[T], tuple[str, str]] | None = None) -> Iterator[T]:
-        """Yields the items of this share. The shares are consecutive and have about the same total size.
+        """Yield the items of this share. The shares are consecutive and have about the same total size.
 
         size     returns the size of an item, such as its number of words or bytes
         total    the total size of all items; an estimate is enough
@@ -81,7 +81,7 @@ class Part(NamedTuple):
     result: dict[str, Any]  # values that the job passes to `join`
 
     def files(self) -> list[str]:
-        """Returns the names of the part's files in C order, without part.json and hidden files."""
+        """Return the names of the part's files in C order, without part.json and hidden files."""
         return sorted({file.name for file in self.path.iterdir() if file.name[0] != "."} - {FILE})
 
     @property
@@ -90,7 +90,7 @@ class Part(NamedTuple):
 
 
 def state_of(path: StrPath) -> list[int]:
-    """Returns a file's size in bytes and the time of its last change in ns. Raises InputError if it is missing."""
+    """Return a file's size in bytes and the time of its last change in ns. Raises InputError if it is missing."""
     with open_input(path) as file:
         state = os.fstat(file.fileno())
     return [state.st_size, state.st_mtime_ns]

@@ -36,7 +36,7 @@ def configure(quiet: bool = False, verbose: bool = False) -> None:
 
 
 def progress_bar(what: str, unit: str, total: int | None = None) -> "tqdm":
-    """Returns a progress bar. It appears after two seconds, only in a terminal, and never with `quiet`."""
+    """Return a progress bar. It appears after two seconds, only in a terminal, and never with `quiet`."""
     from tqdm import tqdm
     hidden = LOGGER.level >= logging.WARNING or not sys.stderr.isatty()
     if hidden:

@@ -21,7 +21,7 @@ FEW = 12  # the maximum number of names that a message lists
 
 
 def boolean(value: str) -> bool:
-    """Converts `true` or `false`; accepts nothing else, like Kaldi's parse_options.sh."""
+    """Convert `true` or `false`; accepts nothing else, like Kaldi's parse_options.sh."""
     if value not in ("true", "false"):
         raise argparse.ArgumentTypeError(f"'{value}' is neither true nor false")
     return value == "true"
@@ -104,13 +104,13 @@ class OptionParser(argparse.ArgumentParser):
         return options
 
     def value(self, arguments: Sequence[str], option: str) -> str | None:
-        """Returns the value of one option and ignores all other arguments. Used if other options depend on this one."""
+        """Return the value of one option and ignores all other arguments. Used if other options depend on this one."""
         config = _last_value(arguments, "--config")
         lines = [f"{line.option}={line.value}" for line in config_lines(config)] if config else []
         return _last_value([*lines, *arguments], option)
 
     def read_config(self, path: StrPath) -> list[str]:
-        """Returns a conf file's options as `--name=value`. Raises InputError for unknown options or wrong values."""
+        """Return a conf file's options as `--name=value`. Raises InputError for unknown options or wrong values."""
         known = {option: action for action in self._actions for option in action.option_strings}
         options = []
         for line in config_lines(path):
@@ -158,7 +158,7 @@ class ConfigLine(NamedTuple):
 
 
 def config_lines(path: StrPath, including: Sequence[Path] = ()) -> Iterator[ConfigLine]:
-    """Yields the options of a conf file. Skips comments and empty lines.
+    """Yield the options of a conf file. Skips comments and empty lines.
 
     The first lines may include other files: `--config=FILE` or `--config FILE`, relative to the folder of the including
     file. The options of included files come first, so the including file overrides them.
@@ -203,7 +203,7 @@ def _last_value(arguments: Sequence[str], option: str) -> str | None:
 
 
 def keyword_arguments(function: Callable) -> dict[str, inspect.Parameter]:
-    """Returns the arguments with a default, by name, with those of the base class if a class accepts `**options`."""
+    """Return the arguments with a default, by name, with those of the base class if a class accepts `**options`."""
     arguments = inspect.signature(function, eval_str=True).parameters
     found = {name: argument for name, argument in arguments.items() if argument.default is not argument.empty}
     if isinstance(function, type) and any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values()):
@@ -212,12 +212,12 @@ def keyword_arguments(function: Callable) -> dict[str, inspect.Parameter]:
 
 
 def from_args(kind: Callable[..., T], args: argparse.Namespace) -> T:
-    """Calls `kind` with the values of the options that `OptionParser.add_signature(kind)` added."""
+    """Call `kind` with the values of the options that `OptionParser.add_signature(kind)` added."""
     return kind(**{name: getattr(args, name) for name in keyword_arguments(kind)})
 
 
 def description(function: Callable, name: str) -> str:
-    """Returns the description of an argument from the docstring of a function, a class, or a base of the class. If
+    """Return the description of an argument from the docstring of a function, a class, or a base of the class. If
     there is none, returns the argument's name with spaces instead of underscores."""
     for owner in getattr(function, "__mro__", (function,)):
         found = re.search(rf"^( *){name} {{2,}}(.+(?:\n\1 +\S.*)*)$", owner.__doc__ or "", re.MULTILINE)
@@ -231,14 +231,14 @@ def kebab(name: str) -> str:
 
 
 def with_options(error: InputError) -> str:
-    """Returns an error's message for the command line: a leading `name=value` becomes `--name=value`."""
+    """Return an error's message for the command line: a leading `name=value` becomes `--name=value`."""
     if error.file is None and (argument := re.match(r"([a-z]\w*)=", error.what)):
         return kebab(argument[1]) + str(error)[len(argument[1]):]
     return str(error)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Returns a remedy for an unknown name: a similar known name, or all known names if there are at most FEW."""
+    """Return a remedy for an unknown name: a similar known name, or all known names if there are at most FEW."""
     names = sorted(known)
     if close := difflib.get_close_matches(name, names, n=1):
         return f"did you mean {close[0]}?"
@@ -246,7 +246,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def option_type(argument: inspect.Parameter) -> Callable:
-    """Returns the function that converts an option's value: the argument's annotation or the type of its default."""
+    """Return the function that converts an option's value: the argument's annotation or the type of its default."""
     annotation = argument.annotation
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         annotation = next(part for part in typing.get_args(annotation) if part is not type(None))

@@ -17,7 +17,7 @@ def check_device(name: str) -> None:
 
 
 def find_device(name: str) -> str:
-    """Returns PyTorch's name of a device: cpu, cuda or cuda:N. `auto` chooses the GPU if there is one, otherwise the
+    """Return PyTorch's name of a device: cpu, cuda or cuda:N. `auto` chooses the GPU if there is one, otherwise the
     CPU. Stops cuDNN from rounding float32 to TF32 (10 bits) on a GPU. Raises InputError if the GPU does not exist."""
     check_device(name)
     if name == "cpu" or (name == "auto" and built_for_cpu()):
@@ -38,14 +38,14 @@ def find_device(name: str) -> str:
 
 
 def built_for_cpu() -> bool:
-    """Returns whether the version of PyTorch names a CPU build. Does not import PyTorch, which would take a second."""
+    """Return whether the version of PyTorch names a CPU build. Does not import PyTorch, which would take a second."""
     import importlib.metadata  # imported here, because a packed model does not need it and would start 5 % later
     return importlib.metadata.version("torch").endswith("+cpu")
 
 
 @cache
 def has_bfloat16(device: str = "cpu") -> bool:
-    """Returns whether a device runs PyTorch's layers in bfloat16 without emulation. On a CPU, tries a small LSTM."""
+    """Return whether a device runs PyTorch's layers in bfloat16 without emulation. On a CPU, tries a small LSTM."""
     import torch
     if device != "cpu":
         with torch.cuda.device(device):

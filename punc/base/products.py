@@ -16,7 +16,7 @@ LEAST = 1 << 23  # scalar multiplications; for smaller products, copying the mat
 
 
 def fast_products(device: torch.device) -> AbstractContextManager:
-    """Returns a context in which layers on a CPU use oneDNN if it is faster. It has no effect on training."""
+    """Return a context in which layers on a CPU use oneDNN if it is faster. It has no effect on training."""
     return _ByOneDNN() if device.type == "cpu" and _is_faster() else contextlib.nullcontext()
 
 

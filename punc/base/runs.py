@@ -7,12 +7,12 @@ import numpy as np
 
 
 def next_of(values: np.ndarray, after_last: object) -> np.ndarray:
-    """Returns for each value of an array (N,) the next value or, for the last value, `after_last`."""
+    """Return for each value of an array (N,) the next value or, for the last value, `after_last`."""
     return np.append(values[1:], np.full(len(values[:1]), after_last))
 
 
 def previous_of(values: np.ndarray, before_first: object) -> np.ndarray:
-    """Returns for each value of an array (N,) the previous value or, for the first value, `before_first`."""
+    """Return for each value of an array (N,) the previous value or, for the first value, `before_first`."""
     return np.append(np.full(len(values[:1]), before_first), values[:-1])
 
 
@@ -31,7 +31,7 @@ def ends_of_runs(*columns: np.ndarray) -> np.ndarray:
 
 
 def bounds_of(lengths: Iterable[int] | np.ndarray) -> np.ndarray:
-    """Returns the bounds of N concatenated parts, int64 (N + 1,). Part i is at [bounds[i], bounds[i + 1])."""
+    """Return the bounds of N concatenated parts, int64 (N + 1,). Part i is at [bounds[i], bounds[i + 1])."""
     lengths = lengths if isinstance(lengths, np.ndarray) else np.array(list(lengths), np.int64)
     return np.append(np.int64(0), np.cumsum(lengths, dtype=np.int64))
 
@@ -43,7 +43,7 @@ def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 
 def find_sorted(table: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """Returns the index of each key in a sorted table, int64. The index of a missing key is −1."""
+    """Return the index of each key in a sorted table, int64. The index of a missing key is −1."""
     if not len(table):
         return np.full(keys.shape, -1)
     indices = np.searchsorted(table, keys).clip(max=len(table) - 1)
@@ -64,7 +64,7 @@ class IdTable:
         self._numbers.extend(numbers)
 
     def rows(self, id: str) -> np.ndarray:
-        """Returns the rows of an id in the order in which they were added, float64 (rows, width); none if unknown."""
+        """Return the rows of an id in the order in which they were added, float64 (rows, width); none if unknown."""
         hashes, order, table = self._sorted()
         first = np.searchsorted(hashes, hash(id))
         last = np.searchsorted(hashes, hash(id), "right")
@@ -74,7 +74,7 @@ class IdTable:
         return len(self.rows(id)) > 0
 
     def counts(self) -> np.ndarray:
-        """Returns the number of rows of each id, in no particular order."""
+        """Return the number of rows of each id, in no particular order."""
         return np.unique(self._sorted()[0], return_counts=True)[1]
 
     def _sorted(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

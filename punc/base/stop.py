@@ -82,7 +82,7 @@ def _end_late(reader: int, name: str) -> None:
 
 
 def received() -> Stopped | None:
-    """Returns Stopped if a signal has arrived, even if a library has replaced the exception; otherwise None."""
+    """Return Stopped if a signal has arrived, even if a library has replaced the exception; otherwise None."""
     return Stopped(_received) if _received else None
 
 

@@ -20,13 +20,13 @@ FOLDER = Path(__file__).parent
 
 
 def commands() -> list[str]:
-    """Returns the names of the subcommands. The subcommand `make-store` is the module make_store.py."""
+    """Return the names of the subcommands. The subcommand `make-store` is the module make_store.py."""
     found = {path.stem.replace("_", "-") for path in FOLDER.glob("[!_]*.py")} - {"main", "script"}
     return [*(name for name in DESCRIBED if name in found), *sorted(found.difference(DESCRIBED))]
 
 
 def summary(command: str) -> str:
-    """Returns the summary of a subcommand, which is in the first line of its file, after the colon."""
+    """Return the summary of a subcommand, which is in the first line of its file, after the colon."""
     with open(FOLDER / f"{command.replace('-', '_')}.py", encoding="utf-8") as file:  # an import would be slow
         return file.readline().partition(": ")[2].strip('".\n')
 

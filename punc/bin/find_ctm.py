@@ -31,7 +31,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def find_ctm(decode: Path, name: str, *, lmwt: str = "", wip: str = "", score_dir: str = "") -> Path:
-    """Returns the path of a decode directory's CTM.
+    """Return the path of a decode directory's CTM.
 
     name       name of the data directory, after which get_ctm.sh names the file
     lmwt       language-model weight, as in score_LMWT

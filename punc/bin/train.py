@@ -11,7 +11,7 @@ from punc.training.train import architecture, train
 
 
 def options(model: str | None = None, values: Mapping[str, Any] | None = None) -> OptionParser:
-    """Returns the parser, which includes the options of `model` if one is given, with `values` as their defaults."""
+    """Return the parser, which includes the options of `model` if one is given, with `values` as their defaults."""
     parser = OptionParser(
         "punc train --model NAME [options] STORE-DIR EXP-DIR",
         "Trains a model on a store. An interrupted run continues where it stopped, and a killed run loses at most "

@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def by_speakers(data: DataDir) -> Iterator[Speakers]:
-    """Yields the utterances of each recording with the speakers of their words, from `utt2spk`."""
+    """Yield the utterances of each recording with the speakers of their words, from `utt2spk`."""
     if not data.has_segments:
         raise InputError("no such file", "without segments a stream is one speaker: give --rttm and --times, or make "
                                          "the directory with punc prepare --speaker", data.path / "segments")
@@ -78,7 +78,7 @@ def by_diarization(data: DataDir, rttm: str, times: str, counts: Counter[str]) -
 
 
 def read_rttm(path: StrPath) -> dict[str, list[Turn]]:
-    """Returns the turns of each file in an RTTM. Raises InputError for an invalid line, or if there are no turns."""
+    """Return the turns of each file in an RTTM. Raises InputError for an invalid line, or if there are no turns."""
     turns: dict[str, list[Turn]] = {}
     for number, line in decoded_lines(path):
         columns = line.split()
@@ -98,7 +98,7 @@ def read_rttm(path: StrPath) -> dict[str, list[Turn]]:
 
 
 def speakers_of(turns: Sequence[Turn], times: np.ndarray) -> list[str | None]:
-    """Returns for each word the speaker whose turns overlap it most, or None. `times` are in seconds, (words, 2)."""
+    """Return for each word the speaker whose turns overlap it most, or None. `times` are in seconds, (words, 2)."""
     names = sorted({name for _, _, name in turns})
     spoken = np.zeros((len(times), len(names) + 1))  # the last column stands for nobody
     for begin, end, name in turns:

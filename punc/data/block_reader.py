@@ -198,7 +198,7 @@ def encode_by_time(data: DataDir, encoder: Encoder, labels: Mapping[str, int],
 
 
 def explain(data: DataDir, labels: LabelSet | None = None) -> InputError:
-    """Returns the first error in a data directory that has an irregular block. Reads the complete directory again."""
+    """Return the first error in a data directory that has an irregular block. Reads the complete directory again."""
     try:
         for _ in data.utterances():
             pass

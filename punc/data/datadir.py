@@ -62,7 +62,7 @@ class DataDir:
         self._segments, self._speakers = self.path / "segments", self.path / "utt2spk"
 
     def utterances(self) -> Iterator[Utterance]:
-        """Yields the utterances stream by stream, in time order. Raises InputError for invalid bytes, unsorted tables
+        """Yield the utterances stream by stream, in time order. Raises InputError for invalid bytes, unsorted tables
         or speakers, and tables whose ids or counts differ."""
         rows = self._rows_by_time() if self.has_segments else self.rows()
         with unchanged(self.path / "text"), VectorReader(self.path / "pauses.scp") as vectors:
@@ -78,12 +78,12 @@ class DataDir:
                 yield utterance
 
     def streams(self) -> Iterator[tuple[str, list[Utterance]]]:
-        """Yields each stream's id and its utterances in time order."""
+        """Yield each stream's id and its utterances in time order."""
         for stream, utterances in groupby(self.utterances(), key=lambda utterance: utterance.stream):
             yield stream, list(utterances)
 
     def rows(self) -> Iterator[dict[str, Row]]:
-        """Yields a dictionary (table → row) for each utterance, in C order. Raises InputError if the ids differ."""
+        """Yield a dictionary (table → row) for each utterance, in C order. Raises InputError if the ids differ."""
         names = self.tables
         for rows in zip_longest(*(read_table(self.path / name) for name in names)):
             keys = {row.key for row in rows if row}
@@ -146,7 +146,7 @@ class DataDir:
 
 
 def speaker(row: Row, path: StrPath) -> str:
-    """Returns the speaker in a row of `utt2spk`. Raises InputError unless the row has exactly one."""
+    """Return the speaker in a row of `utt2spk`. Raises InputError unless the row has exactly one."""
     value = row.value.strip(" \t")
     if not value or " " in value or "\t" in value:
         raise InputError(f"'{row.key}' does not have one speaker", "write UTTERANCE SPEAKER", path, row.line)
@@ -154,7 +154,7 @@ def speaker(row: Row, path: StrPath) -> str:
 
 
 def segment(row: Row, path: StrPath) -> tuple[str, float, float]:
-    """Returns the recording, begin and end (in seconds) in a row of `segments`. Raises InputError if it is invalid."""
+    """Return the recording, begin and end (in seconds) in a row of `segments`. Raises InputError if it is invalid."""
     try:
         recording, begin, end = fields(row.value)
         times = float(begin), float(end)
@@ -167,7 +167,7 @@ def segment(row: Row, path: StrPath) -> tuple[str, float, float]:
 
 
 def label_numbers(utterances: Sequence[Utterance], labels: LabelSet, path: StrPath) -> np.ndarray:
-    """Returns the label numbers of all slots, int64. Raises InputError, which names `path`, for an unknown label."""
+    """Return the label numbers of all slots, int64. Raises InputError, which names `path`, for an unknown label."""
     try:
         return np.fromiter(map(labels.index, chain.from_iterable(u.labels or () for u in utterances)), np.int64)
     except KeyError:
@@ -178,7 +178,7 @@ def label_numbers(utterances: Sequence[Utterance], labels: LabelSet, path: StrPa
 
 
 def checksum(path: StrPath) -> str:
-    """Returns 12 hex digits of a hash of all data on which a score depends: words, labels and pauses."""
+    """Return 12 hex digits of a hash of all data on which a score depends: words, labels and pauses."""
     data = DataDir(path)
     digest = hashlib.sha256()
     for name in ("text", "punct") if data.has_labels else ("text",):

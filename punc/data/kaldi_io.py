@@ -32,7 +32,7 @@ def write_vector(ark: IO[bytes], key: str, values: np.ndarray) -> int:
 
 
 def read_archive(path: StrPath) -> Iterator[tuple[str, np.ndarray]]:
-    """Yields each key of an archive with its vector (N,) or matrix (R, C), float32. Raises InputError if the file
+    """Yield each key of an archive with its vector (N,) or matrix (R, C), float32. Raises InputError if the file
     cannot be read or contains anything else."""
     try:
         if not Path(path).is_file():  # opening a pipe would block until it has a writer
@@ -105,7 +105,7 @@ class VectorReader(AbstractContextManager):
         self._ark: IO[bytes] | None = None
 
     def read(self, location: str, line: int) -> np.ndarray:
-        """Returns the vector at `ARCHIVE:OFFSET`, float32. Raises InputError, which names `line` of the index."""
+        """Return the vector at `ARCHIVE:OFFSET`, float32. Raises InputError, which names `line` of the index."""
         name, offset = parse_location(location, self.index, line)
         try:
             ark = self._open(name)
@@ -143,7 +143,7 @@ NEVER = re.compile(r"[\n\r|\0]|^[ \t]")
 
 
 def archive_path(path: StrPath) -> str:
-    """Returns an archive's path as text for an index. Raises InputError if an index cannot contain the path."""
+    """Return an archive's path as text for an index. Raises InputError if an index cannot contain the path."""
     name = os.fspath(path)
     try:
         name.encode()

@@ -30,7 +30,7 @@ SENTENCE_ENDS = frozenset(".!?…‼⁇⁈⁉։؟۔।॥။።፧。！．？�
 
 
 def with_capital(word: str) -> str:
-    """Returns the word with its first letter in title case. Upper case would turn ß into SS instead of Ss."""
+    """Return the word with its first letter in title case. Upper case would turn ß into SS instead of Ss."""
     return word[:1].title() + word[1:]
 
 
@@ -136,15 +136,15 @@ class LabelSet:
         return frozenset(label.opening for label in self.labels if label.opening)
 
     def index(self, name: str) -> int:
-        """Returns the number of a label. Raises KeyError for a name that is not in the set."""
+        """Return the number of a label. Raises KeyError for a name that is not in the set."""
         return self._index[name]
 
     def strongest(self, names: Iterable[str]) -> str:
-        """Returns the strongest of these labels, or the empty label if there are none."""
+        """Return the strongest of these labels, or the empty label if there are none."""
         return self.labels[max(map(self._index.__getitem__, names), default=0)].name
 
     def reading(self, marks: Iterable[str], capital: bool = False, opening: str = "") -> str:
-        """Returns the strongest label that fits a word followed by `marks`. Ignores unknown marks.
+        """Return the strongest label that fits a word followed by `marks`. Ignores unknown marks.
 
         capital   whether the word begins with a capital; ignored if the label set has no capitals
         opening   the characters before the word; ignored if no label has this opening with the same case and mark

@@ -22,7 +22,7 @@ class Forms(NamedTuple):
 
 
 def forms_of(labels: LabelSet) -> Forms | None:
-    """Returns the forms of all labels. Returns None unless there is exactly one opening mark, and each label has all
+    """Return the forms of all labels. Returns None unless there is exactly one opening mark, and each label has all
     forms except possibly `opened`."""
     ends = [label for label in labels if label.name in labels.sentence_ends]
     asked = next((label.mark for label in ends if label.opening), "")
@@ -40,7 +40,7 @@ def forms_of(labels: LabelSet) -> Forms | None:
 
 def paired(log_probs: np.ndarray, chosen: np.ndarray, offsets: np.ndarray, begins: np.ndarray,
            labels: LabelSet) -> np.ndarray:
-    """Returns the labels `chosen` (N,) with paired question marks.
+    """Return the labels `chosen` (N,) with paired question marks.
 
     log_probs  (N, L) log-posteriors, scaled or not
     offsets    stream i has the slots [offsets[i], offsets[i + 1])

@@ -34,7 +34,7 @@ def fields(value: str) -> list[str]:
 
 
 def read_table(path: StrPath, sort: bool = True) -> Iterator[Row]:
-    """Yields the rows of a table. Raises InputError for a missing or empty file, a line without a key, and invalid
+    """Yield the rows of a table. Raises InputError for a missing or empty file, a line without a key, and invalid
     bytes. If `sort`, also raises InputError unless the keys are unique and in C order, as in Kaldi."""
     last, number = b"", 0
     for number, line in decoded_lines(path):
@@ -54,12 +54,12 @@ def read_table(path: StrPath, sort: bool = True) -> Iterator[Row]:
 
 
 def count_blanks(path: StrPath) -> int:
-    """Returns the number of words in a table `text`, which has one blank before each word."""
+    """Return the number of words in a table `text`, which has one blank before each word."""
     return sum(block.count(b" ") + block.count(b"\t") for block in read_blocks(path))
 
 
 def line_offsets(path: StrPath) -> np.ndarray:
-    """Returns the byte offset of each line of a file, int64 (lines,)."""
+    """Return the byte offset of each line of a file, int64 (lines,)."""
     with open_input(path) as file:
         return bounds_of(np.fromiter(map(len, file), np.int64))[:-1]
 
@@ -79,7 +79,7 @@ FLAGS = ("0", "1")
 
 
 def parse_turns(row: Row, path: StrPath) -> np.ndarray:
-    """Returns the flags in a row of `turns`, bool (words,). Raises InputError for a flag that is neither 0 nor 1."""
+    """Return the flags in a row of `turns`, bool (words,). Raises InputError for a flag that is neither 0 nor 1."""
     flags = fields(row.value)
     if wrong := next((flag for flag in flags if flag not in FLAGS), None):
         raise InputError(f"'{wrong}' is not 0 or 1", "write 1 after the last word of a turn, else 0", path,

@@ -32,14 +32,14 @@ class Transitions(NamedTuple):
 
 
 def case_rules(labels: LabelSet) -> Transitions:
-    """Returns weights that forbid a lower-case word at the start of a sentence, if the label set has capitals."""
+    """Return weights that forbid a lower-case word at the start of a sentence, if the label set has capitals."""
     ends = np.array([name in labels.sentence_ends for name in labels.names])
     barred = np.where([label.capital or not labels.cased for label in labels], 0.0, -np.inf)
     return Transitions(np.where(ends[:, None], barred, 0.0), barred)
 
 
 def learned(counts: np.ndarray, weight: float) -> Transitions:
-    """Returns `weight` times log(P(label | previous label) / P(label)).
+    """Return `weight` times log(P(label | previous label) / P(label)).
 
     counts   (L + 1, L) how often the label of a column followed the label of a row or, in the last row, began a text
     """
@@ -85,7 +85,7 @@ def has_case(tokens: Sequence[str]) -> np.ndarray:
 
 def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Transitions,
                    free: np.ndarray | None = None) -> np.ndarray:
-    """Returns the most probable labels of streams, int64 (N,).
+    """Return the most probable labels of streams, int64 (N,).
 
     log_probs  (N, L) log-posteriors, scaled or not
     offsets    stream i has the slots [offsets[i], offsets[i + 1])
@@ -117,7 +117,7 @@ def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Tran
 
 
 def _most_gained(weights: np.ndarray) -> np.ndarray:
-    """Returns at [b, l] the largest gain of label l over label b from any neighbour. `weights`: (neighbours, L)."""
+    """Return at [b, l] the largest gain of label l over label b from any neighbour. `weights`: (neighbours, L)."""
     with np.errstate(invalid="ignore"):  # −∞ − −∞ is NaN: a forbidden label gains nothing over another one
         return np.nanmax(weights[:, None, :] - weights[:, :, None], axis=0, initial=0.0)
 

@@ -89,7 +89,7 @@ def check_pauses(id: str, pauses: np.ndarray, row: Row, path: Path) -> None:
 
 
 def check_speaker(row: Row, last: str, path: Path) -> str:
-    """Returns the speaker in a row of `utt2spk`. Raises InputError if the speaker is not a prefix of the utterance's
+    """Return the speaker in a row of `utt2spk`. Raises InputError if the speaker is not a prefix of the utterance's
     id, or sorts before `last`."""
     spk = speaker(row, path)
     if spk != row.key and not row.key.startswith(spk + "-"):

@@ -52,7 +52,7 @@ class Filters(nn.Module):
             nn.init.xavier_uniform_(weight.data.flatten(1), nn.init.calculate_gain("tanh"))
 
     def forward(self, vectors: Tensor) -> Tensor:
-        """Maps (B, T + widths − 1, dimensions) to (B, T, size)."""
+        """Map (B, T + widths − 1, dimensions) to (B, T, size)."""
         # All filters are padded with zeros to the same width, because a single product is faster than one per width.
         width = len(self.weights)
         wide = torch.cat([nn.functional.pad(weight, (0, 0, self.before - (w - 1) // 2, self.ahead - w // 2))
@@ -70,7 +70,7 @@ class Highway(nn.Module):
             self.both.bias[size:] = GATE_BIAS
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Maps (…, size) to (…, size)."""
+        """Map (…, size) to (…, size)."""
         transformed, gate = self.both(inputs).chunk(2, dim=-1)
         # x + T · (H − x) equals equation (3), but takes one multiplication less.
         return torch.lerp(inputs, transformed.relu().type_as(inputs), gate.sigmoid().type_as(inputs))

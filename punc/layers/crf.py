@@ -32,14 +32,14 @@ class LinearChain(nn.Module):
         self.end = nn.Parameter(torch.zeros(labels))
 
     def scores(self, emissions: Tensor, lengths: Tensor) -> Tensor:
-        """Adds b to the network's scores (B, T, L) at the first slot of each text, and e at the last slot."""
+        """Add b to the network's scores (B, T, L) at the first slot of each text, and e at the last slot."""
         steps = torch.arange(emissions.shape[1], device=emissions.device)
         ends = lengths.unsqueeze(1)
         first, last = (steps == 0) & (ends > 0), steps == ends - 1
         return emissions + first.unsqueeze(2) * self.begin + last.unsqueeze(2) * self.end
 
     def loss(self, scores: Tensor, labels: Tensor) -> Tensor:
-        """Returns −log P(y), summed over all chains and divided by the number of slots.
+        """Return −log P(y), summed over all chains and divided by the number of slots.
 
         scores   (B, T, L), the result of `scores`, for complete texts or for parts of them
         labels   (B, T), −1 where there is no slot
@@ -52,7 +52,7 @@ class LinearChain(nn.Module):
         return (log_partition(scores, self.transitions, lengths).sum() - own - follow) / lengths.sum()
 
     def soft_loss(self, scores: Tensor, targets: Tensor, labels: Tensor) -> Tensor:
-        """Returns the cross-entropy −Σ_y Q(y) log P(y), summed over all chains and divided by the number of slots.
+        """Return the cross-entropy −Σ_y Q(y) log P(y), summed over all chains and divided by the number of slots.
 
         Q(y) is Π_t q_t(y_t), where q are the targets (B, T, L). By (1) and (9), the cross-entropy of a chain is
         log Z − Σ_t Σ_i q_t(i) s_t(i) − Σ_t Σ_ij q_t(i) T(i, j) q_t+1(j).
@@ -66,7 +66,7 @@ class LinearChain(nn.Module):
         return (log_partition(scores, self.transitions, lengths).sum() - own - follow) / lengths.sum()
 
     def log_marginals(self, scores: Tensor, lengths: Tensor) -> Tensor:
-        """Maps the result of `scores` to log P(y_t), (B, T, L). Past the end of a text, returns the log-softmax of the
+        """Map the result of `scores` to log P(y_t), (B, T, L). Past the end of a text, returns the log-softmax of the
         scores of each step."""
         sums = _forward_backward(scores, self.transitions, lengths)
         log_probs = sums.marginals().clamp_min(torch.finfo(torch.float32).tiny).log().to(scores.dtype)
@@ -74,14 +74,14 @@ class LinearChain(nn.Module):
         return torch.where(inside.unsqueeze(2), log_probs, scores.log_softmax(2))
 
     def viterbi(self, scores: Tensor, lengths: Tensor) -> Tensor:
-        """Returns the label sequences (B, T) with the highest C. Labels past the end of a text are −1."""
+        """Return the label sequences (B, T) with the highest C. Labels past the end of a text are −1."""
         labels = viterbi_steps(scores, self.transitions, lengths)
         steps = torch.arange(scores.shape[1], device=scores.device)
         return labels.masked_fill(steps >= lengths.unsqueeze(1), -1)
 
 
 def _slots(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Returns the S steps from the first slot on, (B, S), whether each of these steps is a slot, (B, S), and the number
+    """Return the S steps from the first slot on, (B, S), whether each of these steps is a slot, (B, S), and the number
     of slots, (B,). The slots must be consecutive in each row of labels (B, T)."""
     is_slot = labels >= 0
     lengths = is_slot.sum(1)
@@ -110,7 +110,7 @@ def viterbi_steps(scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tenso
 
 
 def log_partition(scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tensor:
-    """Returns log Z (B,) of chains with `lengths` (B,), given the result of `scores` (B, T, L). Empty chains get 0."""
+    """Return log Z (B,) of chains with `lengths` (B,), given the result of `scores` (B, T, L). Empty chains get 0."""
     return _LogPartition.apply(scores, transitions, lengths)
 
 
@@ -141,12 +141,12 @@ class _Sums(NamedTuple):
     since: Tensor  # like `after`, but including the slot's own score
 
     def marginals(self) -> Tensor:
-        """Returns P(y_t), (B, T, L). Numbers past the end of a text are arbitrary, but finite."""
+        """Return P(y_t), (B, T, L). Numbers past the end of a text are arbitrary, but finite."""
         product = self.until * self.after
         return (product / product.sum(2, keepdim=True)).transpose(0, 1)
 
     def pairs(self, weights: Tensor) -> Tensor:
-        """Returns the sum of P(y_t, y_t+1) over all t and all texts, (L, L), with a weight for each text, (B,)."""
+        """Return the sum of P(y_t, y_t+1) over all t and all texts, (L, L), with a weight for each text, (B,)."""
         whole = (self.before[1:] * self.since[1:]).sum(2)
         share = self.inside[1:] * weights / whole
         first = (self.until[:-1] * share.unsqueeze(2)).flatten(0, 1)

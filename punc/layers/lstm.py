@@ -34,12 +34,12 @@ class PeepholeLSTM(nn.Module):
         self.bias = nn.Parameter(torch.zeros(4 * hidden_dim)) if biases else None
 
     def initial_state(self, batch: int) -> State:
-        """Returns zeros for h and c, (batch, H) each."""
+        """Return zeros for h and c, (batch, H) each."""
         zeros = self.hidden_weight.new_zeros(batch, self.hidden_dim)
         return zeros, zeros
 
     def forward(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
-        """Maps inputs (T, B, D) and the state (h, c) to outputs (T, B, H) and the state after the last step."""
+        """Map inputs (T, B, D) and the state (h, c) to outputs (T, B, H) and the state after the last step."""
         return self.recur((inputs.flatten(0, 1) @ self.input_weight).view(*inputs.shape[:2], -1), state)
 
     def recur(self, gate_inputs: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, State]:
@@ -50,7 +50,7 @@ class PeepholeLSTM(nn.Module):
         return outputs, (outputs[-1], cell)
 
     def one_step(self, gate_inputs: Tensor, state: tuple[Tensor, ...]) -> State:
-        """Computes one step from gate inputs (B, 4H), with operations that can be exported. Returns the new (h, c)."""
+        """Compute one step from gate inputs (B, 4H), with operations that can be exported. Returns the new (h, c)."""
         hidden, cell = state
         i, f, g, o = (gate_inputs + hidden @ self.hidden_weight).chunk(4, dim=1)
         if self.bias is not None:
@@ -71,7 +71,7 @@ class _Recurrence(torch.autograd.Function):
     @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)
     def forward(ctx: Any, gate_inputs: Tensor, weight: Tensor, peepholes: Tensor, hidden: Tensor,
                 cell: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns h (T, B, H) of all steps and c (B, H) of the last step. `gate_inputs` (T, B, 4H) are W x."""
+        """Return h (T, B, H) of all steps and c (B, H) of the last step. `gate_inputs` (T, B, 4H) are W x."""
         steps, batch, width = gate_inputs.shape
         size = width // 4
         gates = gate_inputs.new_empty(steps, batch, width)  # i, f, g and o after σ and tanh
@@ -100,7 +100,7 @@ class _Recurrence(torch.autograd.Function):
     @torch.amp.custom_bwd(device_type="cuda")
     @torch.amp.custom_bwd(device_type="cpu")
     def backward(ctx: Any, grad_outputs: Tensor, grad_cell: Tensor) -> tuple[Tensor, ...]:
-        """Maps the gradients of both results of `forward` to the gradients of its arguments."""
+        """Map the gradients of both results of `forward` to the gradients of its arguments."""
         gates, hiddens, cells, squashed, weight, peepholes = ctx.saved_tensors
         size = len(weight)
         grads = torch.empty_like(gates)  # gradients of the gates before σ and tanh

@@ -27,7 +27,7 @@ def with_ends(tokens: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def embedding_of(vocab: int, size: int, std: float) -> nn.Embedding:
-    """Returns an embedding with sparse gradients, initialized with normal random numbers of this standard deviation."""
+    """Return an embedding with sparse gradients, initialized with normal random numbers of this standard deviation."""
     embedding = nn.Embedding(vocab, size, sparse=True)
     if std != 1.0:  # PyTorch has already initialized the embedding with std 1
         nn.init.normal_(embedding.weight, std=std)
@@ -63,12 +63,12 @@ class LSTMStack(nn.Module):
         self.lstm = nn.LSTM(input_dim, hidden_dim, layers, dropout=rate if layers > 1 else 0.0, batch_first=True)
 
     def initial_state(self, batch: int) -> State:
-        """Returns zeros for h and c, (layers, batch, H) each."""
+        """Return zeros for h and c, (layers, batch, H) each."""
         zeros = self.lstm.all_weights[0][1].new_zeros(self.lstm.num_layers, batch, self.lstm.hidden_size)
         return zeros, zeros
 
     def forward(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
-        """Maps inputs (B, T, D) and the state (h, c) to outputs (B, T, H) and the new state. T may be 0."""
+        """Map inputs (B, T, D) and the state (h, c) to outputs (B, T, H) and the new state. T may be 0."""
         if not inputs.shape[1]:
             return inputs.new_zeros(len(inputs), 0, self.lstm.hidden_size), state
         outputs, state = self.lstm(self.dropout(inputs), state)
@@ -89,7 +89,7 @@ class BidirectionalStack(nn.Module):
         self.backwards = nn.ModuleList(nn.LSTM(size, hidden_dim, batch_first=True) for size in sizes)
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:
-        """Maps inputs (B, T, D) of texts with `lengths` (B,) to (B, T, 2H). Values past a text's end are arbitrary."""
+        """Map inputs (B, T, D) of texts with `lengths` (B,) to (B, T, 2H). Values past a text's end are arbitrary."""
         steps = torch.arange(inputs.shape[1], device=inputs.device)
         ends = lengths.unsqueeze(1)
         reversed_steps = torch.where(steps < ends, ends - 1 - steps, steps)  # (B, T), its own inverse permutation

@@ -24,7 +24,7 @@ class PauseInput:
         self.size = seconds + turns + unknown_flag
 
     def __call__(self, pauses: Tensor | None, tokens: Tensor) -> Tensor:
-        """Returns the inputs (T, B, size) for tokens (B, T). `pauses` are seconds (B, T), or seconds and turns
+        """Return the inputs (T, B, size) for tokens (B, T). `pauses` are seconds (B, T), or seconds and turns
         (B, T, 2). NaN: unknown; None: all are unknown."""
         pauses = torch.full(tokens.shape, torch.nan, device=tokens.device) if pauses is None else pauses
         seconds, turns = (pauses, torch.zeros_like(pauses)) if pauses.dim() == 2 else pauses.unbind(2)
@@ -43,7 +43,7 @@ class PauseVectors(nn.Module):
         self.register_buffer("bounds", torch.tensor(BOUNDS), persistent=False)
 
     def forward(self, pauses: Tensor | None, tokens: Tensor) -> Tensor:
-        """Returns vectors (B, T, size). `pauses` (B, T) are seconds. NaN: unknown; None: all are unknown."""
+        """Return vectors (B, T, size). `pauses` (B, T) are seconds. NaN: unknown; None: all are unknown."""
         if pauses is None:
             return self.weight[0].expand(*tokens.shape, -1)
         above = (pauses.unsqueeze(-1) >= self.bounds).sum(-1)  # fast, because live streams run this for each word

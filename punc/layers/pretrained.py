@@ -72,7 +72,7 @@ class PretrainedEncoder(nn.Module):
                 weight.requires_grad_(False)
 
     def forward(self, tokens: Tensor, more: Tensor | None = None) -> Tensor:
-        """Returns the vectors (B, T, size) of tokens (B, T), which are END past the end of a text. Adds `more` to the
+        """Return the vectors (B, T, size) of tokens (B, T), which are END past the end of a text. Adds `more` to the
         tokens' embeddings. T plus the number of special pieces around a text must be at most `most`."""
         line, mask = self._line(tokens)
         return self._read(line, more, None if bool(mask.all()) else mask)[:, :tokens.shape[1]]
@@ -86,7 +86,7 @@ class PretrainedEncoder(nn.Module):
         return self._read(line, more, mask)[:, :tokens.shape[1]]
 
     def _read(self, line: Tensor, more: Tensor | None, mask: Tensor | None) -> Tensor:
-        """Returns the vectors of the pieces (B, S) without the special pieces before the text."""
+        """Return the vectors of the pieces (B, S) without the special pieces before the text."""
         before, after = len(self.spec["start"]), len(self.spec["end"])
         given: dict[str, Any] = {"input_ids": line}
         if more is not None:

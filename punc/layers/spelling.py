@@ -47,7 +47,7 @@ class Spelling(nn.Module):
             raise ValueError("spellings with characters that the model does not have")
 
     def forward(self, words: Tensor) -> Tensor:
-        """Maps words of any shape (…) to vectors (…, size). Reads each distinct word only once."""
+        """Map words of any shape (…) to vectors (…, size). Reads each distinct word only once."""
         different, indices = words.unique(return_inverse=True)
         return nn.functional.embedding(indices, self.read_characters(self.table[different]))
 
@@ -61,14 +61,14 @@ class Spelling(nn.Module):
         return nn.functional.embedding(words, self._vectors)
 
     def read_characters(self, characters: Tensor) -> Tensor:
-        """Maps the characters (N, MAX_LENGTH) of words, padded with PADDING, to vectors (N, size)."""
+        """Map the characters (N, MAX_LENGTH) of words, padded with PADDING, to vectors (N, size)."""
         lengths = (characters != PADDING).sum(1).clamp_min(1)  # in a broken file, words may have no characters
         order = lengths.argsort(stable=True)
         found = [self._read(characters[group], lengths[group]) for group in order.split(BATCH_SIZE)]
         return torch.cat(found)[order.argsort()] if found else self.embedding.weight.new_zeros(0, self.size)
 
     def read_spelled(self, tokens: Tensor, rows: Tensor, columns: Tensor, characters_from: int) -> Tensor:
-        """Returns vectors (N, size) of the N words at tokens[rows, columns]. The characters of a word are the tokens
+        """Return vectors (N, size) of the N words at tokens[rows, columns]. The characters of a word are the tokens
         before it. If there are none, as at the start of a chunk, the spelling in the table is used."""
         before = columns.unsqueeze(1) - torch.arange(MAX_LENGTH, 0, -1, device=tokens.device)
         found = tokens[rows.unsqueeze(1), before.clamp_min(0)]

@@ -50,16 +50,16 @@ class WindowInput(nn.Module):
         self.lookahead = window - 1 - self.last
 
     def initial_state(self, batch: int) -> tuple[Tensor]:
-        """Returns END for each token before a stream, (batch, m − 1)."""
+        """Return END for each token before a stream, (batch, m − 1)."""
         return (torch.full((batch, self.window - 1), END, device=self.vectors.weight.device),)
 
     def forward(self, tokens: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor]]:
-        """Returns the vectors (B, T, m, n) of the windows that end at the tokens (B, T), and the new state."""
+        """Return the vectors (B, T, m, n) of the windows that end at the tokens (B, T), and the new state."""
         line = torch.cat([state[0], tokens], dim=1)  # (B, m − 1 + T)
         return self.vectors_of(line.unfold(1, self.window, 1)), (line[:, tokens.shape[1]:],)
 
     def vectors_of(self, words: Tensor) -> Tensor:
-        """Returns the vectors (…, m, n) of windows (…, m). Replaces words before an END, which belong to the previous
+        """Return the vectors (…, m, n) of windows (…, m). Replaces words before an END, which belong to the previous
         stream, by END."""
         before = words[..., :self.last + 1]
         previous = (before == END).long().flip(-1).cumsum(-1).flip(-1) > 0
@@ -94,7 +94,7 @@ class FullyConnected(nn.Module):
                 layer.bias.copy_(-mean * layer.weight.sum(1))
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Maps (…, sizes[0]) to (…, sizes[-1])."""
+        """Map (…, sizes[0]) to (…, sizes[-1])."""
         layers: Any = self.layers
         kept: Tensor | None = None  # the units of the layer below that are kept; None: all units
         for layer in layers[:-1]:
@@ -119,7 +119,7 @@ class FullyConnected(nn.Module):
 
 
 def squared_error(logits: Tensor, labels: Tensor) -> Tensor:
-    """Returns the mean over slots of ½‖ŷ − y‖², given logits (…, L) and labels (…), −1 where there is no slot. This is
+    """Return the mean over slots of ½‖ŷ − y‖², given logits (…, L) and labels (…), −1 where there is no slot. This is
     Che et al. 2016, equation (1), without its second term, weight decay, which the optimizer applies."""
     slots = labels >= 0
     posteriors, labels = logits[slots].softmax(1), labels[slots]

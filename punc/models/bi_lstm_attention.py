@@ -66,11 +66,11 @@ class LocalAttention(nn.Module):
         self.score = nn.Parameter(torch.empty(attention_dim).uniform_(-1, 1) / attention_dim ** 0.5)  # v
 
     def forward(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """Maps states (B, T, D) of texts with `lengths` (B,) to averages (B, T, D)."""
+        """Map states (B, T, D) of texts with `lengths` (B,) to averages (B, T, D)."""
         return averages(self.weights(states, lengths), states)
 
     def weights(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """Returns the attention weights (B, T, l) of the l states around each step. States outside the text get 0."""
+        """Return the attention weights (B, T, l) of the l states around each step. States outside the text get 0."""
         steps, reach = states.shape[1], self.reach
         # tanh(a) is computed as 2σ(2a) − 1, because PyTorch's σ is faster than its tanh.
         own = 2 * self.own(states)
@@ -89,7 +89,7 @@ class LocalAttention(nn.Module):
 
 
 def averages(weights: Tensor, states: Tensor) -> Tensor:
-    """Returns Σ_i weights(t, i) states(t − reach + i) for each step t: (B, T, l), (B, T, D) → (B, T, D). For each block
+    """Return Σ_i weights(t, i) states(t − reach + i) for each step t: (B, T, l), (B, T, D) → (B, T, D). For each block
     of BLOCK steps, a band matrix of weights is multiplied by all states that the block needs."""
     batch, steps, dim = states.shape
     window = weights.shape[2]

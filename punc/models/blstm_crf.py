@@ -96,7 +96,7 @@ class Model(NeuralModel):
         return scores.new_zeros(*tokens.shape, scores.shape[2]).scatter(1, expanded(indices, scores), scores), ()
 
     def _words(self, tokens: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Returns the words (B, W) among the tokens (B, T), padded with END, and their indices (B, W) in the tokens. If
+        """Return the words (B, W) among the tokens (B, T), padded with END, and their indices (B, W) in the tokens. If
         all tokens are words, returns `tokens` and None."""
         if self.characters_from is None:
             return tokens, None
@@ -121,7 +121,7 @@ class Model(NeuralModel):
         return loops(logits, self.chain.transitions, with_ends(tokens)[1])
 
     def _scores(self, words: Tensor, tokens: Tensor | None, indices: Tensor | None, turns: Tensor | None) -> Tensor:
-        """Returns the label scores (B, T, L) of words (B, T). `indices`: where the words are in `tokens`, if these
+        """Return the label scores (B, T, L) of words (B, T). `indices`: where the words are in `tokens`, if these
         include characters. `turns` (B, T, 1): 1 if the next word has another speaker."""
         line, lengths = with_ends(words)  # (B, T + 1), (B,)
         shown = line
@@ -164,14 +164,14 @@ class Model(NeuralModel):
         return torch.zeros_like(tokens).scatter(1, indices, found.clamp_min(0))
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """Returns −log P of the label sequences, summed over all texts and divided by the number of slots."""
+        """Return −log P of the label sequences, summed over all texts and divided by the number of slots."""
         if not self.chain:
             return super().loss(logits, labels)
         logits, labels = self._words_alone(labels, logits)
         return self.chain.loss(logits, labels)
 
     def soft_loss(self, logits: Tensor, targets: Tensor, labels: Tensor) -> Tensor:
-        """Returns the cross-entropy over label sequences, divided by the number of slots. Treats the distributions
+        """Return the cross-entropy over label sequences, divided by the number of slots. Treats the distributions
         `targets` (B, T, L) of different slots as independent."""
         if not self.chain:
             return super().soft_loss(logits, targets, labels)

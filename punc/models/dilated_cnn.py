@@ -40,7 +40,7 @@ class GatedResidual(nn.Module):
         self.project = nn.Identity() if input_dim == size else nn.Linear(input_dim, size, bias=False)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Maps (B, T + d, input_dim) to (B, T, size)."""
+        """Map (B, T + d, input_dim) to (B, T, size)."""
         steps, here = inputs.shape[1] - self.dilation, self.dilation // 2
         taps = torch.cat([inputs[:, :steps], inputs[:, self.dilation:]], dim=2)
         candidate, gate = self.both(taps).chunk(2, dim=2)

@@ -100,7 +100,7 @@ class Model(NeuralModel):
         return (logits + self.pause_output(pauses, tokens) if self.pause_output else logits), ()
 
     def features(self, tokens: Tensor, pauses: Tensor | None) -> Tensor:
-        """Returns the inputs (B, T, H) of the output layer, which are also the inputs of a second stage."""
+        """Return the inputs (B, T, H) of the output layer, which are also the inputs of a second stage."""
         more = self.pause_input(pauses, tokens) if self.pause_input else None
         return in_windows(self.encoder, tokens, more, self.size, self.overlap)
 

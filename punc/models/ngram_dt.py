@@ -93,7 +93,7 @@ class Model(NonGradientModel):
         return np.log(smoothed(self.arrays))[found].astype(np.float32)
 
     def thresholds(self) -> np.ndarray:
-        """Returns the thresholds of the pause in the tree, in ascending order: (seconds, number of slots), (n, 2)."""
+        """Return the thresholds of the pause in the tree, in ascending order: (seconds, number of slots), (n, 2)."""
         on_pause = (self.arrays["left"] >= 0) & (self.arrays["feature"] == 0)
         pauses = self.arrays["threshold"][on_pause]
         slots = self.arrays["counts"][on_pause].sum(axis=1)
@@ -124,7 +124,7 @@ class Folds:
         self.vocabulary, self.labels = store.vocabulary, store.labels
 
     def set(self, name: str) -> StoreSet:
-        """Returns a set of the store. Raises InputError if a divided set has fewer streams than folds."""
+        """Return a set of the store. Raises InputError if a divided set has fewer streams than folds."""
         data = self._store.set(name)
         if name not in self._divided:
             return data
@@ -141,7 +141,7 @@ class Folds:
 
 
 def features(data: StoreSet, lm: NonGradientModel) -> np.ndarray:
-    """Returns the pause in each slot and the label posteriors from a language model, float32 (N, 1 + L)."""
+    """Return the pause in each slot and the label posteriors from a language model, float32 (N, 1 + L)."""
     pauses = np.full(len(data.ids), np.nan) if data.pauses is None else np.asarray(data.pauses)
     posteriors = np.exp(lm.log_posteriors_of(data))
     return np.column_stack([np.nan_to_num(pauses, nan=UNKNOWN), posteriors]).astype(np.float32)
@@ -160,7 +160,7 @@ def arrays_of(classifier: Any, labels: int) -> dict[str, np.ndarray]:
 
 
 def leaves(arrays: dict[str, np.ndarray], features: np.ndarray) -> np.ndarray:
-    """Returns the leaf (N,) that each row of features (N, F) reaches."""
+    """Return the leaf (N,) that each row of features (N, F) reaches."""
     nodes = np.zeros(len(features), np.int64)
     active = np.arange(len(features)) if arrays["left"][0] >= 0 else np.empty(0, np.int64)
     while len(active):
@@ -172,6 +172,6 @@ def leaves(arrays: dict[str, np.ndarray], features: np.ndarray) -> np.ndarray:
 
 
 def smoothed(arrays: dict[str, np.ndarray]) -> np.ndarray:
-    """Returns the smoothed probability of each label in each node, (M, L)."""
+    """Return the smoothed probability of each label in each node, (M, L)."""
     counts = arrays["counts"] + SMOOTHING
     return counts / counts.sum(axis=1, keepdims=True)

@@ -48,7 +48,7 @@ class Model(NeuralModel):
         return self.output(hidden).transpose(0, 1), state
 
     def hidden(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """Returns the last hidden layer y1 (T, B, H), which is also the input of a second stage, and the new state."""
+        """Return the last hidden layer y1 (T, B, H), which is also the input of a second stage, and the new state."""
         # Each distinct word of a batch is embedded and projected only once, and has one row of gradients.
         words, indices = tokens.t().unique(return_inverse=True)  # (U,), (T, B)
         size = self.embedding.embedding_dim
@@ -65,7 +65,7 @@ class Model(NeuralModel):
         return self.output(state[0]).unsqueeze(1), state
 
     def one_step(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, Tensor]:
-        """Computes one step for tokens (B, 1), like `traceable`. Returns the new state: h = y1 and c, (B, H) each."""
+        """Compute one step for tokens (B, 1), like `traceable`. Returns the new state: h = y1 and c, (B, H) each."""
         inputs = self.embedding(tokens[:, 0]).tanh()
         if self.pauses:
             inputs = torch.cat([inputs, self.pauses(pauses, tokens)[0]], dim=1)

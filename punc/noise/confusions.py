@@ -178,7 +178,7 @@ def add_stream(found: Confusions, spoken: Sequence[str], heard: Sequence[str], m
 
 
 def replacements(words: int, output: Sequence[str]) -> list[tuple[str, ...]]:
-    """Returns the ASR words that replace each reference word of a region (see the module docstring), given the number
+    """Return the ASR words that replace each reference word of a region (see the module docstring), given the number
     of reference words (`words`) and the ASR words (`output`)."""
     more = max(len(output) - words, 0)
     first = [tuple(output[:more + 1]), *((word,) for word in output[more + 1:])] if output else []

@@ -57,7 +57,7 @@ class Fluency:
         np.bitwise_or.at(self._bits, places >> 3, _bit(places))
 
     def seen(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Returns for each pair whether it occurs in the text, bool. This is also true for a few unseen pairs."""
+        """Return for each pair whether it occurs in the text, bool. This is also true for a few unseen pairs."""
         places = _places(left, right)
         return (left > 0) & (right > 0) & (self._bits[places >> 3] & _bit(places) > 0)
 
@@ -79,7 +79,7 @@ class Fluency:
         return found
 
     def _fit(self, table: NoiseTable, sequences: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Returns how many of the two pairs with the neighbouring words are in the text; arbitrary for a deletion."""
+        """Return how many of the two pairs with the neighbouring words are in the text; arbitrary for a deletion."""
         last = table.ends[sequences] - 1
         begin = last + 1 - np.maximum(table.lengths[sequences], 1)
         return self.seen(left, table.words[begin]).astype(np.int64) + self.seen(table.words[last], right)
@@ -147,7 +147,7 @@ def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment
 
 
 def drawn_pauses(pauses: np.ndarray, drawn: Drawn) -> np.ndarray:
-    """Returns the pauses of a text with errors, float32 (N,). NaN: unknown, for example next to inserted words. The
+    """Return the pauses of a text with errors, float32 (N,). NaN: unknown, for example next to inserted words. The
     last word that replaces a reference word gets the pause after the reference word. The pause after a deleted word is
     added to the pause before it; the duration of the deleted word is unknown and is not added."""
     last = np.cumsum(np.bincount(drawn.source, minlength=len(pauses))) - 1  # the last drawn word up to each slot

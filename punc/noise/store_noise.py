@@ -49,7 +49,7 @@ class Block(NamedTuple):
 
 
 def blocks(data: StoreSet, size: int = BLOCK) -> Iterator[Block]:
-    """Yields the words of a labelled set in blocks. Leaves out tokens after the last slot."""
+    """Yield the words of a labelled set in blocks. Leaves out tokens after the last slot."""
     begin = stream = 0
     assert data.labels is not None, "the set is labelled"
     while begin < len(data.ids):
@@ -81,12 +81,12 @@ class WordRuns:
         self.types = dict(zip(words, self._types[same][1:].tolist()))
 
     def find(self, block: Block) -> np.ndarray:
-        """Returns the types of the words in a block, int64. Unknown words have type 0."""
+        """Return the types of the words in a block, int64. Unknown words have type 0."""
         places = find_sorted(self._hashes, hash_runs(block.ids, block.ends))
         return np.where(places < 0, 0, self._types[places])
 
     def spell(self, block: Block, drawn: Drawn) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the tokens of a text with errors, int32, and the end of each word, int64."""
+        """Return the tokens of a text with errors, int32, and the end of each word, int64."""
         kept = drawn.kept[drawn.source] & drawn.spoken
         pool = np.concatenate([block.ids, self._tokens])
         own_starts, own_lengths = _stretches(block.ends, 0)
@@ -97,13 +97,13 @@ class WordRuns:
 
 
 def _stretches(ends: np.ndarray, shift: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the start (plus `shift`) and the length of each run of tokens."""
+    """Return the start (plus `shift`) and the length of each run of tokens."""
     lengths = np.diff(ends, prepend=0)
     return ends - lengths + shift, lengths
 
 
 def hash_runs(tokens: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Returns a 64-bit hash of each run of tokens. No run may be empty."""
+    """Return a 64-bit hash of each run of tokens. No run may be empty."""
     starts, lengths = _stretches(ends, 0)
     places = ranges(np.zeros_like(lengths), lengths)
     mixed = (tokens.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -145,7 +145,7 @@ class StoreNoise:
         self._table = table.at_wer(wer, counts, marks / max(counts.sum(), 1))
 
     def draw(self, seed: int) -> StoreSet:
-        """Returns the set with the errors of a seed. The arrays are memory-mapped."""
+        """Return the set with the errors of a seed. The arrays are memory-mapped."""
         words = changed = deleted = inserted = tokens = 0
         starts: list[np.ndarray] = []
         with ExitStack() as stack:

@@ -63,7 +63,7 @@ class Choices:
         return self.outcomes[np.clip(found, self._first[rows], self._last[rows])]  # rounded sums may be in another row
 
     def mean(self, values: np.ndarray) -> np.ndarray:
-        """Returns the expected value in each row, float64, if outcome i has the value values[i]."""
+        """Return the expected value in each row, float64, if outcome i has the value values[i]."""
         return np.bincount(self.rows, self.weights * values[self.outcomes], len(self._last))
 
 
@@ -90,7 +90,7 @@ class NoiseTable:
         return found
 
     def expected_wer(self, counts: np.ndarray, marks: float) -> float:
-        """Returns the expected word error rate of a text, given its word counts (types,) and share of marked slots."""
+        """Return the expected word error rate of a text, given its word counts (types,) and share of marked slots."""
         lengths = self.lengths
         edits = self.replacements.mean(np.append(np.maximum(lengths, 1), 0))  # the last item is for SAME_AS_UNKNOWN
         edits += self.replacements.mean(np.append(np.zeros(len(lengths)), 1)) * edits[0]
@@ -101,7 +101,7 @@ class NoiseTable:
         return float(counts @ (self.errors * edits)) / words + correct * float(added @ [1 - marks, marks])
 
     def at_wer(self, wer: float, counts: np.ndarray, marks: float) -> "NoiseTable":
-        """Returns a table whose probabilities are scaled by one factor, so that `wer` is the expected word error rate.
+        """Return a table whose probabilities are scaled by one factor, so that `wer` is the expected word error rate.
         Raises InputError if no factor reaches `wer`."""
         low, high = 0.0, 1.0
         while self._times(high).expected_wer(counts, marks) < wer:
@@ -134,7 +134,7 @@ class Sequences:
         return self._numbers.setdefault(sequence, self._types + len(self._numbers))
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the concatenated types of all sequences, and the end of each sequence."""
+        """Return the concatenated types of all sequences, and the end of each sequence."""
         longer = [np.array(sequence, np.int64) for sequence in self._numbers]
         words = np.concatenate([np.arange(self._types), *longer])
         lengths = np.concatenate([np.ones(self._types, np.int64), [len(sequence) for sequence in longer]])
@@ -174,7 +174,7 @@ def make_table(confusions: Confusions, types: dict[str, int], words: Container[s
 
 
 def _smoothed(seen: np.ndarray, wrong: np.ndarray, deleted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns for each type the probability that a word is wrong, and the share of deletions among the errors of words
+    """Return for each type the probability that a word is wrong, and the share of deletions among the errors of words
     that were seen about as often."""
     bands = np.maximum(np.frexp(seen)[1], RARE)
     in_band, wrong_in, deleted_in = (np.bincount(bands[seen > 0], counts[seen > 0], bands.max() + 1)
@@ -222,7 +222,7 @@ class Sounds:
         self._log_probs = _log_probabilities(edits)
 
     def neighbours(self, words: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Returns for each word the indices and probabilities of the words that it can be heard as, if any."""
+        """Return for each word the indices and probabilities of the words that it can be heard as, if any."""
         found: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         lengths = np.array([len(word) for word in words], np.int64)
         for length in np.unique(lengths).tolist():
@@ -261,7 +261,7 @@ def _edits(word: str, other: str) -> Counter[tuple[str, str]]:
 
 
 def _log_probabilities(edits: Counter[tuple[str, str]]) -> dict[tuple[str, str], float]:
-    """Returns the log-probability of each edit. ("", "") stands for unseen edits."""
+    """Return the log-probability of each edit. ("", "") stands for unseen edits."""
     kinds = len({after for _, after in edits}) + 1
     totals: Counter[str] = Counter()
     for (before, _), count in edits.items():

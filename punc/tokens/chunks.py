@@ -48,14 +48,14 @@ def by_length(chunks: Chunks, batch_size: int, rng: np.random.Generator | None =
 
 
 def padding(chunks: Chunks, batch_size: int) -> float:
-    """Returns the fraction of steps that would be padding if `by_length` grouped the chunks."""
+    """Return the fraction of steps that would be padding if `by_length` grouped the chunks."""
     lengths = np.sort(chunks.last - chunks.first)[::-1]
     sizes = np.diff(np.append(np.arange(0, len(lengths), batch_size), len(lengths)))
     return 1.0 - float(lengths.sum()) / max(float(lengths[::batch_size] @ sizes), 1.0)
 
 
 def gather_arrays(data: StoreSet, chunks: Chunks, group: np.ndarray, lookahead: int | None) -> Arrays:
-    """Returns the chunks with the indices `group` as the arrays of a batch. Pads short rows at the end."""
+    """Return the chunks with the indices `group` as the arrays of a batch. Pads short rows at the end."""
     arrays = tokens, pauses, labels = empty_arrays(data, len(group), int((chunks.last - chunks.first)[group].max()))
     ahead = lookahead or 0
     for row, (stream, first, last, begin, end) in enumerate(zip(*(a[group].tolist() for a in chunks))):
@@ -72,14 +72,14 @@ def gather_arrays(data: StoreSet, chunks: Chunks, group: np.ndarray, lookahead: 
 
 
 def empty_arrays(data: StoreSet, batch_size: int, size: int) -> Arrays:
-    """Returns arrays (batch_size, size) in which every step is past the end of a stream."""
+    """Return arrays (batch_size, size) in which every step is past the end of a stream."""
     shape = batch_size, size
     pauses = None if data.pauses is None else np.full((*shape, *data.pauses.shape[1:]), np.nan, np.float32)
     return np.full(shape, END, np.int64), pauses, np.full(shape, -1, np.int64)
 
 
 def with_turns(data: StoreSet) -> StoreSet:
-    """Returns a set in which `pauses` has two columns, float32 (N, 2): pause in seconds (NaN: unknown) and turn (1: the
+    """Return a set in which `pauses` has two columns, float32 (N, 2): pause in seconds (NaN: unknown) and turn (1: the
     speaker changes)."""
     def both(tokens: slice) -> np.ndarray:
         values = np.zeros((len(data.ids[tokens]), 2), np.float32)

@@ -27,7 +27,7 @@ AGAIN = "make the soft targets again: punc soft-targets"
 
 
 def facts_of(data: StoreSet, labels: LabelSet) -> list[str]:
-    """Returns the properties of a set that its soft targets must match. Raises InputError if the set has no labels."""
+    """Return the properties of a set that its soft targets must match. Raises InputError if the set has no labels."""
     if data.labels is None:
         raise InputError("a set without labels", "make the store of a data directory with punct")
     slots = labels_crc = streams_crc = 0
@@ -54,7 +54,7 @@ class SoftTargets:
         assert self._before[-1] == self._starts[-1], "read_targets has compared the slots"
 
     def __getitem__(self, tokens: np.ndarray) -> np.ndarray:
-        """Returns distributions, float32 (n, L), for the tokens with the indices `tokens`, (n,). For a token without a
+        """Return distributions, float32 (n, L), for the tokens with the indices `tokens`, (n,). For a token without a
         slot, the first label has probability 1."""
         slots = self._slots(tokens)
         rows = np.zeros((len(tokens), self._parts[0].shape[1]), np.float32)
@@ -66,7 +66,7 @@ class SoftTargets:
         return rows / rows.sum(1, keepdims=True)
 
     def _slots(self, tokens: np.ndarray) -> np.ndarray:
-        """Returns the index of each token's slot among all slots, or −1 for a token without a slot."""
+        """Return the index of each token's slot among all slots, or −1 for a token without a slot."""
         blocks, own = np.unique(tokens // BLOCK, return_inverse=True)
         has_slot = np.zeros((len(blocks), BLOCK), bool)
         for row, block in enumerate(blocks.tolist()):
@@ -102,6 +102,6 @@ def _read_part(directory: Path, store: Store, name: str) -> np.ndarray:
 
 
 def targets_checksums(directory: Path, store: Store, name: str) -> dict[str, int]:
-    """Returns the CRC-32 of each file of a set's soft targets. File names are relative to the store."""
+    """Return the CRC-32 of each file of a set's soft targets. File names are relative to the store."""
     paths = [directory / member / TARGETS for member in dict.fromkeys(store.members(name))]
     return {os.path.relpath(path, store.path): crc32_of(path) for path in paths}

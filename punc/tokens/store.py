@@ -59,11 +59,11 @@ class Store:
         return read_set(self.path / name)
 
     def members(self, name: str) -> list[str]:
-        """Returns the names of the sets in a joined set, in order. Returns only the set's own name for other sets."""
+        """Return the names of the sets in a joined set, in order. Returns only the set's own name for other sets."""
         return self._joins.get(name, [name])
 
     def checksums(self, sets: Iterable[str]) -> dict[str, int]:
-        """Returns file name → CRC-32 for all files in the store on which training with these sets depends."""
+        """Return file name → CRC-32 for all files in the store on which training with these sets depends."""
         names = [name for name in FILES if name != "conf"]
         names += [f"{name}/{file}" for name in sorted(sets) for file in SET_FILES]
         return {name: crc32_of(self.path / name) for name in names if (self.path / name).is_file()}
@@ -145,7 +145,7 @@ def make_store(path: StrPath, data_dirs: Sequence[StrPath], labels: StrPath, tok
 
 
 def is_finished(path: Path, conf: str) -> bool:
-    """Returns whether a directory has this conf, which is written last. If so, logs a message."""
+    """Return whether a directory has this conf, which is written last. If so, logs a message."""
     if not (path / "conf").is_file() or (path / "conf").read_bytes() != conf.encode():
         return False
     logger.info("%s: finished, and its inputs have not changed", path)
@@ -176,7 +176,7 @@ def _parse_joins(joins: Sequence[str], sets: Sequence[str]) -> dict[str, list[st
 
 
 def _conf(options: Mapping[str, Any], given: Iterable[StrPath | None], sets: Mapping[str, DataDir]) -> str:
-    """Returns the content of a conf: the options and, in comments, the size and time of each input file."""
+    """Return the content of a conf: the options and, in comments, the size and time of each input file."""
     lines = []
     for name, value in options.items():
         values = [value] if isinstance(value, (str, int, os.PathLike)) else value or ()

@@ -75,7 +75,7 @@ class Tokenizer(ABC):
 
     @classmethod
     def is_token(cls, word: bytes) -> bool:
-        """Returns whether a word can become a token, provided that it is frequent."""
+        """Return whether a word can become a token, provided that it is frequent."""
         return True
 
     @classmethod
@@ -94,7 +94,7 @@ class Tokenizer(ABC):
 
     @abstractmethod
     def encode(self, words: Sequence[str]) -> Encoding:
-        """Returns the tokens of words. This bound method must be picklable, for other processes."""
+        """Return the tokens of words. This bound method must be picklable, for other processes."""
 
     @property
     def splitter(self) -> Callable[[str], list[str]] | None:
@@ -113,7 +113,7 @@ class Tokenizer(ABC):
         return encoding._replace(slots=encoding.slots[lasts])
 
     def word_encoder(self) -> Callable[[str], Sequence[int]]:
-        """Returns a function that maps a single word to its ids, like `encode_input`, and caches the result."""
+        """Return a function that maps a single word to its ids, like `encode_input`, and caches the result."""
         return lru_cache(CACHED)(lambda word: self.encode_input((word,)).ids.tolist())
 
 
@@ -142,7 +142,7 @@ class LookupTokenizer(Tokenizer):
         return self.complete(self.vocabulary.ids(words), words)
 
     def complete(self, ids: np.ndarray, words: Sequence[str]) -> Encoding:
-        """Returns the encoding of words, given the words' ids, int32 (words,). Unknown words have the id UNK."""
+        """Return the encoding of words, given the words' ids, int32 (words,). Unknown words have the id UNK."""
         return Encoding(ids, np.arange(len(ids)), int((ids == UNK).sum()))
 
 
@@ -151,7 +151,7 @@ def token_types() -> list[str]:
 
 
 def tokenizer_class(token_type: str, path: Path | None = None) -> type[Tokenizer]:
-    """Returns the tokenizer class with this name. Raises InputError, with `path`, if there is no such class."""
+    """Return the tokenizer class with this name. Raises InputError, with `path`, if there is no such class."""
     if token_type not in token_types():
         raise InputError(f"no token type '{token_type}'", f"choose from {', '.join(token_types())}", path)
     name = f"{token_type}_" if keyword.iskeyword(token_type) else token_type
@@ -160,7 +160,7 @@ def tokenizer_class(token_type: str, path: Path | None = None) -> type[Tokenizer
 
 
 def class_of(directory: StrPath) -> type[Tokenizer]:
-    """Returns the tokenizer class for the directory of a store or a model. Raises InputError for an unknown name."""
+    """Return the tokenizer class for the directory of a store or a model. Raises InputError for an unknown name."""
     path = Path(directory) / "token_type"
     token_type = next((line for _, line in read_lines(path)), "") if path.is_file() else DEFAULT
     return tokenizer_class(token_type, path)
@@ -175,7 +175,7 @@ def read_tokenizer(directory: StrPath) -> Tokenizer:
 
 
 def encode_streams(tokenizer: Tokenizer, words: Sequence[str], bounds: Sequence[int]) -> tuple[Encoding, np.ndarray]:
-    """Returns the tokens of complete streams, and int64 offsets. Stream i has the words [bounds[i]:bounds[i + 1]], at
+    """Return the tokens of complete streams, and int64 offsets. Stream i has the words [bounds[i]:bounds[i + 1]], at
     least one, and the tokens [offsets[i]:offsets[i + 1]]."""
     encoding = tokenizer.encode_input(words)
     offsets = np.append(0, encoding.slots + 1)[bounds]
@@ -227,7 +227,7 @@ class PieceTokenizer(Tokenizer):
 
     @abstractmethod
     def cut_words(self, words: list[bytes]) -> Sequence[Sequence[int]]:
-        """Returns the ids of the pieces of each word, at least one. The words are in UTF-8."""
+        """Return the ids of the pieces of each word, at least one. The words are in UTF-8."""
 
     def encode(self, words: Sequence[str]) -> Encoding:
         if len(self._pieces) > self.cache:

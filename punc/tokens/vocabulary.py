@@ -67,7 +67,7 @@ class Vocabulary:
         return self._ids.get(word, UNK)
 
     def ids(self, words: Sequence[str]) -> np.ndarray:
-        """Returns the ids of words, int32 (words,). Words that are not in the vocabulary have the id UNK."""
+        """Return the ids of words, int32 (words,). Words that are not in the vocabulary have the id UNK."""
         return np.fromiter(map(self._ids.get, words, repeat(UNK)), np.int32, len(words))
 
 
@@ -98,7 +98,7 @@ def map_blocks(function: Callable[[Path, LineBlock], Count], sets: Sequence[Data
 
 
 def most_frequent(counts: dict[bytes, int], size: int, min_count: int) -> list[str]:
-    """Returns the `size` most frequent tokens that occur `min_count` times or more, with equal counts in C order."""
+    """Return the `size` most frequent tokens that occur `min_count` times or more, with equal counts in C order."""
     words = sorted(word for word, n in counts.items() if n >= min_count)
     return [word.decode() for word in sorted(words, key=counts.__getitem__, reverse=True)[:size]]
 
@@ -121,7 +121,7 @@ class SpilledCounts:
             self._counts.clear()
 
     def items(self) -> Iterator[tuple[bytes, int]]:
-        """Yields words and their counts, in C order."""
+        """Yield words and their counts, in C order."""
         for run in self._runs:
             run.seek(0)
         runs = [map(_parse_pair, run) for run in self._runs]
@@ -129,7 +129,7 @@ class SpilledCounts:
             yield word, sum(map(itemgetter(1), pairs))
 
     def most_frequent(self, size: int, wanted: Callable[[bytes], bool]) -> dict[bytes, int]:
-        """Returns the counts of the `size` most frequent words that are `wanted`. Ties go to the first in C order."""
+        """Return the counts of the `size` most frequent words that are `wanted`. Ties go to the first in C order."""
         found = (pair for pair in self.items() if wanted(pair[0]))
         return dict(heapq.nlargest(size, found, key=itemgetter(1)))
 

@@ -22,7 +22,7 @@ NUMERIC = b"0123456789+-.eE "  # the characters of finite numbers, and the space
 
 
 def read_word_vectors(path: StrPath, words: Sequence[str], dimensions: int) -> np.ndarray:
-    """Returns the vectors of `words`, float32 (words, dimensions).
+    """Return the vectors of `words`, float32 (words, dimensions).
 
     If a word with an apostrophe, such as `don't`, is not in the file, but its parts are (`do` and `n't`), the word gets
     the mean of the parts' vectors. Among several such splits, the one whose rarer part is earliest in the file is used.
@@ -51,7 +51,7 @@ def read_word_vectors(path: StrPath, words: Sequence[str], dimensions: int) -> n
 
 
 def _ways(word: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yields all ways to split a word in two, except those with an apostrophe as a part, which is a quotation mark."""
+    """Yield all ways to split a word in two, except those with an apostrophe as a part, which is a quotation mark."""
     for cut in range(1, len(word)):
         way = word[:cut], word[cut:]
         if b"'" not in way:
@@ -59,7 +59,7 @@ def _ways(word: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _read(path: StrPath, wanted: Set[bytes], dimensions: int) -> tuple[dict[bytes, int], np.ndarray]:
-    """Returns the indices of wanted words, as a dictionary, and the words' vectors, float32 (N, dimensions)."""
+    """Return the indices of wanted words, as a dictionary, and the words' vectors, float32 (N, dimensions)."""
     rows: dict[bytes, int] = {}
     seen: set[bytes] = set()
     lines: list[int] = []

@@ -62,12 +62,12 @@ class Batch(NamedTuple):
         return self.map(lambda tensor: tensor.contiguous().pin_memory().to(device, non_blocking=True))
 
     def share(self, number: int, of: int) -> "Batch":
-        """Returns share `number` out of `of` shares of the batch: every `of`-th row."""
+        """Return share `number` out of `of` shares of the batch: every `of`-th row."""
         return self.map(lambda tensor: tensor[number::of].contiguous())._replace(whole=self.slots)
 
 
 def stateful_shape(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: int) -> tuple[int, int]:
-    """Returns the number of rows in a `stateful` batch and the number of steps in each row. A short text has fewer than
+    """Return the number of rows in a `stateful` batch and the number of steps in each row. A short text has fewer than
     `batch_size` rows, so that each row has at least `bptt` steps."""
     steps = int(offsets[-1] - offsets[0]) + (len(offsets) - 1) * lookahead
     rows = max(1, min(batch_size, steps // bptt))
@@ -76,7 +76,7 @@ def stateful_shape(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: i
 
 def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int, part: int = 0,
              parts: int = 1) -> Iterator[Batch]:
-    """Yields batches of `bptt` steps that cover the concatenated streams (see `stateful_shape`). Each row is divided
+    """Yield batches of `bptt` steps that cover the concatenated streams (see `stateful_shape`). Each row is divided
     into `parts` parts, of which only part number `part`, from 0, is yielded. Few batches are in memory at a time."""
     batch_size, width = stateful_shape(data.offsets, lookahead, batch_size, bptt)
     firsts = data.offsets[:-1] - data.offsets[0] + lookahead * np.arange(len(data.offsets) - 1)  # first steps
@@ -121,7 +121,7 @@ def gather(data: StoreSet, chunks: Chunks, group: np.ndarray, lookahead: int | N
 
 
 def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> StoreSet:
-    """Returns the set that the model and the loss read. With --loss-on tokens, tokens without a slot get the first
+    """Return the set that the model and the loss read. With --loss-on tokens, tokens without a slot get the first
     label (Gale & Parthasarathy 2017, section 2.1). Raises InputError if the model reads turns, and the set has none or
     --asr-noise is given."""
     if model.reads_turns:
@@ -139,7 +139,7 @@ def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> Stor
 
 
 def cut_streams(model: Model, data: StoreSet, options: TrainingOptions, ranks: Ranks = ALONE) -> Chunks | None:
-    """Returns the chunks of the training set, or None if training is stateful. Raises InputError if the model cannot be
+    """Return the chunks of the training set, or None if training is stateful. Raises InputError if the model cannot be
     trained with this `batching`, there are more parts than batches, or a batch has fewer rows than there are ranks."""
     if options.batching == "stateful" and model.lookahead is None:
         raise InputError("a model that reads whole streams cannot train statefully", "leave --batching out")
@@ -166,7 +166,7 @@ def _check_sizes(rows: int, what: str, batches: int, options: TrainingOptions, r
 
 def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: TrainingOptions, epoch: int,
                   ranks: Ranks = ALONE, finish: Callable[[Batch], Batch] | None = None) -> Iterator[Batch]:
-    """Yields this rank's share, which may have no rows, of each batch of epoch `epoch`, from 0. Each reading of the set
+    """Yield this rank's share, which may have no rows, of each batch of epoch `epoch`, from 0. Each reading of the set
     has a different order of chunks. `finish` is applied to each complete batch before it is divided among ranks."""
     reading, part = divmod(epoch, options.parts)
     if chunks is None:
@@ -183,12 +183,12 @@ def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: 
 
 
 def epoch_seed(options: TrainingOptions, epoch: int) -> int:
-    """Returns the seed of an epoch, which is the same after a stopped run is continued."""
+    """Return the seed of an epoch, which is the same after a stopped run is continued."""
     return options.seed + 1000003 * (epoch + 1)
 
 
 def count_slots(data: StoreSet) -> int:
-    """Returns the number of slots in the set, but at least 1. Reads the labels in blocks."""
+    """Return the number of slots in the set, but at least 1. Reads the labels in blocks."""
     assert data.labels is not None, "the set is labelled"
     blocks = (data.labels[start:start + BLOCK] for start in range(0, len(data.labels), BLOCK))
     return max(sum(int(np.count_nonzero(block >= 0)) for block in blocks), 1)
@@ -196,7 +196,7 @@ def count_slots(data: StoreSet) -> int:
 
 def at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: float, slots: float, epoch: int = 0,
              warmup: float = 0.0) -> Iterator[Batch]:
-    """Yields the batches of an epoch with `slots` slots, during which the learning rate falls from `rate` by `fall`. In
+    """Yield the batches of an epoch with `slots` slots, during which the learning rate falls from `rate` by `fall`. In
     the first `warmup` epochs, the rate is also multiplied by a factor that rises from 0 to 1. `epoch` epochs are done.
     """
     done = 0

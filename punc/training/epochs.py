@@ -170,7 +170,7 @@ def train_epoch(model: Model, updates: Optimizer, batches: Iterator[batching.Bat
 
 
 def evaluate(model: Model, data: StoreSet) -> tuple[float, float]:
-    """Returns the mean loss per slot in nats, and the overall F1 in percent of the most probable labels."""
+    """Return the mean loss per slot in nats, and the overall F1 in percent of the most probable labels."""
     assert data.labels is not None, "the set is labelled"
     log_probs = log_posteriors(model, data)
     slots = np.flatnonzero(data.labels >= 0)

@@ -35,7 +35,7 @@ class Teacher:
         self.indexed = data._replace(labels=Lazy(data.labels.shape, self._indices))  # type: ignore[arg-type]
 
     def _indices(self, tokens: slice) -> np.ndarray:
-        """Returns the indices of tokens, int64. The index of a token without a slot is −1."""
+        """Return the indices of tokens, int64. The index of a token without a slot is −1."""
         return np.where(self.labels[tokens] >= 0, np.arange(*tokens.indices(len(self.labels))), -1)
 
     def __call__(self, batch: Batch) -> Batch:
@@ -50,7 +50,7 @@ class Teacher:
         return batch._replace(labels=torch.from_numpy(labels), targets=torch.from_numpy(targets))
 
     def loss(self, model: Model, logits: Tensor, batch: Batch) -> Tensor:
-        """Returns the mean loss over the slots of a batch with targets, given the student's logits (B, T, L)."""
+        """Return the mean loss over the slots of a batch with targets, given the student's logits (B, T, L)."""
         assert batch.targets is not None, "__call__ has made the batch"
         soft = model.soft_loss(logits, batch.targets, batch.labels)
         if self.weight == 1:
@@ -78,7 +78,7 @@ class EpochLoss:
             self._check()
 
     def mean(self) -> float:
-        """Returns the mean over all steps of all ranks. Raises InputError if a loss was NaN or infinite."""
+        """Return the mean over all steps of all ranks. Raises InputError if a loss was NaN or infinite."""
         self._check()
         return float(self.ranks.add(self.total)) / max(self.steps, 1)
 

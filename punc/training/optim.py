@@ -59,7 +59,7 @@ class Optimizer:
                 group["lr"] = learning_rate * group.get("factor", 1.0)
 
     def state_dict(self) -> list[dict[str, Any]]:
-        """Returns the state. All tensors are on the CPU."""
+        """Return the state. All tensors are on the CPU."""
         return [_on_cpu(part.state_dict()) for part in self._parts]
 
     def load_state_dict(self, states: list[dict[str, Any]]) -> None:
@@ -72,7 +72,7 @@ class Optimizer:
 
 
 def _eager(kind: type[torch.optim.Optimizer]) -> Any:
-    """Returns a PyTorch optimiser class that does not import PyTorch's compiler, which would take two seconds. Call
+    """Return a PyTorch optimiser class that does not import PyTorch's compiler, which would take two seconds. Call
     step() in no_grad()."""
     names = ("add_param_group", "load_state_dict", "state_dict", "step", "zero_grad")
     methods = {name: getattr(kind, name) for name in names}

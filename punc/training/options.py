@@ -134,5 +134,5 @@ def check_non_gradient(model: str, options: TrainingOptions) -> None:
 
 def run_conf(model: str, model_options: Mapping[str, Any], options: TrainingOptions,
              store_dir: StrPath) -> dict[str, Any]:
-    """Returns all settings on which a trained model depends."""
+    """Return all settings on which a trained model depends."""
     return {"model": model, **model_options, **asdict(options), "store": os.fspath(store_dir)}

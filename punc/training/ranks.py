@@ -111,7 +111,7 @@ class Ranks:
                                          remedy)
 
     def gather(self, value: Value) -> list[Value]:
-        """Returns the values of all ranks in rank order. Values should be small."""
+        """Return the values of all ranks in rank order. Values should be small."""
         values: list[Any] = [value] * self.size
         if self.size > 1:
             with self.others():
@@ -153,7 +153,7 @@ class Ranks:
                              "see the error of the rank that ended first") from error
 
     def device(self, name: str) -> str:
-        """Returns the device of this rank, given auto, cpu, cuda or cuda:N. Each rank on a machine has its own GPU.
+        """Return the device of this rank, given auto, cpu, cuda or cuda:N. Each rank on a machine has its own GPU.
         Raises InputError if the machine has too few GPUs."""
         found = find_device(name)
         if self.size == 1 or found == "cpu":
@@ -169,7 +169,7 @@ class Ranks:
         return found
 
     def threads(self) -> int:
-        """Returns the number of cores for each rank on this machine."""
+        """Return the number of cores for each rank on this machine."""
         return max(1, len(os.sched_getaffinity(0)) // self.local_size)
 
 
@@ -203,7 +203,7 @@ def _sum_dense(weights: Sequence[torch.Tensor], facts: torch.Tensor, device: tor
 
 
 def _sum_sparse(weight: torch.Tensor, own: torch.Tensor | None, counts: Sequence[int], ranks: Ranks) -> torch.Tensor:
-    """Returns the gradient with the rows of all ranks. Rank r has counts[r] − 1 rows; `own` are those of this rank."""
+    """Return the gradient with the rows of all ranks. Rank r has counts[r] − 1 rows; `own` are those of this rank."""
     # Each row is sent as a line: its index, then the bits of its values.
     lines = torch.zeros(max(counts) - 1, 1 + weight.shape[1], dtype=torch.int32, device=weight.device)
     if own is not None:

@@ -64,7 +64,7 @@ class Place(NamedTuple):
 
 
 def advance(progress: Progress, dev_loss: float, min_improvement: float, fall: float = 0.0) -> Progress:
-    """Returns the progress after an epoch with this development loss. The learning rate is halved as the module
+    """Return the progress after an epoch with this development loss. The learning rate is halved as the module
     `epochs` describes or, with a linear schedule, reduced by `fall`. Raises InputError if the loss is not finite."""
     if not math.isfinite(dev_loss):
         raise diverged(progress.epoch + 1, f"the development loss is {dev_loss}")
@@ -129,7 +129,7 @@ class Run:
         self._begin = self._written - self.place.seconds
 
     def seconds(self) -> float:
-        """Returns the seconds of training in this epoch so far, including the time before a stop."""
+        """Return the seconds of training in this epoch so far, including the time before a stop."""
         return time.perf_counter() - self._begin
 
     def after_batch(self, batches: int, steps: int, loss: Tensor, state: State) -> None:
@@ -209,13 +209,13 @@ class Run:
 
 
 def random_state(device: torch.device) -> dict[str, Tensor]:
-    """Returns device type → state of PyTorch's random number generator, for the CPU and for the device."""
+    """Return device type → state of PyTorch's random number generator, for the CPU and for the device."""
     state = {"cpu": torch.get_rng_state()}
     return state if device.type == "cpu" else {**state, device.type: torch.cuda.get_rng_state(device)}
 
 
 def checksums(store: Store, options: TrainingOptions) -> dict[str, int]:
-    """Returns the checksums of all files on which training depends: store, soft targets, and confusions."""
+    """Return the checksums of all files on which training depends: store, soft targets, and confusions."""
     sums = store.checksums({*options.train_set.split(","), options.dev_set})
     if options.teacher:
         sums |= targets_checksums(Path(options.teacher), store, options.train_set)
@@ -225,7 +225,7 @@ def checksums(store: Store, options: TrainingOptions) -> dict[str, int]:
 
 
 def changed(saved: Mapping[str, int], sums: Mapping[str, int]) -> str | None:
-    """Returns the first file whose checksum differs from the saved checksum, or None if there is none."""
+    """Return the first file whose checksum differs from the saved checksum, or None if there is none."""
     return next((name for name in {**saved, **sums} if saved.get(name) != sums.get(name)), None)
 
 

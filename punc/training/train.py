@@ -119,7 +119,7 @@ def start_from(net: Model, name: str) -> None:
 
 
 def architecture(name: str) -> tuple[str, dict[str, Any]]:
-    """Returns the architecture and the options of the model `name`, a directory or the name of a bundled model."""
+    """Return the architecture and the options of the model `name`, a directory or the name of a bundled model."""
     directory = find_model(name)
     spec = load_packed(directory).spec if is_packed(directory) else read_checkpoint(directory / "final.pt")["spec"]
     return spec["model"], spec["options"]
@@ -158,7 +158,7 @@ def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
 
 
 def finished(directory: Path, conf: dict[str, Any], options: TrainingOptions) -> bool:
-    """Returns whether the directory has a finished model with this conf. If so, logs a message.
+    """Return whether the directory has a finished model with this conf. If so, logs a message.
 
     Raises InputError if the model has a different conf, different labels, or different training data. Training data is
     not compared if it no longer exists, or if the model comes from an older version and has no checksums.

@@ -26,12 +26,12 @@ FORMER: dict[str, tuple[Any, ...]] = {
 
 
 def names() -> list[str]:
-    """Returns the names of all architectures: the modules and packages in punc/models, except `base`."""
+    """Return the names of all architectures: the modules and packages in punc/models, except `base`."""
     return sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parents[1])]) if m.name != "base")
 
 
 def model_class(name: str) -> type[Model]:
-    """Returns the class `Model` of the module punc.models.<name>. Raises InputError for an unknown name."""
+    """Return the class `Model` of the module punc.models.<name>. Raises InputError for an unknown name."""
     known = names()
     if name not in known:
         raise InputError(f"no model '{name}'", nearest(name, known))
@@ -43,7 +43,7 @@ def option_defaults(name: str) -> dict[str, Any]:
 
 
 def build(spec: dict[str, Any]) -> Model:
-    """Returns a model with random weights. `spec` contains the architecture (`model`), its `options`, the sizes of the
+    """Return a model with random weights. `spec` contains the architecture (`model`), its `options`, the sizes of the
     `vocabulary` and of the set of `labels`, and the `token_type`; an option may contain the spec of a submodel. Raises
     InputError if an option does not have the type of its default."""
     name = spec["model"]
@@ -65,7 +65,7 @@ def build(spec: dict[str, Any]) -> Model:
 
 def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[str, Any],
            tokenizer: Tokenizer | None = None) -> Model:
-    """Returns a new model with random weights, except for word vectors that are read from a file. Without a tokenizer,
+    """Return a new model with random weights, except for word vectors that are read from a file. Without a tokenizer,
     each word is a token. Raises InputError if the model cannot read tokens of this type, a submodel has a different
     vocabulary, or an option has an invalid value."""
     tokenizer = tokenizer or WordTokenizer(vocabulary)

@@ -38,7 +38,7 @@ class ContextModel(LSTMModel):
         self.before, self.ahead, self.lookahead = before, ahead, ahead
 
     def features(self, line: Tensor) -> Tensor:
-        """Maps tokens (B, before + T + ahead) to the inputs of the LSTMs, (B, T, D)."""
+        """Map tokens (B, before + T + ahead) to the inputs of the LSTMs, (B, T, D)."""
         raise NotImplementedError
 
     def initial_state(self, batch: int) -> State:
@@ -59,7 +59,7 @@ class ContextModel(LSTMModel):
         return self.output(hidden), (line[:, max(0, line.shape[1] - around):], *lstm_state)
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """Computes one step. The state consists of the last before + ahead token ids (minus END, so that 0 means END),
+        """Compute one step. The state consists of the last before + ahead token ids (minus END, so that 0 means END),
         the number of tokens read, h and c."""
         kept, count, *lstm_state = state
         line = torch.cat([kept + END, tokens], dim=1)
@@ -100,11 +100,11 @@ class WindowModel(NeuralModel):
         self.dropout, self.centred = dropout, centred
 
     def fully_connected(self, *sizes: int) -> FullyConnected:
-        """Returns sigmoid layers and a linear output. `sizes`: of the input, each hidden layer, and the output."""
+        """Return sigmoid layers and a linear output. `sizes`: of the input, each hidden layer, and the output."""
         return FullyConnected(sizes, self.dropout, self.centred)
 
     def logits(self, vectors: Tensor) -> Tensor:
-        """Maps the vectors (B, T, m, n) of the m words in each slot's window to logits (B, T, L)."""
+        """Map the vectors (B, T, m, n) of the m words in each slot's window to logits (B, T, L)."""
         raise NotImplementedError
 
     def initialize_from_vocabulary(self, vocabulary: Vocabulary) -> None:
@@ -118,10 +118,10 @@ class WindowModel(NeuralModel):
         return self.logits(vectors), state
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """Computes one step. The state is the last m − 1 token ids, minus END, so that 0 means END."""
+        """Compute one step. The state is the last m − 1 token ids, minus END, so that 0 means END."""
         line = torch.cat([state[0] + END, tokens], dim=1)  # (B, m)
         return self.logits(self.input.vectors_of(line).unsqueeze(1)), (line[:, 1:] - END,)
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """Returns the mean over slots of the squared error (the paper's equation (1)) or of the cross-entropy."""
+        """Return the mean over slots of the squared error (the paper's equation (1)) or of the cross-entropy."""
         return squared_error(logits, labels) if self.squared_error else super().loss(logits, labels)

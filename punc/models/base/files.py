@@ -26,7 +26,7 @@ def save(model: Model, path: Path, **facts: Any) -> None:
 
 
 def cpu_weights(model: Model) -> dict[str, Any]:
-    """Returns a model's weights on the CPU, so that a saved model can be loaded without a GPU."""
+    """Return a model's weights on the CPU, so that a saved model can be loaded without a GPU."""
     weights = model.state_dict()
     for name in weights:
         weights[name] = weights[name].cpu()
@@ -95,7 +95,7 @@ def _largest(value: Any) -> int:
 
 
 def not_finite(weights: Mapping[str, torch.Tensor]) -> str | None:
-    """Returns the name of the first tensor that contains NaN or an infinite number, or None if there is none."""
+    """Return the name of the first tensor that contains NaN or an infinite number, or None if there is none."""
     for name, weight in weights.items():
         # The sum is checked first, which is several times faster. It may be infinite even if all numbers are finite.
         if weight.is_floating_point() and not weight.sum().isfinite() and not weight.isfinite().all():
@@ -104,7 +104,7 @@ def not_finite(weights: Mapping[str, torch.Tensor]) -> str | None:
 
 
 def submodel(option: str, spec: str | dict[str, Any], architecture: str) -> Model:
-    """Returns a trained model to use as a frozen part of another model. Loads it from its directory, or builds it from
+    """Return a trained model to use as a frozen part of another model. Loads it from its directory, or builds it from
     its spec, so that its weights can be loaded later. Raises InputError, with the name of the option, if there is no
     such model or it has another architecture."""
     if not spec:

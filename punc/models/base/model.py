@@ -62,15 +62,15 @@ class Model(nn.Module):
     # Models that are trained by gradient.
 
     def rate_of(self, name: str) -> float:
-        """Returns the factor that multiplies `--learning-rate` for the weight with this name."""
+        """Return the factor that multiplies `--learning-rate` for the weight with this name."""
         return 1.0
 
     def initial_state(self, batch: int) -> State:
-        """Returns the state at the start of `batch` streams. It is empty if the model reads complete streams."""
+        """Return the state at the start of `batch` streams. It is empty if the model reads complete streams."""
         return ()
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """Returns logits (B, T, L) and the new state, given tokens, int64 (B, T).
+        """Return logits (B, T, L) and the new state, given tokens, int64 (B, T).
 
         pauses   (B, T) in seconds; NaN: unknown; None: all are unknown. If the model `reads_turns`, pauses may be
                  (B, T, 2), with 1 in the second column if the next word has another speaker
@@ -78,25 +78,25 @@ class Model(nn.Module):
         raise NotImplementedError
 
     def log_posteriors(self, logits: Tensor, tokens: Tensor) -> Tensor:
-        """Returns the log-posterior of each label, (B, T, L), given the tokens and the logits of `forward`."""
+        """Return the log-posterior of each label, (B, T, L), given the tokens and the logits of `forward`."""
         return logits.log_softmax(2)
 
     def best_sequence(self, logits: Tensor, tokens: Tensor) -> Tensor:
-        """Returns the most probable label sequences (B, T). Only `sequential` models have this method."""
+        """Return the most probable label sequences (B, T). Only `sequential` models have this method."""
         raise NotImplementedError
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """Returns the mean loss over slots, by default cross-entropy. Labels (B, T) are −1 where there is no slot."""
+        """Return the mean loss over slots, by default cross-entropy. Labels (B, T) are −1 where there is no slot."""
         return nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=-1)
 
     def soft_loss(self, logits: Tensor, targets: Tensor, labels: Tensor) -> Tensor:
-        """Returns the mean over slots of the cross-entropy between distributions `targets` (B, T, L) and the model."""
+        """Return the mean over slots of the cross-entropy between distributions `targets` (B, T, L) and the model."""
         return -(targets * logits.log_softmax(2)).sum() / (labels >= 0).sum()
 
     @torch.inference_mode()
     def decode_batch(self, tokens: np.ndarray, pauses: np.ndarray | None, scale: np.ndarray | None = None,
                      sequences: bool = False, posteriors: bool = True) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Returns labels (B, T) and log-posteriors (B, T, L) for the tokens and pauses of a `Batch`. Starts in the
+        """Return labels (B, T) and log-posteriors (B, T, L) for the tokens and pauses of a `Batch`. Starts in the
         initial state.
 
         scale        (L,) factors that multiply the posteriors before labels are chosen; None: all 1
@@ -123,7 +123,7 @@ class Model(nn.Module):
 
     @torch.inference_mode()
     def step(self, tokens: np.ndarray, pauses: np.ndarray, state: State) -> tuple[np.ndarray, State]:
-        """Reads the next tokens (B,), and the pauses (B,) in the slots of this step. Returns logits (B, L) and the new
+        """Read the next tokens (B,), and the pauses (B,) in the slots of this step. Returns logits (B, L) and the new
         state. Packed models do this ten times as fast."""
         logits, state = self(torch.from_numpy(tokens)[:, None], torch.from_numpy(pauses)[:, None], state)
         return logits[:, 0].numpy(), state
@@ -135,7 +135,7 @@ class Model(nn.Module):
         raise NotImplementedError
 
     def log_posteriors_of(self, data: StoreSet) -> np.ndarray:
-        """Returns the log-posteriors of all slots in complete streams, float32 (N, L)."""
+        """Return the log-posteriors of all slots in complete streams, float32 (N, L)."""
         raise NotImplementedError
 
 
@@ -150,7 +150,7 @@ class NeuralModel(Model):
         return self.forward(tokens, pauses, state)
 
     def traceable_state(self, batch: int) -> State:
-        """Returns the initial state for `traceable`: separate tensors of zeros, whose dimension 0 or 1 is the batch."""
+        """Return the initial state for `traceable`: separate tensors of zeros, whose dimension 0 or 1 is the batch."""
         return tuple(torch.zeros_like(tensor) for tensor in self.initial_state(batch))
 
     def traceable_best(self, logits: Tensor, tokens: Tensor) -> Tensor:

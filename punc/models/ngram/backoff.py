@@ -55,7 +55,7 @@ class Backoff:
         return found
 
     def log_probs(self, contexts: list[np.ndarray], tokens: np.ndarray) -> np.ndarray:
-        """Returns log P(token | context), float32 (M,), given the result of `contexts` and tokens (M,), not −1."""
+        """Return log P(token | context), float32 (M,), given the result of `contexts` and tokens (M,), not −1."""
         result = self.orders[0].log_probs[tokens]
         for below, order, context in zip(self.orders, self.orders[1:], contexts):
             seen = np.flatnonzero(context >= 0)
@@ -120,7 +120,7 @@ def _read_lines(file: IO[bytes], count: int, path: StrPath) -> Iterator[bytes]:
 
 
 def _entries(block: bytes, names: dict[bytes, int], n: int, path: StrPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns ids (M, n), log-probabilities (M,) and back-off weights (M,) of the lines without unknown tokens."""
+    """Return ids (M, n), log-probabilities (M,) and back-off weights (M,) of the lines without unknown tokens."""
     rows = [line.split(b" ") for line in block.split(b"\n")[:-1]]
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     has_backoff = lengths == n + 2
@@ -148,7 +148,7 @@ def _numbers(fields: list[bytes]) -> np.ndarray:
 
 
 def _unigrams(ids: np.ndarray, log_probs: np.ndarray, backoffs: np.ndarray, size: int) -> Order:
-    """Returns the unigrams of all tokens. In `ids`, the file's `<unk>` is `size`, unless `<unk>` is itself a token."""
+    """Return the unigrams of all tokens. In `ids`, the file's `<unk>` is `size`, unless `<unk>` is itself a token."""
     unknown, missing = log_probs[ids == size], size - np.count_nonzero(ids < size)
     rest = unknown[0] - np.log(max(int(missing), 1)) if len(unknown) else NEVER * LN10
     all_log_probs = np.full(size + 1, rest, np.float32)
@@ -158,7 +158,7 @@ def _unigrams(ids: np.ndarray, log_probs: np.ndarray, backoffs: np.ndarray, size
 
 
 def _sorted(ids: np.ndarray, log_probs: np.ndarray, backoffs: np.ndarray, below: list[Order], size: int) -> Order:
-    """Returns the n-grams sorted by key. Leaves out n-grams with unknown tokens, and n-grams whose first n − 1 tokens
+    """Return the n-grams sorted by key. Leaves out n-grams with unknown tokens, and n-grams whose first n − 1 tokens
     are not in `below`."""
     ids, log_probs, backoffs = (array[(ids < size).all(axis=1)] for array in (ids, log_probs, backoffs))
     indices = ids[:, 0]

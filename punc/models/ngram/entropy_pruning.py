@@ -55,7 +55,7 @@ def _grams(model: Backoff) -> list[np.ndarray]:
 
 
 def _shorter_log_probs(model: Backoff, grams: np.ndarray) -> np.ndarray:
-    """Returns log p(w | h'), float64 (M,), for the n-grams h w, int32 (M, n)."""
+    """Return log p(w | h'), float64 (M,), for the n-grams h w, int32 (M, n)."""
     result = np.empty(len(grams))
     for start in range(0, len(grams), BLOCK):
         block = grams[start:start + BLOCK].astype(np.int64)
@@ -64,13 +64,13 @@ def _shorter_log_probs(model: Backoff, grams: np.ndarray) -> np.ndarray:
 
 
 def _left_over(contexts: int, prefix: np.ndarray, log_probs: np.ndarray) -> np.ndarray:
-    """Returns the probability that the explicit n-grams of each context leave to other words, float64 (contexts,)."""
+    """Return the probability that the explicit n-grams of each context leave to other words, float64 (contexts,)."""
     return 1.0 - np.bincount(prefix, np.exp(log_probs, dtype=np.float64), contexts)
 
 
 def _perplexity_change(model: Backoff, n: int, grams: np.ndarray, prefix: np.ndarray,
                        context_log_probs: np.ndarray) -> np.ndarray:
-    """Returns exp(D) − 1 for each n-gram of order n, or infinity if its context leaves too little (LEAST)."""
+    """Return exp(D) − 1 for each n-gram of order n, or infinity if its context leaves too little (LEAST)."""
     own = model.orders[n - 1].log_probs.astype(np.float64)
     shorter = _shorter_log_probs(model, grams)
     weights = model.orders[n - 2].backoffs.astype(np.float64)
@@ -84,7 +84,7 @@ def _perplexity_change(model: Backoff, n: int, grams: np.ndarray, prefix: np.nda
 
 
 def _with_new_weights(size: int, orders: list[Order]) -> Backoff:
-    """Returns the model with new back-off weights, so that the probabilities after each context sum to 1."""
+    """Return the model with new back-off weights, so that the probabilities after each context sum to 1."""
     model = Backoff(size, orders)
     grams = _grams(model)
     for n in range(1, len(orders)):  # in ascending order, because longer n-grams back off to shorter ones

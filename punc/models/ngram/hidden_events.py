@@ -22,7 +22,7 @@ LogProbs = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def label_histories(tokens: int, labels: int) -> Iterator[LabelHistory]:
-    """Yields all label histories that `tokens` tokens up to a word can contain. The first has only empty labels."""
+    """Yield all label histories that `tokens` tokens up to a word can contain. The first has only empty labels."""
     if tokens <= 1:
         yield ()
         return
@@ -44,7 +44,7 @@ def visible(labels: LabelHistory, tokens: int) -> LabelHistory:
 
 def token_history(labels: LabelHistory, tokens: int, words: np.ndarray, slots: np.ndarray,
                   first_event: int) -> np.ndarray:
-    """Returns the last `tokens` tokens before each slot, (slots, tokens). Slot t follows words[t + tokens]."""
+    """Return the last `tokens` tokens before each slot, (slots, tokens). Slot t follows words[t + tokens]."""
     columns = [words[slots + tokens]]
     for back, label in enumerate(labels, 1):
         if label:
@@ -55,7 +55,7 @@ def token_history(labels: LabelHistory, tokens: int, words: np.ndarray, slots: n
 
 def log_posteriors(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_probs: LogProbs,
                    first_event: int, begin: int, end: int) -> np.ndarray:
-    """Returns the log-posterior of each label in each slot of words (N,), float32 (N, labels).
+    """Return the log-posterior of each label in each slot of words (N,), float32 (N, labels).
 
     offsets       stream i has the words [offsets[i]:offsets[i + 1]]
     order         order of the n-gram model
@@ -77,7 +77,7 @@ def log_posteriors(words: np.ndarray, offsets: np.ndarray, labels: int, order: i
 
 def _edges(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_probs: LogProbs, first_event: int,
            begin: int, end: int) -> tuple[np.ndarray, list[list[int]]]:
-    """Returns log P(label, next word) for each slot, state and label, (N, S, L), and the next states (S, L)."""
+    """Return log P(label, next word) for each slot, state and label, (N, S, L), and the next states (S, L)."""
     seen, n = max(order - 1, 1), len(words)
     states = list(label_histories(seen, labels))
     index = {state: i for i, state in enumerate(states)}
@@ -108,7 +108,7 @@ def _edges(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_
 
 
 def _forward_backward(edges: np.ndarray, follows: list[list[int]], offsets: np.ndarray) -> np.ndarray:
-    """Returns the log-posteriors (N, L) of labels, given the results of `_edges`. Each stream starts in state 0."""
+    """Return the log-posteriors (N, L) of labels, given the results of `_edges`. Each stream starts in state 0."""
     n, states, labels = edges.shape
     edges = np.exp(edges - edges.max(axis=(1, 2), keepdims=True))
     size = int(np.ceil(np.sqrt(n)))  # the number of blocks, and the number of slots in a block
@@ -138,7 +138,7 @@ def _forward_backward(edges: np.ndarray, follows: list[list[int]], offsets: np.n
 
 
 def _scan(matrices: np.ndarray, begin: np.ndarray) -> np.ndarray:
-    """Returns the row vectors begin, begin·M₀, begin·M₀·M₁, …, each up to a factor, (blocks, size, S)."""
+    """Return the row vectors begin, begin·M₀, begin·M₀·M₁, …, each up to a factor, (blocks, size, S)."""
     blocks, size, states = matrices.shape[:3]
     product = np.broadcast_to(np.eye(states), (blocks, states, states))
     for step in range(size):

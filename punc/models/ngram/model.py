@@ -117,7 +117,7 @@ class Model(NonGradientModel):
                               self.vocab, self.vocab + self.n_labels, END)
 
     def log_probs(self, history: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-        """Returns log P(token | history), (M, K), given histories (M, H) and tokens (M, K)."""
+        """Return log P(token | history), (M, K), given histories (M, H) and tokens (M, K)."""
         each = self.component_log_probs(history, tokens)
         return each[0] if len(each) == 1 else np.logaddexp.reduce(each + self.log_weights[:, None, None])
 
@@ -131,7 +131,7 @@ class Model(NonGradientModel):
         return result
 
     def _component_log_probs_of(self, data: StoreSet) -> np.ndarray:
-        """Returns log P of each token (word or mark) of a labelled set according to each model, (models, M)."""
+        """Return log P of each token (word or mark) of a labelled set according to each model, (models, M)."""
         found, labels = [], np.asarray(data.labels)
         for begin, end in zip(data.offsets[:-1].tolist(), data.offsets[1:].tolist()):
             tokens = np.append(with_events(data.ids[begin:end], labels[begin:end], self.vocab), END)
@@ -142,7 +142,7 @@ class Model(NonGradientModel):
 
 
 def tokens_of(vocabulary: Vocabulary, labels: LabelSet) -> list[str]:
-    """Returns the tokens of the model in the order of their ids: words, labels, and `<s>`."""
+    """Return the tokens of the model in the order of their ids: words, labels, and `<s>`."""
     events = [f"<{label.name}>" for label in labels]
     taken = {*RESERVED, *events}
     # A word that is spelled like a reserved token gets a name with a space, which no other word contains.
@@ -183,7 +183,7 @@ def estimate(text: Path, arpa: Path, order: int, thresholds: list[int]) -> None:
 
 
 def interpolation(log_probs: np.ndarray) -> np.ndarray:
-    """Returns the interpolation weights (models,) that maximize the probability of a text, by EM. `log_probs` (models,
+    """Return the interpolation weights (models,) that maximize the probability of a text, by EM. `log_probs` (models,
     M) are the log-probabilities of the text's tokens."""
     probs = np.exp(log_probs.astype(np.float64))
     weights = np.full(len(log_probs), 1 / len(log_probs))

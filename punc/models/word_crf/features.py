@@ -59,19 +59,19 @@ class Text(NamedTuple):
 
 
 def shape_table(words: Sequence[str]) -> np.ndarray:
-    """Returns a number for the shape of each word or form, int32 (V,), and −1 for special tokens."""
+    """Return a number for the shape of each word or form, int32 (V,), and −1 for special tokens."""
     return _numbered([None if i <= END else form[0] if (form := parse_form(word)) else word_shape(word)
                       for i, word in enumerate(words)])
 
 
 def suffix_table(words: Sequence[str], length: int) -> np.ndarray:
-    """Returns a number for the last `length` characters of each word, int32 (V,), and −1 for special tokens and for
+    """Return a number for the last `length` characters of each word, int32 (V,), and −1 for special tokens and for
     words of at most `length` characters."""
     return _numbered([None if i <= END else _suffix(word, length) for i, word in enumerate(words)])
 
 
 def _suffix(word: str, length: int) -> str | None:
-    """Returns the last `length` characters of a word or form. Returns None if a word has no more characters, or the
+    """Return the last `length` characters of a word or form. Returns None if a word has no more characters, or the
     suffix of a form has fewer."""
     form = parse_form(word)
     if form:
@@ -99,7 +99,7 @@ def read_clusters(path: StrPath) -> dict[str, str]:
 
 
 def cluster_table(words: Sequence[str], clusters: dict[str, str], bits: int) -> np.ndarray:
-    """Returns a number for the first `bits` bits of each word's cluster, int32 (V,), and −1 for words without one."""
+    """Return a number for the first `bits` bits of each word's cluster, int32 (V,), and −1 for words without one."""
     prefixes = [None if i <= END or word not in clusters else clusters[word][:bits] for i, word in enumerate(words)]
     return _numbered(prefixes)
 
@@ -110,7 +110,7 @@ def _numbered(values: list[str | None]) -> np.ndarray:
 
 
 def templates(window: int, ngram: int, tables: Sequence[str], lm_labels: int, trigger_ngram: int) -> list[Template]:
-    """Returns the templates of a model.
+    """Return the templates of a model.
 
     tables          names of the word tables
     lm_labels       number of labels for templates on another model's posteriors; 0: no such templates
@@ -138,7 +138,7 @@ class Finder:
 
     def keys(self, templates: Sequence[Template], text: Text, start: int,
              stop: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yields for each template the slots in [start, stop) with a key (minus start) and the keys, int64 (M,)."""
+        """Yield for each template the slots in [start, stop) with a key (minus start) and the keys, int64 (M,)."""
         slots = np.arange(start, stop)
         stream = np.searchsorted(text.offsets, slots, side="right") - 1
         begins, ends = text.offsets[stream], text.offsets[stream + 1]
@@ -147,7 +147,7 @@ class Finder:
         words: dict[int, np.ndarray] = {}
 
         def word(offset: int) -> np.ndarray:
-            """Returns the words at an offset from the slots, with END for words outside the slot's stream."""
+            """Return the words at an offset from the slots, with END for words outside the slot's stream."""
             if offset not in words:
                 indices = slots + offset
                 inside = (indices >= begins) & (indices < ends)
@@ -181,7 +181,7 @@ def odds_step(log_probs: np.ndarray) -> np.ndarray:
 
 def attributes(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[np.ndarray],
                slots: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the feature numbers of all slots, int64 (M,), and ends (slots,): slot i has numbers[ends[i − 1]:ends[i]].
+    """Return the feature numbers of all slots, int64 (M,), and ends (slots,): slot i has numbers[ends[i − 1]:ends[i]].
 
     found    the result of `Finder.keys`
     tables   for each template, the sorted keys that are features; features are numbered from 0 in this order
@@ -199,7 +199,7 @@ def attributes(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[
 
 def scores(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[np.ndarray],
            weights: Sequence[np.ndarray], slots: int, labels: int) -> np.ndarray:
-    """Returns the sum of the weights (keys, L) of the features in each slot, float64 (slots, L). `found` and `tables`
+    """Return the sum of the weights (keys, L) of the features in each slot, float64 (slots, L). `found` and `tables`
     are as in `attributes`."""
     result = np.zeros((slots, labels))
     for (where, keys), table, weight in zip(found, tables, weights, strict=True):
@@ -211,7 +211,7 @@ def scores(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[np.n
 
 
 def ngram_keys(ids: np.ndarray, n: int, vocab: int) -> np.ndarray:
-    """Returns the keys of all n-grams of the words (N,), in order, int64 (N − n + 1,)."""
+    """Return the keys of all n-grams of the words (N,), in order, int64 (N − n + 1,)."""
     ids = np.asarray(ids)
     count = max(len(ids) - n + 1, 0)
     keys = np.zeros(count, np.int64)
@@ -246,7 +246,7 @@ def runs(ids: np.ndarray, offsets: np.ndarray, n: int, vocab: int, before: int, 
 
 def select(ids: np.ndarray, labels: np.ndarray, offsets: np.ndarray, vocab: int, n_labels: int, number: int,
            before: int, after: int, min_count: int, longest: int = 3) -> list[np.ndarray]:
-    """Returns the keys of the triggers of all marks, as a sorted array for each length from 1 to `longest` words.
+    """Return the keys of the triggers of all marks, as a sorted array for each length from 1 to `longest` words.
 
     number      maximum number of triggers of a mark; ties go to n-grams near more marks, then to shorter n-grams
     min_count   minimum number of marks p near a trigger of p; otherwise, rare n-grams would be chosen, because their

@@ -191,7 +191,7 @@ class Model(NonGradientModel):
 
 
 def batches(offsets: np.ndarray) -> Iterator[np.ndarray]:
-    """Yields the boundaries of training chunks, in batches of about BATCH_SLOTS slots. Adjacent batches share one."""
+    """Yield the boundaries of training chunks, in batches of about BATCH_SLOTS slots. Adjacent batches share one."""
     chunks = cut(offsets, None, TRAINING_CHUNK, 0)
     edges = np.append(offsets[chunks.stream] + chunks.begin, offsets[-1])
     first = 0
@@ -203,7 +203,7 @@ def batches(offsets: np.ndarray) -> Iterator[np.ndarray]:
 
 def log_marginals(scores: np.ndarray, transitions: np.ndarray, offsets: np.ndarray, chunk_size: int = CHUNK_SIZE,
                   context: int = CONTEXT) -> np.ndarray:
-    """Returns the log of the marginal probability of each label in each slot, float32 (N, L).
+    """Return the log of the marginal probability of each label in each slot, float32 (N, L).
 
     scores        (N, L) the score of each label in each slot
     transitions   (L, L) the score of a label (column) after another label (row)

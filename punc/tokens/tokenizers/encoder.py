@@ -62,7 +62,7 @@ class EncoderTokenizer(PieceTokenizer):
         return whole[:before], whole[before + len(bare):]
 
     def _unknown_piece(self) -> int:
-        """Returns the encoder's id for text that has no piece. If the tokenizer has none, returns the id of `<unk>` or
+        """Return the encoder's id for text that has no piece. If the tokenizer has none, returns the id of `<unk>` or
         `[UNK]`, or 0."""
         model = json.loads(self._tokenizer.to_str())["model"]
         for name in (model.get("unk_token"), "<unk>", "[UNK]"):
@@ -102,7 +102,7 @@ def _tokenizer(content: bytes, path: StrPath | None) -> Any:
 
 
 def _content_of(directory: Path) -> bytes:
-    """Returns an encoder's tokenizer.json. If there is none, `transformers` makes it from other tokenizer files."""
+    """Return an encoder's tokenizer.json. If there is none, `transformers` makes it from other tokenizer files."""
     if (directory / FILE).is_file():
         return (directory / FILE).read_bytes()
     if not (directory / "config.json").is_file():

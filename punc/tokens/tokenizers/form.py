@@ -49,14 +49,14 @@ class FormTokenizer(LookupTokenizer):
 
 
 def forms(word: str) -> Iterator[str]:
-    """Yields the forms of a word, longest suffix first. All suffixes are shorter than the word."""
+    """Yield the forms of a word, longest suffix first. All suffixes are shorter than the word."""
     shape = word_shape(word)
     for length in range(min(SUFFIX, len(word) - 1), -1, -1):
         yield f"{PREFIX}{length}:{shape}:{word[len(word) - length:]}>"
 
 
 def parse_form(token: str) -> tuple[str, str] | None:
-    """Returns the shape and the suffix of a form, or None for any other token."""
+    """Return the shape and the suffix of a form, or None for any other token."""
     if not token.startswith(PREFIX):
         return None
     end = len(token) - 1
@@ -65,6 +65,6 @@ def parse_form(token: str) -> tuple[str, str] | None:
 
 
 def word_shape(word: str) -> str:
-    """Returns the shape of a word: a'a for `n't`, AaAa for `McDonald`, 0a for `1990s`."""
+    """Return the shape of a word: a'a for `n't`, AaAa for `McDonald`, 0a for `1990s`."""
     kinds = "".join("0" if c.isdigit() else ("A" if c.isupper() else "a") if c.isalpha() else c for c in word)
     return re.sub(r"(.)\1+", r"\1", kinds, flags=re.DOTALL)

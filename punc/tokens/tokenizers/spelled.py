@@ -70,7 +70,7 @@ class SpelledTokenizer(LookupTokenizer):
 
 
 def spelling_of(word: str) -> str:
-    """Returns the characters of a word that a model reads. Combining accents are composed with their letters (NFC)."""
+    """Return the characters of a word that a model reads. Combining accents are composed with their letters (NFC)."""
     word = unicodedata.normalize("NFC", word)
     half = MAX_LENGTH // 2
     return word if len(word) <= MAX_LENGTH else word[:half] + word[-half:]
