@@ -18,20 +18,20 @@ __version__ = "0.1.0"
 
 
 def load(model: str | os.PathLike[str] = "en", *, scale: str = "", device: str = "cpu") -> "Punctuator":
-    """Returns a model that is ready to punctuate: see `punc.live.punctuator.Punctuator`.
+    """Return a model that punctuates text; see `punc.live.punctuator.Punctuator`.
 
     model    a directory, or the name of a bundled model
-    scale    multiply posteriors before labels are chosen: "LABEL=FACTOR,…"
-    device   the device of a model that is not packed: auto, cpu, cuda or cuda:N
+    scale    factors for the posteriors of labels, applied before labels are chosen: "LABEL=FACTOR,…"
+    device   where to run a model that is not packed: auto, cpu, cuda or cuda:N
 
-    Raises punc.base.errors.InputError if there is no such model, or it is broken.
+    Raises punc.base.errors.InputError if the model does not exist or is broken.
     """
     from punc.live.punctuator import Punctuator
     return Punctuator(model, scale=scale, device=device)
 
 
 def score(reference: str, hypothesis: str, labels: "LabelSet | None" = None) -> dict[str, float]:
-    """Returns the metrics of a punctuated text against a reference, in percent: see `punc.scoring.texts.score_texts`.
+    """Return the metrics of a punctuated text against a reference, in percent; see `punc.scoring.texts.score_texts`.
 
     labels   which marks map to which labels; by default, English commas, full stops and question marks
 

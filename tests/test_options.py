@@ -227,7 +227,8 @@ def test_help_one_line_per_option_with_default(parser, capsys):
 
 
 def test_with_options_names_an_argument_as_its_option():
-    assert with_options(InputError("hidden_dim=0", "give 1 or more")) == "--hidden-dim=0 is out of range; give 1 or more"
+    assert with_options(InputError("hidden_dim=0",
+                                   "give 1 or more")) == "--hidden-dim=0 is out of range; give 1 or more"
     assert with_options(InputError("a=b", "rename it", "x=1")) == "x=1: a=b; rename it"
     assert with_options(InputError("no set 'a=b'", "give another one")) == "no set 'a=b'; give another one"
 

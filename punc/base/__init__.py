@@ -1,1 +1,1 @@
-"""Utilities that all other packages use. Nothing here has to do with punctuation."""
+"""Utilities that all other packages use: errors, files, options, locks, jobs. None of them deals with punctuation."""

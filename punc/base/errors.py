@@ -1,4 +1,4 @@
-"""InputError, the exception for everything that a user can fix, and checks of arguments that raise it."""
+"""InputError, the exception for everything that a user can fix, and functions that check arguments."""
 
 import os
 import re
@@ -6,21 +6,21 @@ from collections.abc import Iterable
 
 StrPath = str | os.PathLike[str]  # the name of a file or directory
 LONGEST = 1000  # characters; the maximum length of a message
-# Control characters could move a terminal's cursor or change its colours; the others change the writing direction.
+# Characters that could disturb a terminal: control characters, line separators, and directional marks.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def one_line(text: str, longest: int = LONGEST) -> str:
-    """Returns a text as one line for a terminal. Escapes control characters, and cuts out the middle of a long text."""
+    """Return a text as one line for a terminal. Escapes control characters and cuts the middle out of a long text."""
     text = CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text.replace("\n", " "))
     return text if len(text) <= longest else f"{text[:longest * 2 // 3 - 3]} … {text[-(longest // 3):]}"
 
 
 class InputError(Exception):
-    """Something in the input or the options is wrong, and the user can fix it.
+    """The error for wrong input or options, which the user can fix.
 
-    `str()` is one line of at most LONGEST characters, `FILE:LINE: what is wrong; what to do`. The command line prints
-    it after the program's name, without a traceback.
+    `str()` is one line of at most LONGEST characters, `FILE:LINE: what is wrong; what to do`. Commands print this line
+    after the program's name, without a traceback.
 
     what, remedy   what is wrong, and what the user can do
     file, line     the file with the error, if there is one, and the number of the line, from 1
@@ -32,26 +32,26 @@ class InputError(Exception):
         self.what, self.remedy, self.file, self.line = what, remedy, file, line
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        # Worker processes send their errors to the parent. By default, Python would restore only the message.
+        # Worker processes pickle their errors for the parent. By default, pickle would restore only the message.
         return InputError, (self.what, self.remedy, self.file, self.line)
 
 
 def check_at_least(least: float, **values: float) -> None:
-    """Raise InputError for the first named value that is below `least` or NaN, such as `widths=0; give 1 or more`."""
+    """Raise InputError for the first named value that is below `least` or NaN: `widths=0; give 1 or more`."""
     for name, value in values.items():
         if not value >= least:
             raise InputError(f"{name}={value} is out of range", f"give {least} or more")
 
 
 def check_probability(**values: float) -> None:
-    """Raise InputError for the first named value that is not in [0, 1), such as `dropout=1.0; give …`."""
+    """Raise InputError for the first named value that is not in [0, 1): `dropout=1.0; give …`."""
     for name, value in values.items():
         if not 0 <= value < 1:
             raise InputError(f"{name}={value} is out of range", "give at least 0 and less than 1")
 
 
 def check_choice(choices: Iterable[str], **values: str) -> None:
-    """Raise InputError, such as `pool=sum; choose from …`, for the first named value that is not in `choices`."""
+    """Raise InputError for the first named value that is not in `choices`: `pool=sum; choose from …`."""
     choices = tuple(choices)
     for name, value in values.items():
         if value not in choices:

@@ -1,4 +1,4 @@
-"""Reads files, with helpful errors. Writes files completely or not at all: to a temporary file that is then renamed."""
+"""Reads files, with helpful errors. Writes files atomically: a complete temporary file replaces the old file."""
 
 import contextlib
 import errno
@@ -17,19 +17,19 @@ from punc.base.errors import InputError, StrPath
 from punc.base.lock import lock_directory
 from punc.base.stop import held
 
-NEW = ".new"  # a folder in an output directory, for the files that replace the old ones; a killed process may leave it
-OPEN_FILE = re.compile(r"/dev/std(in|out|err)|(/dev|/proc/[^/]+)/fd/\d+")  # paths that stand for open files
+NEW = ".new"  # the folder in an output directory where `atomic_dir` writes; a killed process may leave it behind
+OPEN_FILE = re.compile(r"/dev/std(in|out|err)|(/dev|/proc/[^/]+)/fd/\d+")  # paths that denote open files
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-# Commands read and write the files of a data directory by these names.
+# The names of the files in a data directory.
 TABLES = frozenset(("text", "punct", "punct.labels", "utt2spk", "spk2utt", "segments", "wav.scp", "ctm", "turns",
                     "reco2file_and_channel", "pauses.scp", "pauses.ark"))
 
 
 @contextlib.contextmanager
 def open_input(path: StrPath, remedy: str = "make it, or give another one") -> Iterator[IO[bytes]]:
-    """Open a user's file to read its bytes. Raises InputError if it is missing, unreadable or a directory."""
+    """Open a user's file for reading bytes. Raises InputError if it is missing, unreadable or a directory."""
     try:
-        file = open(path, "rb")  # noqa: SIM115 (closed below; errors in the caller's block are not caught)
+        file = open(path, "rb")  # noqa: SIM115 (no `with`, because errors in the caller's block must pass)
     except FileNotFoundError:
         raise InputError("no such file", remedy, path) from None
     except IsADirectoryError:
@@ -42,7 +42,7 @@ def open_input(path: StrPath, remedy: str = "make it, or give another one") -> I
 
 
 def decode_line(line: bytes, path: StrPath, number: int) -> str:
-    """Returns a line as text, without its line end. Raises InputError for CR, NUL and bytes that are not UTF-8."""
+    """Decode a line and remove its line end. Raises InputError for CR, NUL and bytes that are not UTF-8."""
     if b"\r" in line:
         raise InputError("the line has a carriage return", "convert the line ends: sed -i 's/\\r//g'", path, number)
     if b"\0" in line:
@@ -54,14 +54,14 @@ def decode_line(line: bytes, path: StrPath, number: int) -> str:
 
 
 def decoded_lines(path: StrPath, remedy: str = "make it, or give another one") -> Iterator[tuple[int, str]]:
-    """Yields the lines of a file, numbered from 1. Raises InputError like `open_input` and `decode_line`."""
+    """Yield the lines of a file, numbered from 1. Raises InputError like `open_input` and `decode_line`."""
     with open_input(path, remedy) as file:
         for number, line in enumerate(file, 1):
             yield number, decode_line(line, path, number)
 
 
 def read_lines(path: StrPath) -> Iterator[tuple[int, str]]:
-    """Yields the lines of a hand-written file, numbered from 1, without empty lines and comments (`# …`)."""
+    """Yield the lines of a hand-written file with their numbers, from 1. Skips empty lines and comments (`# …`)."""
     for number, raw in decoded_lines(path):
         line = raw.strip()
         if line and not line.startswith("#"):
@@ -69,15 +69,15 @@ def read_lines(path: StrPath) -> Iterator[tuple[int, str]]:
 
 
 def read_blocks(path: StrPath, size: int = 1 << 20) -> Iterator[bytes]:
-    """Yields a file in blocks of up to `size` bytes. Raises InputError like `open_input`."""
+    """Yield the contents of a file in blocks of up to `size` bytes. Raises InputError like `open_input`."""
     with open_input(path) as file:
         while block := file.read(size):
             yield block
 
 
 def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
-    """Raise InputError if an output is also an input, or would replace a table of an input directory. Links and other
-    names of the same file are detected."""
+    """Raise InputError if an output is also an input, or would replace a table of an input directory. Files are the
+    same if they have the same inode, so links do not hide an input."""
     existing = [path for path in inputs if path and os.path.exists(path)]
     for out in outputs:
         for path in existing:
@@ -94,9 +94,9 @@ def _is_same_directory(directory: Path, other: str) -> bool:
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Remove unfinished copies of `path` that killed processes have left: the temporary files without a lock."""
+    """Remove temporary files of `path` that nobody has locked: killed processes have left them."""
     for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
-        with contextlib.suppress(OSError), open(leftover, "rb+") as file:  # removed, not ours, or locks do not work
+        with contextlib.suppress(OSError), open(leftover, "rb+") as file:  # the file may be gone, or locked
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             leftover.unlink()
 
@@ -109,20 +109,20 @@ def _new_file(path: Path) -> tuple[int, Path]:
         except OSError as error:  # report the name that the user gave
             error.filename = str(path)
             raise
-        with contextlib.suppress(OSError):  # if locks do not work here, no process removes leftovers
+        with contextlib.suppress(OSError):  # some file systems have no locks; leftovers are never removed there
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if tmp.exists():  # otherwise, another process removed it before it was locked
+        if tmp.exists():  # another process may have removed the file before it was locked
             return file, tmp
         os.close(file)
 
 
 @contextlib.contextmanager
 def atomic_file(path: StrPath, mode: str = "w") -> Iterator[IO]:
-    """Open a file that replaces `path` when the block ends without an error. Its directory is made if necessary.
+    """Open a temporary file that replaces `path` when the block ends without an error. Makes the directory of `path`.
 
-    Text is written as UTF-8 with line feeds in every locale. After an error or a kill, `path` is unchanged. If `path`
-    is a symbolic link, the link stays and its target is replaced. Devices and pipes are written to directly. `-` is
-    standard output. Raises InputError for a directory.
+    After an error or a kill, `path` is unchanged. Text is written as UTF-8 with line feeds in every locale. If `path`
+    is a symbolic link, its target is replaced. Devices and pipes are written directly; `-` is standard output. Raises
+    InputError for a directory.
     """
     if os.fspath(path) == "-":
         yield sys.stdout.buffer if "b" in mode else sys.stdout
@@ -156,7 +156,7 @@ def _is_device(path: StrPath) -> bool:
 
 @contextlib.contextmanager
 def unchanged(key: StrPath) -> Iterator[None]:
-    """Raise InputError if another process replaces a directory while the block reads it. `key`: see `atomic_dir`."""
+    """Raise InputError if another process replaces a directory, whose key file is `key`, while the block reads it."""
     before = _identity(key)
     yield
     if _identity(key) != before:
@@ -173,7 +173,7 @@ def _identity(path: StrPath) -> tuple[int, int, int] | None:
 
 @contextlib.contextmanager
 def name_full_disk(path: StrPath) -> Iterator[None]:
-    """Add the file's name to the error that a full disk raises; the error of a failed write does not contain it."""
+    """Add the file's name to the error that a full disk raises. Python's own error does not contain it."""
     try:
         yield
     except (OSError, RuntimeError) as error:
@@ -188,14 +188,14 @@ def name_full_disk(path: StrPath) -> Iterator[None]:
 def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[Path]:
     """Yield a temporary directory in `path`. Its files move into `path` when the block ends without an error.
 
-    During the block, this process holds the lock of `path`. Older files in `path` that are not written again stay,
+    During the block, this process holds the lock of `path`. Older files in `path` stay if no new file replaces them,
     because they may be the user's own.
 
-    key     one of the written files, without which no program reads the directory. It is removed first and written
-            last, so if the process is killed while it replaces the files, the directory has no key
+    key     a new file without which no program reads the directory. The old key is removed first, and the new one is
+            written last: a directory whose files were only partly replaced has no key
     stale   glob patterns of older files to remove because they do not belong to the new files
 
-    Raises InputError if `path` is a file, if another process writes there, or if a directory has a new file's name.
+    Raises InputError if `path` is a file, another process writes there, or a directory has a new file's name.
     """
     path = Path(os.path.abspath(path))
     if path.exists() and not path.is_dir():
@@ -215,12 +215,12 @@ def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[P
             shutil.rmtree(tmp, ignore_errors=True)
             raise
         with held():
-            _replace(path, tmp, key, stale)  # if this fails, `tmp` stays and shows that punc wrote these files
+            _replace(path, tmp, key, stale)  # after a failure, `tmp` stays and shows that the files are incomplete
         shutil.rmtree(tmp, ignore_errors=True)
 
 
 def is_unfinished(path: Path) -> bool:
-    """Returns whether a directory is missing or empty, or was left unfinished by a process killed in `atomic_dir`."""
+    """Return whether a directory is missing or empty, or was left unfinished by a process killed in `atomic_dir`."""
     return not path.exists() or (path / NEW).is_dir() or (
         path.is_dir() and all(file.name[0] == "." for file in path.iterdir()))
 

@@ -1,8 +1,8 @@
-"""Jobs that share the work of a command, on any machines: `--jobs N --job J`, then `punc join`.
+"""Shares the work of a command among jobs on any machines: `--jobs N --job J`, then `punc join`.
 
-Each job takes a consecutive share of the work and makes a *part*: a directory with its output, and with part.json,
-which describes the part. `punc join` calls `join(parts, out)` in the command's module in punc/bin. This makes the same
-output as a single job, byte for byte. The parts are removed when the output is complete.
+Each job processes a consecutive share of the input and makes a *part*: a directory with its output and part.json,
+which describes the part. `punc join` calls `join(parts, out)` of the command's module in punc/bin, then removes the
+parts. The joined output is the output of a single job, byte for byte.
 """
 
 import hashlib
@@ -23,13 +23,12 @@ from punc.base.options import OptionParser
 
 T = TypeVar("T")
 FILE = "part.json"
-JOINED = ".joined"  # a file in a part that has been joined and is being removed
-# Options and arguments that may differ between the jobs of one command.
+JOINED = ".joined"  # this file marks a part that has been joined and is being removed
+# Options and arguments that may differ between the jobs of a command.
 OWN = {"job", "jobs", "nj", "config", "quiet", "verbose", "out"}
 
 
 def add_job_options(parser: OptionParser) -> None:
-    """Add `--jobs` and `--job` to a command that jobs can share."""
     parser.add_argument("--jobs", type=int, default=0, metavar="N",
                         help="number of jobs, on any machines, that share the work; each job writes a part, and punc "
                              "join joins the parts; 0: the work is not shared")
@@ -37,14 +36,12 @@ def add_job_options(parser: OptionParser) -> None:
 
 
 class Share(NamedTuple):
-    """The share of job number `job` out of `jobs` jobs, counted from 1."""
-
-    job: int
+    job: int  # counted from 1
     jobs: int
 
     @classmethod
     def parsed(cls, args: Namespace) -> "Share | None":
-        """Returns the share that a command line asks for; None without `--jobs`. Raises InputError if it is wrong."""
+        """Return the share that `--jobs` and `--job` give, or None without them. Raises InputError if it is wrong."""
         if not args.jobs and args.job == 1:
             return None
         if not 1 <= args.job <= args.jobs:
@@ -53,11 +50,11 @@ class Share(NamedTuple):
 
     def of(self, items: Iterable[T], size: Callable[[T], int], total: int,
            streams: Callable[[T], tuple[str, str]] | None = None) -> Iterator[T]:
-        """Yields the items of this share. Each job takes consecutive items of about the same total size.
+        """Yield the items of this share. The shares are consecutive and have about the same total size.
 
-        size     returns the size of an item, such as words or bytes
-        total    the total size of all items; if it is only an estimate, the shares are less equal
-        streams  returns the first and last stream of an item; an item that continues a stream goes to the same job
+        size     returns the size of an item, such as its number of words or bytes
+        total    the total size of all items; an estimate is enough
+        streams  returns the first and last stream of an item; all items of a stream belong to the same share
         """
         before, job, last = 0, 1, None
         for item in items:
@@ -74,17 +71,17 @@ class Share(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A part: the output, in the directory `path`, that the subcommand `command` made for `share`."""
+    """The output of one job: the subcommand `command` made it for `share`, in the directory `path`."""
 
     path: Path
     command: str
     share: Share
-    options: dict[str, Any]  # the options and arguments of the command; they are the same in all parts of a run
-    inputs: dict[str, list[int]]  # file → [bytes, time of last change in ns]; must stay the same until parts are joined
-    result: dict[str, Any]  # what the job passes on to `join`
+    options: dict[str, Any]  # the command's options and arguments that all jobs must have in common
+    inputs: dict[str, list[int]]  # file → [bytes, time of last change in ns]; no input may change before the join
+    result: dict[str, Any]  # values that the job passes to `join`
 
     def files(self) -> list[str]:
-        """Returns the names of the part's files, without part.json, in C order."""
+        """Return the names of the part's files in C order, without part.json and hidden files."""
         return sorted({file.name for file in self.path.iterdir() if file.name[0] != "."} - {FILE})
 
     @property
@@ -93,7 +90,7 @@ class Part(NamedTuple):
 
 
 def state_of(path: StrPath) -> list[int]:
-    """Returns a file's size in bytes and the time of its last change in ns. Raises InputError if it is missing."""
+    """Return a file's size in bytes and the time of its last change in ns. Raises InputError if it is missing."""
     with open_input(path) as file:
         state = os.fstat(file.fileno())
     return [state.st_size, state.st_mtime_ns]
@@ -102,8 +99,8 @@ def state_of(path: StrPath) -> list[int]:
 @contextmanager
 def new_part(path: Path, command: str, share: Share, args: Namespace,
              inputs: Iterable[StrPath]) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield a temporary directory to write a part to, and a dictionary for its `result`. The part replaces an older one
-    at `path`. Raises InputError if `path` has other content, or if another job writes there."""
+    """Yield a temporary directory for the files of a part, and a dictionary for its `result`. The part replaces an
+    older part at `path`. Raises InputError if `path` has other content, or another job writes there."""
     states = {os.fspath(file): state_of(file) for file in inputs if os.path.isfile(file)}
     options = {name: value for name, value in vars(args).items() if name not in OWN}
     if path.is_dir() and not (path / FILE).is_file() and not is_unfinished(path):
@@ -137,8 +134,8 @@ def read_part(path: Path) -> Part:
 
 
 def read_parts(paths: Sequence[Path]) -> list[Part]:
-    """Returns the parts of all jobs of one command, in order. Raises InputError if a part is missing, belongs to other
-    jobs, or was made with other options or inputs, or if an input has changed since the parts were made."""
+    """Read the parts of all jobs of a command, in order. Raises InputError if a part is missing, belongs to another
+    job, or differs from the first part in command, options or inputs, or if an input has changed since then."""
     parts: list[Part] = []
     for number, path in enumerate(paths, 1):
         if not (path / FILE).is_file():
@@ -169,8 +166,8 @@ def _check_alike(first: Part, part: Part) -> None:
 
 
 def clear_part(path: Path) -> None:
-    """Remove a part from its directory. part.json goes first; the directory `NEW` marks what is left as the remains of
-    a part if the process is killed."""
+    """Remove a part's files from its directory, part.json first. If the process is killed, the directory `NEW` shows
+    that the remaining files belong to a part."""
     (path / NEW).mkdir(exist_ok=True)
     (path / FILE).unlink(missing_ok=True)
     for file in sorted(path.iterdir()):
@@ -183,8 +180,8 @@ def clear_part(path: Path) -> None:
 
 @contextmanager
 def joining(paths: Sequence[Path]) -> Iterator[list[Part]]:
-    """Yield the parts of all jobs of one command, in order. They are removed when the block ends without an error."""
-    read_parts(paths)  # this checks the parts before they are locked, because a lock makes a missing directory
+    """Yield the parts of all jobs of a command, in order. Removes the parts when the block ends without an error."""
+    read_parts(paths)  # checked before the locks are taken, because a lock would make a missing directory
     with _locked(paths):
         yield read_parts(paths)
         for path in paths:
@@ -193,8 +190,7 @@ def joining(paths: Sequence[Path]) -> Iterator[list[Part]]:
 
 
 def finish_joining(paths: Sequence[Path]) -> bool:
-    """Remove what is left of these parts if a process was killed after it had joined them. Returns whether there was
-    anything to remove."""
+    """Finish the removal of joined parts after a process was killed. Returns whether there was anything to remove."""
     found = [path for path in paths if path.is_dir()]
     left = [path for path in found if any(file.name != LOCK for file in path.iterdir())]
     if not left or not all((path / JOINED).exists() for path in left):
@@ -211,7 +207,7 @@ def _locked(paths: Iterable[Path]) -> Iterator[None]:
             stack.enter_context(lock_directory(path))
         yield
     for path in paths:
-        with suppress(OSError):  # the directory still has a hidden file of the user
+        with suppress(OSError):  # the directory may still have a hidden file of the user
             path.rmdir()
 
 
@@ -224,7 +220,7 @@ def _remove(paths: Iterable[Path]) -> None:
 
 
 def concatenate(paths: Iterable[Path], out: Path) -> None:
-    """Concatenate files into the file `out`. Raises InputError if one of them is missing."""
+    """Concatenate files into `out`. Raises InputError if a file is missing."""
     with open(out, "wb") as file:
         for path in paths:
             with open_input(path) as source:

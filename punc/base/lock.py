@@ -1,8 +1,8 @@
 """Locks an output directory, so that only one process at a time writes there.
 
-The lock is flock(2) on the file `.lock` in the directory. The system releases it when the process that holds it ends
-for any reason. The file's content, `HOST PID COMMAND`, only tells others who holds the lock. Over NFS, machines see
-each other's locks, unless the file system is mounted with `nolock` or `local_lock`.
+The lock is flock(2) on the file `.lock` in the directory, so the system releases it even if the process is killed.
+The file contains `HOST PID COMMAND` for the error messages of other processes. Over NFS, machines see each other's
+locks unless the file system is mounted with `nolock` or `local_lock`.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from punc.base.errors import InputError, StrPath
 
 logger = logging.getLogger(__name__)
 NAME = ".lock"
-ATTEMPTS = 100  # how often to try to make the directory
+ATTEMPTS = 100  # the number of attempts to make the directory
 NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
 
@@ -36,11 +36,11 @@ def lock_directory(directory: StrPath) -> Iterator[None]:
             try:
                 yield
             finally:
-                if _is_at(file, path):  # otherwise, it was removed, and a new directory may have another process's lock
+                if _is_at(file, path):  # if our lock file was removed, `path` may be the lock of another process
                     path.unlink()
     finally:
         for folder in made:
-            with contextlib.suppress(OSError):  # the folder has files, or has been removed
+            with contextlib.suppress(OSError):  # the folder may have files, or may be gone
                 folder.rmdir()
 
 
@@ -52,9 +52,9 @@ def _locked(path: Path) -> IO[str]:
             path.parent.mkdir(parents=True, exist_ok=True)
             file = open(path, "a+", encoding="utf-8", errors="surrogateescape")  # noqa: SIM115 (the caller closes it)
         except (FileNotFoundError, FileExistsError):
-            if attempts == ATTEMPTS:  # probably a file has the directory's name
+            if attempts == ATTEMPTS:  # then a file probably has the directory's name
                 raise
-            continue  # another process has just removed the directory, which it had made
+            continue  # another process has just removed the directory
         except OSError as error:
             if error.errno not in NOT_WRITABLE:
                 raise
@@ -71,11 +71,10 @@ def _locked(path: Path) -> IO[str]:
         except BaseException:
             file.close()
             raise
-        file.close()  # the lock's last holder has removed this file, so no other process would see our lock on it
+        file.close()  # the last holder has removed this file, so no other process would see our lock: try again
 
 
 def _flock(file: IO[str], path: Path) -> None:
-    """Lock an open file. Raises InputError if another process has locked it; the message says which one."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -10,16 +10,15 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 LOGGER = logging.getLogger("punc")
-LONGEST = 2500  # characters; a message may contain a number for each of 127 labels
+LONGEST = 2500  # characters; enough for a message with one number per label, for up to 127 labels
 
 
 class _Stderr(logging.Handler):
-    """Writes each message to the current sys.stderr, which a caller may have replaced."""
-
+    # sys.stderr is looked up for each message, because a caller may replace it.
     def emit(self, record: logging.LogRecord) -> None:
         try:
             line = one_line(self.format(record), LONGEST)
-            if module := sys.modules.get("tqdm"):  # write above the progress bar; without tqdm, there is none
+            if module := sys.modules.get("tqdm"):  # there may be a progress bar; tqdm writes above it
                 module.tqdm.write(line, file=sys.stderr)
             else:
                 sys.stderr.write(f"{line}\n")
@@ -29,7 +28,7 @@ class _Stderr(logging.Handler):
 
 
 def configure(quiet: bool = False, verbose: bool = False) -> None:
-    """Send messages to standard error. Programs that import punc configure `logging` themselves instead."""
+    """Send messages to standard error. Only commands call this; programs that import punc configure `logging`."""
     if not any(isinstance(handler, _Stderr) for handler in LOGGER.handlers):
         LOGGER.addHandler(_Stderr())
     LOGGER.propagate = False
@@ -37,7 +36,7 @@ def configure(quiet: bool = False, verbose: bool = False) -> None:
 
 
 def progress_bar(what: str, unit: str, total: int | None = None) -> "tqdm":
-    """Returns a progress bar. It appears after two seconds, only in a terminal, and never with `quiet`."""
+    """Return a progress bar. It appears after two seconds, only in a terminal, and never with `quiet`."""
     from tqdm import tqdm
     hidden = LOGGER.level >= logging.WARNING or not sys.stderr.isatty()
     if hidden:

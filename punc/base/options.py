@@ -1,8 +1,4 @@
-"""Options of the subcommands: `--kebab-case` names, conf files, one-line errors, and completion in the shell.
-
-If the package argcomplete is installed, it completes command lines (docs/install.md). The shell then calls `punc` with
-the beginning of the line in the environment; argcomplete prints the possible completions and exits.
-"""
+"""Parses the options of subcommands: `--kebab-case` names, conf files, one-line errors, and completion in the shell."""
 
 import argparse
 import difflib
@@ -25,7 +21,7 @@ FEW = 12  # the maximum number of names that a message lists
 
 
 def boolean(value: str) -> bool:
-    """Reads `true` or `false` and nothing else, like Kaldi's parse_options.sh."""
+    """Convert `true` or `false`; accepts nothing else, like Kaldi's parse_options.sh."""
     if value not in ("true", "false"):
         raise argparse.ArgumentTypeError(f"'{value}' is neither true nor false")
     return value == "true"
@@ -51,10 +47,11 @@ class HelpFormatter(argparse.HelpFormatter):
 
 
 class OptionParser(argparse.ArgumentParser):
-    """argparse with Kaldi's conventions.
+    """An argparse parser with Kaldi's conventions.
 
-    Every option has a long name in kebab-case and takes a value. `--config FILE` first reads a conf file (see
-    `config_lines`); options on the command line override it. A wrong option raises InputError with the nearest name.
+    Every option has a long name in kebab-case and takes a value. `--config FILE` reads a conf file (see
+    `config_lines`), which options on the command line override. An unknown option raises InputError, which suggests
+    the nearest name.
 
     notes   lines that the help shows between the options and the example
     """
@@ -70,11 +67,12 @@ class OptionParser(argparse.ArgumentParser):
 
     def add_signature(self, function: Callable, skip: Sequence[str] = (),
                       groups: Mapping[str, Sequence[str]] | None = None) -> None:
-        """Add an option for each argument of a function or class that has a default, with its name, type and default.
+        """Add an option, of the same name, type and default, for each argument of a function or class with a default.
 
-        The option's help is the `text` of a line `    name   text` in the docstring. Lines indented more continue it.
+        The option's help is the `text` of a line `    name   text` in the docstring and of continuation lines, which
+        are indented more.
 
-        groups   title → the arguments that the help lists under this title; all others are listed with --config
+        groups   title → arguments that the help lists under this title; it lists all others together with --config
         """
         titles = {name: title for title, names in (groups or {}).items() for name in names}
         sections = {title: self.add_argument_group(title) for title in groups or ()}
@@ -86,15 +84,15 @@ class OptionParser(argparse.ArgumentParser):
                                      help=description(function, name), metavar=kind.__name__.upper())
 
     def add_output(self, name: str, **settings: Any) -> None:
-        """Add an argument that names an output of the command. `parse` raises an error if it is also an input."""
+        """Add an argument for an output of the command. `parse` raises InputError if this output is also an input."""
         self._outputs.append(name)
         self.add_argument(name, **settings)
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """Parse a command line, and configure messages. Raises InputError for a wrong option or value."""
+        """Parse a command line and configure logging. Raises InputError for a wrong option or value."""
         complete(self)
         config = _last_value(arguments, "--config")
-        # Options may stand between file names, except with `--`, which allows file names that begin with a dash.
+        # Options may follow file names, unless `--` separates options from file names that may begin with a dash.
         parse_args = self.parse_args if "--" in arguments else self.parse_intermixed_args
         options = parse_args([*(self.read_config(config) if config else []), *self._spelled(arguments)])
         if options.quiet and options.verbose:
@@ -106,13 +104,13 @@ class OptionParser(argparse.ArgumentParser):
         return options
 
     def value(self, arguments: Sequence[str], option: str) -> str | None:
-        """Returns the value of an option on which the set of other options depends. Checks no other argument."""
+        """Return the value of one option and ignores all other arguments. Used if other options depend on this one."""
         config = _last_value(arguments, "--config")
         lines = [f"{line.option}={line.value}" for line in config_lines(config)] if config else []
         return _last_value([*lines, *arguments], option)
 
     def read_config(self, path: StrPath) -> list[str]:
-        """Returns a conf file's options as `--name=value`. Raises InputError for unknown options or wrong values."""
+        """Return a conf file's options as `--name=value`. Raises InputError for unknown options or wrong values."""
         known = {option: action for action in self._actions for option in action.option_strings}
         options = []
         for line in config_lines(path):
@@ -134,8 +132,8 @@ class OptionParser(argparse.ArgumentParser):
                              f"choose from {', '.join(map(str, action.choices))}", line.path, line.number)
 
     def _spelled(self, arguments: Sequence[str]) -> list[str]:
-        """Returns the arguments, with options spelled for argparse: Kaldi's `--stop_stage` becomes `--stop-stage`, and
-        `--quiet` without a value becomes `--quiet=true`. Raises InputError for an unknown option."""
+        """Spell the options for argparse: Kaldi's `--stop_stage` becomes `--stop-stage`, and `--quiet` without a value
+        becomes `--quiet=true`. Raises InputError for an unknown option."""
         args = list(arguments)
         known = {option for action in self._actions for option in action.option_strings}
         for i, argument in enumerate(args[:args.index("--")] if "--" in args else args):
@@ -153,19 +151,17 @@ class OptionParser(argparse.ArgumentParser):
 
 
 class ConfigLine(NamedTuple):
-    """One `--name=value` line of a conf file; `option` is `--name` in kebab-case."""
-
     path: Path
     number: int
-    option: str
+    option: str  # `--name` in kebab-case
     value: str
 
 
 def config_lines(path: StrPath, including: Sequence[Path] = ()) -> Iterator[ConfigLine]:
-    """Yields the lines of the files that a conf file includes, then its own lines, without comments and empty lines.
+    """Yield the options of a conf file. Skips comments and empty lines.
 
-    The first lines may include files: `--config=FILE` or `--config FILE`. A relative path is relative to the folder of
-    the including file. Later lines override earlier ones, so a file overrides the files that it includes.
+    The first lines may include other files: `--config=FILE` or `--config FILE`, relative to the folder of the including
+    file. The options of included files come first, so the including file overrides them.
 
     Raises InputError for a line that is not an option, a missing file, and files that include each other.
     """
@@ -190,7 +186,6 @@ def config_lines(path: StrPath, including: Sequence[Path] = ()) -> Iterator[Conf
 
 
 def words_of(values: Iterable[object]) -> Iterator[str]:
-    """Yields all strings among the values of a command line, including those in lists."""
     for value in values:
         if isinstance(value, str):
             yield value
@@ -208,8 +203,7 @@ def _last_value(arguments: Sequence[str], option: str) -> str | None:
 
 
 def keyword_arguments(function: Callable) -> dict[str, inspect.Parameter]:
-    """Returns the arguments that have a default value, by name. If a class passes on `**options`, its base class's
-    arguments are included."""
+    """Return the arguments with a default, by name, with those of the base class if a class accepts `**options`."""
     arguments = inspect.signature(function, eval_str=True).parameters
     found = {name: argument for name, argument in arguments.items() if argument.default is not argument.empty}
     if isinstance(function, type) and any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values()):
@@ -218,13 +212,13 @@ def keyword_arguments(function: Callable) -> dict[str, inspect.Parameter]:
 
 
 def from_args(kind: Callable[..., T], args: argparse.Namespace) -> T:
-    """Calls `kind` with the arguments that the command line gives; see `OptionParser.add_signature`."""
+    """Call `kind` with the values of the options that `OptionParser.add_signature(kind)` added."""
     return kind(**{name: getattr(args, name) for name in keyword_arguments(kind)})
 
 
 def description(function: Callable, name: str) -> str:
-    """Returns the description of an argument in the docstring of a function, or of a class or its bases. If there is
-    none, returns the argument's name, with spaces for underscores."""
+    """Return the description of an argument from the docstring of a function, a class, or a base of the class. If
+    there is none, returns the argument's name with spaces instead of underscores."""
     for owner in getattr(function, "__mro__", (function,)):
         found = re.search(rf"^( *){name} {{2,}}(.+(?:\n\1 +\S.*)*)$", owner.__doc__ or "", re.MULTILINE)
         if found:
@@ -233,19 +227,18 @@ def description(function: Callable, name: str) -> str:
 
 
 def kebab(name: str) -> str:
-    """Converts an argument's name to an option: `hidden_dim` → `--hidden-dim`."""
     return "--" + name.replace("_", "-")
 
 
 def with_options(error: InputError) -> str:
-    """Returns an error's message for the command line: `name=value` at its beginning becomes `--name=value`."""
+    """Return an error's message for the command line: a leading `name=value` becomes `--name=value`."""
     if error.file is None and (argument := re.match(r"([a-z]\w*)=", error.what)):
         return kebab(argument[1]) + str(error)[len(argument[1]):]
     return str(error)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Returns a remedy for an unknown name: suggests a similar known name or, if there are few, lists all of them."""
+    """Return a remedy for an unknown name: a similar known name, or all known names if there are at most FEW."""
     names = sorted(known)
     if close := difflib.get_close_matches(name, names, n=1):
         return f"did you mean {close[0]}?"
@@ -253,7 +246,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def option_type(argument: inspect.Parameter) -> Callable:
-    """Returns the function that converts an argument's value: its annotation or, without one, its default's type."""
+    """Return the function that converts an option's value: the argument's annotation or the type of its default."""
     annotation = argument.annotation
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         annotation = next(part for part in typing.get_args(annotation) if part is not type(None))
@@ -266,7 +259,7 @@ def completion_asked() -> bool:
 
 
 def complete(parser: argparse.ArgumentParser) -> None:
-    """If the shell asks for completions, print this parser's options and values, and exit."""
+    """If the shell asks for completions, print matching options and values of this parser, and exit (argcomplete)."""
     if completion_asked():
         import argcomplete
         argcomplete.autocomplete(parser)

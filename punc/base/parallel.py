@@ -23,18 +23,18 @@ CHECK_EVERY = 1.0  # seconds
 def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: int) -> Iterator[Result]:
     """Apply `function` to each task in `nj` processes. Yields the results in the order of the tasks.
 
-    Each process receives `function` once, so it may be large. At most 2 `nj` + 1 tasks and results are in memory.
-    With `nj` = 1, or a single task, no process is started, because that would take longer than a task.
+    `function` may be large: each process receives it once. At most 2 `nj` + 1 tasks and results are in memory. If `nj`
+    is 1, or there is only one task, this process does the work, because starting another would take longer.
 
-    Raises what `function` raises, and InputError if a process is killed. After an error, or if the caller stops early,
-    the processes are killed without waiting for their tasks, so that Ctrl-C ends the program at once.
+    Raises the errors of `function`, and InputError if a process is killed. After an error, or if the caller stops
+    early, the processes are killed at once, so that Ctrl-C does not wait for their tasks.
     """
     tasks = iter(tasks)
     first = list(islice(tasks, 2))
     if nj == 1 or len(first) < 2:
         yield from map(function, chain(first, tasks))
         return
-    # These are imported here because `punc punctuate -` needs no pool, and the imports would delay its first word.
+    # Imported here, because the imports would delay the first word of `punc punctuate -`, which needs no pool.
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
@@ -60,7 +60,7 @@ def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: i
 
 
 def _result(future: "Future[Result]", pool: Any) -> Result:
-    """Returns the result of a task. Raises BrokenProcessPool if a process was killed; the pool itself might hang."""
+    # If a process is killed, the pool itself may hang, so this checks regularly whether all processes are alive.
     from concurrent.futures import wait
     from concurrent.futures.process import BrokenProcessPool
     while not wait([future], CHECK_EVERY).done:
@@ -70,8 +70,8 @@ def _result(future: "Future[Result]", pool: Any) -> Result:
 
 
 def _kill_processes(pool: Any) -> None:
-    """Kill the processes of a pool and close this process's ends of their pipes; otherwise the pool's threads would
-    wait on them."""
+    """Kill the processes of a pool. Also close this process's ends of their pipes, so that the pool's threads do not
+    wait for them."""
     for process in list((pool._processes or {}).values()):
         process.kill()
     pool._result_queue._writer.close()
@@ -79,11 +79,10 @@ def _kill_processes(pool: Any) -> None:
         pool._call_queue._reader.close()
 
 
-_function: Callable  # in a worker: the function that it applies to tasks
+_function: Callable  # in a worker process: the function to apply to tasks
 
 
 def _start_worker(function: Callable, level: int) -> None:
-    """Set a worker up: store the function, log like the parent, leave Ctrl-C to the parent, and end with the parent."""
     global _function
     _function = function
     log.configure()
@@ -93,7 +92,7 @@ def _start_worker(function: Callable, level: int) -> None:
 
 
 def end_with_parent() -> None:
-    """In a worker process: end as soon as the parent does, even if it is killed."""
+    """Make this worker process end as soon as its parent ends, even if the parent is killed."""
     import multiprocessing
     threading.Thread(target=_end_with, args=(multiprocessing.parent_process(),), daemon=True).start()
 

@@ -1,7 +1,4 @@
-"""Finds the device of a model, checks it for bfloat16, and controls how malloc handles freed memory.
-
-PyTorch is imported only when it is needed.
-"""
+"""Finds the device for a model, checks whether it supports bfloat16, and controls how malloc handles freed memory."""
 
 import ctypes
 import re
@@ -14,14 +11,14 @@ MAX_INT = 2**31 - 1  # mallopt takes an int
 
 
 def check_device(name: str) -> None:
-    """Raise InputError unless `name` is auto, cpu, cuda or cuda:N. This does not check whether the GPU exists."""
+    """Raise InputError unless `name` is auto, cpu, cuda or cuda:N. Does not check whether the GPU exists."""
     if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", name, re.ASCII):
         raise InputError(f"--device={name}", "choose auto, cpu, cuda, or one of several GPUs: cuda:0, cuda:1, …")
 
 
 def find_device(name: str) -> str:
-    """Returns PyTorch's name of a device: cpu, cuda or cuda:N. `auto` is the GPU if there is one, otherwise the CPU.
-    For a GPU, this stops cuDNN from rounding float32 to TF32 (10 bits). Raises InputError if there is no such GPU."""
+    """Return PyTorch's name of a device: cpu, cuda or cuda:N. `auto` chooses the GPU if there is one, otherwise the
+    CPU. Stops cuDNN from rounding float32 to TF32 (10 bits) on a GPU. Raises InputError if the GPU does not exist."""
     check_device(name)
     if name == "cpu" or (name == "auto" and built_for_cpu()):
         return "cpu"
@@ -41,14 +38,14 @@ def find_device(name: str) -> str:
 
 
 def built_for_cpu() -> bool:
-    """Returns whether PyTorch is a CPU build, according to its version. Importing PyTorch would take a second."""
-    import importlib.metadata  # imported here: with a packed model, it takes 5 % of the time to the first word
+    """Return whether the version of PyTorch names a CPU build. Does not import PyTorch, which would take a second."""
+    import importlib.metadata  # imported here, because a packed model does not need it and would start 5 % later
     return importlib.metadata.version("torch").endswith("+cpu")
 
 
 @cache
 def has_bfloat16(device: str = "cpu") -> bool:
-    """Returns whether a device runs PyTorch's layers in bfloat16 without emulation. On a CPU, this runs a layer."""
+    """Return whether a device runs PyTorch's layers in bfloat16 without emulation. On a CPU, tries a small LSTM."""
     import torch
     if device != "cpu":
         with torch.cuda.device(device):
@@ -62,7 +59,7 @@ def has_bfloat16(device: str = "cpu") -> bool:
 
 
 def keep_freed_memory() -> bool:
-    """Let malloc keep freed memory, which saves a fifth of the training time. Returns False if libc cannot do it."""
+    """Let malloc keep freed memory, which makes training take a fifth less time. Returns False if libc cannot do it."""
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError, TypeError):
@@ -71,7 +68,7 @@ def keep_freed_memory() -> bool:
 
 
 def give_back_freed_memory() -> bool:
-    """Return freed memory, which malloc would keep, to the system. Returns False if the C library cannot do it."""
+    """Give freed memory, which malloc would keep, back to the system. Returns False if libc cannot do it."""
     try:
         return bool(ctypes.CDLL(None).malloc_trim(0))
     except (AttributeError, OSError, TypeError):

@@ -1,6 +1,5 @@
-"""Makes float32 matrix products faster on AMD processors. oneDNN computes large products up to twice as fast as MKL,
-which does not use AVX-512 there (docs/speed.md). The results differ only by rounding.
-"""
+"""Makes float32 matrix products faster on AMD processors. There, oneDNN computes large products up to twice as fast as
+MKL, which does not use AVX-512 (docs/speed.md). The results differ only by rounding."""
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
@@ -13,17 +12,16 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 CPUINFO = Path("/proc/cpuinfo")
-LEAST = 1 << 23  # scalar multiplications; in a smaller product, oneDNN's copies cost more time than oneDNN saves
+LEAST = 1 << 23  # scalar multiplications; for smaller products, copying the matrices takes more time than is saved
 
 
 def fast_products(device: torch.device) -> AbstractContextManager:
-    """Returns a context in which layers on a CPU use the faster library, if no gradients are computed."""
+    """Return a context in which layers on a CPU use oneDNN if it is faster. It has no effect on training."""
     return _ByOneDNN() if device.type == "cpu" and _is_faster() else contextlib.nullcontext()
 
 
 @cache
 def _is_faster() -> bool:
-    """Returns whether this is an AMD processor with AVX-512, and PyTorch has both libraries."""
     both = torch.backends.mkl.is_available() and torch.backends.mkldnn.is_available()
     try:
         is_amd = "AuthenticAMD" in CPUINFO.read_text(encoding="utf-8")
@@ -33,7 +31,7 @@ def _is_faster() -> bool:
 
 
 class _ByOneDNN(TorchFunctionMode):
-    """Lets oneDNN compute `nn.functional.linear`, which all linear layers call, if the product is large."""
+    """Lets oneDNN compute large products in `nn.functional.linear`, which all linear layers call."""
 
     def __torch_function__(self, function: Callable, types: Sequence[type], args: tuple = (),
                            kwargs: Mapping[str, Any] | None = None) -> Any:

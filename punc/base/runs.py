@@ -7,17 +7,17 @@ import numpy as np
 
 
 def next_of(values: np.ndarray, after_last: object) -> np.ndarray:
-    """Shift the values (N,) to the left: each becomes the value after it, and the last becomes `after_last`."""
+    """Return for each value of an array (N,) the next value or, for the last value, `after_last`."""
     return np.append(values[1:], np.full(len(values[:1]), after_last))
 
 
 def previous_of(values: np.ndarray, before_first: object) -> np.ndarray:
-    """Shift the values (N,) to the right: each becomes the value before it, and the first becomes `before_first`."""
+    """Return for each value of an array (N,) the previous value or, for the first value, `before_first`."""
     return np.append(np.full(len(values[:1]), before_first), values[:-1])
 
 
 def starts_of_runs(*columns: np.ndarray) -> np.ndarray:
-    """Mark where a run of equal items begins, bool (N,). Items are equal if they are equal in all columns (N,)."""
+    """Mark the first item of each run of equal items, bool (N,). Items are equal if all columns (N,) are equal."""
     starts = np.zeros(len(columns[0]), bool)
     starts[:1] = True
     for column in columns:
@@ -26,12 +26,12 @@ def starts_of_runs(*columns: np.ndarray) -> np.ndarray:
 
 
 def ends_of_runs(*columns: np.ndarray) -> np.ndarray:
-    """Mark where a run of equal items ends, bool (N,). Items are equal if they are equal in all columns (N,)."""
+    """Mark the last item of each run of equal items, bool (N,). Items are equal if all columns (N,) are equal."""
     return next_of(starts_of_runs(*columns), True)
 
 
 def bounds_of(lengths: Iterable[int] | np.ndarray) -> np.ndarray:
-    """Returns the bounds of N concatenated parts, int64 (N + 1,). Part i is at [bounds[i], bounds[i + 1])."""
+    """Return the bounds of N concatenated parts, int64 (N + 1,). Part i is at [bounds[i], bounds[i + 1])."""
     lengths = lengths if isinstance(lengths, np.ndarray) else np.array(list(lengths), np.int64)
     return np.append(np.int64(0), np.cumsum(lengths, dtype=np.int64))
 
@@ -43,7 +43,7 @@ def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 
 def find_sorted(table: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """Returns the index of each key in a sorted table, int64; −1 if the key is missing."""
+    """Return the index of each key in a sorted table, int64. The index of a missing key is −1."""
     if not len(table):
         return np.full(keys.shape, -1)
     indices = np.searchsorted(table, keys).clip(max=len(table) - 1)
@@ -51,20 +51,20 @@ def find_sorted(table: np.ndarray, keys: np.ndarray) -> np.ndarray:
 
 
 class IdTable:
-    """Maps ids to rows of `width` float64 numbers. A row takes 24 + 8 `width` bytes. Ids are stored as 64-bit hashes.
-    Two ids with the same hash would share their rows, but this is unlikely even among 10 million ids."""
+    """Maps ids to rows of `width` float64 numbers. A row takes 24 + 8 `width` bytes, because ids are stored as 64-bit
+    hashes. Two ids with the same hash would share their rows; this is unlikely even among 10 million ids."""
 
     def __init__(self, width: int):
         self._hashes, self._numbers, self._width = array("q"), array("d"), width
         self._index: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
 
     def add(self, id: str, *numbers: float) -> None:
-        """Add a row. An id may have several rows. All rows must be added before the first look-up."""
+        """Add a row to an id, which may have several. All rows must be added before the first look-up."""
         self._hashes.append(hash(id))
         self._numbers.extend(numbers)
 
     def rows(self, id: str) -> np.ndarray:
-        """Returns the rows of an id in the order they were added, float64 (rows, width). An unknown id has no rows."""
+        """Return the rows of an id in the order in which they were added, float64 (rows, width); none if unknown."""
         hashes, order, table = self._sorted()
         first = np.searchsorted(hashes, hash(id))
         last = np.searchsorted(hashes, hash(id), "right")
@@ -74,7 +74,7 @@ class IdTable:
         return len(self.rows(id)) > 0
 
     def counts(self) -> np.ndarray:
-        """Returns the number of rows of each id, in no particular order."""
+        """Return the number of rows of each id, in no particular order."""
         return np.unique(self._sorted()[0], return_counts=True)[1]
 
     def _sorted(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Handles Ctrl-C and SIGTERM: the program cleans up, prints one line, and ends within two seconds."""
+"""Handles Ctrl-C and SIGTERM. The program then cleans up, prints one line, and ends within two seconds."""
 
 import contextlib
 import functools
@@ -12,15 +12,15 @@ from types import FrameType
 from typing import Any
 
 SIGNALS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-GRACE = 1.5  # s to clean up; the next command that writes to the same place removes any leftovers
+GRACE = 1.5  # seconds for the program to clean up; the next command that writes to its output removes any leftovers
 
-_received = 0  # the number of the signal that ends the program; 0: none so far
-_held = 0  # the number of `held` blocks that are running; a signal must not interrupt them
+_received = 0  # the number of the signal that ends the program, or 0 before a signal arrives
+_held = 0  # the number of running `held` blocks, which a signal must not interrupt
 _said = threading.Lock()  # held by the thread that prints the message
 
 
 class Stopped(KeyboardInterrupt):
-    """Raised in the main thread by the first signal. `str()` says which signal it was."""
+    """The exception that the first signal raises in the main thread. `str()` is `interrupted` or `terminated`."""
 
     def __init__(self, number: int):
         super().__init__(SIGNALS[signal.Signals(number)])
@@ -28,8 +28,9 @@ class Stopped(KeyboardInterrupt):
 
 
 def watch(name: str) -> None:
-    """From now on, the first Ctrl-C or SIGTERM raises Stopped. Later signals do nothing. A signal that is ignored, as
-    with nohup, stays ignored. If the process still runs after GRACE seconds, a thread prints a line and ends it."""
+    """Let the first Ctrl-C or SIGTERM raise Stopped, and ignore later ones. Signals that the process already ignores,
+    for example because of nohup, stay ignored. GRACE seconds after a signal, a thread prints a line and ends the
+    process if it still runs."""
     for number in SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _raise)
@@ -41,7 +42,7 @@ def watch(name: str) -> None:
 
 
 def _unraisable(otherwise: Callable[[Any], None], unraisable: Any) -> None:
-    """Raise Stopped again soon if it was raised where Python swallows exceptions, such as in an import's callback."""
+    """Raise Stopped again soon if Python swallowed it, as it does with exceptions in an import's callback."""
     global _received
     if isinstance(unraisable.exc_value, Stopped):
         number, _received = _received, 0
@@ -60,7 +61,7 @@ def _raise(number: int, frame: FrameType | None) -> None:
 
 @contextlib.contextmanager
 def held() -> Iterator[None]:
-    """Delay signals: a signal during the block raises Stopped at its end. A long block must check `received` itself."""
+    """Delay Stopped until the block ends, if a signal arrives during the block. Long blocks must check `received`."""
     global _held
     before = _received
     _held += 1
@@ -81,13 +82,12 @@ def _end_late(reader: int, name: str) -> None:
 
 
 def received() -> Stopped | None:
-    """Returns Stopped if a signal has arrived, even if a library has replaced the exception. Returns None otherwise."""
+    """Return Stopped if a signal has arrived, even if a library has replaced the exception; otherwise None."""
     return Stopped(_received) if _received else None
 
 
 def say(name: str, stopped: Stopped) -> None:
-    """Print, only once, that the program is ending. Prints nothing if torchrun ends this rank because another rank has
-    failed: the failed rank has already printed its error."""
+    """Print once that the program is ending. Prints nothing if torchrun ends this rank because another rank failed."""
     if stopped.status == 128 + signal.SIGTERM and os.environ.get("WORLD_SIZE", "1") != "1":
         return
     if _said.acquire(blocking=False):
@@ -97,7 +97,7 @@ def say(name: str, stopped: Stopped) -> None:
 
 @contextlib.contextmanager
 def signals_wait() -> Iterator[None]:
-    """Block signals during the `with` block. Processes started in it block signals until they call `let_through`."""
+    """Block signals during the `with` block. Processes that start in the block inherit this until `let_through`."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield
@@ -106,6 +106,6 @@ def signals_wait() -> Iterator[None]:
 
 
 def let_through() -> None:
-    """In a worker process: leave Ctrl-C to the parent, and let SIGTERM through."""
+    """Unblock SIGTERM in a worker process, and ignore Ctrl-C, which the parent handles."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)

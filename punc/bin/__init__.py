@@ -1,1 +1,1 @@
-"""The command line: one module for each subcommand of `punc`, and `script` for the scripts of recipes."""
+"""The subcommands of `punc`, one per module. The module `script` runs the scripts of recipes."""

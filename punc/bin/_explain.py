@@ -1,4 +1,4 @@
-"""Converts any error to one line that says what is wrong and what to do."""
+"""Describes any error in one line: what is wrong and what to do."""
 
 import contextlib
 import errno
@@ -36,7 +36,7 @@ STREAMS = {"stdin": "input", "stdout": "output"}
 
 
 def explain(error: Exception, command: Sequence[str], closed: Sequence[str] = ()) -> str:
-    """Returns the line for an error. For an internal error, the line names a file with the traceback."""
+    """Describe an error in one line. For an internal error, the line names a file with the traceback."""
     if isinstance(error, InputError):
         return with_options(error)
     out_of_memory = any(text in str(error).lower() for text in OUT_OF_MEMORY)  # PyTorch's message, on any device
@@ -53,7 +53,7 @@ def explain(error: Exception, command: Sequence[str], closed: Sequence[str] = ()
 
 
 def _install(extra: str) -> str:
-    """Returns the command that installs an extra. If punc runs from a checkout, it is the command for this checkout."""
+    """Return the command that installs an extra, into the checkout from which punc runs if there is one."""
     root = Path(__file__).parents[2]
     if not (root / "constraints.txt").is_file():
         return f"pip install 'punc-toolkit[{extra}]'"

@@ -11,7 +11,7 @@ from punc import __version__
 from punc.base.errors import InputError
 from punc.base.options import complete, completion_asked, nearest
 
-# The subcommands that `punc --help` describes, in this order. It lists only the names of the others: scripts call them.
+# The subcommands that `punc --help` describes, in this order. It lists only the names of others, which scripts use.
 DESCRIBED = ("prepare", "abbreviations", "pauses", "turns", "make-store", "soft-targets", "train", "pack", "punctuate",
              "transcript", "live", "serve", "score", "score-text", "join", "results", "report", "publish",
              "validate", "project", "confusions", "corrupt", "export-text", "plot-pauses", "plot-labels",
@@ -20,13 +20,13 @@ FOLDER = Path(__file__).parent
 
 
 def commands() -> list[str]:
-    """Returns the subcommands, which are named after the modules next to this one: `make-store` for make_store.py."""
+    """Return the names of the subcommands. The subcommand `make-store` is the module make_store.py."""
     found = {path.stem.replace("_", "-") for path in FOLDER.glob("[!_]*.py")} - {"main", "script"}
     return [*(name for name in DESCRIBED if name in found), *sorted(found.difference(DESCRIBED))]
 
 
 def summary(command: str) -> str:
-    """Returns what a subcommand does, from its file's first line: "`punc train`: train a model." → "train a model"."""
+    """Return the summary of a subcommand, which is in the first line of its file, after the colon."""
     with open(FOLDER / f"{command.replace('-', '_')}.py", encoding="utf-8") as file:  # an import would be slow
         return file.readline().partition(": ")[2].strip('".\n')
 
@@ -39,18 +39,16 @@ def usage() -> str:
 
 
 def run(command: str, arguments: Sequence[str]) -> int:
-    """Run `main(arguments)` of a subcommand's module. It is imported only now, because torch is slow to load."""
     if command not in commands():
         raise InputError(f"no subcommand '{command}'", nearest(command, commands()))
     if command in ("punctuate", "transcript", "live", "serve"):
-        # Matrix products in decoding are small, so several threads would only wait for each other. OpenBLAS reads this
-        # variable when NumPy is imported, here and in worker processes.
+        # Decoding multiplies small matrices, where several threads would only wait for each other. NumPy's OpenBLAS
+        # reads this variable when it is imported, here and in worker processes.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     return importlib.import_module(f"punc.bin.{command.replace('-', '_')}").main(arguments) or 0
 
 
 def dispatch(arguments: Sequence[str]) -> int:
-    """Print the usage or the version, or run a subcommand. Returns the exit status."""
     if completion_asked():
         complete_subcommand()
     if not arguments:
@@ -66,11 +64,11 @@ def dispatch(arguments: Sequence[str]) -> int:
 
 
 def complete_subcommand() -> None:
-    """Print completions of a command line, for the shell. Only the subcommand on this line is imported."""
+    """Print completions of the command line for the shell. Imports only the subcommand on this command line."""
     from argcomplete import lexers
     words = lexers.split_line(os.environ["COMP_LINE"], int(os.environ["COMP_POINT"]))[3][1:]
     if words and words[0] in commands():
-        # The parser of a subcommand takes the second word of the line, not the first, as the program's name.
+        # In the parser of a subcommand, the program's name is the second word of the line.
         os.environ["_ARGCOMPLETE"] = str(int(os.environ["_ARGCOMPLETE"]) + 1)
         run(words[0], words[1:])
     parser = argparse.ArgumentParser(add_help=False)

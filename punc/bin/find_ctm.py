@@ -1,6 +1,6 @@
 """`punc find-ctm`: the CTM of a Kaldi decode directory.
 
-Finds the CTM for the given weights, or for the weights with the best WER, among these files:
+Chooses the CTM for the given weights, or for the weights with the best WER, among these files:
 
     decode/score_10/dev.ctm        written by get_ctm.sh or get_ctm_conf.sh with language-model weight 10
     decode/score_10_0.5/dev.ctm    written with word insertion penalty 0.5, too
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def find_ctm(decode: Path, name: str, *, lmwt: str = "", wip: str = "", score_dir: str = "") -> Path:
-    """Returns the path of a decode directory's CTM.
+    """Return the path of a decode directory's CTM.
 
     name       name of the data directory, after which get_ctm.sh names the file
     lmwt       language-model weight, as in score_LMWT

@@ -18,7 +18,7 @@ PACKAGE = Path(punc.__file__).parent
 FOLDERS = (PACKAGE / "kaldi", PACKAGE.parent / "utils")  # in an installed package, and in a checkout
 SCRIPTS = ("punctuate_ctm.sh", "punctuate_decode.sh", "punctuate_text.sh", "transcript.sh", "parse_options.sh",
            "quote.sh", "lock.sh", "run.pl", "slurm.pl", "jobs.py", "slurm_conf.py")
-INSTALLED = "installed.sh"  # tells the scripts which punc to run; they look for this file in their own directory
+INSTALLED = "installed.sh"  # this file, in the scripts' directory, tells them which punc to run
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def put_scripts(directory: Path, copy: bool = False) -> None:
-    """Link or copy the scripts. Raises InputError if the directory is a link, or if there is no command punc."""
+    """Link or copy the scripts. Raises InputError if the directory is a link, or there is no command `punc`."""
     if directory.is_symlink():
         raise InputError("this is a link", "remove it, or give another directory", directory)
     command = Path(sys.prefix) / "bin/punc"

@@ -1,6 +1,6 @@
-"""The `punc` command. Only `run_program` turns errors into a line on standard error and an exit status.
+"""The command `punc`. `run_program` converts all errors to a line on standard error and an exit status.
 
-All other modules are imported where KeyboardInterrupt is caught, so that an early Ctrl-C also prints only one line.
+Other modules are imported inside functions that catch KeyboardInterrupt, so that an early Ctrl-C prints only one line.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ from typing import TextIO
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command, by default with the process's arguments. Returns the exit status, like `run_program`."""
+    """Run `punc` with these arguments, or with those of the process. Returns the exit status, like `run_program`."""
     line = sys.argv[1:] if arguments is None else arguments
     words = 1 if _names_subcommand(line) else 0
 
@@ -24,11 +24,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is_process: bool = True) -> int:
-    """Call `work`, which is the whole program and returns the exit status. Flush all output.
+    """Run a program by calling `work`, which returns the exit status. Flush all output.
 
     name        the program's name, for messages
-    arguments   the arguments after the name, for the log of an internal error
-    is_process  whether the process does nothing else; if so, handle signals, and open closed standard streams
+    arguments   the program's arguments, for the log of an internal error
+    is_process  whether the process only runs this program; if so, handle signals and reopen closed standard streams
 
     Returns the exit status of `work`; 1 after an error, 130 after Ctrl-C, 143 after SIGTERM.
     """
@@ -56,7 +56,7 @@ def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is
         try:
             from punc.bin._explain import explain
             line = explain(error, [name, *arguments], closed)
-        except MemoryError:  # there is not even enough memory to import `explain`
+        except MemoryError:  # not even `explain` fits into memory
             line = "not enough memory; raise the limit, or use another machine"
         with contextlib.suppress(OSError):
             print(f"{name}: {line}", file=sys.stderr, flush=True)
@@ -64,11 +64,10 @@ def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is
     finally:
         if is_process:
             _drop_output(sys.stderr)
-            gc.freeze()  # otherwise, garbage collection of PyTorch's objects at the end takes half a second
+            gc.freeze()  # saves half a second of garbage collection of PyTorch's objects at exit
 
 
 def _names_subcommand(arguments: Sequence[str]) -> bool:
-    """Returns whether the first argument is a subcommand, that is, whether punc/bin has its file. Imports nothing."""
     word = arguments[0] if arguments else ""
     return word[:1].isalpha() and word.replace("-", "").isalpha() and os.path.isfile(
         os.path.join(os.path.dirname(__file__), f"{word.replace('-', '_')}.py"))
@@ -83,7 +82,7 @@ def _stopped(name: str, error: KeyboardInterrupt) -> int:
 
 
 def _open_closed() -> list[str]:
-    """Open standard streams that the caller closed, so that no other file gets their numbers. Returns their names."""
+    """Reopen closed standard streams, so that no other file gets their file descriptors. Returns their names."""
     closed = []
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:

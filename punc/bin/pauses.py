@@ -15,8 +15,8 @@ from punc.timing.pauses import Sources, pauses_by_label, read_channels, stream_p
 from punc.transcripts.read import word_times
 
 logger = logging.getLogger(__name__)
-LONG = 60  # s; a longer pause is usually a break in the recording or a wrong time
-EXAMPLES = 5  # how many odd cases of each kind to name
+LONG = 60  # seconds; a longer pause is usually a break in the recording or a wrong time
+EXAMPLES = 5  # the maximum number of odd cases of each kind to print
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str]) -> None:
     args = parser.parse(arguments)
     repairs = Counter[str]()
     sources = word_times(args.times, args.tier, repairs)
-    # An older run's pauses may no longer fit the text.
+    # The pauses of an earlier run are ignored, because they may not fit the text.
     data = DataDir(args.data, ignore=["pauses.scp"], needs=["punct"] if args.by_label else [])
     counts, odd = Counter[str](), defaultdict[str, list[str]](list)
     write_pauses(args.data, pauses_of(data, sources, args, counts, odd))
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def pauses_of(data: DataDir, sources: Sources, args: Namespace, counts: Counter[str],
               odd: defaultdict[str, list[str]]) -> Iterator[tuple[str, np.ndarray]]:
-    """Yields utterance ids with their pauses, stream by stream. Adds cases for the user to check to `odd`."""
+    """Yield the id and the pauses of each utterance, stream by stream. Adds cases that users should check to `odd`."""
     channels = read_channels(data.path / "reco2file_and_channel")
     known, first = set[str](), ""
     for stream, utterances in data.streams():
@@ -71,7 +71,6 @@ def pauses_of(data: DataDir, sources: Sources, args: Namespace, counts: Counter[
 
 
 def summary(counts: Counter[str], repairs: Counter[str]) -> str:
-    """Returns the counts as one line."""
     unknown = counts["slots"] - counts["known"]
     slots = max(counts["slots"], 1)
     repaired = ", ".join(f"{number} {what}" for what, number in repairs.items() if number) or "none"

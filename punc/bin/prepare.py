@@ -19,7 +19,7 @@ from punc.text.prose import Clitics
 
 logger = logging.getLogger(__name__)
 SIZES = ("streams", "utterances", "words")
-FEW = 100  # if there are fewer words, do not warn that none of them has a mark
+FEW = 100  # the minimum number of words for the warning that no word has a mark
 OPTIONS = tuple(field.name for field in fields(PrepareOptions))
 
 
@@ -84,7 +84,6 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def log_counts(output: str, counts: Counter[str], turns: bool) -> None:
-    """Log how much was prepared, what was repaired and, if `turns`, how often the speaker changes."""
     sizes = [f"{counts[what]:,} {what}" for what in SIZES]
     logger.info("punc prepare: %s: %s", output, ", ".join(sizes))
     if turns:
@@ -96,7 +95,6 @@ def log_counts(output: str, counts: Counter[str], turns: bool) -> None:
 
 
 def check(args: Namespace, kind: type[Format]) -> None:
-    """Raise InputError for wrong values, and for options that cannot be combined."""
     least = 0 if kind.lines_as_utterances else 1
     if args.utt_words < least:
         raise InputError(f"--utt-words {args.utt_words}", f"give {least} or more for --format {args.format}")

@@ -37,7 +37,7 @@ def main(arguments: Sequence[str]) -> None:
     args = parser.parse(arguments)
     args.directory = str(find_model(args.directory))
     check_at_least(1, nj=args.nj)
-    # This is imported here because --help does not need it.
+    # Imported here, because --help does not need it.
     from punc.decoding.punctuate import find_ctm, log_counts, punctuate, punctuate_share
     directory, data, out, share = Path(args.directory), DataDir(args.data), Path(args.out), Share.parsed(args)
     decoding, output = from_args(DecodingOptions, args), output_options(args)
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def output_options(args: Namespace) -> OutputOptions:
-    """Returns the output options. The default casing table is the model's own, if it has one."""
+    """Return the output options. The default casing table is that of the model, if there is one."""
     options, casing = from_args(OutputOptions, args), Path(args.directory) / CASING
     return replace(options, casing=options.casing or (str(casing) if casing.is_file() else ""))
 

@@ -59,7 +59,7 @@ def main(arguments: Sequence[str]) -> None:
     with new_score(options.out) as out:
         counts = count(reference, hypothesis, labels, last_slot=options.last_slot, match=options.match,
                        posteriors=posteriors)
-        if not counts.aligned:  # the words are equal, so there are no word errors to report
+        if not counts.aligned:  # all words are equal, so word errors are not reported
             counts = counts._replace(words=None)
         if class_of is not None:
             counts = counts._replace(confusion=merge_counts(counts.confusion, class_of, len(scored)))
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def finish(options: Namespace, labels: LabelSet, collapses: Sequence[Collapse], counts: Counts,
            posteriors: Posteriors | None, out: Path) -> None:
-    """Print and write all metrics. Raises InputError if the score given by --against counts other slots."""
+    """Print and write all metrics. Raises InputError if the score directory of --against counts different slots."""
     measure = partial(compute_flat, labels=labels, collapses=collapses)
     comparison = None
     if options.against:

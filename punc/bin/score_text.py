@@ -51,7 +51,7 @@ def main(arguments: Sequence[str]) -> None:
     measured = {name: intervals(counts.flat, measure) for name, counts in counted.items()}
     first, *others = counted
     numbers = dict(zip(counted, all_flat(list(counted.values()))))
-    # All systems share the units that are resampled, because units depend only on the reference.
+    # All systems resample the same units, because these depend only on the reference.
     tests = {name: compare(numbers[name], numbers[first], measure) for name in others}
     if options.out:
         with new_score(options.out) as tmp:
@@ -61,7 +61,6 @@ def main(arguments: Sequence[str]) -> None:
 
 def show(output: str, measured: dict[str, dict[str, Interval]], signed: dict[str, str],
          tests: dict[str, dict[str, Comparison]]) -> None:
-    """Print each system's metrics, signature, and test against the first system."""
     if output == "json":
         print(systems_json(measured, signed, tests))
     elif tests:
@@ -72,7 +71,7 @@ def show(output: str, measured: dict[str, dict[str, Interval]], signed: dict[str
 
 
 def count_all(options: Namespace, labels: LabelSet) -> tuple[Side, dict[str, Counts]]:
-    """Returns the reference, and each system's counts by name, in blocks for resampling. Logs the word errors."""
+    """Return the reference and, by name, the counts of each system in blocks for resampling. Logs the word errors."""
     read = text_reader(labels, options.characters)
     reference = read_side(Path(options.reference), labels, read)
     sides = {name: read_side(Path(name), labels, read) for name in options.hypotheses}

@@ -1,4 +1,4 @@
-"""Runs scripts of recipes. The signature of `main` defines the command line; errors and signals are handled as in punc.
+"""Runs scripts of recipes. The signature of `main` defines the command line. Errors print one line, as in `punc`.
 
     def main(corpus: Path, out: Path) -> None: ...
 
@@ -19,24 +19,24 @@ HELP = (["-h"], ["--help"])
 
 
 def _print_error(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Prints errors like Python, but prints only one line for Ctrl-C while the script is still importing."""
+    """Print an error like Python, except that Ctrl-C during the script's imports prints only one line."""
     if issubclass(kind, KeyboardInterrupt):
         print(f"{sys.argv[0]}: interrupted", file=sys.stderr)
     else:
         sys.__excepthook__(kind, error, trace)
 
 
-sys.excepthook = _print_error  # set here, because `run_script` is called only after all imports
+sys.excepthook = _print_error  # set here, because `run_script` is called after all imports
 
 
 def run_script(main: Callable[..., None], usage: str, name: str = "") -> NoReturn:
     """Call `main` with the arguments of the process, converted by `bind`, and end the process.
 
-    main    does all the work; it may raise InputError
-    usage   the script's docstring; if the arguments do not fit, it is printed and the exit status is 1
+    main    the script's work; it may raise InputError
+    usage   the script's docstring, which is printed if the arguments do not fit; the exit status is then 1
     name    the script's name in messages; empty: the name by which it was called
 
-    In all other cases, the exit status is that of `punc.bin.main.run_program`.
+    If the arguments fit, the exit status is that of `punc.bin.main.run_program`.
     """
     arguments = sys.argv[1:]
 
@@ -52,9 +52,11 @@ def run_script(main: Callable[..., None], usage: str, name: str = "") -> NoRetur
 
 
 def bind(main: Callable, arguments: Sequence[str]) -> list[Any] | None:
-    """Converts a command line to arguments of `main`. Returns None if it does not fit, or asks for help. Each parameter
-    takes one argument and is a str, a Path, or an int. Parameters with a default may be left out. `*names: str` takes
-    all remaining arguments, at least one. If the only parameter is a Sequence[str], it takes all arguments."""
+    """Convert a command line to arguments of `main`. Returns None if it does not fit, or asks for help.
+
+    Each parameter of type str, Path or int takes one argument, which is optional if the parameter has a default. A
+    parameter `*names: str` takes one or more arguments. A single parameter of type Sequence[str] takes all arguments.
+    """
     parameters = list(inspect.signature(main, eval_str=True).parameters.values())
     if [parameter.annotation for parameter in parameters] == [Sequence[str]]:
         return [arguments]

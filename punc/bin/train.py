@@ -11,7 +11,7 @@ from punc.training.train import architecture, train
 
 
 def options(model: str | None = None, values: Mapping[str, Any] | None = None) -> OptionParser:
-    """Returns the parser, including the options of `model` if one is given; `values` replace their defaults."""
+    """Return the parser, which includes the options of `model` if one is given, with `values` as their defaults."""
     parser = OptionParser(
         "punc train --model NAME [options] STORE-DIR EXP-DIR",
         "Trains a model on a store. An interrupted run continues where it stopped, and a killed run loses at most "
@@ -30,7 +30,7 @@ def options(model: str | None = None, values: Mapping[str, Any] | None = None) -
 
 
 def main(arguments: Sequence[str]) -> None:
-    # The model's name is read first, because the set of options depends on the model.
+    # The model's name is read first, because the other options depend on it.
     model, initial = (options().value(arguments, name) for name in ("--model", "--initial-model"))
     values: Mapping[str, Any] = {}
     if initial and not model:

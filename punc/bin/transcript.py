@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> None:
     check_fit(parser, args, paths, is_file)
     decoding = DecodingOptions(args.scale, device=args.device)
     if is_file:
-        gc.set_threshold(1_000_000)  # garbage collection would take a sixth of the time, and words form no cycles
+        gc.set_threshold(1_000_000)  # saves a sixth of the time; words form no cycles for the garbage collector to find
         punctuate_files(directory, paths, args.out, decoding, to=args.to, marks=args.marks, format=args.format,
                         tier=args.tier, probabilities=args.probabilities, nj=args.nj)
         return
@@ -62,7 +62,6 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def check_fit(parser: OptionParser, args: Namespace, paths: Sequence[Path], is_file: bool) -> None:
-    """Raise InputError for a directory among several inputs, and for options that do not fit the kind of input."""
     if len(paths) > 1 and (unlike := [path for path in paths if path.is_dir()]):
         raise InputError("one of several inputs is a directory", "give a directory alone", unlike[0])
     for name in DIRECTORY_ONLY if is_file else FILE_ONLY:
@@ -71,7 +70,6 @@ def check_fit(parser: OptionParser, args: Namespace, paths: Sequence[Path], is_f
 
 
 def files(args: Namespace) -> list[Path]:
-    """Returns all input files of the transcripts."""
     directory, data, ctm = Path(args.directory), Path(args.data), Path(args.ctm)
     names = ("text", "utt2spk", "segments", "reco2file_and_channel", "pauses.scp")
     tables = [data / name for name in names if (data / name).is_file()]

@@ -20,7 +20,7 @@ from punc.transcripts.read import word_times
 
 logger = logging.getLogger(__name__)
 Turn = tuple[float, float, str]  # begin and end in seconds, and the speaker
-Speakers = tuple[list[tuple[str, int]], list[str | None]]  # [(utterance, number of words), …], each word's speaker
+Speakers = tuple[list[tuple[str, int]], list[str | None]]  # [(utterance, number of words), …], speaker of each word
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def by_speakers(data: DataDir) -> Iterator[Speakers]:
-    """Yields each recording's utterances, with word counts, and the speaker of each word according to `utt2spk`."""
+    """Yield the utterances of each recording with the speakers of their words, from `utt2spk`."""
     if not data.has_segments:
         raise InputError("no such file", "without segments a stream is one speaker: give --rttm and --times, or make "
                                          "the directory with punc prepare --speaker", data.path / "segments")
@@ -58,7 +58,7 @@ def by_speakers(data: DataDir) -> Iterator[Speakers]:
 
 
 def by_diarization(data: DataDir, rttm: str, times: str, counts: Counter[str]) -> Iterator[Speakers]:
-    """Like `by_speakers`, but the speakers come from an RTTM and word times. Raises InputError if no word has both."""
+    """Like `by_speakers`, but with speakers from an RTTM and word times. Raises InputError if no word has a speaker."""
     turns = read_rttm(rttm)
     sources = word_times(times)
     channels = read_channels(data.path / "reco2file_and_channel")
@@ -78,7 +78,7 @@ def by_diarization(data: DataDir, rttm: str, times: str, counts: Counter[str]) -
 
 
 def read_rttm(path: StrPath) -> dict[str, list[Turn]]:
-    """Returns the turns of each file in an RTTM. Raises InputError for an invalid line, or if there are no turns."""
+    """Return the turns of each file in an RTTM. Raises InputError for an invalid line, or if there are no turns."""
     turns: dict[str, list[Turn]] = {}
     for number, line in decoded_lines(path):
         columns = line.split()
@@ -99,8 +99,7 @@ def read_rttm(path: StrPath) -> dict[str, list[Turn]]:
 
 
 def speakers_of(turns: Sequence[Turn], times: np.ndarray) -> list[str | None]:
-    """Returns, for each word, the speaker whose turns overlap it most, or None. `times` (words, 2) are begins and ends
-    in seconds."""
+    """Return for each word the speaker whose turns overlap it most, or None. `times` are in seconds, (words, 2)."""
     names = sorted({name for _, _, name in turns})
     spoken = np.zeros((len(times), len(names) + 1))  # the last column stands for nobody
     for begin, end, name in turns:
@@ -111,7 +110,6 @@ def speakers_of(turns: Sequence[Turn], times: np.ndarray) -> list[str | None]:
 
 
 def counted(streams: Iterator[Speakers], counts: Counter[str]) -> Iterator[tuple[str, np.ndarray]]:
-    """Yields each utterance's id and flags. Counts words and changes of speaker."""
     for sizes, speakers in streams:
         ends = ends_of_turns(speakers)
         counts["words"] += len(ends)

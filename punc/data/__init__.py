@@ -1,1 +1,1 @@
-"""Kaldi data directories: tables, archives, label sets, and checks that the files fit together."""
+"""Reads, writes and checks Kaldi data directories and label sets."""

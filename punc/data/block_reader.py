@@ -1,7 +1,7 @@
-"""Reads data directories fast: several processes count or encode blocks of whole lines.
+"""Reads data directories in blocks of whole lines, which several processes can count or encode.
 
-This is faster than `DataDir.utterances`, because no Python code runs for each token. If a check fails, `explain`
-reads the data directory again to find the error, with file, line and remedy.
+This is faster than `DataDir.utterances`, because no Python code runs for each token. The checks of a block only tell
+that something is wrong; `explain` then reads the data directory again and returns an error with file and line.
 """
 
 from collections import Counter, deque
@@ -21,42 +21,40 @@ from punc.data.kaldi_io import VectorReader
 from punc.data.labels import LabelSet
 from punc.data.tables import FLAGS, TURNS, fields
 
-# Bytes of text in a block. A block to encode fits the processor's cache. Blocks to count are larger, because adding up
-# the counts of each block takes time.
-ENCODE_BYTES = 1 << 18
-COUNT_BYTES = 1 << 21
+ENCODE_BYTES = 1 << 18  # bytes of text in a block to encode; it fits the processor's cache
+COUNT_BYTES = 1 << 21  # bytes of text in a block to count; larger, because adding up the counts of blocks takes time
 
 Encoder = Callable[[Sequence[str]], Any]
 
 
 class Irregular(Exception):
-    """Raised if a block fails a check. `explain` then finds the error."""
+    """The exception for a block that fails a check. `explain` finds the error."""
 
 
 class LineBlock(NamedTuple):
-    """Some utterances of a data directory: the same range of lines in each table."""
+    """A range of lines that is the same in all tables of a data directory."""
 
     line: int  # the number of the first line, from 1
-    spans: dict[str, tuple[int, int]]  # table → (offset, size) of these lines in bytes
+    spans: dict[str, tuple[int, int]]  # table → (offset, size) of the lines in bytes
 
 
 class Encoded(NamedTuple):
-    """The tokens of some utterances, one after another."""
+    """The concatenated tokens of consecutive utterances."""
 
     ids: np.ndarray  # int32 (N,)
-    labels: np.ndarray | None  # int8 (N,), -1 at tokens without a slot, or None
-    pauses: np.ndarray | None  # float32 (N,), NaN at tokens without a slot, or None
-    streams: list[tuple[str, int]]  # (stream, number of tokens) for each run of utterances of one stream
+    labels: np.ndarray | None  # int8 (N,), -1 at tokens without a slot
+    pauses: np.ndarray | None  # float32 (N,), seconds, NaN at tokens without a slot
+    streams: list[tuple[str, int]]  # (stream, number of tokens) for each run of utterances of a stream
     first: str  # the id of the first utterance
     last: str
     words: int
-    lost: int  # how many tokens are unknown, or how many characters were left out
-    turns: np.ndarray | None = None  # bool (N,), false at tokens without a slot, or None
+    lost: int  # the number of unknown tokens, or of characters that were left out
+    turns: np.ndarray | None = None  # bool (N,), false at tokens without a slot
 
 
 def line_blocks(data: DataDir, names: Iterable[str], size: int) -> Iterator[LineBlock]:
-    """Cut the tables `names` of a data directory into blocks of at least `size` bytes of `text`, except the last block.
-    Raises Irregular if a table has more lines than `text`."""
+    """Cut the tables `names` of a data directory into blocks. Each block but the last has at least `size` bytes of the
+    table `text`. Raises Irregular if a table has more lines than `text`."""
     line = 1
     with ExitStack() as stack:
         files = {name: stack.enter_context(open_input(data.path / name)) for name in names}
@@ -66,7 +64,7 @@ def line_blocks(data: DataDir, names: Iterable[str], size: int) -> Iterator[Line
             if not count:
                 break
             for name in files.keys() - {"text"}:
-                deque(islice(files[name], count), maxlen=0)  # skips them
+                deque(islice(files[name], count), maxlen=0)  # skips these lines
             yield LineBlock(line, {name: (start, files[name].tell() - start) for name, start in starts.items()})
             line += count
         if any(file.read(1) for file in files.values()):
@@ -81,7 +79,7 @@ def _skip_bytes(file: IO[bytes], size: int) -> int:
 
 
 def read_span(path: Path, span: tuple[int, int]) -> str:
-    """Returns a table's lines at (offset, size), with single spaces between fields. Raises Irregular for bad bytes."""
+    """Read a table at (offset, size), with single spaces between fields. Raises Irregular for CR, NUL and bad UTF-8."""
     with open_input(path) as file:
         file.seek(span[0])
         text = file.read(span[1])
@@ -98,15 +96,12 @@ def read_span(path: Path, span: tuple[int, int]) -> str:
 
 
 class Rows(NamedTuple):
-    """Lines of a table."""
-
     keys: list[str]  # the first field of each line
-    values: list[str]  # all other fields, line after line
-    lengths: np.ndarray  # int64, how many of these other fields each line has
+    values: list[str]  # all other fields of all lines
+    lengths: np.ndarray  # int64 (lines,), the number of values on each line
 
 
 def split_rows(text: str) -> Rows:
-    """Splits whole lines with single spaces between fields."""
     keys, rests, lengths = [], [], []
     for line in text.split("\n")[:-1]:
         key, _, rest = line.partition(" ")
@@ -118,7 +113,7 @@ def split_rows(text: str) -> Rows:
 
 
 def numbers_of(values: Sequence[str], known: Mapping[str, int]) -> np.ndarray:
-    """Looks up the number of each value in the table `known`, int8. An unknown value gets -1."""
+    """Look up the number of each value in `known`, int8. The number of an unknown value is -1."""
     return np.fromiter(map(known.get, values, repeat(-1)), np.int8, len(values))
 
 
@@ -127,7 +122,7 @@ def count_block(path: Path, block: LineBlock) -> Counter[str]:
 
 
 def encode_block(path: Path, encoder: Encoder, labels: Mapping[str, int], block: LineBlock) -> Encoded:
-    """Encode a block of the data directory `path`. `encoder` is the method `encode` of a tokenizer (tokens.tokenizer).
+    """Encode a block of the data directory `path`. `encoder` is a tokenizer's method `encode` (tokens.tokenizer).
     Raises Irregular if a check fails, and InputError for a pause that cannot be read."""
     tables = {name: split_rows(read_span(path / name, span)) for name, span in block.spans.items()}
     keys, words, lengths = tables["text"]
@@ -160,11 +155,11 @@ def encode_block(path: Path, encoder: Encoder, labels: Mapping[str, int], block:
 
 def _encoded(encoding: Any, values: Sequence[np.ndarray | None], streams: Iterable[str], lengths: np.ndarray,
              first: str, last: str) -> Encoded:
-    """Makes an Encoded from utterances whose `lengths` are in words. `values` are the words' labels, pauses and turns,
-    each of which may be None; the tokens with the words' slots get these values."""
+    """Assign the labels, pauses and turns of words (`values`) to the tokens that have the words' slots. `lengths` has
+    the number of words in each utterance."""
     ids, slots, lost = encoding
     if len(ids) > len(slots):
-        ends = np.append(0, slots + 1)[np.cumsum(lengths)]  # where utterances end, in tokens
+        ends = np.append(0, slots + 1)[np.cumsum(lengths)]  # the end of each utterance, in tokens
         lengths = np.diff(ends, prepend=0)
         values = [at_slots(known, slots, len(ids), other) for known, other in zip(values, (-1, np.nan, False))]
     labels, pauses, turns = values
@@ -173,7 +168,7 @@ def _encoded(encoding: Any, values: Sequence[np.ndarray | None], streams: Iterab
 
 
 def at_slots(values: np.ndarray | None, slots: np.ndarray, size: int, other: float) -> np.ndarray | None:
-    """Assigns the values of slots to `size` tokens; tokens without a slot get `other`. Returns None without values."""
+    """Assign the values of slots to `size` tokens. Tokens without a slot get `other`. Returns None if `values` is."""
     if values is None:
         return None
     result = np.full(size, other, values.dtype)
@@ -182,13 +177,13 @@ def at_slots(values: np.ndarray | None, slots: np.ndarray, size: int, other: flo
 
 
 def merge_runs(pairs: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Adds up the numbers of tokens of consecutive utterances of a stream. `pairs`: (stream, tokens) per utterance."""
+    """Merge consecutive (stream, number of tokens) pairs of the same stream, and add up their numbers."""
     return [(stream, sum(map(itemgetter(1), run))) for stream, run in groupby(pairs, itemgetter(0))]
 
 
 def encode_by_time(data: DataDir, encoder: Encoder, labels: Mapping[str, int],
                    batch: int = 1 << 13) -> Iterator[Encoded]:
-    """Encode a data directory with `segments`, in which the order of utterances differs from the order of lines."""
+    """Encode a data directory with `segments`, whose utterances are not in the order of its lines."""
     utterances = data.utterances()
     while part := list(islice(utterances, batch)):
         classes = None
@@ -203,7 +198,7 @@ def encode_by_time(data: DataDir, encoder: Encoder, labels: Mapping[str, int],
 
 
 def explain(data: DataDir, labels: LabelSet | None = None) -> InputError:
-    """Returns the error in a data directory with an irregular block. Reads the directory again from the start."""
+    """Return the first error in a data directory that has an irregular block. Reads the complete directory again."""
     try:
         for _ in data.utterances():
             pass

@@ -1,8 +1,8 @@
-"""Reads and writes data directories as streams of utterances. A directory is written completely or not at all.
+"""Reads and writes data directories as streams of utterances.
 
 The files are `text`, `punct`, `pauses.scp`, `turns`, `utt2spk`, `spk2utt` and `segments`. Only this module checks the
-invariant #words = #labels = dim(pauses) = #turns. Utterances come stream by stream. If there is a file `segments`, the
-streams are recordings, in time order; otherwise they are speakers, in id order. Memory holds one utterance or stream.
+invariant #words = #labels = dim(pauses) = #turns. With `segments`, a stream is a recording, in time order. Without it,
+a stream is a speaker, in id order. At most one stream is in memory.
 """
 
 import hashlib
@@ -22,21 +22,21 @@ from punc.data.kaldi_io import VectorReader, archive_path, write_vector
 from punc.data.labels import RECORD, LabelSet
 from punc.data.tables import TURNS, Row, fields, line_offsets, parse_turns, read_table, sort_table, turns_line
 
-LATEST = 1e9  # s, which is 30 years; no recording is that long
+LATEST = 1e9  # seconds (30 years); the maximum time in a recording
 MISSING = {"punct": "labels are needed: punc prepare makes them",
            "pauses.scp": "pauses are needed: punc pauses makes them"}
 
 
 class Utterance(NamedTuple):
-    """An utterance: its words, and what is known about the slot after each word."""
+    """The words of an utterance. If known, also the label, the pause and the turn of the slot after each word."""
 
     id: str
-    stream: str  # the stream it is part of: a recording (`segments`) or a speaker (`utt2spk`)
-    words: list[str]  # the tokens
-    labels: list[str] | None = None  # one label name per word; None without `punct`
-    pauses: np.ndarray | None = None  # float32 (words,), seconds after each word, NaN unknown; or None
-    turns: np.ndarray | None = None  # bool (words,), whether another speaker says the next word; or None
-    times: tuple[float, float] | None = None  # begin and end in the recording, in seconds; or None
+    stream: str  # the id of the recording (from `segments`) or speaker (from `utt2spk`)
+    words: list[str]
+    labels: list[str] | None = None  # one label name per word
+    pauses: np.ndarray | None = None  # float32 (words,), seconds after each word; NaN: unknown
+    turns: np.ndarray | None = None  # bool (words,), whether another speaker says the next word
+    times: tuple[float, float] | None = None  # begin and end in the recording, in seconds
 
 
 class DataDir:
@@ -54,16 +54,16 @@ class DataDir:
                 remedy = MISSING.get(name, "a data directory has text and utt2spk")
                 raise InputError("no such file", remedy, self.path / name)
         optional = ("punct", "pauses.scp", TURNS, "segments")
-        # All files to read that have one line per utterance.
+        # The tables to read. Each has one line per utterance.
         self.tables = ["text", "utt2spk",
                        *(name for name in optional if name not in ignore and (self.path / name).is_file())]
         self.has_labels, self.has_pauses, self.has_turns, self.has_segments = (
             name in self.tables for name in optional)
-        self._segments, self._speakers = self.path / "segments", self.path / "utt2spk"  # computed only once
+        self._segments, self._speakers = self.path / "segments", self.path / "utt2spk"
 
     def utterances(self) -> Iterator[Utterance]:
-        """Yields the utterances stream by stream, in time order. Raises InputError for unsorted tables, invalid bytes,
-        speakers out of order, and files whose ids or counts differ."""
+        """Yield the utterances stream by stream, in time order. Raises InputError for invalid bytes, unsorted tables
+        or speakers, and tables whose ids or counts differ."""
         rows = self._rows_by_time() if self.has_segments else self.rows()
         with unchanged(self.path / "text"), VectorReader(self.path / "pauses.scp") as vectors:
             last = ""
@@ -78,12 +78,12 @@ class DataDir:
                 yield utterance
 
     def streams(self) -> Iterator[tuple[str, list[Utterance]]]:
-        """Yields each stream's id and its utterances in time order. One stream at a time is in memory."""
+        """Yield each stream's id and its utterances in time order."""
         for stream, utterances in groupby(self.utterances(), key=lambda utterance: utterance.stream):
             yield stream, list(utterances)
 
     def rows(self) -> Iterator[dict[str, Row]]:
-        """Yields, for each utterance in C order, its row in each of `tables`. Raises InputError if ids differ."""
+        """Yield a dictionary (table → row) for each utterance, in C order. Raises InputError if the ids differ."""
         names = self.tables
         for rows in zip_longest(*(read_table(self.path / name) for name in names)):
             keys = {row.key for row in rows if row}
@@ -92,17 +92,15 @@ class DataDir:
             yield dict(zip(names, rows))
 
     def _difference(self, names: Sequence[str], rows: Sequence[Row | None], key: str) -> InputError:
-        """Returns the error for tables that first differ at the utterance `key`. If one is unsorted, raises InputError.
-        """
         for name in names:
-            deque(read_table(self.path / name), maxlen=0)
+            deque(read_table(self.path / name), maxlen=0)  # raises an InputError if the table is unsorted
         name, row = next((n, r) for n, r in zip(names, rows) if not r or r.key != key)
         other = next(n for n, r in zip(names, rows) if r and r.key == key)
         return InputError(f"no line for '{key}', which {other} has", "give every utterance one line in every table",
                           self.path / name, row.line if row else None)
 
     def _rows_by_time(self) -> Iterator[dict[str, Row]]:
-        """Like `rows`, but by recording and time. Line i of each table is utterance i, so one order fits all tables."""
+        """Like `rows`, but sorted by recording and time. Line i of each table belongs to utterance i."""
         order, names = [], self.tables
         for i, row in enumerate(self.rows()):
             recording, begin, _ = segment(row["segments"], self.path / "segments")
@@ -121,8 +119,7 @@ class DataDir:
                 yield rows
 
     def utterance(self, rows: dict[str, Row], vectors: VectorReader) -> Utterance:
-        """Makes an utterance from its rows in `tables`. Raises InputError if the tables differ in the number of words.
-        """
+        """Make an utterance from its row in each table. Raises InputError if the rows differ in the number of words."""
         text = rows["text"]
         words = fields(text.value)
         labels = pauses = turns = times = None
@@ -149,7 +146,7 @@ class DataDir:
 
 
 def speaker(row: Row, path: StrPath) -> str:
-    """Returns the speaker in a row of `utt2spk`. Raises InputError unless there is exactly one."""
+    """Return the speaker in a row of `utt2spk`. Raises InputError unless the row has exactly one."""
     value = row.value.strip(" \t")
     if not value or " " in value or "\t" in value:
         raise InputError(f"'{row.key}' does not have one speaker", "write UTTERANCE SPEAKER", path, row.line)
@@ -157,7 +154,7 @@ def speaker(row: Row, path: StrPath) -> str:
 
 
 def segment(row: Row, path: StrPath) -> tuple[str, float, float]:
-    """Returns recording, begin and end in seconds from a row of `segments`. Raises InputError for an invalid row."""
+    """Return the recording, begin and end (in seconds) in a row of `segments`. Raises InputError if it is invalid."""
     try:
         recording, begin, end = fields(row.value)
         times = float(begin), float(end)
@@ -171,7 +168,7 @@ def segment(row: Row, path: StrPath) -> tuple[str, float, float]:
 
 
 def label_numbers(utterances: Sequence[Utterance], labels: LabelSet, path: StrPath) -> np.ndarray:
-    """Returns the label numbers of utterances in the directory `path`, int64. Raises InputError for unknown labels."""
+    """Return the label numbers of all slots, int64. Raises InputError, which names `path`, for an unknown label."""
     try:
         return np.fromiter(map(labels.index, chain.from_iterable(u.labels or () for u in utterances)), np.int64)
     except KeyError:
@@ -182,7 +179,7 @@ def label_numbers(utterances: Sequence[Utterance], labels: LabelSet, path: StrPa
 
 
 def checksum(path: StrPath) -> str:
-    """Returns 12 hex digits of a hash of everything that a score depends on: `text`, `punct` and pauses."""
+    """Return 12 hex digits of a hash of all data on which a score depends: words, labels and pauses."""
     data = DataDir(path)
     digest = hashlib.sha256()
     for name in ("text", "punct") if data.has_labels else ("text",):
@@ -199,9 +196,11 @@ def write_data_dir(path: StrPath, utterances: Iterable[Utterance], like: DataDir
                    label_set: LabelSet | None = None) -> None:
     """Write a data directory, completely or not at all. One utterance at a time is in memory.
 
-    Without `like`, streams are speakers, and ids and streams must be sorted in C order. With `like`, the utterances are
-    those of the directory `like`, in its order, and its speakers and segments are copied. All utterances or none must
-    have labels; likewise pauses and turns. Raises ValueError otherwise, and InputError if there is no utterance.
+    Without `like`, streams are speakers, and ids and streams must be sorted in C order. With `like`, the utterances
+    must have the ids and the order of the directory `like`; its speakers and segments are copied. Labels, pauses and
+    turns must each be given for all utterances or for none.
+
+    Raises ValueError otherwise, and InputError if there is no utterance.
     """
     with new_data_dir(path, "punct", "pauses.scp", "pauses.ark", TURNS) as tmp:
         write_utterances(tmp, Path(path), utterances, like is None or not like.has_segments)
@@ -212,14 +211,12 @@ def write_data_dir(path: StrPath, utterances: Iterable[Utterance], like: DataDir
 
 
 def new_data_dir(path: StrPath, *stale: str) -> AbstractContextManager[Path]:
-    """Yield a temporary directory that replaces the data directory `path` when the block ends; see `atomic_dir`. The
-    key is `text`, because no program reads a data directory without it."""
+    """Yield a temporary directory that replaces the data directory `path` when the block ends; see `atomic_dir`."""
     return atomic_dir(path, "text", (*stale, RECORD))
 
 
 def complete_tables(tmp: Path, like: DataDir) -> None:
-    """Copy speakers and segments of `like` into `tmp`, and sort the tables in `tmp`, which are in the order of `like`.
-    """
+    """Copy the speakers and segments of `like` into `tmp`, and sort the tables in `tmp`."""
     for name in ("utt2spk", "spk2utt", "segments", "wav.scp", "reco2file_and_channel"):
         if (like.path / name).is_file():
             shutil.copyfile(like.path / name, tmp / name)
@@ -229,7 +226,7 @@ def complete_tables(tmp: Path, like: DataDir) -> None:
 
 
 def write_utterances(tmp: Path, path: Path, utterances: Iterable[Utterance], ordered: bool = True) -> None:
-    """Write utterances as tables to `tmp`, which will replace `path`. `ordered`: ids must be sorted under LC_ALL=C."""
+    """Write the tables of utterances to `tmp`, which will replace `path`. If `ordered`, the ids must be in C order."""
     last: Utterance | None = None
     with ExitStack() as stack:
         files: dict[str, IO[bytes]] = {}
@@ -262,7 +259,6 @@ def write_utterances(tmp: Path, path: Path, utterances: Iterable[Utterance], ord
 
 
 def _check_next(last: Utterance | None, this: Utterance, tables: Iterable[str], ordered: bool) -> None:
-    """Raise ValueError if the utterance `this` cannot be written after `last` to these tables."""
     if ordered and last is not None and this.id.encode() <= last.id.encode():
         raise ValueError(f"utterance '{this.id}' after '{last.id}': not sorted and unique")
     if ordered and last is not None and this.stream != last.stream and this.stream.encode() <= last.stream.encode():

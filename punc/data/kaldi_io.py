@@ -1,7 +1,7 @@
 """Reads and writes Kaldi's archives of float vectors and matrices (`.ark`) and their indices (`.scp`).
 
-The data may be untrusted, so this reads only Kaldi's binary form of float vectors and matrices. kaldiio would also
-unpickle Python objects, which can run any code, and it would trust any size in a header.
+The data may be untrusted, so only Kaldi's binary float vectors and matrices are read. The package kaldiio would also
+unpickle Python objects, which can run any code, and would trust any size in a header.
 """
 
 import os
@@ -15,24 +15,24 @@ import numpy as np
 
 from punc.base.errors import InputError, StrPath
 
-# The first bytes of a binary vector or matrix → the number of its dimensions, and its type.
+# The first bytes of a binary vector or matrix → its number of dimensions and its type.
 KINDS = {b"\0BFV ": (1, "<f4"), b"\0BDV ": (1, "<f8"), b"\0BFM ": (2, "<f4"), b"\0BDM ": (2, "<f8")}
 LONGEST_KEY = 4096  # bytes
-LARGEST = 1 << 31  # bytes; the maximum size of a vector or matrix, which is read as a whole
+LARGEST = 1 << 31  # bytes; the maximum size of a vector or matrix
 LOCATION = re.compile(r"([^|]+):(\d{1,18})", re.ASCII)
 BINARY = "make the archive again, in Kaldi's binary form (ark:, not ark,t:): it is broken or of another kind"
 
 
 def write_vector(ark: IO[bytes], key: str, values: np.ndarray) -> int:
-    """Append a vector to an archive as float32. Returns its offset, for the index."""
+    """Append a vector to an archive as float32. Returns the offset to write into the index."""
     offset = ark.tell() + len(key.encode()) + 1
-    import kaldiio  # imported here, because it would delay the first word of `punc punctuate -`
+    import kaldiio  # imported here, because the import would delay the first word of `punc punctuate -`
     kaldiio.save_ark(ark, {key: np.asarray(values, dtype=np.float32)})
     return offset
 
 
 def read_archive(path: StrPath) -> Iterator[tuple[str, np.ndarray]]:
-    """Yields each key of an archive with its vector (N,) or matrix (R, C), float32. Raises InputError if the file
+    """Yield each key of an archive with its vector (N,) or matrix (R, C), float32. Raises InputError if the file
     cannot be read or contains anything else."""
     try:
         if not Path(path).is_file():  # opening a pipe would block until it has a writer
@@ -51,7 +51,7 @@ def read_archive(path: StrPath) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def read_posteriors(path: StrPath) -> Iterator[tuple[str, np.ndarray]]:
-    """Like `read_archive`, for posteriors. Also raises InputError for negative or infinite numbers, and for NaN."""
+    """Like `read_archive`, for posteriors. Also raises InputError for negative, infinite and NaN values."""
     for key, posteriors in read_archive(path):
         if posteriors.size and not (posteriors.min() >= 0 and posteriors.max() < np.inf):  # false for NaN
             raise InputError(f"'{key[:60]}' has numbers that are not posteriors", "punctuate again", path)
@@ -59,7 +59,6 @@ def read_posteriors(path: StrPath) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def _read_key(ark: IO[bytes]) -> bytes:
-    """Reads the next key and the space after it. Returns the key; it is empty at the end of the file."""
     key = b""
     while (byte := ark.read(1)) not in (b"", b" ") and len(key) < LONGEST_KEY:
         key += byte
@@ -67,8 +66,8 @@ def _read_key(ark: IO[bytes]) -> bytes:
 
 
 def read_array(file: IO[bytes], size: int) -> np.ndarray:
-    """Reads a float vector (N,) or matrix (R, C) at the current position in a file of `size` bytes. Returns float32.
-    Raises ValueError if there is anything else at this position, or a number that is too large for float32."""
+    """Read a float vector (N,) or matrix (R, C) at the current position in a file of `size` bytes, as float32. Raises
+    ValueError for any other content, and for a number that is too large for float32."""
     dimensions, kind = KINDS.get(file.read(5), (0, ""))
     if not dimensions:
         raise ValueError("not a float vector or matrix")
@@ -90,15 +89,15 @@ def read_array(file: IO[bytes], size: int) -> np.ndarray:
 
 
 def parse_location(location: str, index: StrPath, line: int) -> tuple[str, int]:
-    """Splits `ARCHIVE:OFFSET` into name and offset. Raises InputError, which names this line of the index."""
+    """Split `ARCHIVE:OFFSET` into name and offset. Raises InputError, which names `line` of the index."""
     if found := LOCATION.fullmatch(location.strip()):
         return found[1], int(found[2])
     raise InputError(f"'{location[:200]}' is not ARCHIVE:OFFSET", "make it with punc pauses", index, line)
 
 
 class VectorReader(AbstractContextManager):
-    """Reads the vectors that an index lists. Looks for the archive next to the index, because a data directory can be
-    moved, and then at the path in the index. Refuses Kaldi's pipes (`cat x |`): reading data never runs a command."""
+    """Reads the vectors that an index lists. Looks for an archive next to the index, in case the data directory has
+    been moved, and then at the path in the index. Refuses Kaldi's pipes (`cat x |`), so that no command runs."""
 
     def __init__(self, index: StrPath):
         self.index = Path(index)
@@ -106,7 +105,7 @@ class VectorReader(AbstractContextManager):
         self._ark: IO[bytes] | None = None
 
     def read(self, location: str, line: int) -> np.ndarray:
-        """Returns the vector at `ARCHIVE:OFFSET`, float32. Raises InputError, which names this line of the index."""
+        """Return the vector at `ARCHIVE:OFFSET`, float32. Raises InputError, which names `line` of the index."""
         name, offset = parse_location(location, self.index, line)
         try:
             ark = self._open(name)
@@ -131,7 +130,6 @@ class VectorReader(AbstractContextManager):
         return self._ark
 
     def close(self) -> None:
-        """Close the archive. The next `read` opens an archive again."""
         if self._ark is not None:
             self._ark.close()
         self._ark = self._name = None
@@ -140,12 +138,12 @@ class VectorReader(AbstractContextManager):
         self.close()
 
 
-# Not allowed in an index: a line end ends the entry, `|` turns the path into a pipe, and Kaldi skips leading blanks.
+# A path in an index must not contain these: a line end ends the entry, `|` makes a pipe, Kaldi skips leading blanks.
 NEVER = re.compile(r"[\n\r|\0]|^[ \t]")
 
 
 def archive_path(path: StrPath) -> str:
-    """Returns the path of an archive as written to an index. Raises InputError if it could not be read back."""
+    """Return an archive's path as text for an index. Raises InputError if an index cannot contain the path."""
     name = os.fspath(path)
     try:
         name.encode()

@@ -1,6 +1,6 @@
-"""Label sets: which marks are read as which label, and how a label is written.
+"""Label sets define which marks are read as which label, and how a label is written.
 
-A label set is a file, `labels.txt`, with one label per line, the weakest label first:
+A label set is a file, `labels.txt`, with one label per line. The weakest label comes first:
 
     # label   written  marks that are read as this label
     O         w
@@ -8,12 +8,12 @@ A label set is a file, `labels.txt`, with one label per line, the weakest label 
     PERIOD    w.       . ; !
     QUESTION  w?       ?
 
-The first label is the empty label: nothing is written in the slot. The second column shows how a word is written with
-the label: `w` is the unchanged word, and `W` is the word with its first letter in upper case, so `W,` is a capitalized
-word with a comma. Characters before `w` or `W` are written before the word: `¿W` is a capitalized word that begins a
-Spanish question. Labels further down are stronger: if a slot has several marks, the strongest label wins.
+The first label is the empty label, which stands for no mark. The second column shows how a word is written with the
+label: `w` stands for the unchanged word, and `W` for the word with a capital. For example, `W,` is a capitalized word
+with a comma, and `¿W` is a capitalized word that begins a Spanish question. If a slot has several marks, the strongest
+label, which is the one furthest down, wins.
 
-A data directory records its label set in `punct.labels`. Programs compare it with the label set that they are given.
+A data directory records its label set in `punct.labels`. Commands compare this record with the label set that they get.
 """
 
 import logging
@@ -25,18 +25,18 @@ from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_file, read_lines
 
 MOST = 127  # the maximum number of labels in a set
-# A mark with one of these characters ends a sentence: most of Unicode's Sentence_Terminal, and the ellipsis.
+# Marks that contain one of these characters end a sentence: most of Unicode's Sentence_Terminal, and the ellipsis.
 SENTENCE_ENDS = frozenset(".!?…‼⁇⁈⁉։؟۔।॥။።፧。！．？｡")
 
 
 def with_capital(word: str) -> str:
-    """Returns the word with its first letter in title case. (Upper case would turn one letter ß into two.)"""
+    """Return the word with its first letter in title case. Upper case would turn ß into SS instead of Ss."""
     return word[:1].title() + word[1:]
 
 
 @dataclass(frozen=True)
 class Label:
-    """One label: its name, how it is written (see above), and the marks that are read as this label."""
+    """A label: its name, its pattern (see above), and the marks that are read as this label."""
 
     name: str
     written: str
@@ -44,21 +44,19 @@ class Label:
 
     @property
     def capital(self) -> bool:
-        """Whether the word before the slot is written with a capital."""
         return "W" in self.written
 
     @property
     def opening(self) -> str:
-        """The characters that are written before the word, such as ¿; usually none."""
+        """The characters that are written before the word, such as ¿. Most labels have none."""
         return self.written.partition("W" if self.capital else "w")[0]
 
     @property
     def mark(self) -> str:
-        """The mark that is written after the word; empty for the empty label."""
+        """The mark that is written after the word. It may be empty."""
         return self.written.partition("W" if self.capital else "w")[2]
 
     def write(self, word: str) -> str:
-        """Returns the word as it is written with this label."""
         if self.capital:
             return self.written.replace("W", with_capital(word), 1)
         return self.written.replace("w", word, 1)
@@ -66,8 +64,8 @@ class Label:
 
 @dataclass(frozen=True)
 class LabelSet:
-    """The labels of a system, weakest first. Raises InputError if label 0 writes something, if two labels have the
-    same name, or if two labels of the same case and opening have the same mark."""
+    """A list of labels, weakest first. Raises InputError if the first label is not empty, two labels have the same
+    name, or two labels of the same case and opening have the same mark."""
 
     labels: tuple[Label, ...]
     _index: dict[str, int] = field(init=False, repr=False, compare=False)
@@ -105,7 +103,6 @@ class LabelSet:
             raise InputError(error.what, error.remedy, path) from None
 
     def write(self, path: StrPath) -> None:
-        """Write a `labels.txt`, which `read` reads back as an equal set."""
         with atomic_file(path) as file:
             file.writelines(" ".join((label.name, label.written, *label.marks)) + "\n" for label in self.labels)
 
@@ -124,37 +121,34 @@ class LabelSet:
 
     @property
     def cased(self) -> bool:
-        """Whether any label writes a capital."""
         return any(label.capital for label in self.labels)
 
     @property
     def sentence_ends(self) -> frozenset[str]:
-        """The names of the labels that end a sentence: their mark has a character of SENTENCE_ENDS."""
+        """The names of the labels that end a sentence. Their marks contain a character of SENTENCE_ENDS."""
         return frozenset(label.name for label in self.labels if SENTENCE_ENDS & set(label.mark))
 
     @property
     def marks(self) -> frozenset[str]:
-        """All marks that are read as a label."""
         return frozenset(mark for mark, _, _ in self._reading if mark)
 
     @property
     def openings(self) -> frozenset[str]:
-        """All characters that labels write before words."""
         return frozenset(label.opening for label in self.labels if label.opening)
 
     def index(self, name: str) -> int:
-        """Returns the number of a label. Raises KeyError for a name that is not in the set."""
+        """Return the number of a label. Raises KeyError for a name that is not in the set."""
         return self._index[name]
 
     def strongest(self, names: Iterable[str]) -> str:
-        """Returns the strongest of these labels; the empty label if there are none."""
+        """Return the strongest of these labels, or the empty label if there are none."""
         return self.labels[max(map(self._index.__getitem__, names), default=0)].name
 
     def reading(self, marks: Iterable[str], capital: bool = False, opening: str = "") -> str:
-        """Returns the strongest label that fits a word followed by `marks`. Ignores marks that no label has.
+        """Return the strongest label that fits a word followed by `marks`. Ignores unknown marks.
 
-        capital   whether the word begins with a capital; ignored unless the label set has capitals
-        opening   the characters before the word; ignored unless a label with this case and mark has this opening
+        capital   whether the word begins with a capital; ignored if the label set has no capitals
+        opening   the characters before the word; ignored if no label has this opening with the same case and mark
         """
         capital = capital and self.cased
         plain = self._reading.get(("", capital, opening), self._reading.get(("", capital, ""), 0))
@@ -168,8 +162,8 @@ RECORD = "punct.labels"
 
 
 def check_record(path: StrPath, labels: LabelSet, remedy: str = "prepare it again") -> None:
-    """Raise InputError if a label of the data directory `path` is not in `labels` or is written differently there. Warn
-    if the directory has fewer labels or reads other marks as these labels, because this may be intended."""
+    """Compare the recorded label set of the data directory `path` with `labels`. Raises InputError if a recorded label
+    is not in `labels` or is written differently. Warns about other differences, because they may be intended."""
     record = Path(path) / RECORD
     if not record.is_file():
         return
@@ -189,14 +183,14 @@ def check_record(path: StrPath, labels: LabelSet, remedy: str = "prepare it agai
 
 
 def note_record(path: StrPath, labels: LabelSet) -> None:
-    """Warn if the data directory `path` was not made with `labels`, the label set of a model."""
+    """Warn if the label set of the data directory `path` differs from `labels`, the label set of a model."""
     record = Path(path) / RECORD
     if record.is_file() and (own := LabelSet.read(record)) != labels:
         logger.warning("%s: the model has another label set: %s", record, difference(labels, own))
 
 
 def difference(one: LabelSet, other: LabelSet) -> str:
-    """Describes how the label set `one` ("it") differs from the label set `other`."""
+    """Describe how the label set `one` ("it") differs from `other`."""
     if more := [name for name in other.names if name not in one.names]:
         return f"it lacks {' '.join(more)}"
     if less := [name for name in one.names if name not in other.names]:

@@ -1,7 +1,7 @@
-"""Pairs the question marks of Spanish: exactly the sentences that end with `?` have a `¿`.
+"""Pairs Spanish question marks, so that a sentence has either both `¿` and `?` or neither.
 
-Labels are chosen slot by slot, so a sentence may have only one of the two marks. It then becomes a statement or a
-question, whichever is more probable.
+Labels are chosen slot by slot, so a sentence may get only one of the two marks. Such a sentence becomes a statement or
+a question, whichever is more probable.
 """
 
 from typing import NamedTuple
@@ -13,16 +13,17 @@ from punc.data.labels import LabelSet
 
 
 class Forms(NamedTuple):
-    """For each label, the number of the label with the same case and with the marks of a form, int64 (L,)."""
+    """Tables that map each label to a label of the same case with other marks, int64 (L,)."""
 
-    plain: np.ndarray  # no opening mark, the label's own closing mark
-    opened: np.ndarray  # the opening mark, the label's own closing mark; −1: there is no such label
-    question: np.ndarray  # no opening mark, and `?`
-    statement: np.ndarray  # no opening mark, and a full stop
+    plain: np.ndarray  # the same closing mark, without an opening mark
+    opened: np.ndarray  # the same closing mark, with an opening mark; −1: no label has both
+    question: np.ndarray  # closing mark `?`, without an opening mark
+    statement: np.ndarray  # a full stop, without an opening mark
 
 
 def forms_of(labels: LabelSet) -> Forms | None:
-    """Returns None unless the labels have exactly one opening mark, and all labels have all forms but `opened`."""
+    """Return the forms of all labels. Returns None unless there is exactly one opening mark, and each label has all
+    forms except possibly `opened`."""
     ends = [label for label in labels if label.name in labels.sentence_ends]
     asked = next((label.mark for label in ends if label.opening), "")
     stated = next((label.mark for label in ends if label.mark != asked), "")
@@ -39,14 +40,13 @@ def forms_of(labels: LabelSet) -> Forms | None:
 
 def paired(log_probs: np.ndarray, chosen: np.ndarray, offsets: np.ndarray, begins: np.ndarray,
            labels: LabelSet) -> np.ndarray:
-    """Returns the labels `chosen` (N,) after pairing question marks.
+    """Return the labels `chosen` (N,) with paired question marks.
 
     log_probs  (N, L) log-posteriors, scaled or not
     offsets    stream i has the slots [offsets[i], offsets[i + 1])
-    begins     bool (streams,): false if the stream continues an earlier one, so its first sentence is incomplete
+    begins     bool (streams,); false: the stream continues another one, so its first sentence is incomplete
 
-    Incomplete first and last sentences do not change, and neither do the ends of sentences. Nothing changes if the
-    labels have no `Forms`.
+    Sentence boundaries and incomplete sentences do not change. If `forms_of` returns None, nothing changes.
     """
     forms = forms_of(labels)
     if forms is None:
@@ -54,13 +54,13 @@ def paired(log_probs: np.ndarray, chosen: np.ndarray, offsets: np.ndarray, begin
     ends = np.isin(chosen, [i for i, label in enumerate(labels) if label.name in labels.sentence_ends])
     if not ends.any():
         return chosen
-    # Sentences are the slots [starts, lasts].
+    # Sentence i has the slots from starts[i] to lasts[i].
     streams = np.diff(offsets) > 0
     first = offsets[:-1][streams]
     lasts = np.union1d(np.flatnonzero(ends), np.append(first[1:], len(chosen)) - 1)
     starts = previous_of(lasts + 1, 0)
     sentence = np.repeat(np.arange(len(starts)), lasts + 1 - starts)
-    # In each sentence, `¿` would go before the word where it gains most over no opening mark; at a tie, the first.
+    # The best place for `¿` in a sentence is the first word where its log-posterior exceeds that of no opening by most.
     plain = forms.plain[chosen]
     opened = forms.opened[plain]
     slots = np.arange(len(chosen))
@@ -68,7 +68,7 @@ def paired(log_probs: np.ndarray, chosen: np.ndarray, offsets: np.ndarray, begin
     gain = np.maximum.reduceat(gains, starts)
     best = np.flatnonzero(gains == gain[sentence])
     opening = best[np.searchsorted(best, starts)]
-    # A sentence is a question if that gain outweighs what `?` loses against a full stop.
+    # A sentence is a question if the gain from `¿` is larger than the loss from `?` instead of a full stop.
     question, statement = forms.question[plain[lasts]], forms.statement[plain[lasts]]
     asks = gain + log_probs[lasts, question] > log_probs[lasts, statement]
     complete = ends[lasts] & ~np.isin(starts, first[~begins[streams]])

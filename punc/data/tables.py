@@ -1,9 +1,7 @@
-"""Kaldi's text tables, and the table `turns`. A table has UTF-8 lines `key value …`, with unique keys, in C order.
+"""Reads and writes Kaldi's text tables: UTF-8 lines `key value …`, with unique keys, in C order.
 
-    turns    lines `UTTERANCE 0 0 1 0 …`, with a flag for each word: 1 if the stream's next word has another speaker
-
-A change of speaker is a property of a slot, like its label and its pause, so utterances may be cut anywhere. The last
-word of a stream has 0. In a directory without `turns`, the changes are unknown.
+Also reads and writes the table `turns`, with lines `UTTERANCE 0 0 1 0 …`. A word's flag is 1 if another speaker says
+the next word of the stream, even if that word is in another utterance. The flag of a stream's last word is 0.
 """
 
 import re
@@ -17,12 +15,12 @@ from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_dir, atomic_file, decoded_lines, open_input, read_blocks
 from punc.base.runs import bounds_of
 
-# Kaldi refuses a text in which these are whole words, in the sense of `grep -w`.
+# Kaldi refuses texts that contain <s>, </s> or #0 as a word, in the sense of `grep -w`.
 FORBIDDEN = re.compile(r"(?<![A-Za-z0-9_])(?:</?s>|#0)(?![A-Za-z0-9_])")
 
 
 class Row(NamedTuple):
-    """One line of a table: its number (from 1), its key, and the rest of the line without its end."""
+    """A line of a table: its number (from 1), its key, and the rest of the line without the line end."""
 
     line: int
     key: str
@@ -30,14 +28,14 @@ class Row(NamedTuple):
 
 
 def fields(value: str) -> list[str]:
-    """Splits a line at spaces and tabs only, because Kaldi treats no-break and ideographic spaces as letters."""
+    """Split a line at spaces and tabs only: Kaldi treats other blanks, such as ideographic spaces, as letters."""
     parts = value.replace("\t", " ").split(" ") if "\t" in value else value.split(" ")
     return [part for part in parts if part] if "" in parts else parts
 
 
 def read_table(path: StrPath, sort: bool = True) -> Iterator[Row]:
-    """Read a table line by line. If `sort`, its keys must be sorted and unique under LC_ALL=C, as in Kaldi. Raises
-    InputError for a missing or empty file, a line without a key, invalid bytes and a wrong order."""
+    """Yield the rows of a table. Raises InputError for a missing or empty file, a line without a key, and invalid
+    bytes. If `sort`, also raises InputError unless the keys are unique and in C order, as in Kaldi."""
     last, number = b"", 0
     for number, line in decoded_lines(path):
         key, _, value = line.replace("\t", " ", 1).partition(" ")
@@ -56,12 +54,12 @@ def read_table(path: StrPath, sort: bool = True) -> Iterator[Row]:
 
 
 def count_blanks(path: StrPath) -> int:
-    """Returns the number of words in a `text`: the number of blanks, because there is one before each word."""
+    """Return the number of words in a table `text`, which has one blank before each word."""
     return sum(block.count(b" ") + block.count(b"\t") for block in read_blocks(path))
 
 
 def line_offsets(path: StrPath) -> np.ndarray:
-    """Returns the byte offset at which each line of a file begins, int64 (lines,)."""
+    """Return the byte offset of each line of a file, int64 (lines,)."""
     with open_input(path) as file:
         return bounds_of(np.fromiter(map(len, file), np.int64))[:-1]
 
@@ -76,12 +74,12 @@ def sort_table(path: StrPath) -> None:
             output.write(file.readline())
 
 
-TURNS = "turns"  # the name of the table
+TURNS = "turns"
 FLAGS = ("0", "1")
 
 
 def parse_turns(row: Row, path: StrPath) -> np.ndarray:
-    """Returns the flags in a row of `turns`, bool (words,). Raises InputError for a flag that is neither 0 nor 1."""
+    """Return the flags in a row of `turns`, bool (words,). Raises InputError for a flag that is neither 0 nor 1."""
     flags = fields(row.value)
     if wrong := next((flag for flag in flags if flag not in FLAGS), None):
         raise InputError(f"'{wrong}' is not 0 or 1", "write 1 after the last word of a turn, else 0", path,
@@ -90,12 +88,12 @@ def parse_turns(row: Row, path: StrPath) -> np.ndarray:
 
 
 def turns_line(id: str, turns: np.ndarray) -> bytes:
-    """Returns an utterance's line in `turns`."""
     return " ".join((id, *np.where(turns, *reversed(FLAGS)).tolist())).encode() + b"\n"
 
 
 def ends_of_turns(speakers: Sequence[Any]) -> np.ndarray:
-    """Marks each word after which the speaker changes, bool (words,). `speakers`: each word's speaker, or None."""
+    """Mark each word after which the speaker changes, bool (words,). Words whose speaker is None are ignored: a change
+    is marked before the first word that is known to have another speaker."""
     known = np.array([i for i, speaker in enumerate(speakers) if speaker is not None], np.int64)
     ends = np.zeros(len(speakers), bool)
     ends[[after - 1 for before, after in pairwise(known.tolist()) if speakers[before] != speakers[after]]] = True
@@ -103,7 +101,7 @@ def ends_of_turns(speakers: Sequence[Any]) -> np.ndarray:
 
 
 def write_turns(directory: StrPath, turns: Iterable[tuple[str, np.ndarray]]) -> None:
-    """Write the table `turns` of a data directory, completely or not at all. The utterances may come in any order."""
+    """Write the table `turns` of a data directory, completely or not at all. Sorts the utterances."""
     with atomic_dir(directory, TURNS) as tmp:
         with open(tmp / TURNS, "wb") as file:
             file.writelines(turns_line(id, flags) for id, flags in turns)

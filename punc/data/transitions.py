@@ -1,11 +1,11 @@
 """Finds the most probable label sequence, given weights for pairs of neighbouring labels.
 
 The best labels of single slots can contradict each other, as in `end. next` or `Hello, How are you`, where either the
-mark or the case is wrong. The weights come from a model, which learned them from text, or from a rule: the first word
-of a text, and a word after a mark that ends a sentence, must have a capital.
+mark or the case is wrong. The weights are learned from text, or come from a rule: the first word of each sentence must
+have a capital.
 
-In most slots, the weights cannot outweigh the difference between the best and the second-best posterior. These slots
-are *settled*: they keep their best label. Only the stretches between them are searched, many at a time.
+Most slots are *settled*: no weights can outweigh the difference between their best and second-best posteriors, so they
+keep their best label. Only the stretches between settled slots are searched, many stretches at a time.
 """
 
 import math
@@ -19,29 +19,31 @@ from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_file, read_lines
 from punc.data.labels import LabelSet
 
-SEARCH_BATCH = 1024  # stretches that are searched together
-TRANSITIONS = "transitions.txt"  # the file of weights that a model directory may have
-BEGIN = "<s>"  # in a file of weights, stands for the start of a text
+SEARCH_BATCH = 1024  # the number of stretches that are searched together
+TRANSITIONS = "transitions.txt"  # the file of weights in a model directory; optional
+BEGIN = "<s>"  # stands for the start of a text in a file of weights
 
 
 class Transitions(NamedTuple):
-    """Weights that are added to the log-posteriors (L,) of a slot; −∞ forbids a label."""
+    """Weights to add to the log-posteriors (L,) of a slot. −∞ forbids a label."""
 
-    follow: np.ndarray  # float64 (L, L): for a label (column) that follows a label (row)
-    begin: np.ndarray  # float64 (L,): for the first label of a text
+    follow: np.ndarray  # float64 (L, L); the column is the slot's label, the row is the previous label
+    begin: np.ndarray  # float64 (L,); for the first label of a text
 
 
 def case_rules(labels: LabelSet) -> Transitions:
-    """Returns weights that forbid words without a capital at the start of a sentence, if the label set has capitals."""
+    """Return weights that forbid a lower-case word at the start of a sentence, if the label set has capitals."""
     ends = np.array([name in labels.sentence_ends for name in labels.names])
     barred = np.where([label.capital or not labels.cased for label in labels], 0.0, -np.inf)
     return Transitions(np.where(ends[:, None], barred, 0.0), barred)
 
 
 def learned(counts: np.ndarray, weight: float) -> Transitions:
-    """Returns `weight` times log(P(label | previous label) / P(label)). `counts` (L + 1, L): how often a label
-    (column) followed a label (row) and, in the last row, how often it was a text's first label."""
-    counts = counts + 1.0  # so that no pair is impossible
+    """Return `weight` times log(P(label | previous label) / P(label)).
+
+    counts   (L + 1, L) how often the label of a column followed the label of a row or, in the last row, began a text
+    """
+    counts = counts + 1.0  # add-one smoothing, so that no pair is impossible
     after = counts / counts.sum(1, keepdims=True)
     alone = counts.sum(0) / counts.sum()
     weights = weight * np.log(after / alone)
@@ -49,15 +51,14 @@ def learned(counts: np.ndarray, weight: float) -> Transitions:
 
 
 def write_transitions(path: StrPath, transitions: Transitions, labels: LabelSet) -> None:
-    """Write one line for each pair of labels: the first label, the second label, and the weight."""
+    """Write a file of weights with lines `LABEL NEXT-LABEL WEIGHT`."""
     with atomic_file(path) as file:
         for before, row in zip((BEGIN, *labels.names), (transitions.begin, *transitions.follow)):
             file.writelines(f"{before} {after} {weight:.3f}\n" for after, weight in zip(labels.names, row.tolist()))
 
 
 def read_transitions(path: StrPath, labels: LabelSet) -> Transitions | None:
-    """Read a file of weights. Returns None without a file. Raises InputError unless each pair of labels has a weight.
-    """
+    """Read a file of weights, or return None if it is missing. Raises InputError unless each pair has a weight."""
     if not os.path.isfile(path):
         return None
     found: dict[tuple[str, ...], float] = {}
@@ -80,19 +81,19 @@ def read_transitions(path: StrPath, labels: LabelSet) -> Transitions | None:
 
 
 def has_case(tokens: Sequence[str]) -> np.ndarray:
-    """Marks the tokens of a vocabulary that can begin with a capital, bool (V,): false for 1996, but true for <unk>."""
+    """Mark the tokens of a vocabulary that can begin with a capital, bool (V,): not `1996`, for example, but <unk>."""
     return np.array([i == 0 or (i > 1 and token[:1] != token[:1].title()) for i, token in enumerate(tokens)], bool)
 
 
 def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Transitions,
                    free: np.ndarray | None = None) -> np.ndarray:
-    """Returns the most probable labels of streams, int64 (N,).
+    """Return the most probable labels of streams, int64 (N,).
 
     log_probs  (N, L) log-posteriors, scaled or not
     offsets    stream i has the slots [offsets[i], offsets[i + 1])
-    free       bool (N,): slots on which the previous label has no effect, such as words without case; None: no slots
+    free       bool (N,), true where the weights do not apply, for example because a word has no case; None: nowhere
 
-    Raises ValueError if there is a label that no label may follow, or if no label may begin a stream.
+    Raises ValueError if no label may follow some label, or if no label may begin a stream.
     """
     follow, begin = transitions
     if np.isneginf(follow).all(1).any() or np.isneginf(begin).all():
@@ -106,10 +107,10 @@ def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Tran
     before = np.vstack([follow, begin, np.zeros(len(begin))])
     gains = _most_gained(before) + _most_gained(follow.T)
     best = np.take_along_axis(log_probs, chosen[:, None], 1)
-    settled = (best - log_probs >= gains[chosen]).all(1)  # no neighbours can make another label better
-    # Stretches begin at the first slot of a stream, and after each slot whose label is settled.
+    settled = (best - log_probs >= gains[chosen]).all(1)  # whatever the neighbouring labels are
+    # A stretch begins at the first slot of a stream, and after each settled slot.
     bounds = np.append(np.flatnonzero(first | np.roll(settled, 1)), len(chosen))
-    searched = np.flatnonzero(~settled[bounds[:-1]])  # if its first slot is settled, a stretch has only this slot
+    searched = np.flatnonzero(~settled[bounds[:-1]])  # a stretch that begins with a settled slot has only this slot
     searched = searched[np.argsort(np.diff(bounds)[searched], kind="stable")]
     for group in np.split(searched, range(SEARCH_BATCH, len(searched), SEARCH_BATCH)):
         if len(group):
@@ -118,15 +119,14 @@ def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Tran
 
 
 def _most_gained(weights: np.ndarray) -> np.ndarray:
-    """Returns, at [b, l], the most that label l can gain over label b from a neighbour. `weights`: (neighbours, L)."""
+    """Return at [b, l] the largest gain of label l over label b from any neighbour. `weights`: (neighbours, L)."""
     with np.errstate(invalid="ignore"):  # −∞ − −∞ is NaN: a forbidden label gains nothing over another one
         return np.nanmax(weights[:, None, :] - weights[:, :, None], axis=0, initial=0.0)
 
 
 def _search(log_probs: np.ndarray, begins: np.ndarray, ends: np.ndarray, first: np.ndarray, free: np.ndarray,
             transitions: Transitions, chosen: np.ndarray) -> None:
-    """Write the best labels of stretches [begins, ends), which are sorted by length, into `chosen`. A stretch begins
-    at the start of a stream or after a settled slot, and ends at the end of a stream or with a settled slot."""
+    """Write the best labels of the stretches [begins, ends) into `chosen`. The stretches are sorted by length."""
     follow, begin = transitions
     lengths = ends - begins
     rows = np.arange(len(begins))
@@ -134,7 +134,7 @@ def _search(log_probs: np.ndarray, begins: np.ndarray, ends: np.ndarray, first: 
     starts = np.where(first[begins, None], begin, follow[chosen[begins - 1]])
     best = log_probs[begins] + np.where(free[begins, None], 0.0, starts)
     for t in range(1, len(back)):
-        longer = np.searchsorted(lengths, t, "right")  # stretches from here on are longer than t
+        longer = np.searchsorted(lengths, t, "right")  # the index of the first stretch that is longer than t
         slots = begins[longer:] + t
         step = best[longer:, :, None] + np.where(free[slots, None, None], 0.0, follow)
         back[t, longer:] = step.argmax(1)

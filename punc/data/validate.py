@@ -1,6 +1,6 @@
-"""Checks whether a data directory has everything that `DataDir` and Kaldi's `utils/validate_data_dir.sh` require.
+"""Checks whether a data directory meets all requirements of `DataDir` and Kaldi's `utils/validate_data_dir.sh`.
 
-As in Kaldi, an utterance may have no words (a recogniser may have heard nothing); such utterances are counted.
+As in Kaldi, an utterance may have no words, because a recogniser may recognise none.
 """
 
 import os
@@ -23,7 +23,7 @@ BLANKS = re.compile(r"[^\S \t]")
 
 
 def validate(path: StrPath, labels: LabelSet | None = None) -> Counter:
-    """Check a data directory and, with `labels`, whether it has only these labels. Returns counts of streams,
+    """Check a data directory. With `labels`, also check that it has no other labels. Returns counts of streams,
     utterances, words, and empty utterances. Raises InputError for the first mistake."""
     data = DataDir(path, needs=["punct"] if labels else [])
     counts: Counter[str] = Counter()
@@ -68,7 +68,6 @@ def check_end(path: Path) -> None:
 
 
 def check_words(utterance: Utterance, row: Row, path: Path) -> None:
-    """Raise InputError for whitespace and symbols that Kaldi refuses in a text."""
     if blank := BLANKS.search(row.value):
         raise InputError(f"whitespace U+{ord(blank[0]):04X} in '{utterance.id}'", "write spaces", path, row.line)
     if symbol := FORBIDDEN.search(row.value) if "<" in row.value or "#" in row.value else None:
@@ -77,14 +76,12 @@ def check_words(utterance: Utterance, row: Row, path: Path) -> None:
 
 
 def check_labels(utterance: Utterance, row: Row, path: Path, labels: LabelSet) -> None:
-    """Raise InputError for a label that is not in the label set."""
     if unknown := set(utterance.labels or ()).difference(labels.names):
         raise InputError(f"label '{min(unknown)}' of '{utterance.id}' is not in the label set",
                          f"use one of {' '.join(labels.names)}, or add it to the set", path, row.line)
 
 
 def check_pauses(id: str, pauses: np.ndarray, row: Row, path: Path) -> None:
-    """Raise InputError if a pause of the utterance `id` is negative or infinite."""
     wrong = np.flatnonzero((pauses < 0) | np.isinf(pauses))
     if len(wrong):
         raise InputError(f"pause {pauses[wrong[0]]:g} after word {wrong[0] + 1} of '{id}'",
@@ -92,8 +89,8 @@ def check_pauses(id: str, pauses: np.ndarray, row: Row, path: Path) -> None:
 
 
 def check_speaker(row: Row, last: str, path: Path) -> str:
-    """Returns the speaker in a row of `utt2spk`. Raises InputError if it is not a prefix of the id, or precedes `last`.
-    """
+    """Return the speaker in a row of `utt2spk`. Raises InputError if the speaker is not a prefix of the utterance's
+    id, or sorts before `last`."""
     spk = speaker(row, path)
     if spk != row.key and not row.key.startswith(spk + "-"):
         raise InputError(f"speaker '{spk}' is not a prefix of utterance '{row.key}'",

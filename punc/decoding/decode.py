@@ -1,4 +1,4 @@
-"""Computes posteriors and labels of streams. Long streams are decoded in overlapping chunks. Imports torch lazily."""
+"""Computes posteriors and labels of streams, in overlapping chunks. Imports torch only for unpacked models."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,8 +23,7 @@ AnyModel = Union["Model", PackedModel]
 
 
 def load_model(directory: Path, device: str = "cpu", threads: int | None = 1) -> AnyModel:
-    """Load the model of a directory. PyTorch uses `threads` threads (None: no change). Raises InputError if a file is
-    missing or broken."""
+    """Load a model. PyTorch uses `threads` threads; None: no change. Raises InputError for a missing or broken file."""
     if is_packed(directory):
         return load_packed(directory)
     import torch
@@ -41,7 +40,7 @@ def load_model(directory: Path, device: str = "cpu", threads: int | None = 1) ->
 
 def log_posteriors(model: AnyModel, data: StoreSet, chunk_size: int = CHUNK_SIZE, context: int | None = None,
                    batch_size: int = BATCH_SIZE) -> np.ndarray:
-    """Returns the log-posterior of each label in each slot, float32 (N, L). For the arguments, see `decode`."""
+    """Return the log-posterior of each label in each slot, float32 (N, L). For the arguments, see `decode`."""
     found = decode(model, data, viterbi=False, posteriors=True, chunk_size=chunk_size, context=context,
                    batch_size=batch_size)[1]
     assert found is not None
@@ -51,13 +50,13 @@ def log_posteriors(model: AnyModel, data: StoreSet, chunk_size: int = CHUNK_SIZE
 def decode(model: AnyModel, data: StoreSet, scale: np.ndarray | None = None, *, viterbi: bool = True,
            posteriors: bool = False, chunk_size: int = CHUNK_SIZE, context: int | None = None,
            batch_size: int = BATCH_SIZE) -> tuple[np.ndarray, np.ndarray | None]:
-    """Returns the label of each slot, int64 (N,), and the log-posteriors, float32 (N, L), or None without `posteriors`.
+    """Return the label of each slot, int64 (N,), and the log-posteriors, float32 (N, L), or None without `posteriors`.
 
     scale       (L,) factors that multiply the posteriors before labels are chosen; None: all 1
-    viterbi     choose the most probable label sequence if the model is `sequential`; otherwise each slot's best label
+    viterbi     choose the most probable label sequence, not each slot's best label, if the model is `sequential`
     chunk_size  tokens of a stream decoded at once; 0: the whole stream; ignored by models not trained by gradient
     context     tokens read before each chunk (and after it, if the model is bidirectional); None: the tokenizer's value
-    batch_size  chunks decoded together; changes the speed, not the labels
+    batch_size  chunks decoded together; affects the speed, but not the labels
     """
     if not isinstance(model, PackedModel) and not model.trained_by_gradient:
         found = model.log_posteriors_of(data)
@@ -87,7 +86,7 @@ class ChunkBatch(NamedTuple):
     slots: list[tuple[int, int, int]]
 
     def write(self, result: np.ndarray | None, values: np.ndarray | None) -> None:
-        """Copy `values` (B, T, …) of the chunks' own slots to `result` (N, …). Does nothing if either array is None."""
+        """Copy `values` (B, T, …) of the chunks' own slots to `result` (N, …). Do nothing if either array is None."""
         if result is None or values is None:
             return
         for row, (slot, begin, end) in enumerate(self.slots):
@@ -96,7 +95,7 @@ class ChunkBatch(NamedTuple):
 
 def batches(model: AnyModel, data: StoreSet, chunk_size: int, context: int | None,
             batch_size: int) -> Iterator[ChunkBatch]:
-    """Yields all chunks in batches, each with chunks of similar length. For the arguments, see `decode`."""
+    """Yield the chunks of all streams in batches of chunks with similar lengths. For the arguments, see `decode`."""
     if context is None:
         context = tokenizer_class(model.token_type).context
     if isinstance(model, PackedModel):
@@ -112,7 +111,7 @@ def batches(model: AnyModel, data: StoreSet, chunk_size: int, context: int | Non
 
 
 def fit_chunk(longest: Any, chunk_size: int, context: int) -> int:
-    """Returns `chunk_size`, reduced if a packed model can read at most `longest` tokens at once."""
+    """Return `chunk_size`, reduced if a packed model can read at most `longest` tokens at once."""
     if not isinstance(longest, int):
         return chunk_size
     most = max(1, longest - 2 * context)
@@ -120,17 +119,17 @@ def fit_chunk(longest: Any, chunk_size: int, context: int) -> int:
 
 
 def choose(log_probs: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
-    """Returns each slot's most probable label (N,) after scaling; ties go to the weaker mark (Che et al. 2016, 3.4)."""
+    """Return each slot's most probable label (N,) after scaling. The weaker mark wins a tie (Che et al. 2016, 3.4)."""
     return scaled(log_probs, scale).argmax(axis=1)
 
 
 def scaled(log_probs: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
-    """Multiplies posteriors by the factors `scale` (L,) (None: all 1), given and returned as logarithms (N, L)."""
+    """Return the logarithms (N, L) of posteriors after multiplication by the factors `scale` (L,); None: all 1."""
     return log_probs if scale is None else log_probs + np.log(scale)
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:
-    """Converts logits (N, L) to log-posteriors (N, L)."""
+    """Convert logits (N, L) to log-posteriors (N, L)."""
     shifted = logits - logits.max(axis=1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
 
@@ -138,17 +137,16 @@ def log_softmax(logits: np.ndarray) -> np.ndarray:
 class PartLabels:
     """Combines the labels of the parts of a split word (isn't → is n't).
 
-    The first part decides the capital and the opening mark (¿), the last part the closing mark: P(capital, mark) =
-    P(capital in the first part's slot) · P(mark in the last part's slot). A model that chooses whole label sequences
-    returns only labels; then the labels of the two slots are combined. If the label set has no capitals, this class is
-    not needed, because the word gets the label of the last part's slot.
+    The first part decides the capital and the opening mark (¿), and the last part decides the closing mark:
+    P(capital, mark) = P(capital in the first part's slot) · P(mark in the last part's slot). If a model has only
+    labels, because it chooses whole label sequences, the labels of the two slots are combined. If the label set has no
+    capitals, this class is not needed, because the word gets the label of the last part's slot.
     """
 
     def __init__(self, labels: LabelSet):
         begins = [(label.capital, label.opening) for label in labels]
         marks = [label.mark for label in labels]
-        # together[first, last]: the label with the capital of `first` and the mark of `last`, or `last` if there is
-        # none
+        # together[first, last]: the label with the capital of `first` and the mark of `last`; `last` if none has both
         known = {both: i for i, both in reversed(list(enumerate(zip(begins, marks))))}
         self.together = np.array([[known.get((begin, mark), last) for last, mark in enumerate(marks)]
                                   for begin in begins])
@@ -156,7 +154,7 @@ class PartLabels:
         self._same_mark = np.array([[a == b for a in marks] for b in marks], np.float32)
 
     def log_probs(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """Returns log-posteriors (N, L) of split words. `first`, `last`: logits or log-posteriors of the two parts."""
+        """Return log-posteriors (N, L) of split words. `first`, `last`: logits or log-posteriors of the two parts."""
         begin = np.exp(first - first.max(1, keepdims=True)) @ self._same_begin
         mark = np.exp(last - last.max(1, keepdims=True)) @ self._same_mark
         return log_softmax(np.log(begin) + np.log(mark)).astype(np.float32)
@@ -168,7 +166,7 @@ def joins_parts(model: AnyModel) -> bool:
 
 def of_words(model: AnyModel, labels: np.ndarray, log_probs: np.ndarray | None, slots: np.ndarray, firsts: np.ndarray,
              scale: np.ndarray | None, viterbi: bool = True) -> tuple[np.ndarray, np.ndarray | None]:
-    """Returns labels (S,) and log-posteriors (S, L) of words, given the output of `decode` for their N tokens.
+    """Return the labels (S,) and log-posteriors (S, L) of words, given the output of `decode` for their N tokens.
 
     slots    (S,) the index of each word's last token
     firsts   (S,) the index of each word's first token, from `first_parts`
@@ -187,12 +185,12 @@ def of_words(model: AnyModel, labels: np.ndarray, log_probs: np.ndarray | None, 
 
 
 def first_parts(slots: np.ndarray, offsets: np.ndarray, begins: np.ndarray) -> np.ndarray:
-    """Returns the index of each word's first token (S,), for a tokenizer with one token for each part of a word.
+    """Return the index of each word's first token (S,), for a tokenizer with one token for each part of a word.
 
     slots     (S,) the index of each word's last token
     offsets   stream i has the tokens [offsets[i]:offsets[i + 1]]
-    begins    bool, for each stream: false if it continues an earlier span; then only the last part of its first word
-              is used, because the word may have begun in the earlier span
+    begins    bool, for each stream: false if it continues an earlier span; its first word may then begin in that span,
+              so only the last token of this word is used
     """
     firsts = previous_of(slots + 1, 0)
     at = np.searchsorted(slots, offsets[:-1])

@@ -1,4 +1,4 @@
-"""Converts the weights of an ONNX graph to int8: matrices are stored, and multiplied, in eight bits.
+"""Converts the weights of an ONNX graph to int8: matrices are stored and, optionally, multiplied in eight bits.
 
 A large matrix w is stored as int8 numbers q with one scale s per row: w = q s, s = max |w| / 127, with errors up to
 s / 2.
@@ -15,7 +15,7 @@ INT8, SCALE, FLOAT = ".int8", ".scale", ".float"  # suffixes of weights: int8, s
 
 
 def dequantized(arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
-    """Yields the name and the float matrix of each weight in a graph's `arrays`, its initializers by name."""
+    """Yield the name and the float matrix of each weight of a graph. `arrays`: the graph's initializers by name."""
     for name, array in arrays.items():
         if name.endswith(INT8):
             name = name.removesuffix(INT8)
@@ -25,7 +25,7 @@ def dequantized(arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray
 
 
 def to_int8(model: Any, multiply: bool = False) -> None:
-    """Convert an ONNX model's large weights to int8. With `multiply`, its graph also multiplies by them in int8."""
+    """Convert the large weights of an ONNX model to int8. With `multiply`, compute matrix products in int8 as well."""
     from onnx import helper
     _store(model.graph, _multiply(model.graph) if multiply else set())
     if any(node.domain == DOMAIN for node in model.graph.node):
@@ -33,7 +33,7 @@ def to_int8(model: Any, multiply: bool = False) -> None:
 
 
 def _multiply(graph: Any) -> set[str]:
-    """Make an ONNX graph multiply by its large weights in int8. Returns the names of these weights. The activations are
+    """Make an ONNX graph multiply by its large weights in int8. Return the names of these weights. The activations are
     quantized at run time, with one scale for the whole batch. Linear layers with more inputs than outputs, such as the
     second layer of a feed-forward block, stay float: values after a GELU are too uneven, and quantizing them would
     change 1.5 times as many labels of an encoder."""
@@ -64,7 +64,7 @@ def _multiply(graph: Any) -> set[str]:
 
 
 def _origin(name: str, made_by: dict[str, Any]) -> str:
-    """Returns the weight from which the exported graph computes `name`, one of an LSTM's matrices."""
+    """Return the name of the weight from which the exported graph computes the LSTM matrix `name`."""
     while name in made_by:
         name = made_by[name].input[0]
     return name
@@ -83,7 +83,7 @@ def _int8_product(node: Any, weight: str) -> list[Any]:
 
 
 def _int8_lstm(node: Any, weights: list[str], hidden: int, graph: Any) -> list[Any]:
-    """Returns the nodes that replace an LSTM with `hidden` units and the matrices `weights`, W and U. Adds constants to
+    """Return the nodes that replace an LSTM with `hidden` units and the matrices `weights`, W and U. Add constants to
     the graph. The order of the gates is i, f, g, o in PyTorch, but i, o, f, g in ONNX."""
     from onnx import helper, numpy_helper
     y = node.output[0]
@@ -104,9 +104,9 @@ def _int8_lstm(node: Any, weights: list[str], hidden: int, graph: Any) -> list[A
 
 
 def _store(graph: Any, multiplied: Set[str]) -> None:
-    """Store the large float matrices of an ONNX graph as int8. The graph multiplies them by their scales. The matrices
-    in `multiplied`, which are factors of int8 products, get only 7 bits: processors without VNNI add two products in 16
-    bits, which could overflow with 8."""
+    """Store the large float matrices of an ONNX graph as int8 with scales, and add nodes that restore float matrices.
+    The matrices in `multiplied`, which are factors of int8 products, get only 7 bits: processors without VNNI add two
+    products in 16 bits, which could overflow with 8-bit factors."""
     from onnx import TensorProto, helper, numpy_helper
     stored, nodes = [], []
     for tensor in graph.initializer:

@@ -1,8 +1,8 @@
 """Reads the words of a Kaldi data directory, or of its CTM, as transcripts of whole streams.
 
-As in `datadir`, each recording is a stream if there is a file `segments`; otherwise each speaker is. All times in a
-*recording* count from the same start. Without `segments`, each utterance or speaker counts as a recording. The ids of a
-CTM are all of the same kind:
+As in `datadir`, each recording is a stream if there is a file `segments`; otherwise each speaker is a stream. All times
+in a *recording* count from the same start. Without `segments`, each utterance or speaker counts as a recording. The ids
+of a CTM are all of the same kind:
 
     with segments      recordings, the files and channels of recordings (`reco2file_and_channel`), or utterances,
                        whose times count from the start of the utterance
@@ -37,13 +37,11 @@ UTTERANCE, RECORDING, SPEAKER = "utterance", "recording", "speaker"  # the kinds
 
 
 class Group(NamedTuple):
-    """The words of some whole streams.
+    """The words of one or more complete streams. `pauses`: float (W,), seconds after each word; None: compute the
+    pauses from the times of the words."""
 
-    pauses      float (W,), seconds after each word; None: compute them from the times of the words
-    """
-
-    transcript: Transcript  # its texts are in stream order; for a CTM, its document has the CTM's lines
-    lines: list[tuple[str, int]]  # for each line of the output file `text`: its id, and the index after its last text
+    transcript: Transcript  # the texts are in stream order; the document has the CTM's lines
+    lines: list[tuple[str, int]]  # for each line of the output file `text`: id, and index after the line's last text
     recordings: list[str]  # the names of the recordings, in order, including those without words
     pauses: np.ndarray | None = None
 
@@ -54,7 +52,7 @@ class Tables(NamedTuple):
     speakers: dict[str, str]  # utterance → speaker
     segments: dict[str, tuple[str, float, float]] | None  # utterance → (recording, begin, end); None: no such file
     channels: dict[str, tuple[str, str]]  # recording → (file, channel)
-    files: dict[str, set[str]]  # file → those of its channels that are recordings
+    files: dict[str, set[str]]  # file → the channels of the file that are recordings
 
     def recordings(self) -> set[str]:
         return {recording for recording, _, _ in (self.segments or {}).values()}
@@ -64,17 +62,17 @@ class Tables(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One of the ids that a CTM can have. Each gets one line in the output file `text`."""
+    """An id that a CTM can have. The output file `text` has one line for each entry."""
 
     id: str
     recording: str
     speakers: tuple[list[float], list[str]]  # begin times of the recording's segments, and their speakers
-    begin: float = 0.0  # seconds; where time 0 of this id is in the recording
+    begin: float = 0.0  # seconds from the start of the recording to time 0 of this id
     length: float = np.inf  # in seconds; infinite if unknown
 
 
 def read_tables(directory: Path) -> Tables:
-    """Read `utt2spk` and, if they exist, `segments` and `reco2file_and_channel`. Raises InputError for a bad table."""
+    """Read `utt2spk` and, if they exist, `segments` and `reco2file_and_channel`. Raises InputError if invalid."""
     if not directory.is_dir():
         raise InputError("no such data directory", "give the one that was decoded", directory)
     file, table, segments = directory / "utt2spk", directory / "segments", None
@@ -119,8 +117,7 @@ def _kind_of_ids(tables: Tables, ctm: CtmIndex, directory: Path) -> str:
 
 
 def _streams(tables: Tables, kind: str) -> Iterator[list[Entry]]:
-    """Yields each stream's entries in time order, including ids that the CTM lacks. Streams are sorted by name in C
-    order."""
+    """Yield the entries of each stream in time order, even if the CTM lacks their ids. Streams are in C order."""
     if tables.segments is None:
         for name, of_speaker in groupby(tables.speakers.items(), key=itemgetter(1)):
             ids = [name] if kind == SPEAKER else [id for id, _ in of_speaker]
@@ -138,9 +135,9 @@ def _streams(tables: Tables, kind: str) -> Iterator[list[Entry]]:
 
 
 def ctm_groups(directory: Path, ctm: CtmIndex, share: Share = ALL, chunk_size: int = CHUNK_SIZE) -> Iterator[Group]:
-    """Yields the words that a CTM has for a share of a data directory's streams, in groups of whole streams. Utterances
-    and recordings that are not in the CTM have no words. Raises InputError for broken files, for CTM ids that are not
-    in the data directory, and for CTM ids of different kinds."""
+    """Yield a CTM's words for a share of a data directory's streams, in groups of complete streams. Utterances and
+    recordings that the CTM lacks have no words. Raises InputError for broken files, for CTM ids that are not in the
+    data directory, and for CTM ids of different kinds."""
     tables = read_tables(directory)
     streams = []
     for stream in _streams(tables, _kind_of_ids(tables, ctm, directory)):
@@ -187,8 +184,7 @@ def _placed(texts: list[Text], entry: Entry, stream: int) -> list[Text]:
 
 
 def _with_turns(texts: list[Text], unnamed: Set[str]) -> list[Text]:
-    """Sets `turn` where the speaker changes. Drops a speaker's name if it is an utterance id, or the only one in its
-    recording."""
+    """Set `turn` where the speaker changes. Remove names that are utterance ids or the only name in a recording."""
     first = {text.recording: text.speaker for text in reversed(texts)}
     several = {text.recording for text in texts if text.speaker != first[text.recording]}
     found, before = list[Text](), None
@@ -201,8 +197,7 @@ def _with_turns(texts: list[Text], unnamed: Set[str]) -> list[Text]:
 
 
 def text_groups(directory: Path, share: Share = ALL, chunk_size: int = CHUNK_SIZE) -> Iterator[Group]:
-    """Yields the words of a data directory's `text`, with pauses if the directory has them, in groups as `ctm_groups`
-    does."""
+    """Yield the words of a data directory's `text`, and its pauses if there are any, in groups like `ctm_groups`."""
     data, tables = DataDir(directory), read_tables(directory)
     names = set(tables.speakers.values()) if tables.segments is None else tables.recordings()
     check_file_names(names, directory)

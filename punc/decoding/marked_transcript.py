@@ -25,8 +25,8 @@ from punc.tokens.tokenizer import Tokenizer, read_tokenizer
 from punc.transcripts.transcript import BLANKS_BETWEEN, Words
 
 MOST = 0.5
-UTTERANCE = 1 << 12  # words that are cut from a stream at a time
-UNKNOWN, FEW = 0.3, 5  # warn if there are at least FEW words, and a larger share than UNKNOWN of them is unknown
+UTTERANCE = 1 << 12  # the maximum number of words of the utterances into which a stream is cut
+UNKNOWN, FEW = 0.3, 5  # warn if a transcript has at least FEW words and more than this share of them is unknown
 
 
 class MarkedTranscript(NamedTuple):
@@ -35,21 +35,20 @@ class MarkedTranscript(NamedTuple):
     words: SplitWords
     texts: list[str]  # the W words as they are written, with their marks
     labels: np.ndarray  # int64 (W,); 0 for a word that the model does not read
-    probabilities: np.ndarray  # float64 (W,), of the labels; NaN if not computed, or if the word is not read
-    pauses: np.ndarray  # float64 (W,), seconds after each word, NaN unknown
+    probabilities: np.ndarray  # float64 (W,), of the labels; NaN if not computed, or if the model skips the word
+    pauses: np.ndarray  # float64 (W,), seconds after each word; NaN: unknown
     label_set: LabelSet
     unknown: int  # how many words are unknown to the model
     kept: bool  # whether `marks` is AUTO and AUTO kept the marks of most words
 
 
 class Marker:
-    """Punctuates transcripts with the model in a directory. `script` states how words are separated in the model's
-    language.
+    """Punctuates transcripts with the model in a directory. `script` tells how the model's language separates words.
 
-    marks           what happens to existing marks, as in `keeps`
+    marks           how to treat existing marks, as in `keeps`
     probabilities   whether to compute the labels' probabilities; otherwise they are all NaN
 
-    Raises InputError if there is no model, and for options that do not fit it.
+    Raises InputError if there is no model, and for options that do not fit the model.
     """
 
     def __init__(self, directory: Path, decoding: DecodingOptions, marks: str = AUTO, nj: int = 1,
@@ -71,7 +70,7 @@ class Marker:
         return self._decoder.model
 
     def mark(self, words: Words, pauses: np.ndarray | None = None) -> MarkedTranscript:
-        """Returns the words with their labels. If `pauses` (W,) is None, pauses are computed from the words' times."""
+        """Return the words with their labels. If `pauses` (W,) is None, compute the pauses from the words' times."""
         split = take_apart(words.texts, self._reader, words.streams, words.turns, words.segments)
         pauses = word_pauses(words, split) if pauses is None else pauses
         labels = np.zeros(len(split.codes), np.int64)
@@ -83,7 +82,7 @@ class Marker:
         return MarkedTranscript(split, texts, labels, chances, pauses, self.label_set, self._unknown(split), kept)
 
     def _unknown(self, words: SplitWords) -> int:
-        """Returns how many words are unknown to a word model; 0 for a model that reads pieces or characters."""
+        """Return how many words are unknown to a word model; 0 for a model that reads pieces or characters."""
         known = self._known
         if known is None:
             return 0
@@ -113,15 +112,15 @@ class Marker:
 
 
 def unknown_words(unknown: int, words: int) -> str:
-    """Returns a warning if many of the words are unknown to the model, otherwise an empty string."""
+    """Return a warning if many words are unknown to the model, otherwise an empty string."""
     if unknown <= UNKNOWN * words or words < FEW:
         return ""
     return f"{unknown} of {words} words are unknown to the model, perhaps because they are in another language"
 
 
 def word_pauses(words: Words, split: SplitWords) -> np.ndarray:
-    """Returns the silence from each word to the next word that the model reads, in seconds, float64 (W,). The value is
-    NaN if it is unknown, if the model does not read the word, and at the end of a stream or recording."""
+    """Return the silence from each word to the next word that the model reads, in seconds, float64 (W,). A pause is NaN
+    if a time is missing, if the model does not read the word, and at the end of a stream or recording."""
     pauses, read = np.full(len(split.codes), np.nan), np.flatnonzero(split.counts)
     begins, ends = words.begins[read], words.ends[read]
     gaps = np.maximum(np.round(begins[1:] - ends[:-1], 6), 0)

@@ -1,4 +1,4 @@
-"""The options of `punc punctuate`: decoding options, which `punc transcript` has too, and output options."""
+"""The options of `punc punctuate`: decoding options (shared with `punc transcript`) and output options."""
 
 from dataclasses import dataclass
 
@@ -11,12 +11,12 @@ from punc.data.labels import LabelSet
 
 # Long streams are cut into chunks, which are decoded in batches. The model also reads some tokens of context before
 # each chunk (and after it, if the model is bidirectional), so that its state at the chunk is almost the same as without
-# cuts. A stream is always cut at the same points, so labels do not depend on the batch. (With int8 products, rounding
-# depends on it.) The recipes measure the cost of cutting; `--chunk-size 0` decodes without cuts.
+# cuts. A stream is always cut at the same points, so labels do not depend on the batch (except for rounding, with int8
+# products). The recipes measure the cost of cutting; `--chunk-size 0` decodes without cuts.
 CHUNK_SIZE = 1024  # tokens
 CONTEXT = 256  # tokens
 BATCH_SIZE = 32  # chunks; with 128, BLSTM-CRF takes 1.5 times as long
-PACKED_CONTEXT = 32  # for packed models; with 32 instead of 256, 1 label in 3000 differs
+PACKED_CONTEXT = 32  # tokens, for packed models; 1 label in 3000 differs from the label with 256 tokens
 UNCUT = 1 << 40  # the chunk size, in tokens, for streams that are not cut
 
 
@@ -49,7 +49,7 @@ class DecodingOptions:
 
 @dataclass(frozen=True)
 class OutputOptions:
-    """What `punc punctuate` writes besides the labels.
+    """The output of `punc punctuate` other than the labels.
 
     posteriors  write post.ark and post.scp
     casing      a file of words with capitals after the first letter (NATO); default: the file of the packed model
@@ -64,8 +64,7 @@ class OutputOptions:
 
 
 def parse_scale(text: str, labels: LabelSet) -> np.ndarray | None:
-    """Parse `LABEL=FACTOR,…` to one factor per label, float32 (L,); None for an empty string. Raises InputError if
-    invalid."""
+    """Return the factors in `LABEL=FACTOR,…`, float32 (L,); None for an empty text. Raises InputError if invalid."""
     factors = np.ones(len(labels), np.float32)
     for item in text.split(",") if text else ():
         name, equals, number = item.partition("=")

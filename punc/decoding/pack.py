@@ -41,13 +41,13 @@ logger = logging.getLogger(__name__)
 
 OPSET = 17  # the ONNX operator set, which ONNX Runtime supports from version 1.13 (2022) on
 ROWS, STEPS = 5, 40  # size of the random inputs on which PyTorch and ONNX Runtime are compared after the export
-TIE = 1e-4  # nats; if the two best log-posteriors differ by less, rounding decides which label is chosen
+TIE = 1e-4  # nats; if the two best log-posteriors differ by less, rounding decides between their labels
 PREFIX = "model."  # prefix of a weight's PyTorch name
 
 
 def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casing: str = "", card: str = "",
          int8: bool = False) -> None:
-    """Pack the model of a directory, which may be packed already. `out` is replaced as a whole or left as it was.
+    """Pack the model of a directory, which may be packed already. `out` is replaced completely or left unchanged.
 
     factors  (L,) factors that multiply the packed model's posteriors; None: all 1
     casing   a file of words with capitals after the first letter (NATO); the output spells these words as in the file
@@ -91,7 +91,7 @@ def _write_around(tmp: Path, model: NeuralModel, copied: dict[str, StrPath]) -> 
     model.tokenizer.write(tmp)
     model.labels.write(tmp / "labels.txt")
     if CASING in copied:
-        read_casing(copied[CASING])  # raises an error if it is invalid
+        read_casing(copied[CASING])  # raises InputError for an invalid file
     if TRANSITIONS in copied:
         read_transitions(copied[TRANSITIONS], model.labels)
     for name, source in copied.items():
@@ -103,11 +103,10 @@ def _write_around(tmp: Path, model: NeuralModel, copied: dict[str, StrPath]) -> 
 
 
 def unpack(directory: Path) -> Model:
-    """Returns a packed model as a PyTorch model, for further training. Its int8 weights are dequantized.
+    """Return a packed model as a PyTorch model with float weights, for further training.
 
     A packed model lacks weights that decoding does not need, such as the output layer of a first stage. Raises
-    InputError if the PyTorch model needs such weights, or if a file is missing, was changed, or does not fit the
-    others.
+    InputError like `load_packed`, and if the PyTorch model needs a weight that the packed model lacks.
     """
     import onnx
     packed = load_packed(directory)
@@ -125,7 +124,6 @@ def unpack(directory: Path) -> Model:
 
 
 def _multiply(model: NeuralModel, factors: np.ndarray, directory: Path) -> None:
-    """Multiply a model's posteriors by factors (L,). Raises InputError if its output layer has no bias to change."""
     bias = getattr(getattr(model, "output", None), "bias", None)
     if bias is None or model.sequential:
         raise InputError(f"--scale does not apply to a {model.spec['model']}",
@@ -135,7 +133,7 @@ def _multiply(model: NeuralModel, factors: np.ndarray, directory: Path) -> None:
 
 
 class Graph(nn.Module):
-    """The part of a model that is exported. The module docstring describes its inputs and outputs."""
+    """The part of a model that is exported, with the inputs and outputs that the module docstring describes."""
 
     def __init__(self, model: NeuralModel):
         super().__init__()
@@ -152,7 +150,7 @@ class Graph(nn.Module):
         return logits.argmax(2), logits.log_softmax(2)
 
     def example(self, rows: int, steps: int) -> tuple[Tensor, ...]:
-        """Returns random inputs: texts of up to `steps` tokens or, for a model that reads left to right, one step."""
+        """Return random inputs: `rows` texts of up to `steps` tokens, or one step if the model reads left to right."""
         count = len(self.model.vocabulary)
         tokens = torch.randint(min(END + 1, count - 1), count, (rows, steps))
         pauses = torch.rand(rows, steps).masked_fill(torch.rand(rows, steps) < 0.3, torch.nan)
@@ -168,7 +166,7 @@ class Graph(nn.Module):
         return (["tokens", "pauses", *(f"state_{i}" for i in states)], [*outputs, *(f"next_{i}" for i in states)])
 
     def axes(self, inputs: tuple[Tensor, ...], *names: list[str]) -> dict[str, dict[int, str]]:
-        """Returns, for each input and output, the names of its dimensions that have no fixed size."""
+        """Return, for each input and output, the names of its dimensions that have no fixed size."""
         sizes = {0: "batch", 1: "steps"} if self.whole else {0: "batch"}
         found = {name: sizes for group in names for name in group}
         for number, state in enumerate(inputs[2:]):  # tokens (B, …), PeepholeLSTM (B, H), nn.LSTM (layers, B, H)
@@ -180,7 +178,7 @@ class Graph(nn.Module):
 def _export(graph: Graph, path: Path) -> None:
     """Write a graph to a file. Constant folding, which would rename weights, is left to ONNX Runtime."""
     inputs = graph.example(2, 3)
-    graph(*inputs)  # fills the model's caches, which the export makes constants
+    graph(*inputs)  # fills the model's caches, which are exported as constants
     names = graph.names(len(inputs))
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")  # PyTorch warns about the older exporter and about constant shapes

@@ -32,7 +32,7 @@ MOST_AHEAD = 1 << 16
 
 
 class PackedModel:
-    """A packed model, ready to punctuate. `spec` is the content of model.json; `session` runs model.onnx.
+    """A packed model. `spec` is the content of model.json; `session` runs model.onnx.
 
     lookahead   how many tokens past a slot the model reads; None: the whole stream
     sequential  the model chooses whole label sequences and has no posteriors
@@ -71,7 +71,7 @@ class PackedModel:
 
     def decode_batch(self, tokens: np.ndarray, pauses: np.ndarray | None, scale: np.ndarray | None = None,
                      sequences: bool = False, posteriors: bool = True) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Like `NeuralModel.decode_batch`. Raises InputError if a `sequential` model is asked for posteriors."""
+        """Decode a batch like `NeuralModel.decode_batch`. Raises InputError for posteriors of a `sequential` model."""
         if self.sequential and (posteriors or scale is not None):
             raise InputError("this packed model chooses whole label sequences, so it has no posteriors",
                              "give --posteriors false and no --scale, or use the unpacked model")
@@ -88,13 +88,13 @@ class PackedModel:
         return None, np.stack(steps, axis=1)
 
     def initial_state(self, batch: int) -> dict[str, np.ndarray]:
-        """Returns the initial states of `batch` streams, as a dict from input name to array."""
+        """Return the initial states of `batch` streams, as a dict from input name to array."""
         return {name: np.zeros([size if isinstance(size, int) else batch for size in value.shape], TYPES[value.type])
                 for name, value in self._states.items()}
 
     def step(self, tokens: np.ndarray, pauses: np.ndarray,
              state: dict[str, np.ndarray]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Like `Model.step`, but returns log-posteriors."""
+        """Compute a step like `Model.step`, but return log-posteriors."""
         log_probs, *after = self._run(self._step_outputs, {**self._feed(tokens, pauses), **state})
         return log_probs, dict(zip(state, after))
 
@@ -109,7 +109,7 @@ class PackedModel:
 
 
 def read_spec(directory: Path) -> dict[str, Any]:
-    """Read a packed model's model.json. Raises InputError if it is missing, invalid, or has another format version."""
+    """Read a packed model's model.json. Raises InputError if the file is missing, invalid, or of another version."""
     path = directory / SPEC
     with open_input(path) as file:
         try:
@@ -123,8 +123,7 @@ def read_spec(directory: Path) -> dict[str, Any]:
 
 
 def load_packed(directory: Path) -> PackedModel:
-    """Load a packed model. Raises InputError if a file is missing, was changed after packing, or does not fit the
-    others."""
+    """Load a packed model. Raises InputError if its files are missing, were changed, or do not fit together."""
     spec = read_spec(directory)
     for name, expected in spec["sha256"].items():
         if os.path.basename(name) != name or not (directory / name).is_file():
@@ -133,19 +132,19 @@ def load_packed(directory: Path) -> PackedModel:
             raise InputError("the file was changed after the model was packed", AGAIN, directory / name)
     labels = LabelSet.read(directory / "labels.txt")
     tokenizer = read_tokenizer(directory)
-    with open_input(directory / WEIGHTS, AGAIN):  # raises a clear error if the file cannot be read
+    with open_input(directory / WEIGHTS, AGAIN):  # raises InputError if the file cannot be read
         pass
     transitions = read_transitions(directory / TRANSITIONS, labels)
     try:
         model = PackedModel(spec, new_session(directory / WEIGHTS), labels, tokenizer)
-    except Exception as error:  # ONNX Runtime has its own exceptions; wrong names, numbers or types raise others
+    except Exception as error:  # also exceptions of ONNX Runtime's own types
         raise as_error(error, "its weights do not fit its model", directory / WEIGHTS) from None
     model.transitions, model.path = transitions, directory / WEIGHTS
     return model
 
 
 def as_error(error: Exception, what: str, path: Path | None) -> Exception:
-    """Converts an exception of ONNX Runtime: MemoryError if memory ran out, otherwise InputError for a broken model."""
+    """Convert an exception of ONNX Runtime: MemoryError if memory ran out, otherwise InputError for a broken model."""
     if "alloc" in str(error) or "failed to map" in str(error):  # no memory for the weights, or for ONNX Runtime itself
         return MemoryError()
     return InputError(what, AGAIN, path)
@@ -162,7 +161,7 @@ def new_session(path: Path) -> Any:
 
 
 def checksum(path: StrPath) -> str:
-    """Returns the SHA-256 of a file. Raises InputError if the file is missing."""
+    """Return the SHA-256 of a file. Raises InputError if the file is missing."""
     digest = hashlib.sha256()
     for block in read_blocks(path):
         digest.update(block)

@@ -58,8 +58,8 @@ def punctuate(directory: Path, data: DataDir, out: Path, decoding: DecodingOptio
 
 def punctuate_share(directory: Path, data: DataDir, part: Path, decoding: DecodingOptions, output: OutputOptions,
                     nj: int, share: Share) -> tuple[Counter[str], int]:
-    """Punctuate a share of the streams and write `part`, a directory for `join_punctuated`. Returns counts, like
-    `_write`."""
+    """Punctuate a share of the streams and write `part`, a directory for `join_punctuated`. Return the counts of labels
+    by name, and the number of utterances."""
     label_set, decoder, groups = _start(directory, data, decoding, output)
     own = share.of(groups, _words, count_blanks(data.path / "text"), _streams)
     return _write(part, part, data, label_set, output, decoder, _decoded(own, decoder, nj))
@@ -76,8 +76,6 @@ def _start(directory: Path, data: DataDir, decoding: DecodingOptions,
 
 def _write(tmp: Path, out: Path, data: DataDir, label_set: LabelSet, output: OutputOptions, decoder: Decoder,
            results: Results) -> tuple[Counter[str], int]:
-    """Write decoded utterances to `tmp`, which becomes `out`. Returns counts of labels by name, and the number of
-    utterances."""
     names = ("text_punct", "post.ark", "post.scp") if output.posteriors else ("text_punct",)
     with ExitStack() as stack:
         files = [stack.enter_context(open(tmp / name, "wb")) for name in names]
@@ -111,7 +109,7 @@ def _decoded(groups: Iterable[list[Span]], decoder: Decoder, nj: int) -> Results
 
 
 def find_ctm(data: DataDir, options: OutputOptions) -> Path | None:
-    """Returns the CTM to write with marks, or None if there is none. Raises InputError if a named CTM is missing."""
+    """Return the CTM to write with marks, or None if there is none. Raises InputError if a named CTM is missing."""
     ctm = Path(options.ctm) if options.ctm else data.path / "ctm"
     if options.ctm and not ctm.is_file():
         raise InputError("no such file", "give a CTM, or leave --ctm out", ctm)
@@ -146,9 +144,9 @@ def log_counts(out: Path, label_set: LabelSet, counts: Counter[str]) -> None:
 
 
 class PunctuatedText:
-    """Writes text_punct and, if `files` has them, post.ark and its index. `out` is their final directory. Counts
-    utterances and labels. With `sentences`, the first word of a sentence gets a capital. Raises InputError if the
-    casing file or the clitics file is invalid."""
+    """Writes text_punct and, if `files` has three files, post.ark and post.scp. Counts utterances and labels. `out`:
+    the final directory. `sentences`: the first word of a sentence gets a capital. Raises InputError if the casing file
+    or the clitics file is invalid."""
 
     def __init__(self, files: Sequence[IO[bytes]], out: Path, label_set: LabelSet, options: OutputOptions,
                  sentences: bool):
@@ -164,7 +162,7 @@ class PunctuatedText:
         self._archive = archive_path(os.path.abspath(out / "post.ark"))
 
     def write(self, results: Results) -> Iterator[Utterance]:
-        """Write utterances with the given label numbers and posteriors, and yield each one with its labels."""
+        """Write utterances with the given label numbers and posteriors, and yield the utterances with labels."""
         names = np.array(self._label_set.names, object)
         for utterances, chosen, posteriors in results:
             labels = names[chosen].tolist()
@@ -207,7 +205,7 @@ class PunctuatedText:
 
 
 def join_punctuated(parts: Sequence[Part], out: Path, directory: Path, data: DataDir, output: OutputOptions) -> None:
-    """Join the parts of all jobs to the output of `punctuate`. Raises InputError if words are missing from a part."""
+    """Join the parts of all jobs into the output of `punctuate`. Raises InputError if a part lacks words."""
     label_set = LabelSet.read(directory / "labels.txt")
     check_outputs([str(out)], [str(data.path)])
     _check_words(parts, data)
@@ -218,8 +216,8 @@ def join_punctuated(parts: Sequence[Part], out: Path, directory: Path, data: Dat
         for name in full[0].files() if full else ():
             if not name.endswith(".scp"):
                 concatenate([path / name for path in paths], tmp / name)
-        # Like the output of a single job, post.scp has an absolute path, and the path in pauses.scp begins with `out`
-        # as given.
+        # As in the output of a single job, the path in post.scp is absolute, and the path in pauses.scp begins with
+        # `out` as the user wrote it.
         _join_index(paths, tmp, "post", os.path.abspath(out / "post.ark"))
         _join_index(paths, tmp, "pauses", str(out / "pauses.ark"))
 

@@ -19,7 +19,7 @@ def shipped() -> list[str]:
 
 
 def find_model(name: str) -> Path:
-    """Returns a model's directory. `name` is a bundled model or a path. Raises InputError if there is no such model."""
+    """Return a model's directory. `name` is a bundled model or a path. Raises InputError if there is no such model."""
     if name in shipped():
         return FOLDER / name
     path = Path(name)
@@ -39,7 +39,7 @@ def is_packed(directory: Path) -> bool:
 
 
 def language_of(directory: Path) -> str:
-    """Returns the language code from a model's card; an empty string if there is no card or it has no language."""
+    """Return the language code from a model's card; an empty string if there is no card or it has no language."""
     card = directory / CARD
     found = LANGUAGE.search(card.read_text(encoding="utf-8")) if card.is_file() else None
     return found[1] if found else ""

@@ -1,7 +1,7 @@
 """Cuts long streams into spans, so that memory need not hold a whole stream. The labels do not depend on these cuts.
 
 A short stream is one span. A long stream is cut between utterances. To decode a span, the model also reads tokens
-before and after it. It starts and stops reading where `decode` would cut the whole stream into chunks.
+before and after the span, from and to points where `decode` would cut the whole stream into chunks.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,12 +27,12 @@ class Span(NamedTuple):
     ids: np.ndarray
     pauses: np.ndarray | None  # (N,), as in an `Utterance`; None if the data has no pauses
     slots: np.ndarray  # int64 (S,): the index of the last token of each of the S words of the utterances
-    begins: bool  # whether the stream begins here; false if the span continues an earlier one
+    begins: bool  # whether the stream begins here; false if the span continues an earlier span
     turns: np.ndarray | None  # (N,), as in an `Utterance`; None if the data has no turns
 
 
 def spans(utterances: Iterable[Utterance], tokenizer: Tokenizer, chunk_size: int, context: int) -> Iterator[Span]:
-    """Cut a stream between utterances into spans of about GROUP tokens. With chunk_size=0, it stays one span."""
+    """Cut a stream between utterances into spans of about GROUP tokens. With chunk_size=0, the stream is one span."""
     margin = -(-max(chunk_size, context) // chunk_size) * chunk_size if chunk_size else 0
     size = max(GROUP, 8 * margin)
     waiting: list[Utterance] = []
@@ -48,7 +48,7 @@ def spans(utterances: Iterable[Utterance], tokenizer: Tokenizer, chunk_size: int
         pauses.append(at_slots(utterance.pauses, encoding.slots, len(encoding.ids), np.nan))
         turns.append(at_slots(utterance.turns, encoding.slots, len(encoding.ids), False))
         total += len(encoding.ids)
-        while chunk_size and total > start + size:  # more is waiting, so this span does not end the stream
+        while chunk_size and total > start + size:  # more tokens follow, so this span does not end the stream
             ends = done + np.cumsum(lengths)
             needed = -(-ends // chunk_size) * chunk_size + margin
             if needed[0] >= total:
@@ -75,20 +75,20 @@ def _part(array: np.ndarray | None, of: slice) -> np.ndarray | None:
 
 
 def joined(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    """Concatenate arrays. Returns None if any of them is None."""
+    """Concatenate arrays; return None if any of them is None."""
     known = [array for array in arrays if array is not None]
     return np.concatenate(known) if len(known) == len(arrays) else None
 
 
 def span_groups(data: DataDir, tokenizer: Tokenizer, chunk_size: int, context: int) -> Iterator[list[Span]]:
-    """Yields all spans of all streams in groups of up to GROUP tokens. A longer span is a group by itself."""
+    """Yield all spans of all streams in groups of up to GROUP tokens. A longer span is a group by itself."""
     streams = (stream for _, stream in groupby(data.utterances(), key=lambda utterance: utterance.stream))
     all_spans = chain.from_iterable(spans(stream, tokenizer, chunk_size, context) for stream in streams)
     return grouped(all_spans, lambda span: len(span.ids), chunk_size)
 
 
 def grouped(items: Iterable[T], tokens: Callable[[T], int], chunk_size: int) -> Iterator[list[T]]:
-    """Yields groups of items with up to GROUP `tokens` in total. A longer item is a group by itself. A group may end
+    """Yield groups of items with up to GROUP `tokens` in total. A longer item is a group by itself. A group may end
     before GROUP tokens if its chunks fill whole batches."""
     group: list[T] = []
     size = chunks = 0

@@ -48,7 +48,7 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
     """Punctuate ASR output with the model in `directory`. `out` is replaced completely or left unchanged.
 
     ctm        take the words and their times from this CTM; default: the words of DATA-DIR/text
-    marks      what happens to existing marks: replace, keep, or auto (keep them where a text has many)
+    marks      what happens to existing marks: replace, keep, or auto (keep the marks of texts that have many)
     share      punctuate this share of the recordings
 
     Raises InputError if there is no model, the input is broken, or options do not fit the input or each other.
@@ -97,7 +97,7 @@ def _write_group(tmp: Path, group: Group, words: Words, marked: MarkedTranscript
 
 
 def written_before(out: Path) -> list[str]:
-    """Returns the names of the files that an earlier run wrote to a directory. A new run may remove them."""
+    """Return the names of the files that an earlier run wrote to a directory and that a new run may remove."""
     path = out / WRITTEN
     return [*path.read_text(encoding="utf-8").splitlines(), WRITTEN] if path.is_file() else []
 
@@ -108,8 +108,7 @@ def note_written(tmp: Path) -> None:
 
 
 def join_transcripts(parts: Sequence[Path], out: Path) -> None:
-    """Join the transcripts of several jobs and replace older transcripts in `out`. Raises InputError if a part has no
-    `text`."""
+    """Join the transcripts of several jobs in `out`. Raises InputError if a part has no `text`."""
     for part in parts:
         if not (part / "text").is_file():
             raise InputError("no such file", "run its job again", part / "text")

@@ -1,4 +1,4 @@
-"""`punc transcript` for files: punctuates each file and writes it in its own format or another one."""
+"""`punc transcript` for files: punctuates each file and writes it in its own or another format."""
 
 import logging
 import os
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 MARKS = (AUTO, KEEP, REPLACE)
 ENDINGS = {".srt": "srt", ".vtt": "vtt", ".ctm": "ctm", ".json": "json", ".txt": "text"}  # by the extension of OUT
-# The value of --to that keeps a transcript's format. Other formats are JSON, unless IN has one of the extensions below.
+# Maps a transcript's format to the same format in --to. All other formats are JSON or have an extension in READ_ONLY.
 SAME = {"SRT": "srt", "WebVTT": "vtt", "CTM": "ctm", "text": "text"}
 # Extensions of formats that are written only if the input has the same format.
 READ_ONLY = frozenset((".ass", ".ssa", ".lrc", ".sbv", ".tsv", ".csv", ".ttml", ".dfxp", ".xml", ".smi", ".sami",
@@ -40,19 +40,19 @@ def punctuate_files(directory: Path, paths: Sequence[Path], out: StrPath, decodi
                     nj: int = 2) -> None:
     """Punctuate files with the model in `directory`.
 
-    `out` is a directory if there are several files, if such a directory exists, or if it ends with a slash; the output
-    files in it have the names of the input files. Otherwise `out` is a file.
+    If there are several files, or if `out` is a directory or ends with a slash, the output files are written to the
+    directory `out` and have the names of the input files. Otherwise `out` is a file.
 
     to             srt, vtt, ctm, json, text or paragraphs; default: IN's format if OUT has the same extension as IN,
                    otherwise the format of OUT's extension
-    marks          what happens to existing marks: replace, keep, or auto (keep them where a text has many)
+    marks          what happens to existing marks: replace, keep, or auto (keep the marks of texts that have many)
     format         text: read IN as plain text; default: detect the format from the content
     tier           the tier of a TextGrid that has the words
     probabilities  write the probability of each word's label to JSON
     nj             processes that decode
 
-    Raises InputError if there is no model, the input is broken, or options do not fit the input. If there are several
-    files, all are tried before the error is raised. Each output is replaced completely or left unchanged.
+    Each output file is replaced completely or left unchanged. Raises InputError if there is no model, the input is
+    broken, or options do not fit the input. If there are several files, the error is raised after the last file.
     """
     for name, value, values in (("to", to, ("", *WRITERS)), ("marks", marks, MARKS)):
         if value not in values:
@@ -105,7 +105,7 @@ def _targets(paths: Sequence[Path], out: Path, to: str) -> list[Path]:
 
 def punctuated(transcript: Transcript, words: Words, marker: Marker, form: str, path: Path,
                rated: bool) -> tuple[bytes, list[str]]:
-    """Returns the content of the output file and warnings for the user. Raises InputError if `form` does not fit.
+    """Return the content of the output file, and warnings. Raises InputError if the transcript does not fit `form`.
 
     form    the output format, as in `WRITERS`; empty: the transcript's own format
     path    the input file, whose name becomes the recording's name if the transcript has none

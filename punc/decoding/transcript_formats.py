@@ -1,5 +1,4 @@
-"""Writes transcripts in other formats (SRT, WebVTT, CTM, JSON, text, paragraphs): which words are shown, and in which
-order."""
+"""Writes transcripts as SRT, WebVTT, CTM, JSON, text or paragraphs, with the words in the order of their times."""
 
 import json
 import math
@@ -19,7 +18,7 @@ from punc.text.word_parts import MARK, SILENCE, SYMBOL, is_hidden
 from punc.transcripts.ctm import decimals
 from punc.transcripts.transcript import Words
 
-LONGEST = 1.0  # seconds; after a longer silence, a word of another stream may be shown next, even within a sentence
+LONGEST = 1.0  # seconds; a longer silence in a stream is a point where words of another stream may be shown
 EMPTY = {"srt": "", "vtt": "WEBVTT\n", "txt": ""}  # the content of files without words
 
 
@@ -27,12 +26,12 @@ class ShownWords(NamedTuple):
     """The N words that a format shows, sorted by recording, and by time within each recording."""
 
     texts: list[str]
-    numbers: np.ndarray  # int64 (N,), each word's index in the transcript
+    numbers: np.ndarray  # int64 (N,): the index of each word in the transcript
     marks: np.ndarray  # int8 (N,): NO_MARK, MARK or SENTENCE_END
     begins: np.ndarray  # float64 (N,) seconds; NaN if the transcript has no times
     ends: np.ndarray  # float64 (N,), like `begins`
-    pauses: np.ndarray  # float64 (N,) seconds after each word, NaN unknown
-    speakers: np.ndarray  # int64 (N,), -1 unknown
+    pauses: np.ndarray  # float64 (N,) seconds after each word; NaN: unknown
+    speakers: np.ndarray  # int64 (N,): the index of each word's speaker; -1: unknown
     turns: np.ndarray  # bool (N,): whether the next word in the recording has another speaker
     recordings: np.ndarray  # int64 (R,): the index after the last word of each recording; no recording is empty
     names: list[str]  # names of the R recordings
@@ -47,15 +46,14 @@ class ShownWords(NamedTuple):
         return capitalized(self.texts, self.marks, self.starts, self.turns)
 
     def timed(self, form: str) -> "ShownWords":
-        """Returns `self`. Raises InputError if times, which the output format `form` needs, are missing."""
+        """Return `self`. Raises InputError, with the name `form` of the output format, if times are missing."""
         if np.isnan(self.begins).any() or np.isnan(self.ends).any():
             raise InputError(f"no times for --to {form}", "use --to text or --to paragraphs, or give a file with times")
         return self
 
 
 def shown_words(words: Words, marked: MarkedTranscript, tags: bool = False) -> ShownWords:
-    """Returns the words of a transcript that are shown in another format. With `tags`, these include tags such as
-    `<unk>`."""
+    """Return the words of a transcript, without silences. `tags`: include tags for programs, such as `<unk>`."""
     split = marked.words
     drop = [token.kind == SILENCE if tags else is_hidden(token) for token in split.tokens]
     shown = np.flatnonzero(~split.of(drop)) if split.tokens else np.zeros(0, np.int64)
@@ -83,8 +81,7 @@ def _marks_of(marked: MarkedTranscript) -> np.ndarray:
 
 
 def _filled_times(words: Words) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the begin and end of each word, float64 (W,) each. Unknown times are interpolated by character count. All
-    times of a stream are NaN if none of them is known."""
+    """Return the begin and end of each word, float64 (W,) each. Unknown times are interpolated by character count."""
     begins, ends = words.begins, words.ends
     if not (np.isnan(begins).any() or np.isnan(ends).any()):
         return begins, ends
@@ -103,7 +100,7 @@ def _filled_times(words: Words) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _in_time(recording: np.ndarray, streams: np.ndarray, begins: np.ndarray, breaks: np.ndarray) -> np.ndarray:
-    """Returns the order in which words are shown: by recording, then by time. If a recording has several streams, each
+    """Return the order in which words are shown: by recording, then by time. If a recording has several streams, each
     stream is cut at `breaks`, and the parts are sorted by their start times."""
     breaks = breaks | starts_of_runs(streams)
     group = np.cumsum(breaks) - 1
@@ -113,8 +110,7 @@ def _in_time(recording: np.ndarray, streams: np.ndarray, begins: np.ndarray, bre
 
 
 def to_subtitles(form: str, words: Words, marked: MarkedTranscript) -> str:
-    """Returns SRT or WebVTT. In WebVTT, speakers are written as voice tags. Raises InputError if times are missing, or
-    if there is more than one recording."""
+    """Return SRT, or WebVTT with voice tags. Raises InputError for missing times and for several recordings."""
     texts = subtitles(words, marked, form)
     if len(texts) > 1:
         raise InputError(f"{len(texts)} recordings, but --to {form} writes one",
@@ -123,8 +119,7 @@ def to_subtitles(form: str, words: Words, marked: MarkedTranscript) -> str:
 
 
 def subtitles(words: Words, marked: MarkedTranscript, form: str) -> dict[str, str]:
-    """Returns each recording's subtitles in the format `form`, srt or vtt, by its name. Raises InputError without
-    times."""
+    """Map each recording to its subtitles in the format `form`, srt or vtt. Raises InputError if times are missing."""
     shown = shown_words(words, marked).timed(form)
     written = shown.written
     cues = make_cues(written, shown.marks, shown.begins, shown.ends, shown.turns, shown.recordings)
@@ -138,8 +133,8 @@ def subtitles(words: Words, marked: MarkedTranscript, form: str) -> dict[str, st
 
 
 def to_text(words: Words, marked: MarkedTranscript) -> str:
-    """Returns one line for each turn of each stream, `NAME: …` if the speaker is known. If there are several
-    recordings, each line begins with the name of the recording."""
+    """Return one line for each turn in each stream: `NAME: …` if the speaker is known. If there are several
+    recordings, each line begins with the name of its recording."""
     shown = shown_words(words, marked)
     parts = _parts(shown, shown.turns | ends_of_runs(words.streams[shown.numbers]))
     written = _with_names(words, shown, np.array([begin for _, begin, _ in parts], np.int64))
@@ -148,7 +143,7 @@ def to_text(words: Words, marked: MarkedTranscript) -> str:
 
 
 def _parts(shown: ShownWords, ends: np.ndarray) -> list[tuple[str, int, int]]:
-    """Cuts the words after each true item of `ends`, bool (N,). Returns (recording, begin, end) of each part."""
+    """Cut the words after each true item of `ends`, bool (N,). Return (recording, begin, end) of each part."""
     ends = ends.copy()
     ends[shown.recordings - 1] = True
     bounds = [0, *(np.flatnonzero(ends) + 1).tolist()]
@@ -157,7 +152,7 @@ def _parts(shown: ShownWords, ends: np.ndarray) -> list[tuple[str, int, int]]:
 
 
 def recording_paragraphs(words: Words, marked: MarkedTranscript) -> dict[str, str]:
-    """Returns each recording's paragraphs by its name. If the speaker is known, a turn begins with `NAME: …`."""
+    """Map each recording's name to its paragraphs. If the speaker is known, a turn begins with `NAME: …`."""
     shown = shown_words(words, marked)
     written = _with_names(words, shown, np.append(shown.starts, np.flatnonzero(shown.turns) + 1))
     pauses = None if np.isnan(shown.pauses).all() else shown.pauses
@@ -175,7 +170,7 @@ def _with_names(words: Words, shown: ShownWords, starts: np.ndarray) -> list[str
 
 
 def to_ctm(words: Words, marked: MarkedTranscript) -> str:
-    """Returns a CTM: words in time order with the recogniser's confidences. Raises InputError without times."""
+    """Return a CTM with the words in time order. Raises InputError if times are missing."""
     shown = shown_words(words, marked, tags=True).timed("ctm")
     confidences = words.confidences[shown.numbers].tolist()
     begins = shown.begins.tolist()
@@ -194,7 +189,7 @@ def to_ctm(words: Words, marked: MarkedTranscript) -> str:
 
 
 def to_json(words: Words, marked: MarkedTranscript) -> str:
-    """Returns JSON in Whisper's format, with one segment for each sentence or turn. Unknown values are omitted."""
+    """Return JSON in Whisper's format, with one segment for each sentence or turn. Unknown values are omitted."""
     shown = shown_words(words, marked, tags=True)
     own = shown.numbers
     columns = {"start": np.round(shown.begins, 6), "end": np.round(shown.ends, 6),

@@ -38,7 +38,7 @@ class Task(NamedTuple):
 
 
 def task_of(spans: list[Span]) -> Task:
-    """Makes a task from spans. Each span is a separate stream of the task."""
+    """Make a task in which each span is a separate stream."""
     offsets = bounds_of(len(span.ids) for span in spans)
     slots = np.concatenate([offset + span.slots for offset, span in zip(offsets.tolist(), spans)])
     return Task(np.concatenate([span.ids for span in spans]), joined([span.pauses for span in spans]), offsets, slots,
@@ -49,7 +49,7 @@ class Decoder:
     """Maps a task to label numbers, int8 (S,), and posteriors, float32 (S, L), or None without `posteriors`.
 
     With `endings`, label numbers are int8 (S, 2): the best label, and the best of the labels that end a sentence.
-    Worker processes receive the decoder without its model; they load the model for their first task.
+    Worker processes receive the decoder without its model, which they load for their first task.
 
     Raises InputError if an option does not fit the model or the device is missing.
     """
@@ -71,11 +71,11 @@ class Decoder:
             chunk_size = fit_chunk(read_spec(directory).get("longest"), options.chunk_size, self.context)
             self.options = replace(options, chunk_size=chunk_size)
         self.device = _device(directory, options.device)
-        self._uncased: np.ndarray | None = None  # bool (vocabulary,), the tokens without case, for case_rule
+        self._uncased: np.ndarray | None = None  # bool (vocabulary,): whether a token has no case
 
     @cached_property
     def model(self) -> AnyModel:
-        """The model. It is loaded when it is first used."""
+        """The model, which is loaded when it is first used."""
         model = load_model(self.directory, self.device)
         chunk_size, ahead = self.options.chunk_size, model.lookahead or 0
         if chunk_size and ahead > max(chunk_size, self.context):
@@ -104,7 +104,7 @@ class Decoder:
         return chosen.astype(np.int8), np.exp(log_probs) if self.posteriors and log_probs is not None else None
 
     def _free(self, model: AnyModel, task: Task, bounds: np.ndarray) -> np.ndarray:
-        """Returns which slots are exempt from transitions and the case rule, bool (S,). These are the first slot of
+        """Return which slots are exempt from transitions and the case rule, bool (S,). These are the first slot of
         each span that continues an earlier span and, with the case rule, the slots of words without case."""
         free = np.zeros(len(task.slots), bool)
         if self.options.case_rule:
@@ -116,8 +116,7 @@ class Decoder:
 
 
 def _device(directory: Path, name: str) -> str:
-    """Returns the device to use: `name`, or the CPU if the model is packed or not trained by gradient. Raises
-    InputError if the device is missing, or if a packed model is asked to use a GPU."""
+    """Return the device: `name`, or the CPU if the model is packed or not trained by gradient."""
     if is_packed(directory):
         if name not in ("auto", "cpu"):
             raise InputError(f"--device={name} does not apply to a packed model",

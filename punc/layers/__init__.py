@@ -1,1 +1,1 @@
-"""The parts that neural models share: recurrent and convolutional layers, encoders, the CRF, inputs and losses."""
+"""Layers that several neural models share."""

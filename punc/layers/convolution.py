@@ -4,15 +4,15 @@ Filters of several widths (Kim et al. 2015, "Character-Aware Neural Language Mod
 
     f(t) = tanh(F · [e(t − ⌊(w−1)/2⌋) … e(t + ⌈(w−1)/2⌉)] + b)    for each filter F of each width w
 
-Kim et al. use min(200, 50 w) filters of width w. Gale & Parthasarathy 2017 use 1,650 filters of widths 1 to 7, but do
-not state how many of each width; min(300, 75 w) filters of width w add up to 1,650.
+Kim et al. use min(200, 50 w) filters of width w. Gale & Parthasarathy 2017 use 1,650 filters of widths 1 to 7, and do
+not state the number for each width. Here it is min(300, 75 w) for width w, which gives 1,650 filters in all.
 
 Highway layers (Srivastava, Greff & Schmidhuber 2015, "Training Very Deep Networks", equation (3)):
 
     y = H(x) · T(x) + x · (1 − T(x)),    H(x) = relu(W_H x + b_H),  T(x) = σ(W_T x + b_T)
 
-The bias of the gate is initially −2, so that at first the layer passes on nearly all of x (their section 2.2). As in
-Kim et al. 2015, equation (8), the layer uses a relu and comes after a convolution.
+The initial bias b_T is −2, so that at first the layer passes on nearly all of x (Srivastava et al., section 2.2). As in
+Kim et al. 2015, equation (8), H uses a relu, and the layer follows a convolution.
 """
 
 import torch
@@ -25,20 +25,19 @@ GATE_BIAS = -2.0
 
 
 def concatenate_neighbours(vectors: Tensor, size: int) -> Tensor:
-    """Concatenates the vectors of each step and the next size − 1 steps: (B, T + size − 1, D) → (B, T, size · D)."""
+    """Concatenate the vectors of each step and the next size − 1 steps: (B, T + size − 1, D) → (B, T, size · D)."""
     return vectors.unfold(1, size, 1).transpose(2, 3).flatten(2)
 
 
 def outside(line: Tensor) -> Tensor:
-    """Returns which of the last T tokens of `line` (B, T + 1) are outside a text, bool (B, T): each END after an END.
-    """
+    """Mark which of the last T tokens of `line` (B, T + 1) are outside a text, bool (B, T): each END after an END."""
     ends = line == END
     return ends[:, 1:] & ends[:, :-1]
 
 
 class Filters(nn.Module):
-    """Filters of the widths w = 1 … `widths`, with min(4, w) · `filters` of each width and `size` in all. They read
-    `before` vectors before each step and `ahead` vectors after it."""
+    """Convolutional filters of the widths w = 1 … `widths`: min(4, w) · `filters` of width w, and `size` in all. At
+    each step, they read `before` vectors before the step and `ahead` vectors after it."""
 
     def __init__(self, dimensions: int, widths: int, filters: int):
         super().__init__()
@@ -53,8 +52,8 @@ class Filters(nn.Module):
             nn.init.xavier_uniform_(weight.data.flatten(1), nn.init.calculate_gain("tanh"))
 
     def forward(self, vectors: Tensor) -> Tensor:
-        """Maps (B, T + widths − 1, dimensions) to (B, T, size)."""
-        # All filters are padded with zeros to the same width, because one product is faster than one per width.
+        """Map (B, T + widths − 1, dimensions) to (B, T, size)."""
+        # All filters are padded with zeros to the same width, because a single product is faster than one per width.
         width = len(self.weights)
         wide = torch.cat([nn.functional.pad(weight, (0, 0, self.before - (w - 1) // 2, self.ahead - w // 2))
                           for w, weight in enumerate(self.weights, 1)]).flatten(1)
@@ -62,7 +61,7 @@ class Filters(nn.Module):
 
 
 class Highway(nn.Module):
-    """A highway layer with `size` inputs and outputs. The rows of `both` are W_H, then W_T, for a single product."""
+    """A highway layer with `size` inputs and outputs. `both` holds W_H and W_T, so that one product is enough."""
 
     def __init__(self, size: int):
         super().__init__()
@@ -71,7 +70,7 @@ class Highway(nn.Module):
             self.both.bias[size:] = GATE_BIAS
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Maps (…, size) to (…, size)."""
+        """Map (…, size) to (…, size)."""
         transformed, gate = self.both(inputs).chunk(2, dim=-1)
-        # x + T · (H − x) equals equation (3), with one multiplication fewer.
+        # x + T · (H − x) equals equation (3), but takes one multiplication less.
         return torch.lerp(inputs, transformed.relu().type_as(inputs), gate.sigmoid().type_as(inputs))

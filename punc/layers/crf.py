@@ -3,12 +3,12 @@
     C(y_1 … y_m) = b[y_1] + Σ_t s_t[y_t] + Σ_t T[y_t, y_t+1] + e[y_m]      (1), (2)
     Z = Σ_y exp C(y);  P(y) = exp C(y) / Z                                  (5), (9)
 
-s_t are a network's scores for the labels of slot t; b, T and e are learned. Z is computed by the recursion (6) to (8),
-here from the left. This recursion and its mirror image from the right give the marginals P(y_t) and P(y_t, y_t+1),
-which are the gradient of log Z. The paper's recursion (3), (4) finds the best labels (Viterbi 1967).
+s_t are a network's scores for the labels of slot t; b, T and e are learned. Recursion (6) to (8), here from the left,
+computes Z. Together with its mirror image from the right, it gives the marginals P(y_t) and P(y_t, y_t+1), which are
+the gradient of log Z. Recursion (3), (4) finds the best labels (Viterbi 1967).
 
-One loop over time computes both recursions, in float64, on probabilities that are normalized at every step. Scores of
-labels and pairs of labels are clamped to at least 300 nats below the best one, so that no sum is zero.
+One loop over time computes both recursions in float64, with probabilities that are normalized at every step. Scores
+more than 300 nats below the best score are raised to this bound, so that no sum is zero.
 """
 
 from typing import Any, NamedTuple
@@ -17,13 +17,13 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-FLOOR = -300.0  # nats below the best score; lower scores are clamped to this
+FLOOR = -300.0  # nats relative to the best score; lower scores are raised to this
 
 
 class LinearChain(nn.Module):
-    """The learned scores: `begin` (L,), `end` (L,), and `transitions` (L, L) from a label (row) to the next (column).
-    All scores are initially 0. The texts of a batch have `lengths` (B,) slots, 0 or more, which begin at step 0. Later
-    steps are not in the chain."""
+    """A CRF with learned scores: `begin` (L,), `end` (L,), and `transitions` (L, L) from a label (row) to the next
+    (column). All learned scores are initially 0. The slots of a text are the first steps of its row in a batch. The
+    number of slots in each row is in `lengths` (B,); it may be 0."""
 
     def __init__(self, labels: int):
         super().__init__()
@@ -32,16 +32,16 @@ class LinearChain(nn.Module):
         self.end = nn.Parameter(torch.zeros(labels))
 
     def scores(self, emissions: Tensor, lengths: Tensor) -> Tensor:
-        """Returns the network's scores s (B, T, L) plus b at the first slot of each text and e at the last slot."""
+        """Add b to the network's scores (B, T, L) at the first slot of each text, and e at the last slot."""
         steps = torch.arange(emissions.shape[1], device=emissions.device)
         ends = lengths.unsqueeze(1)
         first, last = (steps == 0) & (ends > 0), steps == ends - 1
         return emissions + first.unsqueeze(2) * self.begin + last.unsqueeze(2) * self.end
 
     def loss(self, scores: Tensor, labels: Tensor) -> Tensor:
-        """Returns −log P(y), summed over all chains and divided by the number of slots.
+        """Return −log P(y), summed over all chains and divided by the number of slots.
 
-        scores   (B, T, L), from `scores`: with b if the slots begin at step 0, and with e if they end the text
+        scores   (B, T, L), the result of `scores`, for complete texts or for parts of them
         labels   (B, T), −1 where there is no slot
         """
         indices, is_slot, lengths = _slots(labels)
@@ -52,9 +52,11 @@ class LinearChain(nn.Module):
         return (log_partition(scores, self.transitions, lengths).sum() - own - follow) / lengths.sum()
 
     def soft_loss(self, scores: Tensor, targets: Tensor, labels: Tensor) -> Tensor:
-        """Returns the cross-entropy −Σ_y Q(y) log P(y), summed over all chains and divided by the number of slots. Q(y)
-        = Π_t q_t(y_t), where q are the targets (B, T, L). By (1) and (9), the cross-entropy of a chain is log Z − Σ_t
-        Σ_i q_t(i) s_t(i) − Σ_t Σ_ij q_t(i) T(i, j) q_t+1(j)."""
+        """Return the cross-entropy −Σ_y Q(y) log P(y), summed over all chains and divided by the number of slots.
+
+        Q(y) is Π_t q_t(y_t), where q are the targets (B, T, L). By (1) and (9), the cross-entropy of a chain is
+        log Z − Σ_t Σ_i q_t(i) s_t(i) − Σ_t Σ_ij q_t(i) T(i, j) q_t+1(j).
+        """
         indices, is_slot, lengths = _slots(labels)
         columns = indices.unsqueeze(2).expand(-1, -1, scores.shape[2])
         scores = scores.gather(1, columns)
@@ -64,22 +66,23 @@ class LinearChain(nn.Module):
         return (log_partition(scores, self.transitions, lengths).sum() - own - follow) / lengths.sum()
 
     def log_marginals(self, scores: Tensor, lengths: Tensor) -> Tensor:
-        """Maps the result of `scores` to log P(y_t), (B, T, L). Past a text's end, it is the step's own log-softmax."""
+        """Map the result of `scores` to log P(y_t), (B, T, L). Past the end of a text, returns the log-softmax of the
+        scores of each step."""
         sums = _forward_backward(scores, self.transitions, lengths)
         log_probs = sums.marginals().clamp_min(torch.finfo(torch.float32).tiny).log().to(scores.dtype)
         inside = torch.arange(scores.shape[1], device=scores.device) < lengths.unsqueeze(1)
         return torch.where(inside.unsqueeze(2), log_probs, scores.log_softmax(2))
 
     def viterbi(self, scores: Tensor, lengths: Tensor) -> Tensor:
-        """Returns the labels (B, T) with the highest C; −1 past the end of a text."""
+        """Return the label sequences (B, T) with the highest C. Labels past the end of a text are −1."""
         labels = viterbi_steps(scores, self.transitions, lengths)
         steps = torch.arange(scores.shape[1], device=scores.device)
         return labels.masked_fill(steps >= lengths.unsqueeze(1), -1)
 
 
 def _slots(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Returns the S steps from the first slot on, (B, S), whether each of them is a slot, (B, S), and the number of
-    slots, (B,). In a row of labels (B, T), the slots must be consecutive."""
+    """Return the S steps from the first slot on, (B, S), whether each of these steps is a slot, (B, S), and the number
+    of slots, (B,). The slots must be consecutive in each row of labels (B, T)."""
     is_slot = labels >= 0
     lengths = is_slot.sum(1)
     first = is_slot.int().argmax(1, keepdim=True)
@@ -88,8 +91,8 @@ def _slots(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def viterbi_steps(scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tensor:
-    """Like `LinearChain.viterbi`, but uses only operations that TorchScript and exporters support. Past the end of a
-    text, it repeats the label of the last slot."""
+    """Like `LinearChain.viterbi`, but uses only operations that TorchScript and exporters support. Repeats the label of
+    the last slot past the end of a text."""
     best = scores[:, 0]
     same = torch.arange(scores.size(2), device=scores.device).unsqueeze(0).expand_as(best)
     back = torch.zeros_like(scores[:, :1], dtype=torch.int64)
@@ -107,13 +110,11 @@ def viterbi_steps(scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tenso
 
 
 def log_partition(scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tensor:
-    """Returns log Z (B,) of chains with `lengths` (B,) and scores (B, T, L) that include b and e; 0 for length 0."""
+    """Return log Z (B,) of chains with `lengths` (B,), given the result of `scores` (B, T, L). Empty chains get 0."""
     return _LogPartition.apply(scores, transitions, lengths)
 
 
 class _LogPartition(torch.autograd.Function):
-    """Computes log Z. Its gradients are the marginals of labels and of pairs of labels."""
-
     @staticmethod
     def forward(ctx: Any, scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tensor:
         ctx.sums = _forward_backward(scores, transitions, lengths)
@@ -129,23 +130,23 @@ class _LogPartition(torch.autograd.Function):
 
 
 class _Sums(NamedTuple):
-    """The results of both recursions, float64. The time axis comes first. Each sum is known only up to a factor."""
+    """The results of both recursions, float64. The sums at each step have an arbitrary common factor."""
 
     log_partition: Tensor  # (B,)
     inside: Tensor  # (T, B), whether a step is in the chain
     follow: Tensor  # (L, L), exp of the transitions
     before: Tensor  # (T, B, L), for each label of a slot, the sum over the label sequences before the slot
-    until: Tensor  # like `before`, but with the slot's own score
+    until: Tensor  # like `before`, but including the slot's own score
     after: Tensor  # (T, B, L), for each label of a slot, the sum over the label sequences after the slot
-    since: Tensor  # like `after`, but with the slot's own score
+    since: Tensor  # like `after`, but including the slot's own score
 
     def marginals(self) -> Tensor:
-        """Returns P(y_t), (B, T, L); arbitrary finite numbers past the end of a text."""
+        """Return P(y_t), (B, T, L). Numbers past the end of a text are arbitrary, but finite."""
         product = self.until * self.after
         return (product / product.sum(2, keepdim=True)).transpose(0, 1)
 
     def pairs(self, weights: Tensor) -> Tensor:
-        """Returns the sum of w · P(y_t, y_t+1) over all texts and all t, (L, L). `weights` (B,): the w of each text."""
+        """Return the sum of P(y_t, y_t+1) over all t and all texts, (L, L), with a weight for each text, (B,)."""
         whole = (self.before[1:] * self.since[1:]).sum(2)
         share = self.inside[1:] * weights / whole
         first = (self.until[:-1] * share.unsqueeze(2)).flatten(0, 1)

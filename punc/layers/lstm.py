@@ -9,9 +9,9 @@
 
 The paper's biases are optional.
 
-torch.nn.LSTM has no peepholes. The whole recurrence is one autograd function because, with 100 units, a loop of
-autograd operations spends more time on bookkeeping than on arithmetic. tanh(a) is computed as 2σ(2a) − 1, which takes a
-tenth of the time.
+torch.nn.LSTM has no peepholes. The recurrence over all steps is a single autograd function: with 100 units, a loop of
+autograd operations would spend more time on bookkeeping than on arithmetic. tanh(a) is computed as 2σ(2a) − 1, which
+takes a tenth of the time.
 """
 
 from typing import Any
@@ -23,23 +23,23 @@ State = tuple[Tensor, Tensor]  # h, c: (B, H) each
 
 
 class PeepholeLSTM(nn.Module):
-    """A layer of `hidden_dim` peephole LSTM blocks. The columns of the weights are ordered by gate: i, f, g, o."""
+    """A layer of `hidden_dim` LSTM units with peepholes. The columns of the weights are ordered by gate: i, f, g, o."""
 
     def __init__(self, input_dim: int, hidden_dim: int, biases: bool = False):
         super().__init__()
         self.hidden_dim = hidden_dim
         self.input_weight = nn.Parameter(torch.empty(input_dim, 4 * hidden_dim))
         self.hidden_weight = nn.Parameter(torch.empty(hidden_dim, 4 * hidden_dim))
-        self.peepholes = nn.Parameter(torch.empty(3, hidden_dim))  # of i, f, o
+        self.peepholes = nn.Parameter(torch.empty(3, hidden_dim))  # p_i, p_f, p_o
         self.bias = nn.Parameter(torch.zeros(4 * hidden_dim)) if biases else None
 
     def initial_state(self, batch: int) -> State:
-        """Returns zeros for h and c, (batch, H) each."""
+        """Return zeros for h and c, (batch, H) each."""
         zeros = self.hidden_weight.new_zeros(batch, self.hidden_dim)
         return zeros, zeros
 
     def forward(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
-        """Maps inputs (T, B, D) and the state (h, c) to outputs (T, B, H) and the state after the last step."""
+        """Map inputs (T, B, D) and the state (h, c) to outputs (T, B, H) and the state after the last step."""
         return self.recur((inputs.flatten(0, 1) @ self.input_weight).view(*inputs.shape[:2], -1), state)
 
     def recur(self, gate_inputs: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, State]:
@@ -50,7 +50,7 @@ class PeepholeLSTM(nn.Module):
         return outputs, (outputs[-1], cell)
 
     def one_step(self, gate_inputs: Tensor, state: tuple[Tensor, ...]) -> State:
-        """Computes one step from gate inputs (B, 4H), in plain operations, for exporters. Returns the new (h, c)."""
+        """Compute one step from gate inputs (B, 4H), with operations that can be exported. Returns the new (h, c)."""
         hidden, cell = state
         i, f, g, o = (gate_inputs + hidden @ self.hidden_weight).chunk(4, dim=1)
         if self.bias is not None:
@@ -64,19 +64,19 @@ class PeepholeLSTM(nn.Module):
 
 
 class _Recurrence(torch.autograd.Function):
-    """The recurrence over T steps. It is computed in float32, even under autocast."""
+    """The recurrence over T steps, in float32 even under autocast."""
 
     @staticmethod
     @torch.amp.custom_fwd(device_type="cuda", cast_inputs=torch.float32)
     @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)
     def forward(ctx: Any, gate_inputs: Tensor, weight: Tensor, peepholes: Tensor, hidden: Tensor,
                 cell: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns all h (T, B, H) and the last c. `gate_inputs` (T, B, 4H) are W x; `hidden` and `cell` are (B, H)."""
+        """Return h (T, B, H) of all steps and c (B, H) of the last step. `gate_inputs` (T, B, 4H) are W x."""
         steps, batch, width = gate_inputs.shape
         size = width // 4
         gates = gate_inputs.new_empty(steps, batch, width)  # i, f, g and o after σ and tanh
         squashed = gate_inputs.new_empty(steps, batch, size)  # tanh(c) after each step
-        hiddens, cells = (gate_inputs.new_empty(steps + 1, batch, size) for _ in range(2))  # before and after each step
+        hiddens, cells = (gate_inputs.new_empty(steps + 1, batch, size) for _ in range(2))  # h and c from t = 0 on
         hiddens[0], cells[0] = hidden, cell
         twice = gate_inputs.new_ones(width)
         twice[2 * size:3 * size] = 2.0
@@ -100,7 +100,7 @@ class _Recurrence(torch.autograd.Function):
     @torch.amp.custom_bwd(device_type="cuda")
     @torch.amp.custom_bwd(device_type="cpu")
     def backward(ctx: Any, grad_outputs: Tensor, grad_cell: Tensor) -> tuple[Tensor, ...]:
-        """Maps the gradients of all h (T, B, H) and of the last c (B, H) to the gradients of `forward`'s arguments."""
+        """Map the gradients of both results of `forward` to the gradients of its arguments."""
         gates, hiddens, cells, squashed, weight, peepholes = ctx.saved_tensors
         size = len(weight)
         grads = torch.empty_like(gates)  # gradients of the gates before σ and tanh

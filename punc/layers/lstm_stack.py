@@ -1,12 +1,12 @@
-"""LSTM layers (Hochreiter & Schmidhuber 1997, with the forget gates of Gers et al. 2000) with dropout around each one.
+"""LSTM layers (Hochreiter & Schmidhuber 1997, with the forget gates of Gers et al. 2000) and dropout around them.
 
     i, f, g, o = W x(t) + a + U h(t−1) + b
     c(t) = σ(f) c(t−1) + σ(i) tanh(g)
     h(t) = σ(o) tanh(c(t))
 
 As in Zaremba et al. 2014, "Recurrent Neural Network Regularization", dropout applies to the input of the first layer
-and to the output of each layer, but not to the state that is passed from step to step. The layers are PyTorch's, which
-have no peepholes, but are fast, because oneDNN computes a whole layer at once.
+and to the output of each layer, but not to the state that is passed from step to step. PyTorch's layers have no
+peepholes; they are fast, because oneDNN computes all steps of a layer at once.
 """
 
 import torch
@@ -20,23 +20,23 @@ FORGET = 1  # PyTorch's gates: input, forget, cell, output
 
 
 def with_ends(tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """Appends END to tokens (B, T) of whole texts. Returns (B, T + 1), and the texts' lengths (B,) without END."""
+    """Append END to the tokens (B, T) of complete texts. Returns (B, T + 1) and the lengths (B,) without END."""
     line = nn.functional.pad(tokens, (0, 1), value=END)
     steps = torch.arange(1, line.shape[1] + 1, device=line.device)
     return line, ((line != END) * steps).amax(dim=1)
 
 
 def embedding_of(vocab: int, size: int, std: float) -> nn.Embedding:
-    """Returns an embedding with sparse gradients. Its vectors are drawn from a normal distribution with this `std`."""
+    """Return an embedding with sparse gradients, initialized with normal random numbers of this standard deviation."""
     embedding = nn.Embedding(vocab, size, sparse=True)
-    if std != 1.0:  # PyTorch has already drawn them with std 1
+    if std != 1.0:  # PyTorch has already initialized the embedding with std 1
         nn.init.normal_(embedding.weight, std=std)
     return embedding
 
 
 class Dropout(nn.Dropout):
-    """PyTorch's dropout, but faster on a CPU, where one 64-bit random number serves four units. Therefore the rate is
-    rounded to a multiple of 2^−16."""
+    """PyTorch's dropout, but faster on a CPU: one 64-bit random number serves four units there, so the rate is rounded
+    to a multiple of 2^−16."""
 
     def __init__(self, rate: float):
         check_probability(dropout=rate)
@@ -54,7 +54,7 @@ class Dropout(nn.Dropout):
 
 
 class LSTMStack(nn.Module):
-    """`layers` unidirectional layers of `hidden_dim` units, with dropout at `rate` before, between and after them."""
+    """A stack of unidirectional LSTM layers, with dropout at `rate` before, between and after the layers."""
 
     def __init__(self, input_dim: int, hidden_dim: int, layers: int, rate: float):
         super().__init__()
@@ -63,12 +63,12 @@ class LSTMStack(nn.Module):
         self.lstm = nn.LSTM(input_dim, hidden_dim, layers, dropout=rate if layers > 1 else 0.0, batch_first=True)
 
     def initial_state(self, batch: int) -> State:
-        """Returns zeros for h and c, (layers, batch, H) each."""
+        """Return zeros for h and c, (layers, batch, H) each."""
         zeros = self.lstm.all_weights[0][1].new_zeros(self.lstm.num_layers, batch, self.lstm.hidden_size)
         return zeros, zeros
 
     def forward(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
-        """Maps inputs (B, T, D) and the state (h, c) to outputs (B, T, H) and the new state. T may be 0."""
+        """Map inputs (B, T, D) and the state (h, c) to outputs (B, T, H) and the new state. T may be 0."""
         if not inputs.shape[1]:
             return inputs.new_zeros(len(inputs), 0, self.lstm.hidden_size), state
         outputs, state = self.lstm(self.dropout(inputs), state)
@@ -77,8 +77,8 @@ class LSTMStack(nn.Module):
 
 class BidirectionalStack(nn.Module):
     """Like LSTMStack, but bidirectional: each layer reads both directions of the layer below. For the backward
-    direction, each text of a padded batch is reversed separately. PyTorch's packed sequences do this, too, but training
-    with them takes 1.8 times as long (100 texts of 80 steps, 200 units)."""
+    direction, each text of a padded batch is reversed separately. PyTorch's packed sequences would do this too, but
+    training with them takes 1.8 times as long (100 texts of 80 steps, 200 units)."""
 
     def __init__(self, input_dim: int, hidden_dim: int, layers: int, rate: float):
         super().__init__()
@@ -89,7 +89,7 @@ class BidirectionalStack(nn.Module):
         self.backwards = nn.ModuleList(nn.LSTM(size, hidden_dim, batch_first=True) for size in sizes)
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:
-        """Maps inputs (B, T, D) of texts with `lengths` (B,) to (B, T, 2H); arbitrary values past the end of a text."""
+        """Map inputs (B, T, D) of texts with `lengths` (B,) to (B, T, 2H). Values past a text's end are arbitrary."""
         steps = torch.arange(inputs.shape[1], device=inputs.device)
         ends = lengths.unsqueeze(1)
         reversed_steps = torch.where(steps < ends, ends - 1 - steps, steps)  # (B, T), its own inverse permutation
@@ -102,13 +102,13 @@ class BidirectionalStack(nn.Module):
 
 @torch.no_grad()
 def make_orthogonal(net: nn.Module) -> None:
-    """Initialize a model's PyTorch LSTM layers as Keras does. Raises InputError if the model has no such layers.
+    """Initialize a model's nn.LSTM layers as Keras does. Raises InputError if the model has none.
 
         U of each gate   orthogonal (Saxe et al. 2014)
         W of each gate   uniform in ±√(6 / (inputs + units)) (Glorot & Bengio 2010)
-        biases           1 for the forget gate (Jozefowicz et al. 2015), 0 for the others
+        biases           1 for the forget gate (Jozefowicz et al. 2015), 0 for the other gates
 
-    With PyTorch's own initial weights, uniform in ±1/√units, three layers initially pass on hardly any signal.
+    PyTorch's own initial weights are uniform in ±1/√units, with which three layers pass on hardly any signal at first.
     """
     layers = [module for module in net.modules() if isinstance(module, nn.LSTM)]
     if not layers:

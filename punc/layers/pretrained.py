@@ -1,7 +1,7 @@
-"""Pre-trained encoders of the package `transformers`, read from a local Hugging Face directory.
+"""Reads pre-trained encoders of the package `transformers` from a local Hugging Face directory.
 
-Nothing is downloaded, and no code in the directory is run. A trained model has its own copy of the encoder's
-configuration and weights.
+Downloads nothing and runs no code from the directory. A trained model contains a copy of the encoder's configuration
+and weights.
 """
 
 import logging
@@ -17,22 +17,21 @@ from punc.base.errors import InputError
 from punc.tokens.tokenizers.encoder import FIRST
 from punc.tokens.vocabulary import END
 
-# BERT, RoBERTa, ELECTRA, DeBERTa v1, DeBERTa v2 and v3, XLM-R, ModernBERT, MPNet
 KINDS = ("bert", "roberta", "electra", "deberta", "deberta-v2", "xlm-roberta", "modernbert", "mpnet")
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 DROPOUT = ("hidden_dropout_prob", "mlp_dropout", "embedding_dropout")  # names of dropout rates in configurations
 ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
-LAYER = re.compile(r"\blayers?\.(\d+)\.")  # finds the layer's number in the name of a weight
-EMBEDDINGS = re.compile(r"embeddings\.|\brelative_attention_bias\.")  # all layers of MPNet share this attention bias
-OWN_MASK = ("deberta", "deberta-v2", "modernbert")  # kinds that compute their attention mask from a mask of the pieces
-LEFT_OUT = ("auto_map", "architectures", "_name_or_path", "dtype", "torch_dtype")  # entries that a model does not store
-FULL = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # how many of its position embeddings a kind does not use
+LAYER = re.compile(r"\blayers?\.(\d+)\.")  # finds the number of the layer in the name of a weight
+EMBEDDINGS = re.compile(r"embeddings\.|\brelative_attention_bias\.")  # all layers of MPNet share one attention bias
+OWN_MASK = ("deberta", "deberta-v2", "modernbert")  # kinds that need a mask of the pieces, not an attention mask
+LEFT_OUT = ("auto_map", "architectures", "_name_or_path", "dtype", "torch_dtype")  # entries that are not stored
+FULL = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # the number of position embeddings that a kind does not use
 
 
 class PretrainedEncoder(nn.Module):
-    """An encoder. `start` and `end` are the ids of the special pieces before and after a text. `source` is the
-    encoder's directory or, in a trained model, its spec, which has the configuration. Raises InputError if the
-    directory has no encoder of KINDS, and ModuleNotFoundError if `transformers` is not installed."""
+    """A pre-trained encoder. `source` is the encoder's directory or, in a trained model, the encoder's `spec`. `start`
+    and `end` are the ids of the special pieces before and after a text. Raises InputError if the directory has no
+    encoder of KINDS, and ModuleNotFoundError if `transformers` is not installed."""
 
     def __init__(self, source: str | dict[str, Any], start: list[int], end: list[int], dropout: float,
                  attention_dropout: float):
@@ -52,31 +51,31 @@ class PretrainedEncoder(nn.Module):
         else:
             self.net = _transformers().AutoModel.from_config(config, trust_remote_code=False)
         if hasattr(self.net, "pooler"):
-            self.net.pooler = None  # computes a vector of the whole text, which is not needed
+            self.net.pooler = None  # the pooler computes a vector of the complete text, which is not needed
         if not all(type(piece) is int and 0 <= piece < self.pieces for piece in (*start, *end)):
             raise InputError("the tokenizer has special pieces that the encoder does not have",
                              "use the tokenizer.json of the encoder")
         self.spec = {"config": given, "start": start, "end": end}
         self.pad = config.pad_token_id or 0
         self.size = config.hidden_size
-        # The maximum length of a text in pieces, including the special ones.
+        # The maximum length of a text in pieces, including special pieces.
         self.most = config.max_position_embeddings - FULL.get(config.model_type, 0)
 
     @property
     def pieces(self) -> int:
-        """The number of pieces that have a vector in the encoder."""
+        """The number of pieces for which the encoder has a vector."""
         return self.net.get_input_embeddings().num_embeddings
 
     def freeze(self, layers: int) -> None:
-        """Exclude the embeddings and the first `layers` layers from training; 0: train everything."""
+        """Exclude the embeddings and the first `layers` layers from training. 0: train all weights."""
         for name, weight in self.net.named_parameters():
             layer, embedding = LAYER.search(name), EMBEDDINGS.search(name)
             if layers and (embedding if layer is None else int(layer[1]) < layers):
                 weight.requires_grad_(False)
 
     def forward(self, tokens: Tensor, more: Tensor | None = None) -> Tensor:
-        """Returns the vectors (B, T, size) of tokens (B, T), which are END past the end of a text. `more` is added to
-        the tokens' embeddings. Special pieces are put around each text; T plus their number must be at most `most`."""
+        """Return the vectors (B, T, size) of tokens (B, T), which are END past the end of a text. Adds `more` to the
+        tokens' embeddings. T plus the number of special pieces around a text must be at most `most`."""
         line, mask = self._line(tokens)
         return self._read(line, more, None if bool(mask.all()) else mask)[:, :tokens.shape[1]]
 
@@ -89,8 +88,7 @@ class PretrainedEncoder(nn.Module):
         return self._read(line, more, mask)[:, :tokens.shape[1]]
 
     def _read(self, line: Tensor, more: Tensor | None, mask: Tensor | None) -> Tensor:
-        """Returns the vectors of the pieces (B, S) from the text's first piece on. `more` is added to the
-        embeddings."""
+        """Return the vectors of the pieces (B, S) without the special pieces before the text."""
         before, after = len(self.spec["start"]), len(self.spec["end"])
         given: dict[str, Any] = {"input_ids": line}
         if more is not None:
@@ -99,7 +97,7 @@ class PretrainedEncoder(nn.Module):
         return self.net(**given, attention_mask=mask).last_hidden_state[:, before:]
 
     def _line(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """Converts tokens (B, T) to pieces (B, S), including special ones, and a mask (B, S) that is 1 for pieces."""
+        """Convert tokens (B, T) to pieces (B, S), with special pieces, and a mask (B, S) that is 0 for padding."""
         start, end = self.spec["start"], self.spec["end"]
         lengths = (tokens != END).sum(1, keepdim=True)  # (B, 1)
         line = nn.functional.pad((tokens - FIRST).clamp_min(0), (len(start), len(end)), value=self.pad)  # (B, S)
@@ -113,7 +111,6 @@ class PretrainedEncoder(nn.Module):
 
 
 def _transformers() -> Any:
-    """Returns the package `transformers`, configured to be offline and silent."""
     os.environ["HF_HUB_OFFLINE"] = "1"
     import transformers
     transformers.utils.logging.disable_progress_bar()
@@ -123,7 +120,7 @@ def _transformers() -> Any:
 
 
 def _config(directory: str) -> dict[str, Any]:
-    """Reads the configuration of an encoder's directory, without the entries LEFT_OUT, some of which refer to code."""
+    """Read the configuration of an encoder's directory, without the entries LEFT_OUT, some of which refer to code."""
     path = Path(directory)
     if not (path / "config.json").is_file():
         raise InputError(f"encoder={directory} is not the directory of an encoder",
@@ -143,7 +140,7 @@ def _pretrained(directory: Path, config: Any) -> Any:
         net, report = _transformers().AutoModel.from_pretrained(
             directory, config=config, local_files_only=True, trust_remote_code=False, use_safetensors=True,
             dtype=torch.float32, output_loading_info=True)
-    except Exception:  # truncated files and wrong sizes raise different exceptions
+    except Exception:  # various exceptions: files may be truncated, or have wrong sizes
         raise InputError("its weights do not fit its config.json", "copy it again", directory) from None
     if missing := sorted(name for name in report["missing_keys"] if not name.startswith("pooler.")):
         raise InputError(f"no weights for {missing[0]}", "copy the directory again", directory)

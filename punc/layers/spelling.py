@@ -1,8 +1,8 @@
 """Computes word vectors from characters: the final states of a BLSTM (Lample et al. 2016, section 4.1).
 
-Bansal 2019 appends them to each word's own vector ("Word Embeddings", w_chars). A model reads the ids of words, so it
-has a table with the spelling of each word of its vocabulary. The characters of other words can be separate tokens
-before `<unk>` (tokens.tokenizers.spelled).
+Bansal 2019 appends these vectors to word embeddings ("Word Embeddings", w_chars). A model reads word ids, so it has a
+table with the spelling of each word in its vocabulary. The characters of other words can be separate tokens before
+`<unk>` (tokens.tokenizers.spelled).
 """
 
 from collections import Counter
@@ -16,14 +16,13 @@ from punc.base.errors import check_at_least
 from punc.tokens.tokenizers.spelled import CHARACTER, MAX_LENGTH, spelling_of
 from punc.tokens.vocabulary import SPECIALS, Vocabulary
 
-PADDING, OTHER = 0, 3  # numbers for no character, and for characters without their own vectors; 1 and 2: special tokens
-BATCH_SIZE = 256  # words of similar length that are read together
+PADDING, OTHER = 0, 3  # numbers for padding and for rare characters; 1 and 2 stand for special tokens
+BATCH_SIZE = 256  # the number of words of similar length that are read together
 
 
 class Spelling(nn.Module):
     """Computes vectors of 2 · character_hidden_dim numbers for the words of a vocabulary. The `alphabet` most frequent
-    characters have their own vectors, of size `character_dim`; the others share one. A special token counts as one
-    character."""
+    characters have their own embeddings of size `character_dim`; all other characters share one."""
 
     def __init__(self, vocab: int, alphabet: int, character_dim: int, character_hidden_dim: int):
         super().__init__()
@@ -37,7 +36,7 @@ class Spelling(nn.Module):
         self._vectors: Tensor | None = None  # the vectors of all words, for exporters
 
     def initialize_from_vocabulary(self, vocabulary: Vocabulary, characters_from: int | None = None) -> None:
-        """Set the spelling of each token. Tokens from `characters_from` on are characters, the others are words."""
+        """Store the spelling of each token. Tokens from `characters_from` on are characters, other tokens are words."""
         tokens = [token if characters_from is None or i < characters_from else token.removeprefix(CHARACTER)
                   for i, token in enumerate(vocabulary.tokens)]
         self.table.copy_(torch.tensor(spell(tokens, self.alphabet), dtype=torch.int32))
@@ -48,13 +47,13 @@ class Spelling(nn.Module):
             raise ValueError("spellings with characters that the model does not have")
 
     def forward(self, words: Tensor) -> Tensor:
-        """Maps words of any shape (…) to vectors (…, size). Each distinct word is read only once."""
+        """Map words of any shape (…) to vectors (…, size). Reads each distinct word only once."""
         different, indices = words.unique(return_inverse=True)
         return nn.functional.embedding(indices, self.read_characters(self.table[different]))
 
     def traceable(self, words: Tensor) -> Tensor:
-        """Like `forward`, for exporters: looks the vectors up in a constant table of all words. A first call without
-        tracing computes the table."""
+        """Like `forward`, for exporters: looks up the vectors in a constant table of all words. A call without tracing
+        computes the table and must come first."""
         if not torch.jit.is_tracing():
             with torch.no_grad():
                 self._vectors = self.read_characters(self.table)
@@ -62,19 +61,19 @@ class Spelling(nn.Module):
         return nn.functional.embedding(words, self._vectors)
 
     def read_characters(self, characters: Tensor) -> Tensor:
-        """Maps characters (N, MAX_LENGTH), padded with PADDING, to vectors (N, size), in batches of similar lengths."""
-        lengths = (characters != PADDING).sum(1).clamp_min(1)  # in a broken file, words can have no characters
+        """Map the characters (N, MAX_LENGTH) of words, padded with PADDING, to vectors (N, size)."""
+        lengths = (characters != PADDING).sum(1).clamp_min(1)  # in a broken file, words may have no characters
         order = lengths.argsort(stable=True)
         found = [self._read(characters[group], lengths[group]) for group in order.split(BATCH_SIZE)]
         return torch.cat(found)[order.argsort()] if found else self.embedding.weight.new_zeros(0, self.size)
 
     def read_spelled(self, tokens: Tensor, rows: Tensor, columns: Tensor, characters_from: int) -> Tensor:
-        """Returns vectors (N, size) of the N words at tokens[rows, columns]. Their characters are the tokens before
-        them. If there are none, as at the start of a chunk, the word's spelling in the table is used."""
+        """Return vectors (N, size) of the N words at tokens[rows, columns]. The characters of a word are the tokens
+        before it. If there are none, as at the start of a chunk, the spelling in the table is used."""
         before = columns.unsqueeze(1) - torch.arange(MAX_LENGTH, 0, -1, device=tokens.device)
         found = tokens[rows.unsqueeze(1), before.clamp_min(0)]
         is_character = (found >= characters_from) & (before >= 0)
-        is_character = is_character.flip(1).long().cumprod(1).flip(1) > 0  # only the last run of characters
+        is_character = is_character.flip(1).long().cumprod(1).flip(1) > 0  # only characters directly before the word
         lengths = is_character.sum(1, keepdim=True)
         numbers = self.table[found][..., 0]
         numbers = torch.where(numbers == PADDING, OTHER, numbers).masked_fill(~is_character, PADDING)
@@ -98,8 +97,8 @@ class Spelling(nn.Module):
 
 
 def spell(tokens: Sequence[str], alphabet: int) -> list[list[int]]:
-    """Returns the characters of each token as MAX_LENGTH numbers, padded with PADDING. The `alphabet` most frequent
-    characters are numbered from OTHER + 1 on, in descending order of frequency."""
+    """Convert the characters of each token to MAX_LENGTH numbers, padded with PADDING. The `alphabet` most frequent
+    characters have the numbers from OTHER + 1 on, most frequent first."""
     words = [spelling_of(token) for token in tokens]
     counts = Counter("".join(words[len(SPECIALS):]))
     common = sorted(counts, key=lambda character: (-counts[character], character))[:alphabet]

@@ -1,4 +1,4 @@
-"""Parts of models that read only a window of the text (Che et al. 2016): word vectors, sigmoid layers and a loss."""
+"""Layers and a loss for models that read only a window of words (Che et al. 2016)."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -13,12 +13,11 @@ from punc.tokens.word_vectors import read_word_vectors
 
 
 class WordVectors(nn.Embedding):
-    """An embedding whose initial weights can come from a file of word vectors in GloVe's or word2vec's text format.
+    """An embedding that can be initialized from a file of word vectors in GloVe's or word2vec's text format.
 
-    Weights from a file are trained only if `train_vectors` is true. Without a file, they are drawn from a normal
-    distribution with variance 1. Each dimension of a file's vectors is normalized to mean 0 and variance 1 over the
-    words that have a vector (LeCun et al. 1998, "Efficient BackProp", section 4.3). The constructor does not read the
-    file, because it may no longer exist when a trained model is loaded.
+    Vectors from a file are trained only if `train_vectors` is true. Each of their dimensions is normalized to mean 0
+    and variance 1 over all words that have a vector (LeCun et al. 1998, "Efficient BackProp", section 4.3). Without a
+    file, vectors are drawn from a normal distribution with variance 1.
     """
 
     def __init__(self, vocab: int, embedding_dim: int, vectors: str = "", train_vectors: bool = False):
@@ -27,10 +26,11 @@ class WordVectors(nn.Embedding):
         self.weight.requires_grad_(train_vectors or not vectors)
 
     def initialize_from_vocabulary(self, vocabulary: Vocabulary) -> None:
-        """Read the vector file, if there is one. Raises InputError if it does not fit."""
+        """Read the vector file of a new model, if there is one. Raises InputError if the file does not fit. A trained
+        model never reads the file, which may no longer exist."""
         if self.file:
             table = torch.from_numpy(read_word_vectors(self.file, vocabulary.tokens, self.embedding_dim))
-            own = table[(table != table[UNK]).any(1)]  # words that are not in the file have the vector of UNK
+            own = table[(table != table[UNK]).any(1)]  # words that are not in the file get the vector of UNK
             if len(own) > 1:
                 table = (table - own.mean(0)) / own.std(0, correction=0).clamp_min(torch.finfo(table.dtype).tiny)
             self.weight.data.copy_(table)
@@ -47,21 +47,21 @@ class WindowInput(nn.Module):
             raise InputError(f"slot_word={slot_word} is not in the window",
                              f"choose a word of the window, 1 to {window}, or 0")
         self.vectors, self.window = vectors, window
-        self.last = (slot_word or (window + 1) // 2) - 1  # index of the last word before the slot
+        self.last = (slot_word or (window + 1) // 2) - 1  # the index of the word before the slot
         self.lookahead = window - 1 - self.last
 
     def initial_state(self, batch: int) -> tuple[Tensor]:
-        """Returns END for each of the tokens before a stream, (batch, m − 1)."""
+        """Return END for each token before a stream, (batch, m − 1)."""
         return (torch.full((batch, self.window - 1), END, device=self.vectors.weight.device),)
 
     def forward(self, tokens: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor]]:
-        """Returns the vectors (B, T, m, n) of the windows that end with each token, (B, T), and the new state."""
+        """Return the vectors (B, T, m, n) of the windows that end at the tokens (B, T), and the new state."""
         line = torch.cat([state[0], tokens], dim=1)  # (B, m − 1 + T)
         return self.vectors_of(line.unfold(1, self.window, 1)), (line[:, tokens.shape[1]:],)
 
     def vectors_of(self, words: Tensor) -> Tensor:
-        """Returns the vectors (…, m, n) of windows (…, m). Words before an END belong to the previous stream and are
-        replaced by END."""
+        """Return the vectors (…, m, n) of windows (…, m). Replaces words before an END, which belong to the previous
+        stream, by END."""
         before = words[..., :self.last + 1]
         previous = (before == END).long().flip(-1).cumsum(-1).flip(-1) > 0
         return self.vectors(torch.cat([before.masked_fill(previous, END), words[..., self.last + 1:]], dim=-1))
@@ -72,13 +72,14 @@ class FullyConnected(nn.Module):
 
     h(l) = σ(W(l) h(l−1) + b(l)) for each hidden layer, then W h + b.
 
-    dropout   rate at which hidden units are dropped in training; all samples of a batch drop the same units, whose
-              products are then not computed (Graham, Reizenstein & Robinson 2015, "Efficient batchwise dropout
+    dropout   rate at which hidden units are dropped in training; all samples of a batch drop the same units, so that
+              their products need not be computed (Graham, Reizenstein & Robinson 2015, "Efficient batchwise dropout
               training using submatrices")
-    centred   hidden layers pass on σ − ½, which changes how they learn (LeCun et al. 1998, section 4.4)
+    centred   hidden layers return σ − ½, which changes how they learn (LeCun et al. 1998, section 4.4)
 
-    Initial weights are uniform, with the range of Glorot & Bengio (2010); between sigmoids, whose slope is ¼, the range
-    is 4 times as wide. Above sigmoids that are not centred, the initial bias cancels their mean of ½.
+    Initial weights are uniform in the range of Glorot & Bengio (2010). Between two sigmoid layers, the range is 4 times
+    as wide, because the slope of a sigmoid is ¼. If sigmoids are not centred, the initial biases of the next layer
+    cancel their mean of ½.
     """
 
     def __init__(self, sizes: Sequence[int], dropout: float = 0.0, centred: bool = False):
@@ -94,9 +95,9 @@ class FullyConnected(nn.Module):
                 layer.bias.copy_(-mean * layer.weight.sum(1))
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Maps (…, sizes[0]) to (…, sizes[-1])."""
+        """Map (…, sizes[0]) to (…, sizes[-1])."""
         layers: Any = self.layers
-        kept: Tensor | None = None  # the units of the layer below that are not dropped; None: all units
+        kept: Tensor | None = None  # the units of the layer below that are kept; None: all units
         for layer in layers[:-1]:
             weight, bias, units = layer.weight, layer.bias, None
             if self.training and self.dropout:
@@ -112,16 +113,15 @@ class FullyConnected(nn.Module):
         return nn.functional.linear(inputs, weight if kept is None else weight.index_select(1, kept), layers[-1].bias)
 
     def _kept(self, size: int) -> Tensor:
-        """Draws the units of a layer that are not dropped in this batch. Returns their sorted indices."""
         count = max(1, round((1 - self.dropout) * size))
         if count > 256:
-            count -= count % 16  # products with sizes that are not multiples of 16 take a third longer
+            count -= count % 16  # matrix products take a third longer if the size is not a multiple of 16
         return torch.randperm(size, device=next(self.parameters()).device)[:count].sort().values
 
 
 def squared_error(logits: Tensor, labels: Tensor) -> Tensor:
-    """Returns the mean over slots of ½‖ŷ − y‖² (Che et al. 2016, equation (1); its second term is weight decay, which
-    the optimizer applies). Labels (…) are −1 where there is no slot; logits are (…, L)."""
+    """Return the mean over slots of ½‖ŷ − y‖², given logits (…, L) and labels (…), −1 where there is no slot. This is
+    Che et al. 2016, equation (1), without its second term, weight decay, which the optimizer applies."""
     slots = labels >= 0
     posteriors, labels = logits[slots].softmax(1), labels[slots]
     errors = (posteriors - nn.functional.one_hot(labels, logits.shape[-1])).square().sum(1) / 2

@@ -1,7 +1,7 @@
 """The HTTP and WebSocket interface of `punc serve`, built with Starlette and described in openapi.json.
 
-Texts and files are punctuated in a few threads; small requests do not wait for large ones. Live words are labelled in
-the event loop; each connection is one stream.
+Texts and files are punctuated in a few threads, and small requests do not wait for large ones. Live words are labelled
+in the event loop.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from punc.live.sockets import ENDING, LiveSockets
 
 PAGE = Path(__file__).parent / "page"
 POLICY = {"content-security-policy": "default-src 'self'; img-src data:"}
-SMALL, LARGEST = 1 << 16, 1 << 22  # bytes of a request; up to SMALL, it does not wait for larger ones
+SMALL, LARGEST = 1 << 16, 1 << 22  # bytes; a request up to SMALL does not wait for larger requests
 UPLOAD = 60.0  # s; a request must arrive within this time
 SWITCH = 0.001  # s; after this time, a computing thread yields to the event loop
 TYPES = {"srt": "application/x-subrip", "vtt": "text/vtt", "json": "application/json"}
@@ -121,7 +121,6 @@ class App:
 
 
 def _query(request: Request, *known: str) -> QueryParams:
-    """Returns a request's query. Raises InputError for an unknown parameter, HTTPException for a form with files."""
     for name in request.query_params:
         if name not in known:
             raise InputError(f"unknown parameter '{name}'", nearest(name, known))
@@ -131,7 +130,7 @@ def _query(request: Request, *known: str) -> QueryParams:
 
 
 async def input_error(request: Any, error: Any) -> Response:
-    """Answers a request with the message that the command line would print for this error."""
+    """Answer a request with the message that the command line would print for this error."""
     status = 404 if error.what.startswith("no model '") else 400
     line = {} if error.line is None else {"line": error.line}
     return Json({"error": error.what, "remedy": error.remedy, **line}, status)

@@ -1,10 +1,10 @@
 """One client of the live server: its messages, its session, and the answers.
 
-A message is text: whole words, lines of a CTM, or JSON as in `live.input`, either one object or one object per line.
-Answers use the format that the client asked for, or else that of its first message: JSON (one message per word), Vosk
-results (one message per result), or plain text. When a stream ends, the server sends {"eof": 1}, an empty result or a
-line end to confirm that it has sent all the words. If a message cannot be read, the server answers {"error": …}, and
-the stream continues.
+A message is text: complete words, lines of a CTM, or JSON as in `live.input` (one object, or one object per line).
+The answers are JSON (one message per word), Vosk results (one message per result), or plain text. By default, the
+format of the answers depends on the client's first message. When a stream ends, the server sends {"eof": 1}, an empty
+result or a line end to confirm that all words have been sent. If a message cannot be read, the server answers
+{"error": …}, and the stream continues.
 """
 
 import asyncio
@@ -23,22 +23,22 @@ BURST = 10.0  # s; a client may send at once as many words as its rate limit all
 CHARACTERS = 64  # the rate limit counts this many characters as one word; a word in JSON is shorter
 SOURCE = "message"  # the name of the input in errors
 LONGEST_WORD = 256  # characters
-MOST_LINES, MOST_ERRORS = 1000, 10  # limits for one message: its lines, and the errors that are sent back
+MOST_LINES, MOST_ERRORS = 1000, 10  # the maximum numbers of lines in a message, and of errors in the answer
 
 
 class Closed(Exception):
-    """The other side of a WebSocket has closed it."""
+    """Raised if the other side of a WebSocket has closed the connection."""
 
 
 class OverLimit(InputError):
-    """A client sends more than is allowed. It gets an error message, and its connection is closed."""
+    """Raised if a client sends too much. The client gets an error message, and its connection is closed."""
 
 
 class Connection:
     """The connection of a client.
 
     receive      returns the next message; raises Closed if the client has closed the connection
-    send         sends a message; waits until the client reads; raises Closed
+    send         sends a message and waits until the client reads; raises Closed like `receive`
     max_delay    as in `session.LiveOptions`
     output       one of `session.OUTPUTS`, or auto
     max_rate     words and lines per second; faster input waits
@@ -58,7 +58,7 @@ class Connection:
         self._written: deque[str] = deque()  # messages written but not yet sent
 
     async def run(self) -> None:
-        """Read and answer messages until cancelled. Raises Closed if the client disconnects, OverLimit at a limit."""
+        """Read and answer messages. Raises Closed if the client disconnects, and OverLimit if it sends too much."""
         due: float | None = None  # when the speaker will have been silent for `max_delay` seconds
         while True:
             try:
@@ -73,7 +73,7 @@ class Connection:
                 due = time.monotonic() + self._max_delay
 
     async def finish(self) -> None:
-        """Decide and send all words received so far, including those of a message that is only partly read."""
+        """Decide and send all words received so far, including words of a message that is only partly read."""
         for items, _ in self._unread:
             self._items += items
         while self._items:
@@ -83,7 +83,7 @@ class Connection:
         await self._send([])
 
     async def _answer(self, message: str | bytes) -> bool:
-        """Read a message part by part, decide its words and send them. Returns whether the message has any speech."""
+        """Read a message part by part, decide its words and send them. Return whether the message has any speech."""
         if isinstance(message, bytes):
             message = ""
             errors = [InputError(f"{SOURCE}: a binary message", "send text: words, or JSON in UTF-8")]
@@ -137,7 +137,7 @@ class Connection:
         self._decided += self._session.feed([self._items.popleft() for _ in range(min(SLICE, len(self._items)))])
 
     async def _pace(self, words: int) -> None:
-        """Count `words` against the rate limit, and wait while the limit is exceeded. Lets other connections run."""
+        """Count `words` against the rate limit, and let other connections run at least until the limit is met."""
         now = time.monotonic()
         self._allowed = min(self._allowed + (now - self._since) * self._rate, self._rate * BURST) - words
         self._since = now
@@ -153,7 +153,7 @@ class Connection:
 
 
 def read_objects(message: str) -> Iterator[tuple[list[Item], list[InputError]]]:
-    """Parses a message of JSON objects. Yields its items and errors, a few lines at a time."""
+    """Parse a message of JSON objects. Yield its items and errors, a few lines at a time."""
     try:
         yield read_json(message, 1, SOURCE), []
         return
@@ -168,7 +168,7 @@ def read_objects(message: str) -> Iterator[tuple[list[Item], list[InputError]]]:
 
 
 def line_groups(text: str) -> Iterator[str]:
-    """Yields a text in groups of LINES lines."""
+    """Yield a text in groups of LINES lines."""
     lines = text.split("\n")
     for begin in range(0, len(lines), LINES):
         end = begin + LINES

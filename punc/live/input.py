@@ -2,7 +2,7 @@
 
 Kinds of input:
 
-    words  words separated by spaces; a line end ends an utterance, an empty line ends a stream
+    words  words separated by spaces; a line end ends an utterance
     ctm    lines of a CTM; a new id or channel begins a new stream (`transcripts.ctm`)
     json   one object per line, or spread over several lines as Vosk writes it:
              {"word": "hello", "start": 0.31, "end": 0.52, …}      a word; times in seconds
@@ -47,11 +47,11 @@ class LiveWord(NamedTuple):
     begin: float = math.nan
     end: float = math.nan
     fields: Mapping[str, Any] = {}  # all other members of the word's JSON object
-    result: Mapping[str, Any] = {}  # if this word ends a Vosk result: all other members of that result
+    result: Mapping[str, Any] = {}  # if this word is the last word of a Vosk result: the result's other members
 
 
 class Partial(NamedTuple):
-    """Words that may still change. They show that somebody is speaking; empty text shows that nobody is."""
+    """Words that may still change. An empty text shows that nobody is speaking."""
 
     text: str
 
@@ -67,8 +67,8 @@ Item = LiveWord | Partial | End
 
 
 def kind_of(text: str, whole: bool) -> str | None:
-    """Returns the kind of an input that begins with `text`, which is not blank. Returns None if more text is needed to
-    tell the kind; this never happens if `text` is the `whole` input."""
+    """Return the kind of an input that begins with `text`, which is not blank; None if more text is needed. With
+    `whole`, `text` is the whole input, and its kind is never None."""
     text = text.lstrip(BLANKS)
     if text.startswith("{"):
         return "json"
@@ -83,8 +83,8 @@ def kind_of(text: str, whole: bool) -> str | None:
 
 
 class ItemReader:
-    """Reads text in pieces of any size. A word is complete at the next space, any other item at the line end. Bad lines
-    are left out. `kind` is one of INPUTS; if it is None, it is detected from the first lines."""
+    """Reads text in pieces of any size. A word is complete at the next space; any other item is complete at the line
+    end. Bad lines are left out. `kind`: one of INPUTS, or None to detect the kind from the first lines."""
 
     def __init__(self, source: str, kind: str | None = None):
         self.kind, self._ctm, self._json = kind, CtmReader(source), JsonReader(source)
@@ -93,12 +93,12 @@ class ItemReader:
         self._errors: list[InputError] = []
 
     def take_errors(self) -> list[InputError]:
-        """Returns the errors of the lines that were left out since the last call."""
+        """Return the errors of lines that were left out since the last call."""
         errors, self._errors = self._errors, []
         return errors
 
     def feed(self, text: str, whole: bool = False) -> list[Item]:
-        """Returns the items that the next piece completes. `whole`: there is no more text to detect the kind from."""
+        """Return the items that the next piece completes. `whole`: detect the kind now, as no more text follows."""
         if self.kind is None:
             text, self._rest = "".join([*self._rest, text]), []
             self.kind = kind_of(text, whole) if text.strip(BLANKS) else None
@@ -108,7 +108,7 @@ class ItemReader:
         return self._of_words(text) if self.kind == "words" else self._of_lines(text)
 
     def end(self) -> list[Item]:
-        """Ends the input. Returns the items of an incomplete word, line or object at its end."""
+        """End the input. Return the items of the incomplete word, line or object at its end."""
         items = self.feed("", whole=True)
         if rest := "".join(self._rest):
             self._rest = []
@@ -116,7 +116,7 @@ class ItemReader:
         return items + (self._checked(self._json.end) if self.kind == "json" else [])
 
     def _cut(self, text: str, ends: str) -> str:
-        """Returns the text up to the last of the characters in `ends`. Keeps the text after it for the next call."""
+        """Return the text up to the last character that is in `ends`. Keep the remaining text for the next call."""
         cut = max(map(text.rfind, ends)) + 1
         if not cut:
             self._rest.append(text)
@@ -161,7 +161,7 @@ class CtmReader:
         self._later = False  # whether the lines belong to an alternative other than the first
 
     def read(self, line: str, number: int) -> list[Item]:
-        """Returns the items of a line, which may be empty. Raises InputError for a line that is not a CTM line."""
+        """Return the items of a line. Raises InputError for an invalid line."""
         columns = WORD.findall(line)
         if not columns:
             return [End.STREAM]
@@ -183,15 +183,15 @@ class CtmReader:
 
 
 class JsonReader:
-    """Reads JSON as it arrives: one object per line, or, as Vosk writes it, one between the lines `{` and `}`."""
+    """Reads JSON as it arrives: one object per line, or one object between the lines `{` and `}`, as Vosk writes it."""
 
     def __init__(self, source: str) -> None:
         self._source = source
         self._begun: list[str] = []  # the lines of an incomplete object
-        self._first = 0  # the number of the first of these lines
+        self._first = 0  # the number of the first line in `_begun`
 
     def read(self, line: str, number: int) -> list[Item]:
-        """Returns the items that a line completes. Raises InputError like `read_json`, and for an incomplete object."""
+        """Return the items that a line completes. Raises InputError like `read_json`, and for an incomplete object."""
         line = line.rstrip(BLANKS)
         if line == "{":
             try:
@@ -209,7 +209,7 @@ class JsonReader:
 
 
 def read_json(line: str, number: int, source: str) -> list[Item]:
-    """Returns the items of a JSON object or an empty line. Raises InputError for an object of unknown kind."""
+    """Return the items of a JSON object or an empty line. Raises InputError for an object of unknown kind."""
     if not line.strip(BLANKS):
         return [End.STREAM]
     try:
@@ -259,7 +259,7 @@ def _utterance(words: list[LiveWord], message: dict[str, Any]) -> list[Item]:
 
 
 def word_of(fields: Any) -> LiveWord:
-    """Converts a JSON object to a word. Invalid times count as unknown. Raises ValueError if it is not a word."""
+    """Convert a JSON object to a word. Invalid times count as unknown. Raises ValueError for any other object."""
     if not isinstance(fields, dict) or not isinstance(fields.get("word"), str):
         raise ValueError("a word is not an object with 'word'")
     word = " ".join(_words(fields["word"]))
@@ -275,5 +275,5 @@ def _seconds(value: Any) -> float:
 
 
 def _words(text: str) -> list[str]:
-    """Returns the words of a text. U+FFFD replaces NUL and lone surrogates, which the output must not contain."""
+    """Return the words of a text. U+FFFD replaces NUL and lone surrogates, which the output must not contain."""
     return WORD.findall(text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace"))

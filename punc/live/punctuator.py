@@ -1,4 +1,4 @@
-"""The Python interface to a model: it takes words and returns labels or text."""
+"""The Python interface to a model, which takes words and returns labels or text."""
 
 import os
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ class Punctuator:
         return self._model.lookahead
 
     def labels(self, words: Sequence[str], pauses: npt.ArrayLike | None = None) -> Labels:
-        """Returns the labels of the words of one stream.
+        """Return the labels of the words of one stream.
 
         words    N words, without spaces and marks
         pauses   (N,) seconds of silence after each word, NaN if unknown; None: all are unknown
@@ -67,7 +67,7 @@ class Punctuator:
         return Labels(np.array(self.label_names)[numbers], np.exp(posteriors))
 
     def punctuate(self, words: str | Sequence[str], pauses: npt.ArrayLike | None = None) -> str:
-        """Returns the words of one stream as text with marks and, if the model restores them, capitals.
+        """Return the words of one stream as text with marks and, if the model restores them, capitals.
 
         words    a text, with spaces between its words if the language has them, or a list of words
 
@@ -87,7 +87,7 @@ class Punctuator:
         return [self.label_names[number] for number in self._decode(words, pauses)[0].tolist()]
 
     def stream(self) -> WordStream:
-        """Returns a new stream: `push` words as they arrive, and `close` the stream at its end."""
+        """Return a new stream: `push` words as they arrive, and `close` the stream at its end."""
         return open_stream(self._model, self._writer, self._scale)
 
     @cached_property

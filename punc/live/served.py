@@ -1,4 +1,4 @@
-"""The models of a server, and the functions that punctuate the texts of requests with them."""
+"""The models of a server, and functions that punctuate the texts in requests."""
 
 import json
 import math
@@ -27,7 +27,7 @@ EXAMPLE = 'send {"text": "how are you"}, or {"words": ["how", {"word": "are", "s
 
 
 class ServedModel:
-    """A model that a server offers. It is loaded from `directory`; `scale` is as in `DecodingOptions`."""
+    """A model that a server offers, loaded from `directory`. `scale` is as in `DecodingOptions`."""
 
     def __init__(self, directory: Path, scale: str):
         self.name = directory.resolve().name
@@ -39,7 +39,7 @@ class ServedModel:
             self.fresh = open_stream(model, LiveWriter(model, casing), parse_scale(scale, model.labels))
 
     def facts(self) -> dict[str, Any]:
-        """Returns the description of the model that is sent to clients."""
+        """Return the description of the model for clients."""
         return {"name": self.name, "language": language_of(self.marker.directory), "live": self.fresh is not None,
                 "labels": list(self.marker.label_set.names)}
 
@@ -55,7 +55,7 @@ class Models:
         self.all = {model.name: model for model in (ServedModel(directory, scale) for directory in directories)}
 
     def find(self, name: str, live: bool = False) -> ServedModel:
-        """Returns the model called `name`, or the first one for an empty name. Raises InputError if there is none.
+        """Return the model called `name`, or the first one for an empty name. Raises InputError if there is none.
 
         live   consider only models that read left to right
         """
@@ -73,8 +73,7 @@ class Models:
 
 
 def marked_text(model: ServedModel, raw: bytes) -> tuple[str, Words, MarkedTranscript]:
-    """Returns the punctuated text, its words, and their labels. Raises InputError for input that is not text. The text
-    keeps its spaces."""
+    """Return the punctuated text, its words and their labels. Raises InputError for input that is not text."""
     transcript = transcript_of(source_of(raw, REQUEST), "text")
     words = _few_words(transcript.texts, model.marker.script)
     marked = model.marker.mark(words)
@@ -82,15 +81,14 @@ def marked_text(model: ServedModel, raw: bytes) -> tuple[str, Words, MarkedTrans
 
 
 def punctuated_text(model: ServedModel, raw: bytes) -> str:
-    """Returns the text of `marked_text`. Also raises InputError for JSON."""
+    """Return the punctuated text like `marked_text`. Also raises InputError for JSON."""
     if raw.lstrip()[:1] == b"{" and raw.rstrip()[-1:] == b"}":
         raise InputError("JSON was sent as text", "send it with content-type: application/json", REQUEST)
     return marked_text(model, raw)[0]
 
 
 def punctuated_file(model: ServedModel, raw: bytes, name: str, to: str) -> tuple[bytes, str, list[str]]:
-    """Returns a punctuated transcript, its format, and warnings for the user. `to` is a format of `WRITERS` or empty.
-    If `to` is empty, the format stays the same."""
+    """Return a punctuated transcript, its format, and warnings. `to`: a format of `WRITERS`; empty: the same format."""
     if to not in ("", *WRITERS):
         raise InputError(f"unknown format to={to}", nearest(to, WRITERS))
     transcript: Transcript = transcript_of(source_of(raw, name))
@@ -101,8 +99,8 @@ def punctuated_file(model: ServedModel, raw: bytes, name: str, to: str) -> tuple
 
 
 def punctuated_json(models: Models, raw: bytes, name: str) -> dict[str, Any]:
-    """Answers a JSON request that has `text` or `words`. Returns the text, and each word with its label. If the request
-    names no model, the model `name` is used. Raises InputError for an invalid request."""
+    """Answer a JSON request that has `text` or `words`. Return the text, and each word with its label. `name`: the
+    model to use if the request names no model. Raises InputError for an invalid request."""
     try:
         request = json.loads(raw, parse_constant=lambda constant: None, parse_float=_finite)
     except (ValueError, RecursionError):
@@ -124,7 +122,7 @@ def punctuated_json(models: Models, raw: bytes, name: str) -> dict[str, Any]:
 
 
 def _finite(number: str) -> float | None:
-    """Converts a number in JSON. Returns None for infinity, because a JSON answer cannot contain it."""
+    """Convert a number in JSON. Infinity becomes None, because a JSON answer cannot contain it."""
     return float(number) if math.isfinite(float(number)) else None
 
 

@@ -1,6 +1,6 @@
 """Runs the processes of `punc serve`: uvicorn serves the application of `live.app` on one socket.
 
-On Ctrl-C and SIGTERM, the processes end after all live clients have received all their words and all requests have been
+On Ctrl-C and SIGTERM, the processes end after all live clients have received their words and all requests have been
 answered. This module needs the extra `serve`.
 """
 
@@ -24,12 +24,12 @@ FINISH = 1.0  # s for the last words and answers; the program ends 1.5 s after a
 
 
 def run_server(names: Sequence[str], scale: str, live: LiveOptions, options: ServerOptions) -> None:
-    """Serve models until Ctrl-C or SIGTERM. Raises InputError for a wrong model or port."""
+    """Serve models until Ctrl-C or SIGTERM. Raises InputError for an invalid model or port."""
     import uvicorn
 
     from punc.live.app import make_app
     with listening(options) as listener:
-        app = make_app(names, scale, live, options)  # raises an error for a broken model before any worker starts
+        app = make_app(names, scale, live, options)  # raises InputError for a broken model before any worker starts
         host, port = listener.getsockname()[:2]
         logger.info("listening on http://%s:%d", f"[{host}]" if ":" in host else host, port)
         if options.workers == 1:
@@ -50,7 +50,7 @@ def listening(options: ServerOptions) -> socket.socket:
 
 
 def config_of(app: Any, options: ServerOptions, **others: Any) -> Any:
-    """Returns uvicorn's configuration for `app`, which is an application or a function that makes one."""
+    """Return uvicorn's configuration for `app`, which is an application or a function that makes one."""
     from uvicorn import Config
 
     from punc.live.sockets import LimitedHttp, LimitedWebSocket
@@ -62,7 +62,7 @@ def config_of(app: Any, options: ServerOptions, **others: Any) -> Any:
 
 
 def worker_app(*arguments: Any) -> Any:
-    """Make the application in a worker process. The worker ends when its parent does."""
+    """Make the application in a worker process, which ends when its parent ends."""
     from tqdm import tqdm
 
     from punc.live.app import make_app

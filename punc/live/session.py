@@ -1,13 +1,13 @@
 """Decides the labels of live input (words, and the ends of utterances and streams), and writes the labelled words.
 
 The pause before a word is its start time minus the end time of the previous word that the model reads, but at least 0.
-It is unknown if one of these times is unknown, or if the word starts before the previous one, because their times then
-count from different origins.
+The pause is unknown if one of these times is unknown, or if the word starts before the previous word, because their
+times then count from different origins.
 
-A model reads some words past each slot, so words wait. When the speaker is silent for `max_delay` seconds, the waiting
-words are decided (`LiveStream.decide`), with a pause of `max_delay` after the last one. The stream continues, and
-written words never change. Silence is detected in two ways: no word arrives for that long (`silence`), or the times of
-the next word show the silence. So the speed at which input with times arrives has no effect.
+A model reads some words past each slot, so each word waits for later words. When the speaker is silent for `max_delay`
+seconds, the waiting words are decided (`LiveStream.decide`), with a pause of `max_delay` after the last word. The
+stream continues, and written words never change. A silence is detected when no word arrives for `max_delay` seconds
+(`silence`), or from the times of the next word.
 
 Decided words are written as text, as JSON lines, or as Vosk results:
 
@@ -85,7 +85,7 @@ class ServerOptions:
 
 
 class Decided(NamedTuple):
-    """A word whose label is decided, and the word as received."""
+    """A word as received, and as written with its label."""
 
     word: LiveWord
     marked: Marked
@@ -102,7 +102,7 @@ class Session:
         self._decides, self._ends = (options.utterance_end == choice for choice in ("decide", "end"))
 
     def feed(self, items: Iterable[Item]) -> list[Decided | None]:
-        """Takes the next items. Returns the words that they decide, and None at each end of a stream."""
+        """Take the next items. Return the words that these items decide, and None at each end of a stream."""
         decided: list[Decided | None] = []
         waiting = self.waiting
         for item in items:
@@ -124,13 +124,13 @@ class Session:
         return decided
 
     def silence(self) -> list[Decided | None]:
-        """Decides and returns the waiting words. Must be called if no word has arrived for `max_delay` seconds."""
+        """Decide and return the waiting words. Must be called if no word has arrived for `max_delay` seconds."""
         if self._stream is None or self._max_delay is None:
             return []
         return [*self._with_words(self._stream.decide(self._max_delay))]
 
     def end(self) -> list[Decided | None]:
-        """Ends the input. Decides and returns all remaining words."""
+        """End the input. Decide and return all remaining words."""
         return self.feed([End.STREAM])
 
     def _pause(self, word: LiveWord, decided: list[Decided | None]) -> float:
@@ -160,11 +160,11 @@ class Writer:
 
     def __init__(self, output: str):
         self._output, self._blank = output, ""
-        self.line_end = "" if output == "text" else "\n"  # text has line ends only after a stream, in the messages
+        self.line_end = "" if output == "text" else "\n"  # text messages contain the line ends, one after each stream
 
     def messages(self, decided: Sequence[Decided | None], items: Iterable[Item],
                  waiting: Iterable[LiveWord]) -> list[str]:
-        """Returns the messages to send to the client after new input.
+        """Return the messages to send to the client after new input.
 
         decided   the words that the input decided; None: a stream ends
         items     the input
@@ -189,7 +189,7 @@ class Writer:
 
 
 def _results(decided: Sequence[Decided | None]) -> list[dict[str, Any]]:
-    """Returns the decided words as Vosk results. A result also ends where a result of the input ended."""
+    """Return the decided words as Vosk results. A result ends after the last word, and where an input result ended."""
     words = [one for one in decided if one]
     if not words:
         return [{"text": ""}] if decided else []

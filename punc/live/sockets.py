@@ -1,4 +1,4 @@
-"""The WebSockets of `punc serve`: they limit clients, and punctuate live words of clients or of a Vosk server."""
+"""The WebSockets of `punc serve`, which limit clients and punctuate the live words of clients or of a Vosk server."""
 
 import asyncio
 import contextlib
@@ -22,7 +22,7 @@ from punc.live.session import OUTPUTS, LiveOptions, ServerOptions, Session
 HANDSHAKE = 5.0  # s; the first request must arrive within this time
 READ = 1 << 12  # bytes to read before other connections get their turn; up to 700 frames
 CONTROLS = 100  # the allowed number of pings, pongs and empty fragments per second
-GRACE = 1.0  # s; a client has this long to read why its connection is closed
+GRACE = 1.0  # s; the time that a client has to read why its connection is closed
 ENDING = "ending"  # a key in the application's state; its event is set when the server shuts down
 logger = logging.getLogger(__name__)
 SILENT = logging.getLogger("punc-websockets")  # drops the messages about Vosk servers that break the protocol
@@ -66,10 +66,10 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
 
     def keepalive_timeout(self) -> None:
         super().keepalive_timeout()
-        self.loop.call_later(GRACE, self.transport.abort)  # in case the client does not read the closing frame, either
+        self.loop.call_later(GRACE, self.transport.abort)  # in case the client does not read the closing frame
 
     def shutdown(self) -> None:
-        """On shutdown of the server, tells the application to send its remaining words and to close the socket."""
+        """When the server shuts down, tell the application to send its remaining words and to close the socket."""
         if self.handshake_complete and not self.close_sent:
             self.app_state[ENDING].set()
         else:
@@ -116,7 +116,7 @@ class Client:
 
 
 async def result_of(recogniser: ClientConnection) -> str | bytes:
-    """Returns the next message of a Vosk server. Raises Closed."""
+    """Return the next message of a Vosk server. Raises Closed if the server has closed the connection."""
     try:
         return await recogniser.recv()
     except ConnectionClosed:
@@ -124,7 +124,7 @@ async def result_of(recogniser: ClientConnection) -> str | bytes:
 
 
 async def forward(client: Client, recogniser: ClientConnection) -> None:
-    """Send all messages of a client to a Vosk server, then close the connection to it."""
+    """Send all messages of a client to a Vosk server, then close the connection to the server."""
     with contextlib.suppress(Closed, ConnectionClosed):
         while True:
             await recogniser.send(await client.recv())
@@ -132,7 +132,7 @@ async def forward(client: Client, recogniser: ClientConnection) -> None:
 
 
 class LiveSockets:
-    """Serves WebSockets, each with its own stream. `live` has the options that a client's query may override."""
+    """Serves WebSockets, each with its own session. `live`: default options, which a client's query may override."""
 
     def __init__(self, models: Models, live: LiveOptions, options: ServerOptions):
         self._models, self._live, self._options = models, live, options
@@ -179,7 +179,6 @@ class LiveSockets:
 
     async def _converse(self, socket: WebSocket, client: Client, model: ServedModel, live: LiveOptions, output: str,
                         recogniser: ClientConnection | None = None) -> None:
-        """Answer the messages of a client, or of its recogniser, until they end or the server is stopped."""
         assert model.fresh
         receive = partial(result_of, recogniser) if recogniser else client.recv
         connection = Connection(receive, client.send, Session(model.fresh.copy, live), live.max_delay, output,

@@ -1,7 +1,7 @@
 """Labels the words of a stream that is still arriving, as soon as the model allows.
 
 A label that has been returned never changes. When the speaker falls silent, a stream can decide its waiting words. A
-model that reads whole streams gives all labels at the stream's end. The module `words` turns labels into text.
+model that reads whole streams returns all labels at the end of the stream. The module `words` turns labels into text.
 """
 
 from collections import deque
@@ -37,7 +37,7 @@ class SlotStream:
         self._pauses = deque([np.nan] * max(self._ahead, 1), maxlen=max(self._ahead, 1))
 
     def push(self, token: int, pause: float) -> np.ndarray | None:
-        """Takes the next token and the pause *before* it in seconds (NaN unknown). Returns the logits (L,) of the slot
+        """Take the next token and the pause *before* it in seconds (NaN unknown). Return the logits (L,) of the slot
         `lookahead` tokens back, which is now decided; None if there is no such slot yet."""
         self._pauses.append(pause)
         decided = np.array([self._pauses[0] if self._ahead else np.nan], np.float32)
@@ -46,9 +46,9 @@ class SlotStream:
         return logits[0] if self._slot > 0 else None
 
     def close(self, pause: float = np.nan, following: Iterable[int] = repeat(END)) -> Iterator[np.ndarray]:
-        """Ends the stream, `pause` seconds after the last token. Yields the logits of all remaining slots.
+        """End the stream, `pause` seconds after the last token. Yield the logits of all remaining slots.
 
-        following   the tokens that the model reads after the last one; default: only END
+        following   the tokens that the model reads after the last token; default: only END
         """
         for token in islice(following, self._ahead):
             logits = self.push(token, pause)
@@ -57,16 +57,16 @@ class SlotStream:
                 yield logits
 
     def expect(self, pause: float, ways: Iterable[Iterable[int]]) -> Iterator[np.ndarray]:
-        """Yields, for each waiting slot, the log (L,) of its posteriors, averaged over several continuations.
+        """Yield, for each waiting slot, the logarithm (L,) of its posteriors averaged over possible continuations.
 
-        ways    the continuations: token sequences that may follow the pause, each of at least `lookahead` tokens
+        ways    the continuations: token sequences that may follow the pause, each with at least `lookahead` tokens
         """
         for logits in zip(*(self.copy().close(pause, following) for following in ways)):
             powers = np.exp(np.array(logits) - np.max(logits, axis=1, keepdims=True))
             yield np.log((powers / powers.sum(1, keepdims=True)).mean(0))
 
     def copy(self) -> "SlotStream":
-        """Returns another stream in the same state. Both can share `_state`: a step does not change it."""
+        """Return another stream in the same state. Both streams share `_state`, which a step does not change."""
         other = copy(self)
         other._pauses = self._pauses.copy()
         return other
@@ -76,7 +76,7 @@ class Labelled(NamedTuple):
     """A word whose label is decided."""
 
     number: int  # the number of the word's label
-    logits: np.ndarray  # float32 (L,), the logits of all labels; (0,) if posteriors were not asked for
+    logits: np.ndarray  # float32 (L,), the logits of all labels; (0,) if no posteriors were requested
 
 
 class LiveStream:
@@ -85,7 +85,7 @@ class LiveStream:
     def __init__(self, model: AnyModel, scale: np.ndarray | None = None):
         self._scale = None if scale is None else np.log(scale)
         self._transitions = model.transitions
-        self._before = -1  # the label of the previous word; -1: there is none
+        self._before = -1  # the label of the previous word; -1: no previous word
         self._no_end = no_end(model)
         self._slots = SlotStream(model)
         self._encode = model.tokenizer.word_encoder()
@@ -99,7 +99,7 @@ class LiveStream:
         self._held: tuple[int, float] | None = None
 
     def push(self, word: str, pause: float = np.nan) -> list[Labelled]:
-        """Takes the next word and the pause before it in seconds (NaN unknown). Returns newly decided words."""
+        """Take the next word and the pause before it in seconds (NaN unknown). Return newly decided words."""
         *ids, last = self._encode(word)
         decided = self._push(*self._held, True) if self._held else []
         for token in ids:
@@ -111,7 +111,7 @@ class LiveStream:
         return decided + self._push(last, pause, True)
 
     def decide(self, pause: float = np.nan) -> list[Labelled]:
-        """Decides and returns all waiting words after `pause` seconds of silence (NaN unknown). The stream continues.
+        """Decide and return all waiting words after `pause` seconds of silence (NaN unknown). The stream continues.
 
         The next words are unknown. If the pause is known and the model is a word model that reads pauses, posteriors
         are averaged over possible continuations: the end of the stream, and some frequent words. Otherwise, the words
@@ -128,17 +128,17 @@ class LiveStream:
         return ended._decided(ended._slots.expect(pause, self._ways))
 
     def close(self) -> list[Labelled]:
-        """Ends the stream. Returns all remaining words. Nothing can be pushed afterwards."""
+        """End the stream. Return all remaining words. Nothing can be pushed afterwards."""
         return self._end(np.nan, self._no_end)
 
     def copy(self) -> "LiveStream":
-        """Returns another stream in the same state. Pushing a word to one does not affect the other."""
+        """Return another stream in the same state. The two streams do not affect each other."""
         other = copy(self)
         other._slots, other._waiting = self._slots.copy(), self._waiting.copy()
         return other
 
     def _end(self, pause: float, barred: np.ndarray | None = None) -> list[Labelled]:
-        """Decides and returns all waiting words. `barred` (L,) is added to the log-posteriors of the last word."""
+        """Decide and return all waiting words. `barred` (L,) is added to the log-posteriors of the last word."""
         decided = self._push(END, self._held[1], True) if self._held else []
         self._held = None
         return decided + self._decided(self._slots.close(pause), barred)
@@ -175,8 +175,8 @@ class LiveStream:
 
 
 def no_end(model: AnyModel) -> np.ndarray | None:
-    """Returns −∞ for labels that cannot end a text, otherwise 0, float64 (L,). Returns None if the model has no
-    transitions or no labels that end a sentence."""
+    """Return −∞ for each label that cannot end a text, and 0 for the others, float64 (L,). Return None if the model has
+    no transitions or no labels that end a sentence."""
     ends = model.labels.sentence_ends
     if not model.transitions or not ends:
         return None
@@ -184,15 +184,14 @@ def no_end(model: AnyModel) -> np.ndarray | None:
 
 
 def ways(model: AnyModel) -> list[list[int]]:
-    """Returns possible continuations after a silence: the end of the stream, and WORDS sequences of frequent words."""
+    """Return possible continuations after a silence: the end of the stream, and WORDS sequences of frequent words."""
     ahead, count = model.lookahead or 0, len(model.tokenizer.vocabulary)
     words = [[(END + 1 + way + WORDS * step) % count for step in range(ahead)] for way in range(WORDS)]
     return [[END] * ahead, *words]
 
 
 class WholeStream:
-    """Like `LiveStream`, for models that read whole streams. Without `posteriors`, it is faster, but logits are empty.
-    """
+    """A stream with the methods of `LiveStream`, for a model that reads whole streams. `posteriors`: compute logits."""
 
     def __init__(self, model: AnyModel, scale: np.ndarray | None = None, posteriors: bool = True):
         self._model, self._scale, self._posteriors = model, scale, posteriors
@@ -224,7 +223,7 @@ class WholeStream:
 
 def decode_words(model: AnyModel, words: Sequence[str], pauses: np.ndarray | None,
                  scale: np.ndarray | None = None, posteriors: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the labels of the words of a stream, int64 (N,), and their log-posteriors, float32 (N, L).
+    """Return the labels of the words of a stream, int64 (N,), and their log-posteriors, float32 (N, L).
 
     pauses      float32 (N,), seconds after each word, NaN unknown; None: all are unknown
     posteriors  false: the log-posteriors are (0, L)
@@ -234,7 +233,7 @@ def decode_words(model: AnyModel, words: Sequence[str], pauses: np.ndarray | Non
         return np.zeros(0, np.int64), nothing
     (ids, slots, _), offsets = encode_streams(model.tokenizer, words, [0, len(words)])
     data = StoreSet(ids, None, at_slots(pauses, slots, len(ids), np.nan), [""], offsets)
-    joins = joins_parts(model)  # if so, labels are chosen from products of posteriors
+    joins = joins_parts(model)  # if true, labels are chosen from products of posteriors
     labels, rows = decode(model, data, scale, posteriors=bool(posteriors or joins or model.transitions))
     firsts = first_parts(slots, np.array([0, len(ids)]), np.ones(1, bool)) if joins else slots
     numbers, rows = of_words(model, labels, rows, slots, firsts, scale)

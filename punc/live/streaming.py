@@ -1,7 +1,7 @@
 """Punctuates standard input: reads bytes from a file descriptor, and writes text or JSON as soon as the model allows.
 
-A bad byte or line must not end a live transcript. So NUL and bytes that are not UTF-8 become U+FFFD, bad lines of a CTM
-or of JSON are left out, and warnings report both. Spaces, tabs and line ends separate words, as in a data directory.
+A bad byte or line must not end a live transcript. So NUL and bytes that are not UTF-8 become U+FFFD, and bad lines of a
+CTM or of JSON are left out, with warnings. Spaces, tabs and line ends separate words, as in a data directory.
 """
 
 import codecs
@@ -38,7 +38,7 @@ SOURCE = "standard input"
 
 @dataclass(frozen=True)
 class LiveFormat:
-    """What is read and written.
+    """The formats of the input and the output.
 
     input   words, ctm or json (lines of words, or Vosk's results); auto: find out from the first line
     output  text; json: a line for each word, with its label, probability and times; vosk: Vosk's results with marks
@@ -94,8 +94,8 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
 
 def _run(source: int, reader: "LiveReader", session: Session, write: Callable[[list[Decided | None], list[Item]], None],
          max_delay: float | None) -> None:
-    """Read to the end of the input. Signals are raised only while this waits for input, so that no word is lost."""
-    due = None  # the time at which the speaker will have been silent for `max_delay`
+    """Read to the end of the input. Signals are raised only while `_run` waits for input, so that no word is lost."""
+    due = None  # when the speaker will have been silent for `max_delay` seconds
     ended = False
     while not ended:
         ready = select.select([source], [], [], None if due is None else max(0.0, due - time.monotonic()))[0]
@@ -113,7 +113,7 @@ def _run(source: int, reader: "LiveReader", session: Session, write: Callable[[l
 
 
 class LiveReader:
-    """Converts live input, which arrives as pieces of bytes of any size, to items. Logs the lines that it leaves out.
+    """Converts live input, which arrives as pieces of bytes of any size, to items, and logs the lines that it skips.
 
     kind       one of INPUTS, or auto
     replaced   how many bad bytes or characters became U+FFFD
@@ -134,11 +134,11 @@ class LiveReader:
         return "\ufffd", error.end
 
     def feed(self, read: bytes) -> list[Item]:
-        """Returns the items that the next bytes complete. A word is complete at the next space, others at line ends."""
+        """Return the items that the next bytes complete, as in `ItemReader`."""
         return self._checked(self._items.feed(self._decode(read)))
 
     def end(self) -> list[Item]:
-        """Ends the input. Returns all remaining items."""
+        """End the input. Return all remaining items."""
         items = self._items.feed(self._decode(b"", final=True))
         return [*self._checked(items + self._items.end()), End.STREAM]
 
@@ -186,7 +186,7 @@ def punctuate_lines(model: AnyModel, source: int, sink: IO[bytes], scale: np.nda
 
 
 def _whole_lines(source: int) -> Iterator[bytes]:
-    """Yields all complete lines that have arrived, up to about LINES_SIZE bytes. The last line may have no line end."""
+    """Yield all complete lines that have arrived, up to about LINES_SIZE bytes. The last line may have no line end."""
     rest: list[bytes] = []
     while read := os.read(source, LINES_SIZE):
         end = read.rfind(b"\n") + 1

@@ -1,8 +1,8 @@
 """Punctuates streams of words from recognisers. Marks, tags and numbers are handled as in files (`text.marked_words`).
 
-Of `"hello,"`, the model reads only `hello`. It does not read `[Music]`, which is returned after the words before it.
-Two kinds of words wait for the next words: a word before `<unk>`, because it gets the mark of `<unk>`, and a word that
-may begin a tag of several words, such as `[soft music]`.
+If the recogniser writes `"hello,"`, the model reads only `hello`. The model does not read tags such as `[Music]`, which
+are returned unchanged. Two kinds of words wait for the next words: a word before `<unk>`, because it gets the mark of
+`<unk>`, and a word that may begin a tag of several words, such as `[soft music]`.
 """
 
 import math
@@ -24,18 +24,18 @@ from punc.text.marked_words import MarkedWords
 from punc.text.word_parts import MARK, MARKS, NUMBER, TAG, URL, WORD, Token, TokenReader, is_plain
 
 CACHED = 1 << 13  # words; a larger cache would let the memory of a stream grow for hours
-MOST_WAITING = 256  # words; if more are waiting and the model does not read the newest one, all are decided
+MOST_WAITING = 256  # words; if more are waiting and the model does not read the newest word, all are decided
 MOST_UNKNOWN = 12  # the word before unknown words gets the marks of at most this many of them
 NEVER, INSIDE, ALWAYS = range(3)  # when a word keeps its capitals: never, inside a sentence, or always
 NO_LOGITS = np.zeros(0, np.float32)
 
 
 class Marked(NamedTuple):
-    """A word whose label is decided."""
+    """A word with its decided label."""
 
     word: str  # as received
     text: str  # as written with its label
-    label: str  # the label's name; its mark may come from an unknown word after this one
+    label: str  # the name of the label, whose mark may come from an unknown word after this word
     logits: np.ndarray  # float32 (L,), of all labels; (0,) if posteriors are not wanted or the model skips the word
     number: int  # the number of the label that the model chose for this word
 
@@ -53,7 +53,7 @@ class InputWord(NamedTuple):
     text: str
     token: Token
     keeps: int  # when the word keeps its capitals: NEVER, INSIDE a sentence or ALWAYS
-    lower: bool = False  # whether it is a word with lower-case letters
+    lower: bool = False  # whether the word has lower-case letters
 
 
 class LiveWriter:
@@ -76,23 +76,23 @@ class LiveWriter:
 
 
 class WordStream:
-    """A stream of any words. `labels` is the stream of the words that the model reads."""
+    """A stream of words, numbers, tags and marks. `labels` is the stream of the words that the model reads."""
 
     def __init__(self, labels: LiveStream | WholeStream, writer: LiveWriter):
         self._labels, self._writer = labels, writer
         self._waiting: deque[InputWord] = deque()
-        self._decided: deque[Labelled] = deque()  # labels of the first waiting words; only words that the model reads
+        self._decided: deque[Labelled] = deque()  # labels of the first waiting words that the model reads
         self._begun: list[tuple[str, float]] = []  # the words since a bracket that is still open
         self._starts = True  # whether the next word begins a sentence
         self._inside = False  # whether the marks of the input show that the next word is inside a sentence
-        self._lower = not writer.labels.cased  # whether lower case has occurred; until then, capitals mean nothing
+        self._lower = not writer.labels.cased  # whether lower case has occurred; capitals are ignored until then
 
     def reads(self, word: str) -> bool:
-        """Returns whether the model reads a word. Pauses are measured between words that it reads."""
+        """Return whether the model reads a word. Pauses are measured between words that the model reads."""
         return self._writer.read(word).token.words != ()
 
     def push(self, word: str, pause: float = math.nan) -> list[Marked]:
-        """Takes the next word and the pause before it in seconds (NaN unknown). Returns the words that it decides."""
+        """Take the next word and the pause before it in seconds (NaN unknown). Return the words that it decides."""
         opening = self._begun[0][0][0] if self._begun else word[:1]
         found = self._push_begun() if self._begun and opening in word else []
         if not (self._begun or (word_parts.opens(word) and opening not in word_parts.MUSIC)):
@@ -106,15 +106,15 @@ class WordStream:
         return found + self._push_begun() if ended or len(self._begun) == word_parts.MOST_TAGGED else found
 
     def decide(self, pause: float = math.nan) -> list[Marked]:
-        """Decides and returns all waiting words, like `LiveStream.decide`. The stream continues."""
+        """Decide and return all waiting words, like `LiveStream.decide`. The stream continues."""
         return self._push_begun() + self._new(self._labels.decide(pause), ended=True)
 
     def close(self) -> list[Marked]:
-        """Ends the stream. Returns all remaining words. Nothing can be pushed afterwards."""
+        """End the stream. Return all remaining words. Nothing can be pushed afterwards."""
         return self._push_begun() + self._new(self._labels.close(), ended=True)
 
     def copy(self) -> "WordStream":
-        """Returns another stream in the same state. Pushing a word to one does not affect the other."""
+        """Return another stream in the same state. The two streams do not affect each other."""
         other = copy(self)
         other._labels = self._labels.copy()
         other._waiting, other._decided = self._waiting.copy(), self._decided.copy()
@@ -131,7 +131,7 @@ class WordStream:
         self._waiting.append(read)
         for part in read.token.words:
             self._decided += self._labels.push(part, pause)
-            pause = 0.0 if pause == pause else math.nan  # between the parts of a word
+            pause = 0.0 if pause == pause else math.nan  # no pause between the parts of a word
         found = self._new([])
         if len(self._waiting) > MOST_WAITING and not read.token.words:
             found += self._new(self._labels.decide(), ended=True)
@@ -152,14 +152,14 @@ class WordStream:
         return found
 
     def _marks_after(self, parts: int, ended: bool) -> list[Label] | None:
-        """Returns the labels of unknown words right after the first waiting word; None if one is not yet decided."""
+        """Return the labels of unknown words right after the first waiting word; None if a label is not yet decided."""
         found: list[Label] = []
         if not parts or self._waiting[0].token.kind == TAG:
             return found
         for other in islice(self._waiting, 1, MOST_UNKNOWN + 1):
             if not other.token.words:
                 continue
-            if other.token.kind != TAG or other.token.marks:  # not an unknown word, or one with a mark of its own
+            if other.token.kind != TAG or other.token.marks:  # a known word, or an unknown word with a mark
                 break
             if parts == len(self._decided):
                 return found if ended else None
@@ -186,6 +186,6 @@ class WordStream:
 
 def open_stream(model: AnyModel, writer: LiveWriter, scale: np.ndarray | None = None,
                 posteriors: bool = True) -> WordStream:
-    """Returns a new stream of any words. For the arguments, see `LiveStream` and `WholeStream`."""
+    """Return a new stream. For the arguments, see `LiveStream` and `WholeStream`."""
     whole = model.lookahead is None
     return WordStream(WholeStream(model, scale, posteriors) if whole else LiveStream(model, scale), writer)

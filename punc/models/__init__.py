@@ -1,2 +1,1 @@
-"""The model architectures: one module or package each, with the name of the model. `base` has their common
-interface."""
+"""The model architectures. Each has a module or package with its name; `base` contains their common interface."""

@@ -1,19 +1,18 @@
 """Bi-LSTM: Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation", 2.3.6.
 
-Bidirectional LSTM layers (Graves & Schmidhuber 2005). e(t) is the embedding of token t:
+Bidirectional LSTM layers (Graves & Schmidhuber 2005), where e(t) is the embedding of token t:
 
     y_0 = e;  y_l(t) = [forward LSTM(y_(l−1))(t), backward LSTM(y_(l−1))(t)]
     ŷ(t) = softmax(W y_3(t) + b)
 
-The model reads whole texts. The backward LSTMs start at the END token of each text.
+The model reads complete texts. The backward LSTMs start at the END token of each text.
 
-With `pauses` (not in the paper), a vector for the pause p(t) in a slot is added to the embedding of the word before the
-slot. Another vector for the pause is added to the logits:
+With `pauses` (not in the paper), one vector for the pause p(t) in a slot is added to the embedding of the word before
+the slot, and another vector is added to the logits:
 
     y_0(t) = e(t) + a(p(t));  ŷ(t) = softmax(W y_n(t) + b + c(p(t)))
 
-a and c are lookup tables with one vector for each class of durations (layers.pauses). Unknown pauses are a class of
-their own, so the same model reads text with and without pauses.
+a and c are lookup tables with one vector for each class of durations and one for unknown pauses (layers.pauses).
 """
 
 import torch
@@ -31,7 +30,7 @@ class Model(NeuralModel):
     embedding_std   standard deviation of the initial vectors; if it is small, a rare word has little effect until its
                     vector is learned
     hidden_dim      units of each LSTM layer in each direction
-    layers          LSTM layers
+    layers          number of LSTM layers
     dropout         dropout rate before, between and after the LSTM layers
     pauses          read the pauses (not in the paper)
     """

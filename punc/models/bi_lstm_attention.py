@@ -1,7 +1,7 @@
 """Bi-LSTM-A: Chen, Wu & Su, "Investigating context influence in character Level LSTM methods for Japanese Auto
 Punctuation" (Baidu, after 2016), section 2.3.
 
-A bidirectional LSTM layer with local attention. The output at each token is a weighted average of the states around it:
+A bidirectional LSTM layer with local attention: s(t) is a weighted average of the states around token t.
 
     h(t) = [forward LSTM(X)(t), backward LSTM(X)(t)]                     (9)-(11)
     s(t) = Σ_i a(h(t), h(i)) h(i)       i = t − (l − 1)/2 … t + (l − 1)/2       (13)
@@ -9,8 +9,8 @@ A bidirectional LSTM layer with local attention. The output at each token is a w
     a(h(t), h(i)) = e(h(t), h(i)) / Σ_k e(h(t), h(k))                           (15)
     ŷ(t) = softmax(Wᵀ s(t) + b)                                          (3), (16)
 
-The paper's text calls the weights a softmax, but its equation (15) divides the scores by their sum. The option
-`normalize` selects one of the two. States outside the text are left out.
+The paper's text says that the weights are a softmax, but its equation (15) divides the scores by their sum. The option
+`normalize` selects one of these. The average does not include states outside the text.
 """
 
 import torch
@@ -20,17 +20,17 @@ from punc.base.errors import InputError, check_choice
 from punc.layers.lstm_stack import BidirectionalStack, with_ends
 from punc.models.base import NeuralModel, State
 
-ATTENTION_DIM = 64  # size of v in equation (14); the paper does not say
+ATTENTION_DIM = 64  # the size of v in equation (14), which the paper does not give
 NORMALIZATIONS = ("softmax", "sum")
-BLOCK = 64  # steps; for a window of 31 states, 5 times as fast as a sum over shifts; for 5 states, equally fast
-MIN_SUM = 1e-3  # scores can be negative, so their sum can be near 0; if |sum| < MIN_SUM, it becomes ±MIN_SUM
+BLOCK = 64  # steps in a block; for 31 states, blocks are 5 times as fast as a sum over shifts, for 5 states not slower
+MIN_SUM = 1e-3  # the minimum absolute value of the sum of scores, which can be near 0 because scores can be negative
 
 
 class Model(NeuralModel):
     """Bi-LSTM-A.
 
-    embedding_dim     size of a token's vector (the paper does not say)
-    hidden_dim        units of the LSTM in each direction (the paper does not say)
+    embedding_dim     size of a token's vector (not given in the paper)
+    hidden_dim        units of the LSTM in each direction (not given in the paper)
     attention_window  number of states that are averaged: l
     normalize         softmax, or sum: equation 15 as written
     dropout           dropout rate between embedding, LSTM and attention (the paper has none)
@@ -51,9 +51,8 @@ class Model(NeuralModel):
 
 
 class LocalAttention(nn.Module):
-    """Computes, for each step, the weighted average of the `attention_window` states around it. `state_dim` is the size
-    of a state, `attention_dim` the size of v. Raises InputError if the window is even, or if `normalize` is not in
-    NORMALIZATIONS."""
+    """Computes for each step the weighted average of the `attention_window` states around it. Raises InputError if the
+    window is even, or `normalize` is not in NORMALIZATIONS."""
 
     def __init__(self, state_dim: int, attention_dim: int, attention_window: int, normalize: str = "softmax"):
         super().__init__()
@@ -67,14 +66,13 @@ class LocalAttention(nn.Module):
         self.score = nn.Parameter(torch.empty(attention_dim).uniform_(-1, 1) / attention_dim ** 0.5)  # v
 
     def forward(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """Maps states (B, T, D) of texts with `lengths` (B,) to averages (B, T, D). Past the end of a text, the average
-        is the state itself."""
+        """Map states (B, T, D) of texts with `lengths` (B,) to averages (B, T, D)."""
         return averages(self.weights(states, lengths), states)
 
     def weights(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """Returns the attention weights (B, T, l) of the l states around each step; 0 for states outside the text."""
+        """Return the attention weights (B, T, l) of the l states around each step. States outside the text get 0."""
         steps, reach = states.shape[1], self.reach
-        # tanh(a) = 2σ(2a) − 1, as in layers.lstm: PyTorch's σ is faster than its tanh.
+        # tanh(a) is computed as 2σ(2a) − 1, because PyTorch's σ is faster than its tanh.
         own = 2 * self.own(states)
         other = nn.functional.pad(2 * self.other(states), (0, 0, reach, reach))  # (B, T + l − 1, A)
         scores = torch.stack([torch.sigmoid(own + other[:, shift:shift + steps]) @ (2 * self.score)
@@ -91,11 +89,11 @@ class LocalAttention(nn.Module):
 
 
 def averages(weights: Tensor, states: Tensor) -> Tensor:
-    """Returns Σ_i weights(t, i) states(t − reach + i) for each step t: (B, T, l), (B, T, D) → (B, T, D). For each block
-    of BLOCK steps, one matrix product multiplies a band matrix of weights by all states that the block sees."""
+    """Return Σ_i weights(t, i) states(t − reach + i) for each step t: (B, T, l), (B, T, D) → (B, T, D). For each block
+    of BLOCK steps, a band matrix of weights is multiplied by all states that the block needs."""
     batch, steps, dim = states.shape
     window = weights.shape[2]
-    if torch.jit.is_tracing():  # exporters need operations that do not depend on the number of steps
+    if torch.jit.is_tracing():  # here, operations must not depend on the number of steps
         around = nn.functional.pad(states, (0, 0, window // 2, window // 2))
         parts = [weights[:, :, shift:shift + 1] * around[:, shift:shift + steps] for shift in range(window)]
         return sum(parts[1:], parts[0])
@@ -104,8 +102,7 @@ def averages(weights: Tensor, states: Tensor) -> Tensor:
     rows, seen, missing = batch * blocks, block + window - 1, blocks * block - steps
     around = nn.functional.pad(states, (0, 0, window // 2, missing + window // 2))
     around = around.unfold(1, seen, block).transpose(2, 3).reshape(rows, seen, dim)
-    # The padded rows are one element longer than the rows of the band matrix, so reshaping shifts each row one step
-    # further.
+    # Padded rows are one element longer than rows of the band matrix, so reshaping shifts each row by one more element.
     band = nn.functional.pad(weights, (0, seen + 1 - window, 0, missing)).reshape(rows, -1)
     band = band[:, :block * seen].reshape(rows, block, seen)
     return (band @ around).view(batch, -1, dim)[:, :steps]

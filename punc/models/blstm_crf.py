@@ -1,15 +1,15 @@
 """BLSTM-CRF: Bansal 2019, "Punctuation and Capitalization Restoration using Bi-LSTM Network", section 3.
 
 Each word w is represented by its vector and by the final states of a BLSTM over its characters c_1 … c_p. A BLSTM of
-one or two layers reads the words of a text. From its states, a linear layer computes label scores for a linear-chain
-CRF, equations (1) to (9) (layers.crf):
+one or two layers reads the words of a text. From its states h, a linear layer computes the scores s of labels for a
+linear-chain CRF, equations (1) to (9) (layers.crf):
 
     x_t = [v(w_t), →LSTM(c_1 … c_p), ←LSTM(c_p … c_1)]
     h_t = [→LSTM(x_1 … x_t), ←LSTM(x_m … x_t)]
     s_t = W h_t + b;  P(y) = exp(b[y_1] + Σ s_t[y_t] + Σ T[y_t, y_t+1] + e[y_m]) / Z
 
 The paper uses GloVe vectors of size 300 ("all the embeddings will be fine-tuned") and dropout before and after the
-BLSTM. It does not give the other sizes, the learning rate, the optimizer or the batch size.
+BLSTM. It gives neither the other sizes nor the learning rate, the optimizer or the batch size.
 
 Decoding chooses the most probable label sequence, equations (3) and (4). The posterior of a label in a slot is its
 marginal probability.
@@ -30,8 +30,8 @@ from punc.models.base import NeuralModel, State
 from punc.tokens.tokenizers.spelled import SpelledTokenizer
 from punc.tokens.vocabulary import END, UNK, Vocabulary
 
-ALPHABET = 256  # the number of most frequent characters that have their own vectors; all others share one
-CHARACTER_DIM = 50  # size of a character's vector
+ALPHABET = 256  # the number of frequent characters that have their own vectors; rare characters share one vector
+CHARACTER_DIM = 50  # the size of a character's vector
 CHARACTER_HIDDEN_DIM = 50  # units of the LSTM over characters in each direction
 
 
@@ -39,22 +39,22 @@ class Model(NeuralModel):
     """BLSTM-CRF.
 
     vectors               file of word vectors in GloVe's or word2vec's text format; empty: random vectors
-    train_vectors         also train vectors from a file
+    train_vectors         train the vectors even if they come from a file
     embedding_dim         size of a word vector
     characters            also read the characters of words
-    layers                LSTM layers over words
+    layers                number of LSTM layers over words
     hidden_dim            units of each LSTM layer over words in each direction
     dropout               dropout rate before and after each LSTM layer over words
     unknown               share of words that are read as <unk> in training, so that the vector of <unk> is learned
     crf                   score label sequences with a CRF; false: softmax for each slot
     speaker_changes       read whether the speaker changes after a word, if the data has turns (not in the paper)
 
-    `forward` returns label scores. They include the CRF's start and end scores, b and e.
+    `forward` returns label scores that include the CRF's start and end scores, b and e.
 
-    A word outside the vocabulary has the vector of `<unk>`. In a store made with `--token-type spelled`, the model also
-    reads the characters of such a word, which are tokens before its `<unk>`. These character tokens have no slot, and
-    the LSTMs over words and the CRF skip them. The vocabulary can include words that are not in the training text, such
-    as all words of a vector file (`punc make-store --vocab`). These words have a vector and characters.
+    A word outside the vocabulary has the vector of `<unk>`. In a store made with `--token-type spelled`, the characters
+    of the word are tokens before the `<unk>`, and the model reads them too. Characters have no slot, so the LSTMs over
+    words and the CRF skip them. With `punc make-store --vocab`, the vocabulary can also include words that are not in
+    the training text, such as all words of a vector file.
     """
 
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = True, embedding_dim: int = 300,
@@ -80,7 +80,7 @@ class Model(NeuralModel):
 
     @property
     def characters_from(self) -> int | None:
-        """The id of the first token that is a character; None if all tokens are words."""
+        """The id of the first token that is a character, or None if all tokens are words."""
         if self.token_type != SpelledTokenizer.token_type:
             return None
         assert isinstance(self.tokenizer, SpelledTokenizer)
@@ -96,8 +96,8 @@ class Model(NeuralModel):
         return scores.new_zeros(*tokens.shape, scores.shape[2]).scatter(1, expanded(indices, scores), scores), ()
 
     def _words(self, tokens: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Returns the words (B, W) among the tokens (B, T), and their indices (B, W). W is the largest number of words
-        in a row; other rows are padded with END. If all tokens are words, the result is `tokens` and None."""
+        """Return the words (B, W) among the tokens (B, T), padded with END, and their indices (B, W) in the tokens. If
+        all tokens are words, returns `tokens` and None."""
         if self.characters_from is None:
             return tokens, None
         is_character = tokens >= self.characters_from
@@ -117,12 +117,12 @@ class Model(NeuralModel):
 
     def traceable_best(self, logits: Tensor, tokens: Tensor) -> Tensor:
         assert self.chain, "not sequential"
-        loops: Any = torch.jit.script(viterbi_steps)  # otherwise, the exporter would unroll its loops
+        loops: Any = torch.jit.script(viterbi_steps)  # so that the exporter does not unroll the loops
         return loops(logits, self.chain.transitions, with_ends(tokens)[1])
 
     def _scores(self, words: Tensor, tokens: Tensor | None, indices: Tensor | None, turns: Tensor | None) -> Tensor:
-        """Returns the label scores (B, T, L) of words (B, T). If `tokens` include characters, `indices` are the indices
-        of the words in `tokens`. `turns` (B, T, 1) is 1 if the next word has another speaker."""
+        """Return the label scores (B, T, L) of words (B, T). `indices`: where the words are in `tokens`, if these
+        include characters. `turns` (B, T, 1): 1 if the next word has another speaker."""
         line, lengths = with_ends(words)  # (B, T + 1), (B,)
         shown = line
         if self.training and self.unknown:
@@ -164,23 +164,23 @@ class Model(NeuralModel):
         return torch.zeros_like(tokens).scatter(1, indices, found.clamp_min(0))
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """Returns −log P of the label sequences of all texts, divided by the number of slots."""
+        """Return −log P of the label sequences, summed over all texts and divided by the number of slots."""
         if not self.chain:
             return super().loss(logits, labels)
         logits, labels = self._words_alone(labels, logits)
         return self.chain.loss(logits, labels)
 
     def soft_loss(self, logits: Tensor, targets: Tensor, labels: Tensor) -> Tensor:
-        """Returns the cross-entropy over label sequences, divided by the number of slots. The slots of `targets` are
-        treated as independent."""
+        """Return the cross-entropy over label sequences, divided by the number of slots. Treats the distributions
+        `targets` (B, T, L) of different slots as independent."""
         if not self.chain:
             return super().soft_loss(logits, targets, labels)
         logits, targets, labels = self._words_alone(labels, logits, targets)
         return self.chain.soft_loss(logits, targets, labels)
 
     def _words_alone(self, labels: Tensor, *values: Tensor) -> tuple[Tensor, ...]:
-        """Moves the slots of values (B, T, L) and labels (B, T) to the front of each row, and the character tokens,
-        which are not part of the CRF's chain, to the end."""
+        """Move the characters among values (B, T, L) and labels (B, T) to the end of each row, because they are not
+        part of the CRF's chain."""
         if self.characters_from is None:
             return *values, labels
         indices = (labels < 0).long().argsort(dim=1, stable=True)
@@ -188,5 +188,5 @@ class Model(NeuralModel):
 
 
 def expanded(indices: Tensor, values: Tensor) -> Tensor:
-    """Returns indices (B, W) repeated for each of the L labels of values (B, T, L), as (B, W, L)."""
+    """Repeat indices (B, W) for each label of values (B, T, L), as (B, W, L)."""
     return indices.unsqueeze(2).expand(-1, -1, values.shape[2])

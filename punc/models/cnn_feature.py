@@ -2,11 +2,11 @@
 
 A convolution with filters of widths 1 to 7, a highway layer, and LSTM layers. e(t) is the embedding of token t:
 
-    f(t) = tanh(F * e)(t)          1,650 filters; layers.convolution says how many filters have each width
+    f(t) = tanh(F * e)(t)          1,650 filters (layers.convolution)
     z(t) = highway(f(t))
     ŷ(t) = softmax(W LSTM(LSTM(z(t))) + b)
 
-A filter of width w reads t − ⌊(w−1)/2⌋ … t + ⌈(w−1)/2⌉, so the model reads 3 tokens past a slot (see ContextModel).
+A filter of width w reads the tokens t − ⌊(w−1)/2⌋ … t + ⌈(w−1)/2⌉, so the model reads 3 tokens past a slot.
 """
 
 from torch import Tensor, nn

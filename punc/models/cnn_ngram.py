@@ -1,15 +1,14 @@
 """CNN-Ngram: Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation", 2.3.4.
 
-The model `cnn_feature` with temporal max-pooling of width n after the convolution:
+CNN-Feature (`cnn_feature`) with temporal max-pooling of width n after the convolution:
 
     f(t) = tanh(F * e)(t)
     m(t) = max(f(t − ⌊(n−1)/2⌋) … f(t + ⌈(n−1)/2⌉))
     ŷ(t) = softmax(W LSTM(LSTM(highway(m(t)))) + b)
 
-Outside the text, the convolution reads <NULL>, here END, and the pooling repeats the nearest step inside the text. Each
-pooling window that extends past the text contains that step, so steps outside the text are simply set to the lowest
-possible value. The model reads 3 + ⌈(n−1)/2⌉ tokens past a slot. It can stream, with the same output as on whole texts
-(see ContextModel).
+Outside the text, the convolution reads <NULL>, here END. The pooling ignores steps outside the text, which are set to
+the lowest possible value. The model reads 3 + ⌈(n−1)/2⌉ tokens past a slot. It can stream, with the same output as for
+complete texts (see ContextModel).
 """
 
 from typing import Any
@@ -33,7 +32,7 @@ class Model(cnn_feature.Model):
         super().__init__(vocab, labels, **options)
         check_at_least(1, pool=pool)
         self.pool = pool
-        # `outside` decides from a token and the token before it, so at least one earlier token is kept.
+        # `outside` looks at a token and the token before it, so at least one earlier token is kept.
         self.first = max(1, self.filters.before)
         self.set_context(self.first + (pool - 1) // 2, self.filters.ahead + pool // 2)
 

@@ -1,19 +1,18 @@
 """Delay: Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation", 2.3.1.
 
-LSTM layers that label each slot with a delay of n tokens. e(t) is the embedding of token t:
+LSTM layers that label each slot with a delay of n tokens, where e(t) is the embedding of token t:
 
     ŷ(t) = softmax(W LSTM(… LSTM(e(t + n))) + b)
 
-The paper pads a text with one <EOT> and n − 1 <PAD> tokens. Here, all of these are END. The last token of a character
-text is also END. With words as tokens and a delay of 1, this is the Word Delay-RNN of section 3.3.1.
+The paper pads a text with one <EOT> and n − 1 <PAD> tokens. Here, END stands for all of these. With words as tokens and
+a delay of 1, this is the Word Delay-RNN of section 3.3.1.
 
-With `pauses` (not in the paper), a vector for the pause p(t) in the slot is added to the embedding of the newest word.
-Another vector for the pause is added to the logits:
+With `pauses` (not in the paper), one vector for the pause p(t) in the slot is added to the embedding of the newest
+word, and another vector is added to the logits:
 
     ŷ(t) = softmax(W LSTM(… LSTM(e(t + n) + a(p(t)))) + b + c(p(t)))
 
-a and c are lookup tables with one vector for each class of durations (layers.pauses). Unknown pauses are a class of
-their own.
+a and c are lookup tables with one vector for each class of durations and one for unknown pauses (layers.pauses).
 """
 
 from torch import Tensor, nn
@@ -27,7 +26,7 @@ from punc.models.base import LSTMModel, State
 class Model(LSTMModel):
     """Delay.
 
-    delay           how many tokens past a slot the model reads
+    delay           number of tokens past a slot that the model reads
     embedding_std   standard deviation of the initial vectors; if it is small, a rare word has little effect until its
                     vector is learned
     pauses          read the pauses (not in the paper)

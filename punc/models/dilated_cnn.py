@@ -1,6 +1,6 @@
 """Dilated CNN: Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation" 2.3.5.
 
-Layers of dilated convolutions. Each layer sees twice as many tokens as the layer below. e(t) is the embedding:
+Layers of dilated convolutions. Each layer sees twice as many tokens as the layer below. e are the embeddings:
 
     x_0 = e;  x_l = highway(residual_l(x_(l−1)))      dilations 1, 2, 4, 8, 16: five layers see 32 tokens
     ŷ(t) = softmax(W LSTM(LSTM(x_5(t))) + b)
@@ -10,12 +10,12 @@ residual_l is a two-tap convolution with a gated residual connection:
     y(t) = x(t) + tanh(W x' + a) · σ(V x' + b),    x' = [x(t − ⌊d/2⌋), x(t + ⌈d/2⌉)]
 
 The paper does not define the gate. Here it is the gated unit of van den Oord et al. 2016 ("WaveNet", equation 2), which
-the paper cites. It is added to the layer's input (He et al. 2015, equation 1) or, if the sizes differ, to a linear
-projection of the input (equation 2).
+the paper cites. The gated output is added to the layer's input (He et al. 2015, equation 1) or, if the sizes differ, to
+a linear projection of the input (equation 2).
 
 n layers with d = 1, 2, 4, … see the tokens t − ⌊(2ⁿ − 1)/2⌋ … t + ⌈(2ⁿ − 1)/2⌉, so five layers see 15 tokens before
-token t and 16 tokens past the slot. Outside the text, the first layer reads <NULL>, here END, and each higher layer
-reads the outputs of the layer below. The model can stream, with the same output as on whole texts (see ContextModel).
+token t and 16 tokens past the slot. Outside the text, the first layer reads <NULL>, here END, and higher layers read
+the outputs of the layer below. The model can stream, with the same output as for complete texts (see ContextModel).
 """
 
 import torch
@@ -30,8 +30,8 @@ EMBEDDING_DROPOUT, CNN_DROPOUT = 0.1, 0.2  # dropout rates after the embedding a
 
 
 class GatedResidual(nn.Module):
-    """A gated residual layer of `size` filters over vectors of `input_dim`, with two taps `dilation` steps apart. There
-    is no padding: the output has `dilation` fewer steps than the input. `both` stacks the weights W and V."""
+    """A gated residual layer of `size` filters with two taps, which are `dilation` steps apart. Without padding, the
+    output has `dilation` fewer steps than the input. `both` holds W and V."""
 
     def __init__(self, input_dim: int, size: int, dilation: int):
         super().__init__()
@@ -40,7 +40,7 @@ class GatedResidual(nn.Module):
         self.project = nn.Identity() if input_dim == size else nn.Linear(input_dim, size, bias=False)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Maps (B, T + d, input_dim) to (B, T, size)."""
+        """Map (B, T + d, input_dim) to (B, T, size)."""
         steps, here = inputs.shape[1] - self.dilation, self.dilation // 2
         taps = torch.cat([inputs[:, :steps], inputs[:, self.dilation:]], dim=2)
         candidate, gate = self.both(taps).chunk(2, dim=2)

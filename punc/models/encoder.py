@@ -6,12 +6,12 @@ e(t) is the index of the last piece of the word before slot t. Fine-tuned encode
 (Courtland, Faulkner & McElvain 2020, "Efficient Automatic Punctuation Restoration Using Bidirectional Transformers with
 Robust Inference").
 
-With `pauses`, a vector for the pause in a slot (layers.pauses) is added to the embedding of the piece before the slot.
-Another vector for the pause is added to the logits.
+With `pauses`, one vector for the pause in a slot (layers.pauses) is added to the embedding of the piece before the
+slot, and another vector is added to the logits.
 
-Long texts are read in overlapping windows of `size` tokens, which is `window` without the special pieces. Each window
-begins `size` − 2 `overlap` tokens after the previous one; the last window ends with the text. Except near the ends of
-the text, a token's output comes from a window in which the token is at least `overlap` tokens away from both ends.
+Long texts are read in overlapping windows of `size` pieces, which is `window` minus the special pieces. Each window
+begins `size` − 2 `overlap` pieces after the previous window; the last window ends with the text. The output for a piece
+comes from a window in which at least `overlap` pieces are on each side of it, unless the text begins or ends there.
 """
 
 from collections.abc import Callable
@@ -29,21 +29,21 @@ from punc.models.base import NeuralModel, State
 from punc.tokens.tokenizers.encoder import FIRST, EncoderTokenizer
 from punc.tokens.vocabulary import END, Vocabulary
 
-AT_ONCE = 32  # windows read together, so that memory does not grow with the text; more would not be faster
-SLACK = 2  # the minimum number of tokens in a window besides its overlaps and the special pieces
+AT_ONCE = 32  # the number of windows read together; limits memory, and more windows would not be faster
+SLACK = 2  # the minimum number of pieces in a window, without overlaps and special pieces
 
 
 class Model(NeuralModel):
     """A fine-tuned encoder.
 
     encoder            local Hugging Face directory: config.json, model.safetensors, tokenizer.json
-    window             pieces that the encoder reads at once, including special ones; 0: as many as it can
-    overlap            pieces at each end of a window whose slots are labelled in another window
+    window             number of pieces, including special ones, that the encoder reads at once; 0: as many as it can
+    overlap            number of pieces at each end of a window whose slots are labelled in another window
     dropout            dropout rate of hidden units
     attention_dropout  dropout rate of the attention weights; on a CPU, training with it takes 1.5 times as long
-    output_rate        the learning rate of the output layer and pauses, which are not pre-trained, as a factor of
+    output_rate        learning rate of the output layer and pause vectors, which are not pre-trained, as a factor of
                        --learning-rate
-    frozen_layers      do not train the embeddings and this number of layers above them; 0: train all
+    frozen_layers      do not train the embeddings and this number of layers above them; 0: train all layers
     pauses             read the pauses
     """
 
@@ -55,7 +55,7 @@ class Model(NeuralModel):
         super().__init__()
         check_probability(dropout=dropout, attention_dropout=attention_dropout)
         check_at_least(0, window=window, overlap=overlap, frozen_layers=frozen_layers, output_rate=output_rate)
-        self.own_vocabulary: Vocabulary | None = None  # the vocabulary of the encoder's directory
+        self.own_vocabulary: Vocabulary | None = None  # the vocabulary in the encoder's directory
         if isinstance(encoder, str):
             if not encoder or not Path(encoder).is_dir():
                 raise InputError(f"encoder={encoder} is not a directory", "give the directory of an encoder")
@@ -81,7 +81,7 @@ class Model(NeuralModel):
         self.pause_output = PauseVectors(labels) if pauses else None
 
     def initialize_from_vocabulary(self, vocabulary: Vocabulary) -> None:
-        """Raises InputError if the vocabulary does not have the encoder's pieces."""
+        """Raise InputError if the vocabulary does not consist of the encoder's pieces."""
         if self.own_vocabulary and self.own_vocabulary.tokens != vocabulary.tokens:
             raise InputError("the store's pieces differ from those of the encoder",
                              "make it with the encoder: punc make-store --token-type=encoder --vocab=DIR")
@@ -91,7 +91,7 @@ class Model(NeuralModel):
         return 1.0 if name.startswith("encoder.") else self.output_rate
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """Texts must have at most `size` pieces; the caller cuts longer ones."""
+        """Like `forward`, for texts of at most `size` pieces."""
         more = self.pause_input(pauses, tokens) if self.pause_input else None
         logits = self.output(self.encoder.traceable(tokens, more))
         return (logits + self.pause_output(pauses, tokens) if self.pause_output else logits), ()
@@ -101,16 +101,15 @@ class Model(NeuralModel):
         return (logits + self.pause_output(pauses, tokens) if self.pause_output else logits), ()
 
     def features(self, tokens: Tensor, pauses: Tensor | None) -> Tensor:
-        """Returns the inputs of the output layer, (B, T, H), which a second stage also reads."""
+        """Return the inputs (B, T, H) of the output layer, which are also the inputs of a second stage."""
         more = self.pause_input(pauses, tokens) if self.pause_input else None
         return in_windows(self.encoder, tokens, more, self.size, self.overlap)
 
 
 def in_windows(read: Callable[[Tensor, Tensor | None], Tensor], tokens: Tensor, more: Tensor | None, size: int,
                overlap: int, at_once: int = AT_ONCE) -> Tensor:
-    """Applies `read` to overlapping windows of texts of any length, `at_once` windows at a time. `tokens` is (B, T),
-    and `more`, further inputs of `read`, is (B, T, …) or None. Returns outputs (B, T, D). `read` maps tokens (N, size)
-    and their part of `more` to outputs (N, size, D)."""
+    """Apply `read` to overlapping windows of texts of any length, `at_once` windows at a time. Maps tokens (B, T), and
+    other inputs `more` (B, T, …), to outputs (B, T, D). `read` does the same for windows of `size` tokens."""
     rows, width = tokens.shape
     if width <= size:
         return read(tokens, more)
@@ -126,5 +125,5 @@ def in_windows(read: Callable[[Tensor, Tensor | None], Tensor], tokens: Tensor, 
                          zip(row.unsqueeze(1).split(at_once), places.split(at_once))])  # (N, size, D)
     slots = torch.arange(width, device=tokens.device).unsqueeze(0)  # (1, T)
     owner = (slots - overlap).div(step, rounding_mode="floor").clamp_min(0).minimum(counts - 1)  # (B, T)
-    first = (counts.cumsum(0) - counts)  # (B, 1), the row's first window
+    first = (counts.cumsum(0) - counts)  # (B, 1), the first window of each row
     return outputs[first + owner, (slots - starts.gather(1, owner)).clamp_max(size - 1)]

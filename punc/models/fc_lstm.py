@@ -1,13 +1,13 @@
 """FC-LSTM: Chen, Wu & Su, "Investigating context influence in character Level LSTM methods for Japanese Auto
 Punctuation" (Baidu, after 2016), section 2.1.
 
-An LSTM layer that reads, at each token, the concatenated vectors of this token and the w tokens after it:
+An LSTM layer that reads at each step the concatenated vectors of a token and of the w tokens after it:
 
     context(X(t)) = [X(t), X(t+1), …, X(t+w)]                            (6)
     h(t), c(t) = LSTM(context(X(t)), h(t−1), c(t−1))                     (7)
     ŷ(t) = softmax(Wᵀ h(t) + b)                                          (3), (8)
 
-The tokens past the end of the text are END (see ContextModel).
+Tokens past the end of the text are END (see ContextModel).
 """
 
 from punc.base.errors import check_at_least
@@ -17,7 +17,7 @@ from punc.models import ngram_lstm
 class Model(ngram_lstm.Model):
     """FC-LSTM. The paper gives neither embedding_dim nor hidden_dim, and does not use dropout.
 
-    ahead   how many following tokens are read with each token: w
+    ahead   number of following tokens that are read with each token: w
     """
 
     lookahead = 1

@@ -1,12 +1,12 @@
 """4-gram+DT-p: a decision tree on pauses and a language model's posteriors (Tilk & Alumäe 2015, section 3).
 
 scikit-learn grows a tree for each combination of depth and leaf size. The tree with the lowest loss on the development
-set is saved as plain arrays, together with the language model.
+set is saved as arrays, together with the language model.
 
-A language model's posteriors are better on its own training text than on other text, so a tree trained on that text
+A language model's posteriors are better on its training text than on other text, so a tree trained on the same text
 would trust them too much. Therefore, train the language model and the tree on different texts. If there is only one
-text, `folds` cross-fits: the training streams are dealt to the folds in turn, and the posteriors for a fold come from a
-language model that is estimated like `lm_model`, on the same sets, but without that fold's streams.
+text, the option `folds` cross-fits: each training stream belongs to one fold, and the posteriors for a fold come from a
+language model that is estimated like `lm_model`, but without the streams of the fold.
 
     punc train --model ngram_dt --lm-model exp/4-gram --train-set train --dev-set dev data/store_word exp/4-gram+DT-p
 """
@@ -25,9 +25,9 @@ from punc.tokens.store_set import StoreSet
 
 logger = logging.getLogger(__name__)
 
-UNKNOWN = -1.0  # less than any known pause, so that one threshold separates unknown pauses from known ones
-DEPTHS = 3, 4, 5, 6, 8, 10, 12  # maximum depths of the tree to try
-LEAF_SIZES = 5, 10, 20, 50, 100, 200  # minimum numbers of slots in a leaf to try
+UNKNOWN = -1.0  # stands for an unknown pause; one threshold separates this from all known pauses
+DEPTHS = 3, 4, 5, 6, 8, 10, 12  # the maximum depths of a tree to try
+LEAF_SIZES = 5, 10, 20, 50, 100, 200  # the minimum numbers of slots in a leaf to try
 SMOOTHING = 0.5  # added to the count of each label in a leaf, so that no posterior is 0
 
 
@@ -37,7 +37,7 @@ class Model(NonGradientModel):
     lm_model     directory of a model `ngram` with the vocabulary of the store
     folds        number of folds of the training streams; the posteriors of a fold come from a language model trained
                  without that fold, so the store also needs the training sets of `lm_model`; 0: use `lm_model` itself,
-                 which was trained on other text
+                 which must have been trained on other text
     """
 
     def __init__(self, vocab: int, labels: int, lm_model: str | dict[str, Any] = "", folds: int = 0):
@@ -80,7 +80,7 @@ class Model(NonGradientModel):
         left, right, feature, _ = nodes
         inner = np.flatnonzero(left >= 0)
         children = np.concatenate([left[inner], right[inner]])
-        # Each node must come before its children; this excludes cycles.
+        # Each node must come before its children, so that there are no cycles.
         if not len(left) or (children <= np.concatenate([inner, inner])).any() or (children >= len(left)).any():
             raise ValueError("not a tree")
         if (feature[inner] < 0).any() or (feature[inner] > self.lm.n_labels).any():
@@ -93,8 +93,7 @@ class Model(NonGradientModel):
         return np.log(smoothed(self.arrays))[found].astype(np.float32)
 
     def thresholds(self) -> np.ndarray:
-        """Returns the pauses in seconds at which the tree splits, ascending, and each split's number of slots, (n,
-        2)."""
+        """Return the thresholds of the pause in the tree, in ascending order: (seconds, number of slots), (n, 2)."""
         on_pause = (self.arrays["left"] >= 0) & (self.arrays["feature"] == 0)
         pauses = self.arrays["threshold"][on_pause]
         slots = self.arrays["counts"][on_pause].sum(axis=1)
@@ -118,16 +117,14 @@ class Model(NonGradientModel):
 
 
 class Folds:
-    """A store in which the sets named in `divided` have only the streams of one fold or, if `inside` is false, of all
-    other folds."""
+    """A store whose sets `divided` have only the streams of one fold or, if `inside` is false, of all other folds."""
 
     def __init__(self, store: Store, divided: Sequence[str], folds: int, fold: int, inside: bool):
         self._store, self._divided, self._folds, self._fold, self._inside = store, divided, folds, fold, inside
         self.vocabulary, self.labels = store.vocabulary, store.labels
 
     def set(self, name: str) -> StoreSet:
-        """Returns a set. A divided set has only the chosen streams. Raises InputError if it has fewer streams than
-        folds."""
+        """Return a set of the store. Raises InputError if a divided set has fewer streams than folds."""
         data = self._store.set(name)
         if name not in self._divided:
             return data
@@ -144,18 +141,18 @@ class Folds:
 
 
 def features(data: StoreSet, lm: NonGradientModel) -> np.ndarray:
-    """Returns each slot's pause and its label posteriors from a language model, float32 (N, 1 + L)."""
+    """Return the pause in each slot and the label posteriors from a language model, float32 (N, 1 + L)."""
     pauses = np.full(len(data.ids), np.nan) if data.pauses is None else np.asarray(data.pauses)
     posteriors = np.exp(lm.log_posteriors_of(data))
     return np.column_stack([np.nan_to_num(pauses, nan=UNKNOWN), posteriors]).astype(np.float32)
 
 
 def arrays_of(classifier: Any, labels: int) -> dict[str, np.ndarray]:
-    """Converts a scikit-learn tree to arrays over its M nodes: left, right, feature, threshold (M,); counts (M, L).
-    `left` and `right` are the children; −1 marks a leaf."""
+    """Convert a scikit-learn tree to arrays over its M nodes: left and right child (−1 in a leaf), feature, threshold,
+    (M,) each; counts (M, L)."""
     tree = classifier.tree_
     counts = np.zeros((tree.node_count, labels))
-    # `value` has the share of each label in a node or, in old versions of scikit-learn, the number of slots.
+    # In a node, `value` has the share of each label or, in old versions of scikit-learn, the number of slots.
     shares = tree.value[:, 0] / tree.value[:, 0].sum(axis=1, keepdims=True)
     counts[:, classifier.classes_] = shares * tree.n_node_samples[:, None]
     return {"left": tree.children_left.astype(np.int64), "right": tree.children_right.astype(np.int64),
@@ -163,7 +160,7 @@ def arrays_of(classifier: Any, labels: int) -> dict[str, np.ndarray]:
 
 
 def leaves(arrays: dict[str, np.ndarray], features: np.ndarray) -> np.ndarray:
-    """Returns the index of the leaf that each row of features (N, F) reaches, (N,)."""
+    """Return the leaf (N,) that each row of features (N, F) reaches."""
     nodes = np.zeros(len(features), np.int64)
     active = np.arange(len(features)) if arrays["left"][0] >= 0 else np.empty(0, np.int64)
     while len(active):
@@ -175,6 +172,6 @@ def leaves(arrays: dict[str, np.ndarray], features: np.ndarray) -> np.ndarray:
 
 
 def smoothed(arrays: dict[str, np.ndarray]) -> np.ndarray:
-    """Returns the smoothed probability of each label in each node, (M, L)."""
+    """Return the smoothed probability of each label in each node, (M, L)."""
     counts = arrays["counts"] + SMOOTHING
     return counts / counts.sum(axis=1, keepdims=True)

@@ -1,11 +1,11 @@
 """N-gram: Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation", 2.3.2.
 
-LSTM layers that read, at each token, the concatenated embeddings of the n tokens around it:
+LSTM layers that read at each step the concatenated embeddings of the n tokens around a token:
 
     x(t) = [e(t − ⌊(n−1)/2⌋) … e(t) … e(t + ⌈(n−1)/2⌉)]
     ŷ(t) = softmax(W LSTM(… LSTM(x(t))) + b)
 
-So the model reads ⌈(n−1)/2⌉ tokens past a slot. It can stream, with the same output as on whole texts (see
+The model reads ⌈(n−1)/2⌉ tokens past a slot. It can stream, with the same output as for complete texts (see
 ContextModel). With words as tokens and n = 3, this is the Word N-gram RNN of section 3.3.1.
 """
 
@@ -20,7 +20,7 @@ from punc.models.base import ContextModel
 class Model(ContextModel):
     """N-gram.
 
-    ngram   how many tokens the model reads at each step
+    ngram   number of tokens that the model reads at each step
     """
 
     lookahead = 10

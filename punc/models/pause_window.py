@@ -1,14 +1,14 @@
 """Pause-Window: a network that reads the pauses, the words or both in a small window around the slot.
 
 Tilk & Alumäe 2015, section 2.2, train "a simple model using a small window of pauses only as input features" (here,
-`words` false). It finds periods with an F1 of 0.53, but no commas. They specify neither the window nor the kind of
-model. Here, the model is a tanh layer and a softmax. p(t) is the pause in slot t in seconds, x(t) the word before slot
-t, and n the width of the window:
+`words` is false). Their model finds periods with an F1 of 0.53, but no commas. They specify neither the window nor the
+kind of model. Here, the model is a tanh layer and a softmax. p(t) is the pause in slot t in seconds, x(t) the word
+before slot t, and n the option `window`:
 
     y(t) = tanh(W [p(t − n) … p(t + n), e(x(t − n + 1)) … e(x(t + n))] + b)
     ŷ(t) = softmax(V y(t) + c)
 
-Words before and after a text are `</s>`, and pauses there are unknown. The model needs whole streams.
+Words before and after a text are `</s>`, and pauses there are unknown. The model reads complete streams.
 """
 
 import torch
@@ -23,7 +23,7 @@ from punc.tokens.vocabulary import END
 class Model(NeuralModel):
     """Pause-Window.
 
-    window          how many slots, and how many words, are read on each side of the slot
+    window          number of slots, and of words, that are read on each side of the slot
     words           read the words
     pauses          read the pauses
     embedding_dim   size of a word's vector

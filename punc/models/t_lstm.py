@@ -1,9 +1,9 @@
 """T-LSTM and T-LSTM-p: Tilk & Alumäe 2015, "LSTM for Punctuation Restoration in Speech Transcripts".
 
-Section 2.3. x0(t) is the one-hot vector of the word after slot t:
+In section 2.3, x0(t) is the one-hot vector of the word after slot t, and p(t) is the pause in the slot:
 
     y0(t) = tanh(W0 x0(t))
-    y1(t) = LSTM(y0(t))             in T-LSTM-p (section 3), LSTM([y0(t), p(t)]), where p(t) is the pause
+    y1(t) = LSTM(y0(t))             T-LSTM-p (section 3): LSTM([y0(t), p(t)])
     y2(t) = softmax(W2 y1(t))
 
 The LSTM has forget gates and peepholes. The paper omits its biases, because they "brought no noticeable improvement".
@@ -48,8 +48,8 @@ class Model(NeuralModel):
         return self.output(hidden).transpose(0, 1), state
 
     def hidden(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """Returns the last hidden layer y1, (T, B, H), which a second stage reads, and the new state."""
-        # A word that occurs several times in a batch is embedded and projected only once, and has one row of gradients.
+        """Return the last hidden layer y1 (T, B, H), which is also the input of a second stage, and the new state."""
+        # Each distinct word of a batch is embedded and projected only once, and has one row of gradients.
         words, indices = tokens.t().unique(return_inverse=True)  # (U,), (T, B)
         size = self.embedding.embedding_dim
         word_weight = self.lstm.input_weight[:size]
@@ -65,7 +65,7 @@ class Model(NeuralModel):
         return self.output(state[0]).unsqueeze(1), state
 
     def one_step(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, Tensor]:
-        """Computes one step, like `traceable`, from tokens (B, 1). Returns the new state: h = y1 and c, (B, H) each."""
+        """Compute one step for tokens (B, 1), like `traceable`. Returns the new state: h = y1 and c, (B, H) each."""
         inputs = self.embedding(tokens[:, 0]).tanh()
         if self.pauses:
             inputs = torch.cat([inputs, self.pauses(pauses, tokens)[0]], dim=1)

@@ -6,7 +6,7 @@ h(t) is the input of the text model's output layer at the last piece before slot
     linear     ŷ(t) = softmax(W h(t) + b + c(p(t)))
 
 The text model is frozen. c is a lookup table with one vector for each class of durations (layers.pauses). It is not in
-the paper, but a linear stage needs it to read the pause. The LSTM also has an input that flags unknown pauses.
+the paper, but without it, the linear stage would not read the pause. Another input of the LSTM marks unknown pauses.
 """
 
 from typing import Any, cast

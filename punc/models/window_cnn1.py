@@ -1,8 +1,8 @@
 """CNN-1: Che et al. 2016, "Punctuation Prediction for Unsegmented Transcript Based on Word Vector", section 2.2.
 
 As in Kim 2014, filters as wide as a word vector move over the m words around a slot. A filter covers h words at a time,
-and its maximum over all positions is a feature. The paper does not give the filters' activation; here it is tanh, as in
-Kim, equation (2).
+and its maximum over all positions is a feature. The paper does not give the activation of the filters; here it is tanh,
+as in Kim, equation (2).
 
     f(h) = max over time of tanh(F(h) * x + c(h))      128 filters for each of h = 1 … 4
     h1 = σ(W1 [f(1) … f(4)] + b1); h2 = σ(W2 h1 + b2)  4096, 2048 units
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from punc.models.base import WindowModel
 
-HEIGHTS = 4  # the largest height of a filter, in words
+HEIGHTS = 4  # the maximum height of a filter, in words
 
 
 class Model(WindowModel):
@@ -38,9 +38,8 @@ class Model(WindowModel):
         return self.classifier(features).unflatten(0, vectors.shape[:2])
 
     def _maximum(self, words: Tensor, filters: Any) -> Tensor:
-        """Returns the maximum of each filter over all positions. For five words, one matrix product is twice as fast as
-        a convolution."""
         if torch.jit.is_tracing():  # exporters cannot unfold such inputs
             return filters(words.transpose(1, 2)).amax(2).tanh()
+        # For five words, a matrix product is twice as fast as a convolution.
         runs = words.unfold(1, filters.kernel_size[0], 1).flatten(2)  # (B·T, m − h + 1, n·h)
         return nn.functional.linear(runs, filters.weight.flatten(1), filters.bias).amax(1).tanh()

@@ -1,15 +1,15 @@
 """CNN-2: Che et al. 2016, "Punctuation Prediction for Unsegmented Transcript Based on Word Vector", section 2.2.
 
-The m word vectors of size n around a slot form an image of m × n pixels. It is the input of three convolutions, with
-pooling after the first, two fully connected sigmoid layers, and a softmax:
+The m word vectors of size n around a slot form an image of m × n pixels. The image passes through three convolutions,
+with pooling after the first one, two fully connected sigmoid layers, and a softmax:
 
     c1 = pool(tanh(C1 * x)); c2 = tanh(C2 * c1); c3 = tanh(C3 * c2)    64, 128, 128 filters
     h1 = σ(W1 c3 + b1); h2 = σ(W2 h1 + b2)                             4096, 2048 units
     ŷ = softmax(W3 h2 + b3)
 
-The paper gives neither the filters' sizes nor their activation nor the pooling. Here, filters have 3 × 3 pixels, and
-zero padding keeps the size of the image. The activation is tanh. Max-pooling uses non-overlapping squares, which are
-cut at the edges of the image.
+The paper does not specify the size of the filters, their activation or the pooling. Here, filters have 3 × 3 pixels,
+and zero padding keeps the size of the image. The activation is tanh. Max-pooling uses non-overlapping squares, which
+are cut at the edges of the image.
 """
 
 from itertools import pairwise
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from punc.base.errors import check_at_least
 from punc.models.base import WindowModel
 
-SIDE = 3  # the side of a filter, in pixels
+SIDE = 3  # pixels; the side of a filter
 
 
 class Model(WindowModel):
@@ -39,7 +39,7 @@ class Model(WindowModel):
                   for before, after in pairwise((1, filters, 2 * filters, 2 * filters))]
         for layer in layers:
             nn.init.xavier_uniform_(layer.weight, nn.init.calculate_gain("tanh"))
-        # tanh is increasing, so computing it after the max-pooling gives the same result, for fewer pixels.
+        # tanh is monotonic, so max-pooling may come first, which leaves fewer pixels for tanh.
         self.convolutions = nn.Sequential(layers[0], nn.MaxPool2d(pool, ceil_mode=True), nn.Tanh(),
                                           layers[1], nn.Tanh(), layers[2], nn.Tanh())
         pixels = -(-self.window // pool) * -(-self.embedding_dim // pool)

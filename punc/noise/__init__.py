@@ -1,1 +1,1 @@
-"""ASR noise: simulates a recogniser's errors in reference text."""
+"""Simulates a recogniser's errors in reference text (ASR noise)."""

@@ -1,4 +1,4 @@
-"""Confusions: counts of the words that a recogniser wrote instead of the reference words.
+"""Counts confusions: the words that a recogniser wrote instead of the reference words.
 
 The file is text with one count per line. Tabs separate fields, and spaces separate words:
 
@@ -8,15 +8,15 @@ The file is text with one count per line. Tabs separate fields, and spaces separ
     slots       93064     mark                  slots with a mark, between two correct words
     seen        3116      hundred               a reference word
     heard       3425      hundred               a word of the ASR output
-    replaced    314       in          and       a wrong word, and what replaces it: one word
-    replaced    7         100,000     hundred thousand      or several
-    replaced    685       's                    or nothing: it is deleted
-    inserted    718       mark        and       words in a slot between two correct words
+    replaced    314       in          and       a wrong reference word, and the ASR word that replaces it
+    replaced    7         100,000     hundred thousand      a wrong reference word, and several ASR words
+    replaced    685       's                    a deleted reference word
+    inserted    718       mark        and       the words in a slot between two correct words
 
-Reference and ASR output are aligned by `timing.align`. The reference words and ASR words between two matches are a
-*region*, in which they are paired in order. Surplus ASR words go to the first reference word; reference words without a
-partner are deleted. A region without reference words is an insertion. Long regions are left out, because they are
-probably different speech.
+Reference and ASR output are aligned by `timing.align`. The words between two matches form a *region*, in which
+reference words and ASR words are paired in order. The first reference word also gets all surplus ASR words. Reference
+words without a partner are deleted. A region without reference words is an insertion. Long regions are left out,
+because their words are probably from different speech.
 """
 
 from collections import Counter
@@ -36,27 +36,27 @@ from punc.timing.align import align_words
 AGAIN = "make the file again with punc confusions"
 HEADER = "punc confusions 1"
 KINDS = ("slots", "seen", "heard", "replaced", "inserted")  # the kinds of lines, except for runs
-PLACES = ("none", "mark")  # slots without a mark, and slots with one
-LONGEST = 5  # a region with more reference words or more ASR words is left out
+PLACES = ("none", "mark")  # slots without a mark, and slots with a mark
+LONGEST = 5  # the maximum number of reference words, and of ASR words, in a region that is counted
 Words = tuple[str, ...]
 
 
 @dataclass
 class Confusions:
-    """The counts of a file. Each attribute is named after its lines (see the module docstring)."""
+    """The counts in a file. An attribute contains the lines of the same name (see the module docstring)."""
 
     runs: int = 0
-    slots: Counter[str] = field(default_factory=Counter)  # by PLACES
+    slots: Counter[str] = field(default_factory=Counter)  # one of PLACES → count
     seen: Counter[str] = field(default_factory=Counter)
     heard: Counter[str] = field(default_factory=Counter)
-    replaced: Counter[tuple[str, Words]] = field(default_factory=Counter)  # by (reference word, ASR words)
-    inserted: Counter[tuple[str, Words]] = field(default_factory=Counter)  # by (one of PLACES, ASR words)
+    replaced: Counter[tuple[str, Words]] = field(default_factory=Counter)  # (reference word, ASR words) → count
+    inserted: Counter[tuple[str, Words]] = field(default_factory=Counter)  # (one of PLACES, ASR words) → count
 
     @property
     def burst(self) -> float:
-        """How much errors cluster: the correlation between a word and the next one being wrong, but at least 0. It is
-        the b of this model: with probability b, a word copies whether the previous word is wrong; otherwise, it is
-        wrong with probability m. Then P(wrong after wrong) = b + (1 − b) m."""
+        """The correlation between errors in neighbouring words, but at least 0. It is b in this model: with probability
+        b, a word is wrong if and only if the previous word is wrong; otherwise, it is wrong with probability m. Then
+        P(wrong after wrong) = b + (1 − b) m."""
         seen, errors = self.seen.total(), self.replaced.total()
         if not errors or errors == seen:
             return 0.0
@@ -65,7 +65,6 @@ class Confusions:
 
     @property
     def wer(self) -> float:
-        """The number of word errors divided by the number of reference words."""
         wrong = sum(count * max(1, len(words)) for (_, words), count in self.replaced.items())
         wrong += sum(count * len(words) for (_, words), count in self.inserted.items())
         return wrong / max(self.seen.total(), 1)
@@ -76,7 +75,7 @@ class Confusions:
         return sorted({*self.seen, *self.heard, *outputs}, key=str.encode)
 
     def write(self, path: StrPath) -> None:
-        """Write the file. Lines of a kind are sorted by descending count, then in C order."""
+        """Write a file that `read_confusions` reads. Lines are sorted by kind, descending count, and in C order."""
         with atomic_file(path) as file:
             file.write(f"{HEADER}\nruns\t{self.runs}\n")
             for kind in KINDS:
@@ -90,7 +89,7 @@ class Confusions:
 
 
 def read_confusions(path: StrPath) -> Confusions:
-    """Read a file of confusions. Raises InputError for another format, and for counts that contradict each other."""
+    """Read a file of confusions. Raises InputError for any other format, and for contradictory counts."""
     found = Confusions()
     for number, line in decoded_lines(path, AGAIN):
         if number == 1:
@@ -112,7 +111,6 @@ def read_confusions(path: StrPath) -> Confusions:
 
 
 def _read_line(found: Confusions, fields: list[str]) -> None:
-    """Add a line to the counts. Raises ValueError if the line is invalid."""
     kind, count, *rest = fields
     number = int(count)
     if not 0 <= number < 1 << 53:  # counts are added up as float64
@@ -131,14 +129,14 @@ def _read_line(found: Confusions, fields: list[str]) -> None:
         if not word or (kind == "slots" and word not in PLACES) or kind not in KINDS:
             raise ValueError
         key = word
-    if kind != "runs" and number:  # an error that was counted 0 times must not be drawn
+    if kind != "runs" and number:  # errors with a count of 0 must not be drawn
         getattr(found, kind)[key] += number
 
 
 def learn(pairs: Sequence[tuple[StrPath, StrPath]], labels: LabelSet) -> tuple[Confusions, int]:
-    """Counts confusions in pairs of a labelled reference and the ASR output of the same streams. Also returns how many
-    reference words are in regions that were left out. Raises InputError if a reference has no labels, if a stream is in
-    only one directory of a pair, or if no words match."""
+    """Count confusions in pairs of a labelled reference and the ASR output of the same streams. Also returns the number
+    of reference words in regions that were left out. Raises InputError if a reference has no labels, a stream is in
+    only one directory of a pair, or no words match."""
     found, left_out = Confusions(), 0
     has_mark = np.array([bool(label.mark) for label in labels])
     for ref_dir, asr_dir in pairs:
@@ -153,7 +151,8 @@ def learn(pairs: Sequence[tuple[StrPath, StrPath]], labels: LabelSet) -> tuple[C
 
 
 def add_stream(found: Confusions, spoken: Sequence[str], heard: Sequence[str], marks: np.ndarray) -> int:
-    """Count a stream. Returns how many reference words are left out. `marks`: whether a mark follows each."""
+    """Count the confusions in a stream. Returns the number of reference words in regions that are left out. `marks`:
+    whether a mark follows each reference word."""
     alignment = align_words(spoken, heard)
     pairs = alignment.ref_to_hyp.tolist()
     matches = [(-1, -1), *((i, j) for i, j in enumerate(pairs) if j >= 0 and spoken[i] == heard[j]),
@@ -179,8 +178,8 @@ def add_stream(found: Confusions, spoken: Sequence[str], heard: Sequence[str], m
 
 
 def replacements(words: int, output: Sequence[str]) -> list[tuple[str, ...]]:
-    """Returns, by the pairing rule, the ASR words that replace each reference word of a region.
-    `words`: the number of reference words."""
+    """Return the ASR words that replace each reference word of a region (see the module docstring), given the number
+    of reference words (`words`) and the ASR words (`output`)."""
     more = max(len(output) - words, 0)
     first = [tuple(output[:more + 1]), *((word,) for word in output[more + 1:])] if output else []
     return [*first, *[()] * (words - len(first))]

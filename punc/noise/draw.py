@@ -1,8 +1,8 @@
-"""Draws errors for a text or a data directory: substituted, deleted and inserted words, and the resulting pauses.
+"""Draws substitutions, deletions and insertions of words in a text or a data directory, and the resulting pauses.
 
-With a `Fluency`, errors fit into their sentences, as if a recogniser's language model had chosen them. Each wrong word
-is drawn several times, and the draw that forms the most word pairs seen in the text is used. The first draw alone
-decides which words are wrong and which are deleted.
+With a `Fluency`, errors fit into their sentences, as if a recogniser's language model had chosen them. Each replacement
+is drawn several times, and the draw that forms the most word pairs seen in the text is used. The first draw decides
+which words are deleted.
 """
 
 from collections import Counter
@@ -22,57 +22,55 @@ from punc.scoring.project import Projection, project_stream
 from punc.timing.align import Alignment, align_streams
 
 PART = 1024  # the approximate number of reference words that are aligned at once
-BITS = 1 << 27  # bits of the hash table of pairs, 16 MiB; with 10 million pairs, 1 in 14 unseen pairs counts as seen
+BITS = 1 << 27  # bits of the hash table of pairs (16 MiB); with 10 million pairs, 1 in 14 unseen pairs counts as seen
 
 
 class Drawn(NamedTuple):
-    """A text of N words, which was made by drawing errors in a reference of n words."""
+    """A text of N words with errors, drawn for a reference of n words."""
 
     words: np.ndarray  # int64 (N,): types, as in the table
-    source: np.ndarray  # int64 (N,): the reference word that each word replaces, or after which it is inserted
+    source: np.ndarray  # int64 (N,): the reference word that a word replaces, or after which it is inserted
     kept: np.ndarray  # bool (n,): whether the reference word is unchanged
-    spoken: np.ndarray  # bool (N,): whether the word is the last that replaces a reference word, and so gets its pause
+    spoken: np.ndarray  # bool (N,): whether a word is the last replacement of a reference word, and gets its pause
 
     @property
     def deleted(self) -> int:
-        """The number of deleted reference words."""
         return len(self.kept) - int(self.spoken.sum())
 
     @property
     def inserted(self) -> int:
-        """The number of inserted words: N minus the number of reference words that are not deleted."""
+        """The number of inserted words, including surplus words if several words replace a reference word."""
         return len(self.words) - int(self.spoken.sum())
 
 
 class Fluency:
-    """Stores, as hashes, which word pairs occur in a text, and draws each wrong word `draws` times to fit them."""
+    """Draws each wrong word `draws` times, and chooses the replacement that forms the most word pairs of a text."""
 
     def __init__(self, draws: int):
         self._draws, self._bits = draws, np.zeros(BITS // 8, np.uint8)
 
     def add(self, words: np.ndarray, first: np.ndarray) -> None:
-        """Add the pairs of a text. `words`: types int64 (n,), 0 unknown; `first`: a stream begins here, bool (n,)."""
+        """Add the pairs of a text, types int64 (n,). `first`, bool (n,): whether a stream begins with the word."""
         left, right = words[:-1], words[1:]
         pairs = (left > 0) & (right > 0) & ~first[1:]
         places = _places(left[pairs], right[pairs])
         np.bitwise_or.at(self._bits, places >> 3, _bit(places))
 
     def seen(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Returns, for each pair, whether it occurs in the text, bool. A few unseen pairs are true by chance."""
+        """Return for each pair whether it occurs in the text, bool. This is also true for a few unseen pairs."""
         places = _places(left, right)
         return (left > 0) & (right > 0) & (self._bits[places >> 3] & _bit(places) > 0)
 
     def draw(self, table: NoiseTable, words: np.ndarray, first: np.ndarray, wrong: np.ndarray,
              rng: np.random.Generator) -> np.ndarray:
-        """Draws replacements for the words with the indices `wrong`. Returns sequences, int64. Other arguments: as in
-        `add`."""
+        """Draw replacements for the words with the indices `wrong`. Returns sequences (see noise.table), int64."""
         n, deletion = len(words), len(table.errors)
         left = np.where(first[wrong], 0, words[wrong - 1])
         after = np.minimum(wrong + 1, n - 1)
         right = np.where((wrong == n - 1) | first[after], 0, words[after])
         found = table.draw(words[wrong], rng)
         best = self._fit(table, found, left, right)
-        best[found == deletion] = 2  # the best fit
+        best[found == deletion] = 2  # the maximum, so that the word stays deleted
         for _ in range(self._draws - 1):
             other = table.draw(words[wrong], rng)
             fit = np.where(other == deletion, -1, self._fit(table, other, left, right))
@@ -81,14 +79,13 @@ class Fluency:
         return found
 
     def _fit(self, table: NoiseTable, sequences: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Returns how many of the two pairs with the neighbouring words are seen; arbitrary for empty sequences."""
+        """Return how many of the two pairs with the neighbouring words are in the text; arbitrary for a deletion."""
         last = table.ends[sequences] - 1
         begin = last + 1 - np.maximum(table.lengths[sequences], 1)
         return self.seen(left, table.words[begin]).astype(np.int64) + self.seen(table.words[last], right)
 
 
 def _places(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Returns the index of each pair's bit, int64."""
     mixed = left.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + right.astype(np.uint64)
     mixed ^= mixed >> np.uint64(31)
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
@@ -102,11 +99,11 @@ def _bit(places: np.ndarray) -> np.ndarray:
 
 def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndarray, rng: np.random.Generator,
          clean: np.ndarray | None = None, fluency: Fluency | None = None) -> Drawn:
-    """Draws errors for the words of a text, types int64 (n,).
+    """Draw errors for the words of a text, types int64 (n,).
 
-    marks   bool (n,): whether a mark follows
-    first   bool (n,): whether a stream begins here; if so, previous words have no effect, and the word is not deleted
-    clean   bool (n,): words that get no errors; None: all words may get errors
+    marks   bool (n,): whether a mark follows the word
+    first   bool (n,): whether a stream begins with the word, which then ignores previous words and is not deleted
+    clean   bool (n,): whether the word must have no error; None: all words may have errors
     """
     n = len(words)
     wrong = rng.random(n) < table.errors[words]
@@ -117,7 +114,7 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
     if clean is not None:
         wrong &= ~clean
     deletion = len(table.errors)
-    sequences = np.stack([words, np.full(n, deletion)], 1)  # what is written for each word, and in its slot
+    sequences = np.stack([words, np.full(n, deletion)], 1)  # the sequences that replace each word and fill its slot
     replaced = np.flatnonzero(wrong)
     found = fluency.draw(table, words, first, replaced, rng) if fluency else table.draw(words[replaced], rng)
     allowed = ~(first[replaced] & (found == deletion))
@@ -137,8 +134,8 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
 
 
 def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment:
-    """Aligns a text with its version with errors, by the rules of `timing.align`. To take only linear time, it cuts
-    both texts at the start of streams and between correct words. The cuts seldom change the best alignment."""
+    """Align a text with its version with errors, by the rules of `timing.align`. Takes linear time, because both texts
+    are cut at the start of streams and between correct words. The cuts seldom change the best alignment."""
     ends = np.cumsum(np.bincount(drawn.source, minlength=len(words)))
     cuts = np.append(np.flatnonzero(first[1:]) + 1, len(words))
     single = np.diff(ends, prepend=0) == 1
@@ -150,10 +147,10 @@ def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment
 
 
 def drawn_pauses(pauses: np.ndarray, drawn: Drawn) -> np.ndarray:
-    """Returns the pauses of a text with errors, float32 (N,); NaN unknown, for example next to inserted words. A wrong
-    word, or the last of several, has the pause of the word that it replaces. The pause after a deleted word is added to
-    the pause before it. The duration of the deleted word is unknown and is not added."""
-    last = np.cumsum(np.bincount(drawn.source, minlength=len(pauses))) - 1  # for each slot, the last drawn word so far
+    """Return the pauses of a text with errors, float32 (N,). NaN: unknown, for example next to inserted words. The
+    last word that replaces a reference word gets the pause after the reference word. The pause after a deleted word is
+    added to the pause before it; the duration of the deleted word is unknown and is not added."""
+    last = np.cumsum(np.bincount(drawn.source, minlength=len(pauses))) - 1  # the last drawn word up to each slot
     found = np.full(len(drawn.words), np.nan, np.float32)
     heard = last >= 0
     ends = last[heard]
@@ -167,7 +164,7 @@ def corrupt(data_dir: StrPath, out_dir: StrPath, confusions: Confusions, labels:
     """Write a data directory with a recogniser's errors to `out_dir`. Labels are projected as by `punc project`.
 
     One stream at a time is in memory. Returns the counts of the projection, and of deleted and inserted words.
-    Raises InputError if the directory has no labels or other labels, or if the confusions cannot reach this `wer`.
+    Raises InputError if the directory has no labels or unknown labels, or the confusions cannot reach this `wer`.
     """
     data = DataDir(data_dir, needs=["punct"])
     words: Counter[str] = Counter()
@@ -200,7 +197,6 @@ def _types(stream: Sequence[Utterance], types: Mapping[str, int]) -> np.ndarray:
 
 def _utterances(data: DataDir, table: NoiseTable, types: Mapping[str, int], names: Sequence[str], labels: LabelSet,
                 seed: int, sums: np.ndarray, fluency: Fluency | None) -> Iterator[Utterance]:
-    """Yields the utterances with errors, stream by stream. Adds the counts of each stream to `sums`."""
     rng = np.random.default_rng(seed)
     for _, stream in data.streams():
         words = _types(stream, types)
@@ -214,7 +210,6 @@ def _utterances(data: DataDir, table: NoiseTable, types: Mapping[str, int], name
 
 
 def _cut(stream: Sequence[Utterance], drawn: Drawn, names: Sequence[str]) -> list[Utterance]:
-    """Cuts a stream with errors into its utterances, with their pauses."""
     bounds = bounds_of(len(utterance.words) for utterance in stream)
     places = np.searchsorted(drawn.source, bounds).tolist()
     pauses = None

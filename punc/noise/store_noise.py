@@ -1,9 +1,8 @@
-"""Draws errors for a set of a store, anew for each seed.
+"""Draws errors for a set of a store. Each seed gives different errors.
 
-A word is a run of tokens that ends with a slot. A word that is not in the table of errors is unknown: it is kept,
-deleted, or replaced like a rare word. The store's tokenizer turns the recogniser's words into tokens, so a word
-outside the vocabulary becomes `<unk>`, or is spelled. A noisy set is drawn in blocks and written to unnamed temporary
-files, so memory does not grow with the corpus.
+A word is a run of tokens that ends with a slot. Words that are not in the table of errors are treated like rare words.
+The store's tokenizer converts the recogniser's words to tokens, so words outside the vocabulary become `<unk>` or are
+spelled. A noisy set is drawn in blocks and written to unnamed temporary files, so memory does not grow with the corpus.
 """
 
 import logging
@@ -28,21 +27,21 @@ from punc.tokens.vocabulary import SPECIALS, UNK
 logger = logging.getLogger(__name__)
 
 BLOCK = 1 << 19  # the maximum number of tokens in a block
-STRETCH = 1024  # words; in a stretch of this length, either every word may get an error, or no word does
+STRETCH = 1024  # words; in a stretch of this length, either all words may get errors, or none
 
 
 class Block(NamedTuple):
-    """A block of n whole words of a set."""
+    """A block of n complete words of a set."""
 
     ids: np.ndarray  # int32, the tokens
-    ends: np.ndarray  # int64 (n,): where each word ends in `ids`
+    ends: np.ndarray  # int64 (n,): the end of each word in `ids`
     labels: np.ndarray  # int8 (n,)
-    pauses: np.ndarray | None  # float32 (n,); None if the set has no pauses
-    streams: np.ndarray  # int64: the first word of each stream; for a stream without words, the word after it
+    pauses: np.ndarray | None  # float32 (n,)
+    streams: np.ndarray  # int64: the first word of each stream or, if a stream has no words, the word after it
 
     @property
     def first(self) -> np.ndarray:
-        """Whether each word is the first word of a stream or of the block, bool (n,)."""
+        """Whether each word is the first word of a stream or the block, bool (n,)."""
         first = np.zeros(len(self.ends), bool)
         first[self.streams] = True
         first[:1] = True
@@ -50,7 +49,7 @@ class Block(NamedTuple):
 
 
 def blocks(data: StoreSet, size: int = BLOCK) -> Iterator[Block]:
-    """Yields the words of a labelled set, block by block. Tokens after the last slot are left out."""
+    """Yield the words of a labelled set in blocks. Leaves out tokens after the last slot."""
     begin = stream = 0
     assert data.labels is not None, "the set is labelled"
     while begin < len(data.ids):
@@ -70,8 +69,8 @@ def blocks(data: StoreSet, size: int = BLOCK) -> Iterator[Block]:
 
 
 class WordRuns:
-    """Numbers words by their tokens. `types` maps words to numbers, from 1; 0 is the unknown token. Words with the same
-    tokens have the same number."""
+    """Numbers words by their tokens, from 1; 0 stands for the unknown token. `types` maps words to numbers. Words with
+    the same tokens have the same number."""
 
     def __init__(self, tokenizer: Tokenizer, words: list[str]):
         encoding = tokenizer.encode(words)
@@ -82,12 +81,12 @@ class WordRuns:
         self.types = dict(zip(words, self._types[same][1:].tolist()))
 
     def find(self, block: Block) -> np.ndarray:
-        """Returns the types of the words in a block, int64; 0 for runs of tokens that are not a known word."""
+        """Return the types of the words in a block, int64. Unknown words have type 0."""
         places = find_sorted(self._hashes, hash_runs(block.ids, block.ends))
         return np.where(places < 0, 0, self._types[places])
 
     def spell(self, block: Block, drawn: Drawn) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the tokens of a text with errors, int32, and each word's end, int64. Kept words keep their tokens."""
+        """Return the tokens of a text with errors, int32, and the end of each word, int64."""
         kept = drawn.kept[drawn.source] & drawn.spoken
         pool = np.concatenate([block.ids, self._tokens])
         own_starts, own_lengths = _stretches(block.ends, 0)
@@ -98,13 +97,13 @@ class WordRuns:
 
 
 def _stretches(ends: np.ndarray, shift: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the start of each run of tokens, plus `shift`, and its length."""
+    """Return the start (plus `shift`) and the length of each run of tokens."""
     lengths = np.diff(ends, prepend=0)
     return ends - lengths + shift, lengths
 
 
 def hash_runs(tokens: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Returns a 64-bit hash of each run of tokens. No run may be empty."""
+    """Return a 64-bit hash of each run of tokens. No run may be empty."""
     starts, lengths = _stretches(ends, 0)
     places = ranges(np.zeros_like(lengths), lengths)
     mixed = (tokens.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -117,8 +116,8 @@ def hash_runs(tokens: np.ndarray, ends: np.ndarray) -> np.ndarray:
 class StoreNoise:
     """Draws errors for a labelled set of a store, at a given word error rate, from a file of `punc confusions`.
 
-    share   the share of the text that has errors, in stretches of STRETCH words, which are drawn anew for each seed
-    draws   how often each wrong word is drawn; the best-fitting draw is used
+    share   the fraction of the text that has errors; each seed selects different stretches of STRETCH words
+    draws   the number of draws of each wrong word, of which the best-fitting draw is used
 
     Raises InputError for confusions that cannot be read or cannot give this rate, and for character tokens.
     """
@@ -146,7 +145,7 @@ class StoreNoise:
         self._table = table.at_wer(wer, counts, marks / max(counts.sum(), 1))
 
     def draw(self, seed: int) -> StoreSet:
-        """Returns the set with the errors that belong to a seed. Its arrays are memory-mapped."""
+        """Return the set with the errors of a seed. The arrays are memory-mapped."""
         words = changed = deleted = inserted = tokens = 0
         starts: list[np.ndarray] = []
         with ExitStack() as stack:
@@ -178,7 +177,6 @@ class StoreNoise:
                                    pauses=None if self._data.pauses is None else pauses, turns=None)
 
     def _clean(self, count: int, seed: tuple[int, ...]) -> np.ndarray | None:
-        """Draws the words that get no errors, bool (count,). Returns None if all words may get errors."""
         if self._share == 1:
             return None
         stretches = np.random.default_rng(seed).random(-(-count // STRETCH)) >= self._share
@@ -187,7 +185,6 @@ class StoreNoise:
 
 def _write(files: Sequence[IO[bytes]], ids: np.ndarray, ends: np.ndarray, labels: np.ndarray,
            pauses: np.ndarray) -> None:
-    """Append words to the files of a set: their tokens, labels and pauses. The words end at `ends`."""
     all_labels = np.full(len(ids), -1, np.int8)
     all_pauses = np.full(len(ids), np.nan, np.float32)
     all_labels[ends - 1] = labels
@@ -199,7 +196,6 @@ def _write(files: Sequence[IO[bytes]], ids: np.ndarray, ends: np.ndarray, labels
 
 
 def _mapped(file: IO[bytes], kind: type, items: int) -> np.ndarray:
-    """Returns the content of a file as a memory-mapped, read-only array, which is valid even after the file is closed.
-    """
+    """Map the content of a file into memory as a read-only array. It stays valid after the file is closed."""
     file.flush()
     return np.memmap(file, kind, "r", shape=(items,))

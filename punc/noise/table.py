@@ -1,19 +1,19 @@
-"""Estimates, from confusions, the probabilities of errors in the words of a text.
+"""Estimates the probabilities of errors in the words of a text from confusions.
 
 Words are represented by numbers, their *types*. Type 0 stands for all unknown words. A *sequence* of words can replace
-a word; sequences with numbers below the number of types are single words: sequence t is the word t.
+a word. Sequences also have numbers; if t is a type, sequence t is the single word t.
 
-Rate: a word that was seen n times, and was wrong e times, is wrong with probability (e + K r) / (n + K). r is the error
-rate of all words seen about as often (by powers of 2). Words that were never seen have the rate of rare words.
+Error rate: a word that was seen n times and was wrong e times is wrong with probability (e + K r) / (n + K). r is the
+error rate of all words seen about as often (by powers of 2). Words that were never seen have the rate of rare words.
 
-Replacement: probabilities follow the counts. A word with fewer than ENOUGH errors gets K additional counts. Among
-these counts, deletions have the same share as among the errors of all words seen about as often. The other
-counts go to words that sound alike or, if there are none, to the replacements of unknown words.
+Replacements: a word is replaced in proportion to its counts. A word with fewer than ENOUGH errors gets K additional
+counts. Among these, deletions have the same share as among all errors of words that were seen about as often. The other
+counts are divided among words that sound alike or, if there are none, among the replacements of unknown words.
 
-Sound: a noisy channel (Kernighan, Church & Gale 1990, "A Spelling Correction Program Based on a Noisy Channel Model").
-The probability that a word w is heard as the word v is proportional to P(v) P(w → v). P(v) is the frequency of v in the
-ASR output. P(w → v) is the product of the probabilities of the fewest character edits that change w to v. Edits are
-counted on the word pairs that the recogniser confused, each pair once, if at least half of the characters agree.
+Similar sound: a noisy channel (Kernighan, Church & Gale 1990, "A Spelling Correction Program Based on a Noisy Channel
+Model"). The probability that a word w is heard as the word v is proportional to P(v) P(w → v). P(v) is the frequency of
+v in the ASR output. P(w → v) is the product of the probabilities of the fewest character edits that change w to v.
+Edits are counted once for each pair of words that the recogniser confused, if at least half of the characters agree.
 """
 
 import math
@@ -29,23 +29,19 @@ from punc.base.errors import InputError
 from punc.noise.confusions import PLACES, Confusions
 
 PRIOR = 5.0  # K
-ENOUGH = 50  # with this many errors, a word's replacements are known well enough
-HIGHEST = 0.9  # upper bound for the probability that a word is wrong
+ENOUGH = 50  # the number of errors with which a word needs no additional counts
+HIGHEST = 0.9  # the maximum probability that a word is wrong
 RARE = 1  # the frequency band of words that were seen once or never
-MOST = 16  # a word can be heard as at most this many other words
-ALIKE = 0.5  # edits are counted on pairs of words with at most this distance, in edits per character
-BLOCK = 256  # words that are compared with all others at a time
-UNSEEN = 0.1  # is added to the count of each edit
-SAME_AS_UNKNOWN = -1  # an outcome; if it is drawn, draw again from the replacements of the unknown type
+MOST = 16  # the maximum number of other words that a word can be heard as
+ALIKE = 0.5  # the maximum distance, in edits per character, of two words whose edits are counted
+BLOCK = 256  # the number of words that are compared with all others at a time
+UNSEEN = 0.1  # the number that is added to the count of each edit
+SAME_AS_UNKNOWN = -1  # an outcome that is replaced by a draw from the replacements of the unknown type
 
 
 class Choices:
-    """Draws outcomes from the rows of a table. Each row has several weighted outcomes.
-
-    rows, outcomes   int64 (K,); weights float64 (K,): each outcome's row, number and weight
-    size             the number of rows
-    other            the only outcome of rows that would otherwise have none
-    """
+    """Draws outcomes from the rows of a table with `size` rows. Outcome i is the number outcomes[i], int64 (K,), in the
+    row rows[i], and has the weight weights[i]. A row without outcomes gets the outcome `other`."""
 
     def __init__(self, rows: np.ndarray, outcomes: np.ndarray, weights: np.ndarray, size: int, other: int):
         missing = np.setdiff1d(np.arange(size), rows)
@@ -58,30 +54,28 @@ class Choices:
         self._first = np.searchsorted(self.rows, np.arange(size))
         self._last = np.searchsorted(self.rows, np.arange(size), "right") - 1
         whole = np.cumsum(self.weights)
-        before = np.concatenate([[0], whole])[self._first]  # for each row, the sum of all rows before it
+        before = np.concatenate([[0], whole])[self._first]  # the sum of all weights before each row
         self._ends = whole - before[self.rows] + self.rows
 
     def draw(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw an outcome for each of the rows, int64."""
         found = np.searchsorted(self._ends, rows + rng.random(len(rows)), "right")
-        return self.outcomes[np.clip(found, self._first[rows], self._last[rows])]  # because sums are rounded
+        return self.outcomes[np.clip(found, self._first[rows], self._last[rows])]  # rounded sums may be in another row
 
     def mean(self, values: np.ndarray) -> np.ndarray:
-        """Returns the expected value in each row, float64, if outcome i has the value values[i]."""
+        """Return the expected value in each row, float64, if outcome i has the value values[i]."""
         return np.bincount(self.rows, self.weights * values[self.outcomes], len(self._last))
 
 
 @dataclass(frozen=True)
 class NoiseTable:
-    """The probabilities of errors in the words of a text."""
-
     errors: np.ndarray  # float64 (types,): the probability that a word is wrong
-    replacements: Choices  # for each type: the sequences that can replace it
-    inserted: np.ndarray  # float64 (2,): the probability of an insertion in slots without a mark, and with one
-    insertions: Choices  # for each of the two kinds of slots: the sequences that can be inserted
-    burst: float  # the probability that a word copies whether the previous word is wrong
-    words: np.ndarray  # int64: the types in all sequences, one sequence after another
-    ends: np.ndarray  # int64: where each sequence ends in `words`
+    replacements: Choices  # the sequences that can replace each type
+    inserted: np.ndarray  # float64 (2,): the probabilities of an insertion in slots without a mark and with a mark
+    insertions: Choices  # the sequences that can be inserted into slots without a mark and with a mark
+    burst: float  # the probability that a word copies the state of the previous word, wrong or correct
+    words: np.ndarray  # int64: the concatenated types of all sequences
+    ends: np.ndarray  # int64: the end of each sequence in `words`
 
     @property
     def lengths(self) -> np.ndarray:
@@ -89,15 +83,14 @@ class NoiseTable:
         return np.diff(self.ends, prepend=0)
 
     def draw(self, words: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draw, independently, what replaces each wrong word. Returns sequences, int64."""
+        """Draw a replacement for each wrong word independently. Returns sequences, int64."""
         found = self.replacements.draw(words, rng)
         unknown = found == SAME_AS_UNKNOWN
         found[unknown] = self.replacements.draw(np.zeros(int(unknown.sum()), np.int64), rng)
         return found
 
     def expected_wer(self, counts: np.ndarray, marks: float) -> float:
-        """Returns the expected word error rate of a text. `counts` (types,): its words; `marks`: share of marked slots.
-        """
+        """Return the expected word error rate of a text, given its word counts (types,) and share of marked slots."""
         lengths = self.lengths
         edits = self.replacements.mean(np.append(np.maximum(lengths, 1), 0))  # the last item is for SAME_AS_UNKNOWN
         edits += self.replacements.mean(np.append(np.zeros(len(lengths)), 1)) * edits[0]
@@ -108,7 +101,7 @@ class NoiseTable:
         return float(counts @ (self.errors * edits)) / words + correct * float(added @ [1 - marks, marks])
 
     def at_wer(self, wer: float, counts: np.ndarray, marks: float) -> "NoiseTable":
-        """Returns the table with all probabilities scaled by one factor, so that `wer` is the expected word error rate.
+        """Return a table whose probabilities are scaled by one factor, so that `wer` is the expected word error rate.
         Raises InputError if no factor reaches `wer`."""
         low, high = 0.0, 1.0
         while self._times(high).expected_wer(counts, marks) < wer:
@@ -129,7 +122,7 @@ class NoiseTable:
 
 
 class Sequences:
-    """Numbers sequences of types. For t < types, sequence t is (t,)."""
+    """Numbers sequences of types. If t is a type, sequence t is (t,)."""
 
     def __init__(self, types: int):
         self._types = types
@@ -141,7 +134,7 @@ class Sequences:
         return self._numbers.setdefault(sequence, self._types + len(self._numbers))
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the types in all sequences, one sequence after another, and where each sequence ends."""
+        """Return the concatenated types of all sequences, and the end of each sequence."""
         longer = [np.array(sequence, np.int64) for sequence in self._numbers]
         words = np.concatenate([np.arange(self._types), *longer])
         lengths = np.concatenate([np.ones(self._types, np.int64), [len(sequence) for sequence in longer]])
@@ -149,13 +142,13 @@ class Sequences:
 
 
 def make_table(confusions: Confusions, types: dict[str, int], words: Container[str]) -> NoiseTable:
-    """Makes the table for a text with these `words`, all of which have types. Other words have type 0."""
+    """Make the table for a text with these `words`, all of which have types. Other words have type 0."""
     size = max(types.values(), default=0) + 1
     seen, wrong = np.zeros(size), np.zeros(size)
     for word, count in confusions.seen.items():
         seen[types.get(word, 0)] += count
     sequences = Sequences(size)
-    counted = defaultdict[tuple[int, int], float](float)  # by type and sequence
+    counted = defaultdict[tuple[int, int], float](float)  # (type, sequence) → count
     deleted = np.zeros(size)
     for (word, output), count in confusions.replaced.items():
         row = types.get(word, 0)
@@ -170,7 +163,7 @@ def make_table(confusions: Confusions, types: dict[str, int], words: Container[s
            and word in words}
     rows, outcomes, weights = _alike(confusions, types, few)
     weights *= 1 - deletions[rows]
-    deleted_too = np.array([0, *few], np.int64)  # 0: the unknown type, so that it has at least one outcome
+    deleted_too = np.array([0, *few], np.int64)  # includes the unknown type, so that it has at least one outcome
     deletion = np.full(len(deleted_too), sequences.number(()))
     prior = np.concatenate([weights, np.maximum(deletions[deleted_too], 1e-9)])
     mean = Choices(np.concatenate([np.array([row for row, _ in counted], np.int64), rows, deleted_too]),
@@ -181,7 +174,8 @@ def make_table(confusions: Confusions, types: dict[str, int], words: Container[s
 
 
 def _smoothed(seen: np.ndarray, wrong: np.ndarray, deleted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns, for each type, the probability that a word is wrong, and the share of deletions in its band's errors."""
+    """Return for each type the probability that a word is wrong, and the share of deletions among the errors of words
+    that were seen about as often."""
     bands = np.maximum(np.frexp(seen)[1], RARE)
     in_band, wrong_in, deleted_in = (np.bincount(bands[seen > 0], counts[seen > 0], bands.max() + 1)
                                      for counts in (seen, wrong, deleted))
@@ -191,7 +185,7 @@ def _smoothed(seen: np.ndarray, wrong: np.ndarray, deleted: np.ndarray) -> tuple
 
 def _alike(confusions: Confusions, types: Mapping[str, int],
            words: Mapping[int, str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Finds words that sound like each of `words`. Returns rows, outcomes (types), and weights with sum 1 per row."""
+    """Find words that sound like each of `words`. Returns rows, outcomes (types), and weights with sum 1 per row."""
     sounds = Sounds(confusions)
     heard_types = np.array([types.get(word, 0) for word in sounds.words], np.int64)
     rows, outcomes, weights = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
@@ -214,7 +208,7 @@ def _insertions(confusions: Confusions, types: Mapping[str, int], sequences: Seq
 
 
 class Sounds:
-    """Finds words that a word can be misheard as. `words` are the words of the ASR output, in C order."""
+    """Finds words of the ASR output (`words`, in C order) that a word can be heard as."""
 
     def __init__(self, confusions: Confusions):
         self.words = sorted(confusions.heard, key=str.encode)
@@ -224,11 +218,11 @@ class Sounds:
         for (word, output), _ in sorted(confusions.replaced.items()):
             if len(output) == 1 and Levenshtein.normalized_distance(word, output[0]) <= ALIKE:
                 edits.update(_edits(word, output[0]))
-                edits.update(zip(word, word))  # all characters as kept; `_edits` has subtracted the changed ones
+                edits.update(zip(word, word))  # counts all characters as kept; `_edits` has subtracted changed ones
         self._log_probs = _log_probabilities(edits)
 
     def neighbours(self, words: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Returns, for each word, the indices (perhaps none) and probabilities of the words it can be heard as."""
+        """Return for each word the indices and probabilities of the words that it can be heard as, if any."""
         found: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         lengths = np.array([len(word) for word in words], np.int64)
         for length in np.unique(lengths).tolist():
@@ -244,7 +238,6 @@ class Sounds:
         return [found[i] for i in range(len(words))]
 
     def _heard_as(self, word: str, near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the words among `near` that a word is most probably heard as, and their probabilities."""
         log_probs = []  # relative to the log-probability of keeping all characters
         for other in near:
             edits = _edits(word, self.words[other])
@@ -256,7 +249,8 @@ class Sounds:
 
 
 def _edits(word: str, other: str) -> Counter[tuple[str, str]]:
-    """Returns the character edits that change `word` to `other`, and −1 for each character that is not kept."""
+    """Count the character edits that change `word` to `other`. A kept character is an edit (c, c); its count is −1 for
+    each character c that is not kept."""
     found: Counter[tuple[str, str]] = Counter()
     for edit in Levenshtein.editops(word, other):
         before = "" if edit.tag == "insert" else word[edit.src_pos]
@@ -267,7 +261,7 @@ def _edits(word: str, other: str) -> Counter[tuple[str, str]]:
 
 
 def _log_probabilities(edits: Counter[tuple[str, str]]) -> dict[tuple[str, str], float]:
-    """Returns the log-probability of each edit. ("", "") stands for edits that were never seen."""
+    """Return the log-probability of each edit. ("", "") stands for unseen edits."""
     kinds = len({after for _, after in edits}) + 1
     totals: Counter[str] = Counter()
     for (before, _), count in edits.items():

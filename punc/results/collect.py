@@ -36,8 +36,8 @@ class Score(NamedTuple):
 
 
 def collect_scores(exp: StrPath, systems: Sequence[str] = (), sets: Sequence[str] = ()) -> list[Score]:
-    """Returns all scores EXP-DIR/SYSTEM/decode_SET/score, sorted by set and then by system: first the given sets and
-    systems in their order, then the others in C order.
+    """Return all scores EXP-DIR/SYSTEM/decode_SET/score, sorted by set and then by system: first the given sets and
+    systems in their order, then all others in C order.
 
     decode_SET may also have score_NAME, a further score of the same output: its overall P, R and F1 become the metrics
     NAME.P, NAME.R and NAME.F1. Raises InputError if there is no score.
@@ -63,12 +63,13 @@ def _read_metrics(path: Path) -> dict[str, Interval]:
 
 def paired_tests(scores: Sequence[Score], pairs: Iterable[tuple[str, str]],
                  tested: Sequence[str] = (), shown: Sequence[str] = ()) -> list[PairedTest]:
-    """Test pairs of systems on every set on which both were scored. If a system has several seeds, the test compares
-    means, and takes training noise into account (`compare_runs`).
+    """Test pairs of systems on every set on which both were scored. If a system has several seeds, test means and take
+    training noise into account (`compare_runs`).
 
-    tested   the metrics, such as `overall.F1`; if empty, the metrics of the columns `shown`; if both are empty, all
+    tested   the metrics to test, such as `overall.F1`; empty: the metrics of the columns `shown`; if both are empty,
+             all metrics are tested
 
-    Raises InputError if the slots of a pair differ, or for a metric that is not tested.
+    Raises InputError if the slots of a pair differ, or for a metric that cannot be tested.
     """
     of_set: dict[str, dict[str, Score]] = {}
     for score in scores:
@@ -99,7 +100,7 @@ def _tests(pair: tuple[str, str], these: Sequence[Score], others: Sequence[Score
 
 
 def _is_aligned(*scores: Score) -> bool:
-    """Returns whether the scores share a reference, but a system changed the words. Then only their units are equal."""
+    """Return whether a system changed the words of the reference, so that scores share the units, but not the slots."""
     signed = [signature_parts(score.signature) for score in scores]
     return len({parts.get("reference") for parts in signed}) == 1 and any(
         parts.get("words", "").startswith("aligned") for parts in signed)
@@ -112,17 +113,17 @@ class Epoch(NamedTuple):
     rate: float  # the learning rate
     loss: float  # on the training set
     dev_loss: float
-    dev_f1: float  # in percent; NaN if the dev set has none
+    dev_f1: float  # in percent; NaN if undefined
     tokens: float  # the number of tokens trained on
     seconds: float  # the duration of the epoch
     kept: bool = False  # whether the final model is the model after this epoch
 
 
 def read_training(system: Path) -> list[Epoch]:
-    """Returns the epochs of the model in a directory; none if it has no log or is not trained in epochs.
+    """Return the epochs of a model in the last run; none if the model has no log or is not trained in epochs.
 
-    An epoch that was repeated after a stop counts once; epoch 1 begins a new run. If the run has not ended and the log
-    does not say which epoch is kept, the epoch with the lowest dev loss counts as kept.
+    An epoch that was repeated after a stop counts once. If the log does not state which epoch was kept, the epoch with
+    the lowest dev loss counts as kept.
     """
     epochs: dict[int, Epoch] = {}
     kept = 0
@@ -144,7 +145,7 @@ def read_training(system: Path) -> list[Epoch]:
 
 
 def read_cost(system: Path) -> Cost | None:
-    """Returns the cost of training the model in a directory; None if its log does not begin with epoch 1 or a fit."""
+    """Return the cost of training a model; None if its logs contain neither a run from epoch 1 nor a fit."""
     epochs = read_training(system)
     if epochs and epochs[0].number == 1:
         seconds = sum(epoch.seconds for epoch in epochs)
@@ -155,7 +156,7 @@ def read_cost(system: Path) -> Cost | None:
 
 
 def _logs(system: Path) -> list[str]:
-    """Returns the logs of `punc train`: train.1.log, … in log/ if the run was stopped and continued; then train.log."""
+    """Return the logs of `punc train` in order: train.1.log, … (if the run was stopped and continued) and train.log."""
     directory = system / "log"
     parts = [(int(path.suffixes[0][1:]), path) for path in directory.glob("train.*.log")
              if path.suffixes[0][1:].isdecimal() and path.name.count(".") == 2]
@@ -165,5 +166,5 @@ def _logs(system: Path) -> list[str]:
 
 
 def _rounded(value: float) -> float:
-    """Rounds a number as in a table, so that a page made from the table is the same."""
+    """Round a number as tables do, so that a page made from the table is the same."""
     return float(f"{value:.4f}")

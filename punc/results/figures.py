@@ -1,9 +1,9 @@
-"""Draws figures with the optional package matplotlib: SVG inside the page of a report, PNG files for a recipe.
+"""Draws figures with the optional package matplotlib, as SVG for the page of a report or as PNG files for a recipe.
 
 Text and axes in a report have the page's text colour, so that plots are readable on light and dark pages. A system
 has the same colour, dash and marker in all plots. Pictures of data directories show how long pauses are, how a system
-uses them, and how frequent marks are. Their pause axis is logarithmic; pauses under 10 ms, the shortest frame of an ASR
-system, are at its left end as "0".
+uses pauses, and how frequent marks are. The pause axis is logarithmic, with "0" at its left end for pauses under 10 ms,
+the shortest frame of an ASR system.
 """
 
 import importlib.util
@@ -42,19 +42,19 @@ def missing_packages(*names: str) -> list[str]:
 
 
 def styles(systems: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Returns the style of each of the first CURVES systems; the others are not drawn."""
+    """Return the style of each of the first CURVES systems; the others are not drawn."""
     return {system: {"color": COLOURS[i], "linestyle": DASHES[i % len(DASHES)], "marker": MARKERS[i], "markersize": 4,
                      "linewidth": 1.5} for i, system in zip(range(CURVES), systems)}
 
 
 def plain(text: str) -> str:
-    """Escapes a text for a figure, because matplotlib reads text between `$` as mathematics."""
+    """Escape a text for a figure, because matplotlib reads text between `$` as mathematics."""
     return text.replace("$", r"\$")
 
 
 def new_figure(titles: Sequence[str], width: float, height: float, colour: str = "black",
                layout: Any = "constrained") -> tuple[Any, list[Any]]:
-    """Returns a figure of width × height inches, and its panels in a row, with these titles and this text colour."""
+    """Return a figure of width × height inches, and its panels in a row, with these titles and this text colour."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout=layout)
@@ -72,7 +72,7 @@ def new_figure(titles: Sequence[str], width: float, height: float, colour: str =
 
 
 def save(figure: Any, path: StrPath) -> None:
-    """Write a figure to a PNG file, completely or not at all. Needs no display."""
+    """Write a figure to a PNG file, completely or not at all."""
     with atomic_file(path, "wb") as file:
         figure.savefig(file, format="png", dpi=120)
 
@@ -80,13 +80,13 @@ def save(figure: Any, path: StrPath) -> None:
 def draw(curves: Mapping[str, Curves], style: Mapping[str, dict[str, Any]], name: str,
          points: Mapping[str, Curves] | None = None, markers: bool = True,
          diagonal: bool = False, ticks: Sequence[str] = (), logarithmic: Sequence[str] = (), **settings: Any) -> str:
-    """Draws a figure of a report with one panel per group of curves. Returns an SVG element; its ids begin with `name`.
+    """Draw a figure of a report with one panel per group of curves. Return an SVG element whose ids begin with `name`.
 
     curves        for each panel title and system, the curve (x, y); only systems with a style are drawn
     points        for each panel title and system, large markers at (x, y)
     markers       whether curves have small markers
     diagonal      whether to draw the line x = y
-    ticks         names of x = 0, 1, …
+    ticks         the tick labels at x = 0, 1, …
     logarithmic   titles of the panels whose y axis is logarithmic
     """
     width = WIDTH if len(curves) == 1 else WIDTH * 0.72 * len(curves)
@@ -95,7 +95,7 @@ def draw(curves: Mapping[str, Curves], style: Mapping[str, dict[str, Any]], name
     legend = 0.2 * -(-len(drawn) // columns)  # inches
     height = HEIGHT + legend
     figure, panels = new_figure(list(curves), width, height, TEXT, layout=None)
-    # Set by hand: a constrained layout takes a third of the time for the whole page.
+    # Margins are computed here, because a constrained layout would take a third of the time for the whole page.
     figure.subplots_adjust(left=0.62 / width, right=1 - 0.1 / width, bottom=0.62 / height,
                            top=1 - (legend + 0.3) / height, wspace=0.28)
     for axes, (title, by_system) in zip(panels, curves.items()):
@@ -123,7 +123,6 @@ def draw(curves: Mapping[str, Curves], style: Mapping[str, dict[str, Any]], name
 
 
 def _svg(figure: Any, name: str) -> str:
-    """Returns a figure as an SVG element with ids that are unique in the page, and text in the page's colour."""
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
@@ -140,19 +139,18 @@ def _svg(figure: Any, name: str) -> str:
 
 
 def axis_positions(pauses: np.ndarray) -> np.ndarray:
-    """Returns the positions of known pauses on the axis: "0" for pauses under 10 ms, the end for longer ones."""
+    """Return the positions of known pauses on the axis, with "0" for pauses under 10 ms."""
     return np.where(pauses < SHORTEST, ZERO, np.clip(pauses, SHORTEST, LONGEST * 0.999, dtype=np.float64))
 
 
 def shares(pauses: np.ndarray) -> np.ndarray:
-    """Returns the share of known pauses, in percent, that lie in each bin of EDGES."""
+    """Return the share of known pauses, in percent, that lie in each bin of EDGES."""
     known = pauses[np.isfinite(pauses)]
     return 100 * np.histogram(axis_positions(known), EDGES)[0] / max(len(known), 1)
 
 
 def describe_pauses(name: str, pauses: np.ndarray) -> str:
-    """Returns one line about the slots of a label: their number, the median pause, and the shares of slots without a
-    pause and with an unknown pause."""
+    """Return a line about a label's slots: number, median pause, shares without a pause and with an unknown pause."""
     known = pauses[np.isfinite(pauses)]
     if not len(known):
         return f"{name}: {len(pauses):,} slots, no pause known"
@@ -162,7 +160,7 @@ def describe_pauses(name: str, pauses: np.ndarray) -> str:
 
 
 def plot_pauses(by_label: Mapping[str, np.ndarray], path: StrPath, title: str = "") -> None:
-    """Draw the distribution of pauses for each label, in the order of the mapping. Writes a PNG file."""
+    """Draw the distribution of pauses for each label in the PNG file `path`."""
     figure, axes = _axes(title)
     for (name, pauses), colour in zip(by_label.items(), COLOURS * len(by_label)):
         axes.stairs(shares(pauses), EDGES, color=colour, linewidth=1.5, label=plain(describe_pauses(name, pauses)))
@@ -176,7 +174,7 @@ def plot_pauses(by_label: Mapping[str, np.ndarray], path: StrPath, title: str = 
 
 
 def posteriors(data: DataDir, decode: StrPath, label: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns, for each slot of a data directory, its pause, a system's posterior of `label`, and whether the slot has
+    """Return, for each slot of a data directory, its pause, a system's posterior of `label`, and whether the slot has
     this label. Raises InputError if `decode`, the output of `punc punctuate`, lacks these slots or labels.
     """
     archive = Path(decode) / "post.ark"
@@ -226,7 +224,7 @@ def plot_posteriors(pauses: np.ndarray, probabilities: np.ndarray, right: np.nda
 
 
 def binned_mean(at: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns, for each bin of EDGES with a slot, its middle on the logarithmic axis and the mean of its values."""
+    """Return the middle, on the logarithmic axis, and the mean value of each bin of EDGES that has a slot."""
     bins = np.digitize(at, EDGES) - 1
     count = np.bincount(bins, minlength=len(EDGES) - 1)
     mean = np.bincount(bins, values, minlength=len(EDGES) - 1) / np.maximum(count, 1)
@@ -267,7 +265,7 @@ def count_labels(data: DataDir, labels: LabelSet) -> LabelCounts:
 
 
 def describe_labels(name: str, counts: LabelCounts) -> str:
-    """Returns one line about a set: its slots, the share of each mark, and the median number of words between marks."""
+    """Return one line about a set: its slots, the share of each mark, and the median number of words between marks."""
     marks = ", ".join(f"{label} {counts.share(label):.1f} %" for label in list(counts.slots)[1:])
     half = np.cumsum(counts.lengths)
     median = f", a mark after {int(np.searchsorted(half, half[-1] / 2))} words (median)" if half[-1] else ""
@@ -275,7 +273,7 @@ def describe_labels(name: str, counts: LabelCounts) -> str:
 
 
 def plot_labels(sets: Mapping[str, LabelCounts], path: StrPath) -> None:
-    """Draw, for each set, the share of each mark and the number of words between marks. Writes a PNG file."""
+    """Draw, for each set, the share of each mark and the number of words between marks, in the PNG file `path`."""
     figure, (bars, lengths) = new_figure(["", ""], *PICTURE)
     width = 0.8 / max(len(sets), 1)
     for number, ((name, counts), colour) in enumerate(zip(sets.items(), COLOURS * len(sets))):

@@ -11,8 +11,8 @@ A finding refers to a figure by its cell, in braces; names with spaces are quote
                               tests of SER (Err in another unit) and of the macro average
 
 In place of a system, `published NAME` refers to a published row. A finding must name each system whose figures it
-quotes. Any other number must be in backticks, together with a word that says what it counts. Years and names such as F1
-and 4-gram need no backticks.
+quotes. A number that is not in a cell must be in backticks, together with a word that says what it counts. Years and
+names such as F1 and 4-gram need no backticks.
 """
 
 import logging
@@ -39,14 +39,14 @@ logger = logging.getLogger(__name__)
 
 
 class NotBorneOutError(Exception):
-    """Raised if the page has no row for a finding, or if the page's figures contradict it."""
+    """Raised if the page has no row for a finding, or if the page's figures contradict the finding."""
 
 
 def filled(text: str, data: PageData, published: Sequence[Published], declared: Collection[str], path: str) -> str:
-    """Fills in the figures of the findings in `text`, which was read from `path`.
+    """Fill in the figures of the findings in `text`, which was read from `path`.
 
     A finding is left out, with a warning, in three cases: it names a system or set in `declared` that has no row on the
-    page; it quotes a test that is not on the page; its `<` or `>` does not hold, or has a p of LEVEL or more.
+    page; it quotes a test that is not on the page; its `<` or `>` is false or not significant (p ≥ LEVEL).
 
     Raises InputError for a figure typed by hand, and for a reference to something that is not on the page.
     """
@@ -91,11 +91,11 @@ class Figures:
         self._names = self._known.union(metric.split(".")[0] for row in self._rows.values() for metric in row)
 
     def is_name(self, word: str) -> bool:
-        """Returns whether a word that contains a digit is a name, not a figure."""
+        """Return whether a word that contains a digit is a name, not a figure."""
         return word in self._names or NAME.fullmatch(word) is not None
 
     def text(self, reference: str, prose: str) -> str:
-        """Returns the text that replaces a reference. `prose` is the text of the finding outside references."""
+        """Return the text that replaces a reference. `prose` is the text of the finding outside references."""
         words = shlex.split(reference) if reference.count('"') % 2 == 0 else []
         for system in self._systems.intersection(words):
             if not re.search(rf"(?<![\w+-]){re.escape(system)}(?![\w+-])", prose):
@@ -139,13 +139,12 @@ class Figures:
         return self._rows[system, name]
 
     def _paired(self, this: str, other: str, name: str, metric: str = "") -> list[PairedTest]:
-        """Returns the paired tests of `this` − `other` on a set; with `metric`, only the test of that metric."""
         for system in (this, other):
             row = self._row(system, name)
             if metric and metric not in row:
                 raise InputError(f"{system} has no {metric} on {name}", nearest(metric, row))
         tests = self._tests_of(this, other, name, metric)
-        if not tests:  # kept rows (--keep) are not tested against new ones
+        if not tests:  # rows that --keep has kept are not tested against new rows
             raise NotBorneOutError(f"the page does not test {this} and {other} on {name}: --compare={this},{other}")
         return tests
 

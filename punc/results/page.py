@@ -30,7 +30,7 @@ UNKNOWN = "--"
 
 
 def render(exp: Path, title: str, data: Path | None = None, recordings: Sequence[str] = ()) -> str:
-    """Returns the page of an experiment, with systems and sets in the order of RESULTS.tsv if it exists.
+    """Return the page of an experiment, with systems and sets in the order of RESULTS.tsv if this file exists.
 
     data         the directory DATA of the data directories DATA/SET; None: `data` next to the experiment
     recordings   streams that the error browser shows in full, in addition to its sample
@@ -68,7 +68,6 @@ def render(exp: Path, title: str, data: Path | None = None, recordings: Sequence
 
 
 def _filled(**values: Any) -> str:
-    """Fills in page.html with these values and with its style and script."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(loader=PackageLoader("punc.results", "."), autoescape=True, undefined=StrictUndefined,
@@ -79,9 +78,9 @@ def _filled(**values: Any) -> str:
 
 
 def systems_table(scores: Sequence[Score]) -> dict[str, Any]:
-    """Returns the scores of one set as `columns` and `rows`; the seeds of a system are one row. A figure is an interval
-    or None. The `test` of a row says in words how its overall F1 differs from the `best` system's. `runs` is
-    the sorted list of how many runs the systems with several runs have."""
+    """Return the scores of one set as `columns` and `rows`; the seeds of a system are one row. A figure is an interval
+    or None. The `test` of a row states how its overall F1 differs from the F1 of the `best` system. `runs` lists the
+    distinct numbers of runs of systems with several runs."""
     empty = LabelSet.read(scores[0].path / "labels.txt").names[0]
     names = [name for name in dict.fromkeys(name for score in scores for name in score.metrics)
              if is_summary(name) and name != f"{empty}.F1"]
@@ -109,7 +108,6 @@ def _against(best: str, system: str, scores: Sequence[Score]) -> str:
 
 
 def _training(training: dict[str, list[Epoch]], style: dict[str, dict]) -> dict[str, Any] | None:
-    """Plots loss, dev loss, dev F1 and learning rate by epoch. A large marker shows the epoch that is kept."""
     if not training:
         return None
     curves: dict[str, dict[str, Any]] = {}
@@ -142,18 +140,18 @@ def _browsed(name: str, table: SlotTable, recordings: Sequence[str]) -> dict[str
 
 
 def choose(begins: np.ndarray, most: int, wanted: Sequence[int] = ()) -> list[tuple[int, int]]:
-    """Returns the slots to show as ranges, in order, each within one stream. The streams `wanted` are shown in full.
+    """Return the slots to show as ranges, in order, each within one stream. The streams `wanted` are shown in full.
 
     begins   int64 (streams + 1,): where the slots of each stream begin
-    most     the maximum number of slots to show. If there are more slots, streams are drawn at random, and each shows a
-             stretch at a random place, whose length is proportional to the length of the stream
+    most     the maximum number of slots to show. If there are more slots, streams are drawn at random, and a random
+             part of each stream is shown, with a length proportional to the stream's length
     """
     sizes = np.diff(begins)
     if begins[-1] <= most:
         return [(int(begin), int(begin + size)) for begin, size in zip(begins, sizes) if size]
     rng = np.random.default_rng(1)
     order = rng.permutation(np.flatnonzero(sizes))
-    # Complete short streams are shown until there are enough slots; of long streams, MOST_STREAMS show a part each.
+    # Streams are shown in full if MOST_STREAMS of them fit; otherwise, a part of each of MOST_STREAMS streams is shown.
     fit = int(np.searchsorted(np.cumsum(sizes[order]), most, side="right"))
     drawn = order[:max(fit, min(MOST_STREAMS, most))]
     share = min(1.0, most / sizes[drawn].sum())
@@ -168,7 +166,7 @@ def choose(begins: np.ndarray, most: int, wanted: Sequence[int] = ()) -> list[tu
 
 
 def encode(table: SlotTable, ranges: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
-    """Returns the slots of ranges as passages of up to PASSAGE slots, in the form that the page's script reads.
+    """Return the slots of ranges as passages of up to PASSAGE slots, in the form that the page's script reads.
 
     A passage has `stream`, `at` (the number of its first slot in the stream, from 1), `words`, and strings with a fixed
     number of characters per slot: ref and hyp (one character: 48 + the number of the label), post (two digits: the

@@ -47,7 +47,7 @@ class PairedTest(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """The cost of training a system. Epochs and tokens per second are NaN if it is not trained in epochs."""
+    """The cost of training a system. Epochs and tokens per second are NaN if the system is not trained in epochs."""
 
     system: str
     epochs: float
@@ -85,7 +85,7 @@ class PageData:
         return list(dict.fromkeys(system for system, _ in self.metrics))
 
     def empty_labels(self) -> set[str]:
-        """Returns the names of the empty labels, which the signatures give."""
+        """Return the names of the empty labels, which are the first labels in the signatures."""
         parts = (part for signed in self.signatures.values() for part in signed.split("|"))
         return {part.removeprefix("labels:").split("+")[0] for part in parts if part.startswith("labels:")}
 
@@ -96,7 +96,7 @@ def read_published(path: StrPath) -> list[Published]:
 
 
 def read_page_data(directory: StrPath) -> PageData:
-    """Read what `write_page_data` wrote. Raises InputError if a table is missing or broken."""
+    """Read the files that `write_page_data` writes. Raises InputError if a table is missing or broken."""
     results = Path(directory) / "results"
     metrics: dict[tuple[str, str], dict[str, Interval]] = {}
     for system, name, metric, *value in read_tsv(results.parent / "RESULTS.tsv", RESULTS_HEADER, Interval._fields):
@@ -119,7 +119,7 @@ def pictures(directory: StrPath) -> list[str]:
 
 
 def write_page_data(directory: StrPath, data: PageData) -> None:
-    """Write RESULTS.tsv and all tables of results/ that have rows to a new directory."""
+    """Write RESULTS.tsv, and those tables of results/ that are not empty, to a new directory."""
     results = Path(directory) / "results"
     write_tsv(results.parent / "RESULTS.tsv", RESULTS_HEADER,
               ((*key, metric, *value) for key, metrics in data.metrics.items() for metric, value in metrics.items()))
@@ -134,9 +134,9 @@ def write_page_data(directory: StrPath, data: PageData) -> None:
 
 
 def publish(source: StrPath, target: StrPath) -> list[str]:
-    """Copy RESULTS.md, RESULTS.tsv and the files of results/ from one directory to another. Returns their names.
+    """Copy RESULTS.md, RESULTS.tsv and the files of results/ from one directory to another. Return their names.
 
-    Removes other files in the target's results/, but not its subdirectories, which are separate pages. Raises
+    Other files in the target's results/ are removed, but not subdirectories, which are separate pages. Raises
     InputError if the source has no pages.
     """
     source = Path(source)
@@ -166,17 +166,17 @@ Metrics = Mapping[str, Interval | Spread]
 
 
 def rank(name: str, order: Sequence[str]) -> tuple[int, bytes]:
-    """Returns a sort key: names in `order` come first, in that order; other names follow in C order."""
+    """Return a sort key: names in `order` come first, in that order; other names follow in C order."""
     return (order.index(name) if name in order else len(order), name.encode())
 
 
 def without_seed(system: str) -> str:
-    """Returns the system of a run: its name without .seedN."""
+    """Return the system of a run: its name without .seedN."""
     return SEED.sub("", system)
 
 
 def runs_of(system: str, names: Iterable[str]) -> list[str]:
-    """Returns the names that are runs of the row `system` (see `join_seeds`); none if there is no such row."""
+    """Return the names that are runs of the row `system` (see `join_seeds`); none if there is no such row."""
     found = [name for name in names if system in (name, without_seed(name))]
     return found if system in found or len(found) > 1 else []
 
@@ -189,7 +189,7 @@ def first_runs(systems: Iterable[str]) -> list[str]:
 
 
 def join_seeds(metrics: Mapping[Row, Mapping[str, Interval]]) -> dict[Row, Metrics]:
-    """Returns the metrics of each system and set. The seeds of a system become one row, in place of the first seed; a
+    """Return the metrics of each system and set. The seeds of a system become one row, in place of the first seed; a
     system with only one seed does not change."""
     runs: dict[Row, list[Row]] = {}
     for system, name in metrics:
@@ -209,9 +209,9 @@ def join_seeds(metrics: Mapping[Row, Mapping[str, Interval]]) -> dict[Row, Metri
 
 def keep_rows(new: PageData, kept: PageData, directory: StrPath, systems: Sequence[str] = (),
               sets: Sequence[str] = ()) -> PageData:
-    """Returns the rows of `new`, and the rows of `kept` (read from `directory`) whose systems are not in `new`.
+    """Return the rows of `new`, and the rows of `kept` (read from `directory`) whose systems are not in `new`.
 
-    A new system replaces all its kept rows, even those of other seeds, because they come from another training. A kept
+    A new system replaces all its kept rows, even rows of other seeds, because these come from another training. A kept
     test between a new and a kept system is dropped, unless the new rows are equal to the kept rows in every figure.
 
     Raises InputError if rows of a set have different slots or references, so that they cannot be compared.
@@ -235,18 +235,17 @@ def keep_rows(new: PageData, kept: PageData, directory: StrPath, systems: Sequen
 
 
 def dropped_rows(new: PageData, kept: PageData) -> list[Row]:
-    """Returns the rows of `kept` that `keep_rows` drops without a new row in their place: other seeds or other sets."""
+    """Return the rows of `kept` that `keep_rows` drops without a new row in their place: other seeds or other sets."""
     fresh = {without_seed(system) for system in new.systems}
     return [key for key in kept.metrics if without_seed(key[0]) in fresh and key not in new.metrics]
 
 
 def _figures(data: PageData, system: str) -> dict[Row, str]:
-    """Returns everything that was measured for the runs of a system, as text, so that NaN equals NaN."""
+    """Return everything that was measured for the runs of a system, as text, so that NaN equals NaN."""
     return {key: str(row) for key, row in data.metrics.items() if without_seed(key[0]) == system}
 
 
 def _check_comparable(new: Mapping[Row, str], kept: Mapping[Row, str], directory: StrPath) -> None:
-    """Raise InputError if the signatures show that a kept row and a new row of a set have different slots."""
     first: dict[str, dict[str, str]] = {}
     for (_, name), signed in new.items():
         first.setdefault(name, signature_parts(signed))

@@ -46,7 +46,7 @@ class Settings:
 
 
 def render(data: PageData, settings: Settings) -> dict[str, str]:
-    """Returns the text of each page by file name: RESULTS.md, and results/SET.md for each set.
+    """Return the text of each page by file name: RESULTS.md, and results/SET.md for each set.
 
     Raises InputError for a column that no score has, and if the table of RESULTS.md is too large.
     """
@@ -74,7 +74,6 @@ def _main_page(data: PageData, settings: Settings) -> str:
 
 
 def _main_table(data: PageData, settings: Settings) -> list[list[str]]:
-    """Returns the table of RESULTS.md: a column per metric and set, published figures, and the cost of training."""
     of_set: dict[str, set[str]] = {}
     for (_, name), metrics in data.metrics.items():
         of_set.setdefault(name, set()).update(metrics)
@@ -108,7 +107,6 @@ def _main_table(data: PageData, settings: Settings) -> list[list[str]]:
 
 
 def _best_first(values: dict[str, float | None], lowest: bool) -> list[str]:
-    """Returns systems sorted by a figure; systems without the figure come last, in their original order."""
     known = {system: value for system, value in values.items() if value is not None and not np.isnan(value)}
     return sorted(known, key=lambda system: known[system], reverse=not lowest) + [
         system for system in values if system not in known]
@@ -122,7 +120,7 @@ def _split(column: str) -> tuple[str, str]:
 
 
 def _bold_best(values: Sequence[Interval | Spread | None], lowest: bool) -> list[str]:
-    """Formats each value as `value (low–high)`, None as "". The best value, and values printed like it, are bold."""
+    """Format each value as `value (low–high)`, and None as "". All figures that round to the best figure are bold."""
     known = [one.value for one in values if one and not np.isnan(one.value)]
     best = figure((min if lowest else max)(known)) if known else ""
     shown = [figure(one.value) if one else "" for one in values]
@@ -176,14 +174,13 @@ def _shown_columns(name: str, data: PageData, settings: Settings) -> list[str]:
 
 
 def _rows_of_set(name: str, data: PageData) -> dict[str, Metrics]:
-    """Returns the metrics of each system on a set; the seeds of a system are joined."""
     of_set = {(system, other): metrics for (system, other), metrics in data.metrics.items() if other == name}
     return {system: metrics for (system, _), metrics in join_seeds(of_set).items()}
 
 
 def _set_table(name: str, data: PageData, settings: Settings, shown: Sequence[str],
                sources: Sequence[str]) -> list[list[str]]:
-    """Returns all rows of a set: each system, followed by its published row; systems with only a published row last."""
+    """Return all rows of a set: each system, followed by its published row, then systems with only a published row."""
     ours = _rows_of_set(name, data)
     theirs: dict[str, list[Published]] = {}
     for row in settings.published:
@@ -201,7 +198,7 @@ def _set_table(name: str, data: PageData, settings: Settings, shown: Sequence[st
 
 
 def _cell(measured: Metrics, column: str) -> str:
-    """Returns the figures of a column, `P / R / F1 (low–high)` or `value (low–high)`; empty if there are none."""
+    """Return the figures of a column, `P / R / F1 (low–high)` or `value (low–high)`; empty if there are none."""
     names = rows_of(column)
     if not any(name in measured for name in names):
         return ""
@@ -210,7 +207,6 @@ def _cell(measured: Metrics, column: str) -> str:
 
 
 def _run_table(name: str, data: PageData, shown: Sequence[str]) -> str:
-    """Returns a table of the figures of each run of the systems with several runs; empty if there are none."""
     names = [system for system, other in data.metrics if other == name]
     rows = [["system", *shown]]
     for system in dict.fromkeys(map(without_seed, names)):

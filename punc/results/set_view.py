@@ -16,7 +16,7 @@ PAUSES = (0.01, 0.1, 0.2, 0.3, 0.5, 1.0)  # s; a silence under 10 ms, the shorte
 DISTANCES = (1, 2, 4, 8, 16)  # words
 LENGTHS = (1, 3, 6, 11, 21, 41)  # words
 POSITIONS = (5, 20, 100, 1000)  # slots from the stream's begin
-MOST_RECORDINGS = 20  # in the table of the worst recordings
+MOST_RECORDINGS = 20  # the maximum number of rows in the table of the worst recordings
 PERCENT = (0, 102)  # the ends of an axis
 
 
@@ -30,7 +30,7 @@ class Group(NamedTuple):
 
 
 def breakdown(table: SlotTable, names: Sequence[str], group: np.ndarray) -> list[Group]:
-    """Returns the scores of groups that have slots. `group`: each slot's group, int64 (slots,), −1 for no group."""
+    """Return the scores of groups that have slots. `group`: each slot's group, int64 (slots,), −1 for no group."""
     counts = [table.confusion(system, group, len(names)) for system in table.hypotheses]
     slots = counts[0].sum((1, 2)).tolist()
     marks = counts[0][:, 1:].sum((1, 2)).tolist()
@@ -40,7 +40,7 @@ def breakdown(table: SlotTable, names: Sequence[str], group: np.ndarray) -> list
 
 
 def breakdowns(table: SlotTable) -> dict[str, list[Group]]:
-    """Returns all groups of a set by title, except the groups by stream."""
+    """Return all groups of a set by title, except the groups by stream."""
     found: dict[str, list[Group]] = {}
     if np.isfinite(table.pauses).any():
         known = np.where(np.isnan(table.pauses), np.inf, table.pauses)
@@ -67,14 +67,14 @@ def breakdowns(table: SlotTable) -> dict[str, list[Group]]:
 
 
 def by_stream(table: SlotTable) -> list[Group]:
-    """Returns the score of each recording or speaker, sorted by the mean over systems: worst first, undefined last."""
+    """Return the score of each recording or speaker, sorted by the mean over systems: worst first, undefined last."""
     found = breakdown(table, table.streams, table.stream_of)
     order = np.argsort(np.mean([group.f1 for group in found], axis=1), kind="stable").tolist()
     return [found[i] for i in order]
 
 
 def _whole(firsts: Sequence[int]) -> list[str]:
-    """Returns the names of groups of integers, given the first integer of each: `1`, `2–3`, …, `from 16`."""
+    """Return the names of groups of integers, given the first integer of each: `1`, `2–3`, …, `from 16`."""
     inner = [str(low) if low == high - 1 else f"{low}–{high - 1}" for low, high in pairwise(firsts)]
     return [*inner, f"from {firsts[-1]}"]
 
@@ -92,14 +92,14 @@ class Reliability(NamedTuple):
     """A reliability diagram, in percent, for the bins that have a slot."""
 
     confidence: np.ndarray  # mean posterior of the most probable label
-    accuracy: np.ndarray  # how often that label is right
+    accuracy: np.ndarray  # the share of slots in which the most probable label is right
     slots: np.ndarray  # number of slots in each bin
     error: float  # expected calibration error: mean of |accuracy - confidence|, weighted by slots
 
 
 def precision_recall(posterior: np.ndarray, expected: np.ndarray, written: np.ndarray) -> PrecisionRecall | None:
-    """Returns the curve of a mark; None if the reference never has it. Arrays (slots,): P(mark), and whether the
-    reference and the system have the mark."""
+    """Return the curve of a mark; None if the reference never has the mark. The arrays (slots,) are P(mark), and
+    whether the reference and the system have the mark."""
     total = int(expected.sum())
     if not total:
         return None
@@ -115,7 +115,7 @@ def precision_recall(posterior: np.ndarray, expected: np.ndarray, written: np.nd
 
 
 def reliability(posteriors: np.ndarray, reference: np.ndarray) -> Reliability:
-    """Returns the reliability diagram of posteriors (slots, labels) for labels (slots,): Guo et al. 2017, (2), (3)."""
+    """Return the reliability diagram of posteriors (slots, labels) for labels (slots,): Guo et al. 2017, (2), (3)."""
     confidence = posteriors.max(1).astype(np.float64)
     right = posteriors.argmax(1) == reference
     bins = np.clip(np.ceil(confidence * BINS).astype(np.int64) - 1, 0, BINS - 1)
@@ -128,7 +128,7 @@ def reliability(posteriors: np.ndarray, reference: np.ndarray) -> Reliability:
 
 
 def view(table: SlotTable | str, style: Mapping[str, dict], id: str, shown: Collection[str]) -> dict[str, Any]:
-    """Returns the page's data about a set, or the reason why there is none. `shown`: streams in the error browser."""
+    """Return the page's data about a set, or the reason why there is none. `shown`: streams in the error browser."""
     if isinstance(table, str):
         return {"slots": None, "reason": table}
     return {"slots": int(table.counted.sum()), "labels": table.labels.names, "left_out": table.left_out,
@@ -151,7 +151,6 @@ def _confusion(table: SlotTable, system: str) -> list[dict[str, Any]]:
 
 
 def _curves(table: SlotTable, style: Mapping[str, dict], id: str) -> dict[str, Any] | None:
-    """Plots precision-recall curves of each mark and system with posteriors. Large markers show the written labels."""
     found: dict[str, dict[str, PrecisionRecall]] = {}
     used, systems = table.counted, []
     for number, name in enumerate(table.labels.names):
@@ -176,7 +175,6 @@ def _curves(table: SlotTable, style: Mapping[str, dict], id: str) -> dict[str, A
 
 
 def _reliability(table: SlotTable, style: Mapping[str, dict], id: str) -> dict[str, Any] | None:
-    """Plots accuracy against confidence. A calibrated system lies on the diagonal."""
     used = table.counted
     found = {system: reliability(one.posteriors[used], table.reference[used])
              for system, one in table.hypotheses.items() if one.posteriors is not None}
@@ -197,7 +195,6 @@ def _part(title: str, groups: Sequence[Group], systems: Sequence[str], style: Ma
 
 
 def _streams(table: SlotTable, shown: Collection[str]) -> dict[str, Any] | None:
-    """Returns the recordings or speakers with the lowest F1; None if there is only one."""
     if len(table.streams) < 2:
         return None
     groups = by_stream(table)

@@ -2,7 +2,7 @@
 
 The words come from the input that the systems punctuated. If the reference has different words (for example with ASR
 output), its labels are projected onto these words, as in `scoring.counts`. A system is left out, with the reason, if
-its slots are missing or do not add up to the counts of its score, because then the data is not what was scored.
+its slots are missing, or if their counts differ from its score, because the data has then changed since scoring.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ class Recognition:
 
     wrong: np.ndarray  # bool (words,): substituted or inserted
     spoken: dict[int, str]  # maps the number of each substituted word to the word that was spoken
-    # Omitted words, keyed by the number of the recognised word before them; without one, of the stream's first word.
+    # omitted words, keyed by the number of the recognised word before them, or of the first word in the stream
     missing: dict[int, str]
     # int64 (words,): number of words between the slot after each word and the nearest error; -1 if there is no error
     distance: np.ndarray
@@ -38,10 +38,10 @@ class Recognition:
 
 
 class Hypothesis(NamedTuple):
-    """What a system wrote."""
+    """The output of a system."""
 
     labels: np.ndarray  # int8 (slots,)
-    posteriors: np.ndarray | None = None  # float32 (slots, labels); None if they were not kept
+    posteriors: np.ndarray | None = None  # float32 (slots, labels); None if the system has no posteriors
 
 
 @dataclass
@@ -57,15 +57,15 @@ class SlotTable:
     counted: np.ndarray  # bool (slots,): whether the score counts a slot (--last-slot)
     hypotheses: dict[str, Hypothesis] = field(default_factory=dict)  # by system
     left_out: dict[str, str] = field(default_factory=dict)  # system -> the reason why it is left out
-    recognition: Recognition | None = None  # None if the reference has the same words, or they are unknown
+    recognition: Recognition | None = None  # None if no other words are known
 
     @property
     def stream_of(self) -> np.ndarray:
-        """Returns the number of each slot's stream, int64 (slots,)."""
+        """Return the number of each slot's stream, int64 (slots,)."""
         return np.repeat(np.arange(len(self.streams)), np.diff(self.begins))
 
     def confusion(self, system: str, group: np.ndarray | None = None, groups: int = 1) -> np.ndarray:
-        """Counts slots by group, reference label and system's label: (groups, labels, labels). Leaves out group -1."""
+        """Count slots by group, reference label and system's label: (groups, labels, labels). Skip group -1."""
         group = np.zeros(len(self.words), np.int64) if group is None else group
         used = self.counted & (group >= 0)
         return confusion(self.reference[used].astype(np.int64), self.hypotheses[system].labels[used].astype(np.int64),
@@ -73,7 +73,7 @@ class SlotTable:
 
 
 def read_slot_table(scores: Sequence[Score], data: Path, reference_words: str = "") -> SlotTable | str:
-    """Returns the slots of the systems that were scored on a set, or the reason why there are none.
+    """Return the slots of the systems that were scored on a set, or the reason why there are none.
 
     data              the directory DATA of the data directories DATA/SET
     reference_words   the set that has the spoken words, if the reference of the scores has the recognised words
@@ -104,8 +104,7 @@ def read_slot_table(scores: Sequence[Score], data: Path, reference_words: str = 
 
 
 def _directories(score: Score, data: Path) -> tuple[Path, Path]:
-    """Returns the two directories that were scored, from the score's log; without one, DATA/SET and the score's parent.
-    """
+    """Return the reference and the output that were scored, from the log or, without a log, from the score's path."""
     exp = score.path.parents[2]
     log = exp / score.system / "log" / f"score_{score.set}.log"
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
@@ -118,7 +117,7 @@ def _directories(score: Score, data: Path) -> tuple[Path, Path]:
 
 
 def _classes(scored: LabelSet, exp: Path) -> dict[str, int]:
-    """Maps each label name to a scored label: to itself, or to the label with the same mark if labels were merged."""
+    """Map each label name to a scored label: to itself, or to the label with the same mark if labels were merged."""
     known = {name: number for number, name in enumerate(scored.names)}
     by_mark = {label.mark: number for number, label in reversed(list(enumerate(scored)))}
     for path in sorted(exp.glob("*/labels.txt")):
@@ -129,7 +128,6 @@ def _classes(scored: LabelSet, exp: Path) -> dict[str, int]:
 
 
 def _numbers(utterances: Sequence[Utterance], classes: Mapping[str, int], path: Path) -> np.ndarray:
-    """Returns the numbers of the scored labels of a stream's slots, int8."""
     try:
         return np.array([classes[name] for u in utterances for name in u.labels or ()], np.int8)
     except KeyError as error:
@@ -137,7 +135,6 @@ def _numbers(utterances: Sequence[Utterance], classes: Mapping[str, int], path: 
 
 
 def _begin(reference: Path, decoded: Path, labels: LabelSet, classes: Mapping[str, int], last_slot: str) -> SlotTable:
-    """Returns a table with the words that a system punctuated and the reference labels, but without any system."""
     sides = DataDir(reference, ["pauses.scp"], ["punct"]), DataDir(decoded, needs=["punct"])
     table = SlotTable(labels, [], [], np.zeros(1, np.int64), np.zeros(0, np.int8), np.zeros(0, np.float32),
                       np.zeros(0, bool))
@@ -162,7 +159,6 @@ def _begin(reference: Path, decoded: Path, labels: LabelSet, classes: Mapping[st
 
 
 def _add(table: SlotTable, score: Score, decoded: Path, classes: Mapping[str, int]) -> None:
-    """Add a system. Raises InputError if its words differ from the table's, or its counts from the score's."""
     data, labels, places, end = DataDir(decoded, ["pauses.scp"]), [], {}, 0
     for _, utterances in data.streams():
         labels.append(_numbers(utterances, classes, decoded))
@@ -183,7 +179,7 @@ def _add(table: SlotTable, score: Score, decoded: Path, classes: Mapping[str, in
 
 def _posteriors(table: SlotTable, decoded: Path, classes: Mapping[str, int],
                 places: Mapping[str, tuple[int, int]]) -> np.ndarray | None:
-    """Returns P of each scored label in each slot, float32 (slots, labels); None if a slot has no posteriors."""
+    """Return P of each scored label in each slot, float32 (slots, labels); None if a slot has no posteriors."""
     archive, model = decoded / "post.ark", decoded.resolve().parent / "labels.txt"
     if not archive.is_file() or not model.is_file():
         return None
@@ -228,7 +224,7 @@ def recognise(spoken: Sequence[Sequence[str]], words: Sequence[str], begins: np.
 
 
 def nearest(marked: np.ndarray) -> np.ndarray:
-    """Returns the distance from each position of a bool array to the nearest True, int64; -1 if none is True."""
+    """Return the distance from each position of a bool array to the nearest True, int64; -1 if none is True."""
     places = np.flatnonzero(marked)
     if not len(places):
         return np.full(len(marked), -1, np.int64)

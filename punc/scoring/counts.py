@@ -1,14 +1,14 @@
 """Counts slots by pairs of reference and hypothesis label, and counts word errors, for each unit.
 
 Intervals and tests resample *units*. A unit is a stream (a recording or a text), because the utterances of a recording
-are not independent. With fewer than MIN_STREAMS streams, it is unclear how much recordings differ. The units are then
-blocks of BLOCK reference words, and the intervals hold for other passages of the same recordings.
+are not independent. Fewer than MIN_STREAMS streams do not show how much recordings differ. The units are then blocks of
+BLOCK reference words, and the intervals hold for other passages of the same recordings.
 
 If the words of a stream differ, as in ASR output, the reference slots are first projected onto the words of the
-hypothesis by edit distance (`timing.align`; Tilk & Alumäe 2015, section 3). The slots of the hypothesis are scored: if
-two marks come to share a slot, the weaker mark is lost on both sides. A hypothesis word belongs to the block of the
-reference word that is paired with it or, if there is none, with the nearest word before it. So systems that changed the
-words in different ways have the same blocks.
+hypothesis by edit distance (`timing.align`; Tilk & Alumäe 2015, section 3). Only the slots of the hypothesis are
+scored: if two reference marks are projected onto one slot, the weaker mark is lost. A hypothesis word belongs to the
+block of its reference word. An inserted word belongs to the block of the nearest paired word before it. So systems that
+changed the words in different ways have the same blocks.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from punc.timing.align import Alignment, align_streams, project_labels, project_
 BLOCK = 100  # reference words in a block
 MIN_STREAMS = 10  # if there are fewer streams, blocks are resampled instead
 LAST_SLOTS = ("true", "false", "only")  # a stream's last slot counts, does not count, or is the only slot that counts
-CUT, RUN = 1000, 8  # for a second alignment, streams are cut about every CUT words, between RUN equal words
+CUT, RUN = 1000, 8  # before a second alignment, streams are cut about every CUT words, amid RUN equal words
 WORD_COLUMNS = tuple(f"{form}:{outcome}" for form in FORMS for outcome in "CSDI")
 
 
@@ -57,7 +57,7 @@ class Counts(NamedTuple):
 
     @property
     def flat(self) -> np.ndarray:
-        """Returns all numbers of each unit in one row, (units, numbers), as `metrics.compute_flat` reads them."""
+        """Return all numbers of each unit in one row, (units, numbers), as `metrics.compute_flat` reads them."""
         tables = [self.confusion] if self.words is None else [self.confusion, self.words]
         return np.concatenate([table.reshape(len(self.units), -1) for table in tables], axis=1)
 
@@ -70,7 +70,7 @@ def count_streams(names: Sequence[str], sides: Sequence[tuple[Words, Words]], la
     block      reference words per block; a block never spans two streams; 0: each stream is one block
     last_slot  whether the last slot of a stream counts: "true", "false", or "only" (no other slot counts)
 
-    Returns the counts, and the reference label of each hypothesis slot, int64 (hypothesis words,). Word errors with
+    Return the counts, and the reference label of each hypothesis slot, int64 (hypothesis words,). Word errors with
     marks treat labels with the same mark as equal.
     """
     layout = _Layout([len(ref.plain) for ref, _ in sides], [len(hyp.plain) for _, hyp in sides], block)
@@ -100,21 +100,20 @@ def count_streams(names: Sequence[str], sides: Sequence[tuple[Words, Words]], la
 
 
 def confusion(reference: np.ndarray, hypothesis: np.ndarray, unit: np.ndarray, units: int, labels: int) -> np.ndarray:
-    """Counts pairs of labels. Takes arrays (slots,); returns int64 (units, labels, labels), reference × hypothesis."""
+    """Count pairs of labels, given arrays (slots,): int64 (units, labels, labels), reference × hypothesis."""
     cell = (unit * labels + reference) * labels + hypothesis
     return np.bincount(cell, minlength=units * labels * labels).reshape(units, labels, labels)
 
 
 def counted_slots(lengths: Sequence[int], last_slot: str) -> np.ndarray:
-    """Returns whether each slot of streams with these lengths counts, bool (slots,). `last_slot`: see `count_streams`.
-    """
+    """Return which slots of streams with these lengths count, bool (slots,). For `last_slot`, see `count_streams`."""
     last = np.zeros(sum(lengths), bool)
     last[np.cumsum(lengths, dtype=np.int64)[np.array(lengths, np.int64) > 0] - 1] = True
     return (np.ones_like(last), ~last, last)[LAST_SLOTS.index(last_slot)]
 
 
 def join_blocks(counts: Counts) -> Counts:
-    """Joins the blocks of each stream if streams are the units that are resampled (at least MIN_STREAMS streams)."""
+    """Join the blocks of each stream, so that streams are the units, if there are at least MIN_STREAMS streams."""
     if counts.streams < MIN_STREAMS:
         return counts
     names = [name.rpartition(":")[0] for name in counts.units]
@@ -125,7 +124,7 @@ def join_blocks(counts: Counts) -> Counts:
 
 
 def add_up(parts: Sequence[Counts], reference: StrPath) -> Counts:
-    """Concatenates counts. Raises InputError, which names `reference`, if they have no slot."""
+    """Concatenate counts. Raises InputError about `reference` if there is no slot to score."""
     if not any(part.confusion.any() for part in parts):
         raise InputError("there are no slots to score",
                          "the data directories have no words, or --last-slot leaves out all of "
@@ -150,7 +149,7 @@ def write_counts(path: StrPath, counts: Counts, labels: LabelSet) -> None:
 
 
 def read_counts(path: StrPath) -> tuple[Counts, LabelSet]:
-    """Read the counts and the label set of a score directory. Raises InputError if the directory is not one."""
+    """Read the counts and the label set of a score directory. Raises InputError if its files are missing or broken."""
     path = Path(path)
     labels = LabelSet.read(path / "labels.txt")
     pairs, width = len(labels) ** 2, 0
@@ -204,19 +203,19 @@ class _Layout:
                              np.sort(np.append(pairs[cuts], self.hyp_ends)).tolist())
 
     def _unit(self, stream: np.ndarray, place: np.ndarray) -> np.ndarray:
-        """Returns the block of each reference word `place`; if it is before the `stream`, the stream's first block."""
+        """Return the block of each reference word `place`; for a word before its `stream`, the stream's first block."""
         within = np.maximum(place - self.ref_begins[stream], 0) // self.block
         return (np.cumsum(self.blocks) - self.blocks)[stream] + within
 
     def unit_of_hyp(self, alignment: Alignment) -> np.ndarray:
-        """Returns the block of each hypothesis word, (words,): the block of its pair or of the nearest earlier pair."""
+        """Return the block of each hypothesis word, (words,). Inserted words have the block of the word before them."""
         place = np.zeros(alignment.n_hyp, np.int64)
         paired = np.flatnonzero(alignment.ref_to_hyp >= 0)
         place[alignment.ref_to_hyp[paired]] = paired
         return self._unit(self.hyp_stream, np.maximum.accumulate(place))
 
     def outcomes(self, ref: np.ndarray, hyp: np.ndarray, alignment: Alignment) -> np.ndarray:
-        """Counts correct, substituted, deleted and inserted words in each block, int64 (blocks, OUTCOMES)."""
+        """Count correct, substituted, deleted and inserted words in each block, int64 (blocks, OUTCOMES)."""
         unit = self._unit(self.ref_stream, np.arange(len(ref)))
         paired = alignment.ref_to_hyp >= 0
         right = paired.copy()

@@ -29,7 +29,7 @@ Amounts = dict[str, tuple[np.ndarray, ...]]
 class Metric(NamedTuple):
     """A row of the table of metrics."""
 
-    name: str  # its row, such as `Err`, or the column of P, R and F1, such as `overall`; LABEL is any label's name
+    name: str  # the row, such as `Err`, or the column of P, R and F1, such as `overall`; LABEL: any label's name
     single: bool  # true: the metric is one row; false: it has the rows P, R and F1
     meaning: str
     source: str = ""
@@ -71,10 +71,10 @@ class Collapse(NamedTuple):
 
 
 def parse_collapse(text: str, labels: LabelSet) -> Collapse:
-    """Parse `NAME:CLASS=LABEL+LABEL,CLASS=…`. A label that is not named stays a class of its own.
+    """Parse `NAME:CLASS=LABEL+LABEL,CLASS=…`. Each label that is not named is a separate class.
 
-    The class with the empty label is the empty class. `NAME` alone merges all marks into the class PUNCTUATED; this
-    gives the 2 classes of Che et al. 2016. `3-class:FULLSTOP=PERIOD+QUESTION` gives their 3 classes (section 3.3).
+    The class with the empty label is the empty class. `NAME` alone merges all marks into the class PUNCTUATED. Che et
+    al. 2016 (section 3.3) use these 2 classes, and also the 3 classes of `3-class:FULLSTOP=PERIOD+QUESTION`.
     Raises InputError for a label that is not in the set or that is named twice.
     """
     name, colon, groups = text.partition(":")
@@ -103,14 +103,14 @@ def parse_collapse(text: str, labels: LabelSet) -> Collapse:
 
 
 def merge_counts(counts: np.ndarray, number: np.ndarray, classes: int) -> np.ndarray:
-    """Merges confusion counts (…, labels, labels) into (…, classes, classes). `number`: the class of each label."""
+    """Merge confusion counts (…, labels, labels) into (…, classes, classes). `number`: the class of each label."""
     member = np.zeros((len(number), classes), counts.dtype)
     member[np.arange(len(number)), number] = 1
     return member.T @ counts @ member
 
 
 def merged_labels(labels: LabelSet, classes: str) -> tuple[LabelSet, np.ndarray]:
-    """Returns a label set of classes, each written like its first label, and the class of each label, (labels,)."""
+    """Return a label set of classes, each written like its first label, and the class of each label, (labels,)."""
     collapse = parse_collapse(f"merge:{classes}", labels)
     firsts = [labels[int(np.flatnonzero(collapse.number == i)[0])] for i in range(len(collapse.classes))]
     merged = tuple(replace(label, name=name) for label, name in zip(firsts, collapse.classes))
@@ -118,29 +118,29 @@ def merged_labels(labels: LabelSet, classes: str) -> tuple[LabelSet, np.ndarray]
 
 
 def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """Returns 100 · part / whole; NaN where whole is 0."""
+    """Return 100 · part / whole; NaN where whole is 0."""
     return np.divide(100 * np.asarray(part, np.float64), whole, out=np.full(np.shape(whole), np.nan), where=whole != 0)
 
 
 def prf(column: str, right: np.ndarray, predicted: np.ndarray, expected: np.ndarray) -> dict[str, np.ndarray]:
-    """Returns P = right / predicted, R = right / expected and their harmonic mean F1 as rows of `column`."""
+    """Return P = right / predicted, R = right / expected and their harmonic mean F1 as rows of `column`."""
     values = ratio(right, predicted), ratio(right, expected), ratio(2 * right, predicted + expected)
     return {f"{column}.{part}": value for part, value in zip(PARTS, values)}
 
 
 def class_amounts(counts: np.ndarray, i: int) -> tuple[np.ndarray, ...]:
-    """Counts the right, predicted and expected slots of class i. `counts`: (…, classes, classes)."""
+    """Count the right, predicted and expected slots of class i. `counts`: (…, classes, classes)."""
     return counts[..., i, i], counts[..., :, i].sum(-1), counts[..., i, :].sum(-1)
 
 
 def mark_amounts(counts: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Counts the right, predicted and expected slots of all classes but the first. `counts`: (…, classes, classes)."""
+    """Count the right, predicted and expected slots of all classes but the first. `counts`: (…, classes, classes)."""
     right = np.trace(counts[..., 1:, 1:], axis1=-2, axis2=-1)
     return right, counts[..., :, 1:].sum((-2, -1)), counts[..., 1:, :].sum((-2, -1))
 
 
 def two_classes(counts: np.ndarray, members: Sequence[bool]) -> np.ndarray:
-    """Merges counts (…, labels, labels) to (…, 2, 2): class 1 has the members, class 0 all other labels."""
+    """Merge counts (…, labels, labels) to (…, 2, 2): class 1 has the members, class 0 all other labels."""
     return merge_counts(counts, np.array(members, np.int64), 2)
 
 
@@ -176,7 +176,7 @@ def _of_slots(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse
 
 
 def _of_posteriors(histograms: np.ndarray, labels: LabelSet) -> Amounts:
-    """Returns areas under the marks' precision-recall curves: Σ (R_n − R_{n−1}) P_n over thresholds n."""
+    """Return the area under each mark's precision-recall curve: Σ (R_n − R_{n−1}) P_n over thresholds n."""
     wrong, right = np.moveaxis(histograms[..., ::-1], -2, 0)  # (…, labels, bins), the highest posterior first
     above = right.cumsum(-1)
     both = above + wrong.cumsum(-1)
@@ -186,7 +186,7 @@ def _of_posteriors(histograms: np.ndarray, labels: LabelSet) -> Amounts:
 
 
 def _of_words(words: np.ndarray) -> Amounts:
-    """Returns the error rate (S + D + I) / (C + S + D) for each word form that has any counts."""
+    """Return the error rate (S + D + I) / (C + S + D) for each word form that has any counts."""
     found: Amounts = {}
     for form, name in enumerate(FORMS):
         correct, substituted, deleted, inserted = np.moveaxis(words[..., form, :], -1, 0)
@@ -197,7 +197,7 @@ def _of_words(words: np.ndarray) -> Amounts:
 
 def compute_metrics(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse] = (),
                     words: np.ndarray | None = None, posteriors: np.ndarray | None = None) -> dict[str, np.ndarray]:
-    """Returns all metrics, in percent, of confusion counts (…, labels, labels). Each metric has the shape (…).
+    """Return all metrics, in percent, of confusion counts (…, labels, labels). Each metric has the shape (…).
 
     words        word errors (…, FORMS, OUTCOMES)
     posteriors   histograms (…, labels, 2, bins)
@@ -216,7 +216,7 @@ def compute_metrics(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Co
 
 
 def compute_flat(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse] = ()) -> dict[str, np.ndarray]:
-    """Returns all metrics, given `Counts.flat` or sums of its rows, (…, numbers)."""
+    """Return all metrics, given `Counts.flat` or sums of its rows, (…, numbers)."""
     pairs = len(labels) ** 2
     slots = counts[..., :pairs].reshape(*counts.shape[:-1], len(labels), len(labels))
     words = None
@@ -231,7 +231,7 @@ def single(name: str) -> Metric | None:
 
 
 def column_of(name: str) -> str:
-    """Returns the table column of a metric: `COMMA` for `COMMA.P`, `COMMA.R` and `COMMA.F1`; otherwise its own name."""
+    """Return the table column of a metric: `COMMA` for `COMMA.P`, `COMMA.R` and `COMMA.F1`; otherwise its own name."""
     column, _, part = name.rpartition(".")
     return column if part in PARTS and not single(name) else name
 
@@ -241,12 +241,12 @@ def columns(names: Iterable[str]) -> list[str]:
 
 
 def rows_of(column: str) -> list[str]:
-    """Returns the metrics that a table column shows: `COMMA.P`, `COMMA.R` and `COMMA.F1` for `COMMA`."""
+    """Return the metrics that a table column shows: `COMMA.P`, `COMMA.R` and `COMMA.F1` for `COMMA`."""
     return [column] if single(column) else [f"{column}.{part}" for part in PARTS]
 
 
 def is_summary(name: str) -> bool:
-    """Returns whether systems are compared by this metric: F1 and single figures are compared, P and R are not."""
+    """Return whether systems are compared by this metric: F1 and single figures are compared, P and R are not."""
     return single(name) is not None or (column_of(name) != name and name.endswith(f".{SUMMARY}"))
 
 

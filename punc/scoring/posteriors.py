@@ -1,7 +1,8 @@
-"""Histograms of posteriors for precision-recall curves: one for each label, for right slots and for wrong slots.
+"""Histograms of posteriors for precision-recall curves. Each label has two histograms of its posteriors: one for slots
+that have the label in the reference, and one for all other slots.
 
-A histogram has BINS equal bins of log-odds from -LIMIT to LIMIT. Its size does not depend on the data, and the area
-under a curve is accurate to four digits.
+A histogram has BINS equal bins of log-odds from -LIMIT to LIMIT. So the size of a histogram does not depend on the
+data, and the area under a curve is accurate to four digits.
 """
 
 import logging
@@ -26,13 +27,13 @@ class Posteriors:
 
     def __init__(self, archive: Path, labels: LabelSet):
         self.archive, self.labels = archive, labels
-        # For each label, slots by its posterior: first the slots with another label, then the slots with this label.
+        # histograms[label, 1]: slots with the label, by the label's posterior. histograms[label, 0]: all other slots.
         self.histograms = np.zeros((len(labels), 2, BINS), np.int64)
         self._rows: Iterator[tuple[str, np.ndarray]] = read_posteriors(archive)
 
     @classmethod
     def of(cls, directory: StrPath, labels: LabelSet) -> "Posteriors | None":
-        """Reads `directory`/post.ark. Returns None if it is missing, or if its system has other labels."""
+        """Read `directory`/post.ark. Return None if the file is missing, or if the system has other labels."""
         archive = Path(directory) / "post.ark"
         system = Path(os.path.abspath(directory)).parent / "labels.txt"
         if not archive.is_file():
@@ -56,7 +57,7 @@ class Posteriors:
     def _read(self, utterance: Utterance) -> np.ndarray:
         for id, matrix in self._rows:
             if id == utterance.id:
-                if matrix.size != len(utterance.words) * len(self.labels):  # without words, it is 0 × 0
+                if matrix.size != len(utterance.words) * len(self.labels):  # no words: 0 × 0
                     break
                 return matrix.reshape(len(utterance.words), len(self.labels))
         raise InputError(f"no posteriors for the {len(utterance.words)} slots of '{utterance.id}'",
@@ -64,7 +65,7 @@ class Posteriors:
 
 
 def bins_of(probabilities: np.ndarray) -> np.ndarray:
-    """Returns the bin of each probability, int64; higher probabilities have higher bins."""
+    """Return the bin of each probability, int64; higher probabilities have higher bins."""
     exact = np.clip(probabilities.astype(np.float64), 0, 1)
     with np.errstate(divide="ignore"):
         odds = np.log(exact) - np.log1p(-exact)

@@ -41,8 +41,9 @@ class Projection(NamedTuple):
 def project(ref_dir: StrPath, hyp_dir: StrPath, out_dir: StrPath, labels: LabelSet) -> Projection:
     """Write `out_dir`: a copy of the data directory `hyp_dir` whose `punct` has the labels of `ref_dir`.
 
-    Copies the other files of `hyp_dir`, except archives (a table of pauses still points at them), subdirectories and
-    files about the old labels. Needs memory for one stream and all ids. Raises InputError if streams or labels differ.
+    The other files of `hyp_dir` are copied, except subdirectories, files about the old labels, and archives (copied
+    tables refer to the old archives). Memory holds one stream and all ids. Raises InputError if streams or labels
+    differ.
     """
     ref = DataDir(ref_dir, needs=["punct"])
     hyp = DataDir(hyp_dir, ignore=["punct"])
@@ -65,7 +66,7 @@ def project(ref_dir: StrPath, hyp_dir: StrPath, out_dir: StrPath, labels: LabelS
 
 
 def paired_streams(ref: DataDir, hyp: DataDir) -> Iterator[tuple[str, list[Utterance], list[Utterance]]]:
-    """Yields each stream with its utterances in both directories. Raises InputError if only one has a stream."""
+    """Yield each stream with its utterances in both directories. Raises InputError if one directory lacks a stream."""
     for (a, ref_utterances), (b, hyp_utterances) in zip_longest(ref.streams(), hyp.streams(), fillvalue=("", [])):
         if a != b:
             # Streams come in C order, so the other side lacks the lower of the two names.
@@ -78,7 +79,7 @@ def paired_streams(ref: DataDir, hyp: DataDir) -> Iterator[tuple[str, list[Utter
 
 def project_stream(ref: Sequence[Utterance], hyp: Sequence[Utterance], labels: LabelSet,
                    path: StrPath) -> tuple[np.ndarray, tuple[int, ...]]:
-    """Returns the label numbers of a stream's hypothesis slots, int8 (words,), and the numbers for a `Projection`."""
+    """Return the label numbers of a stream's hypothesis slots, int8 (words,), and the numbers for a `Projection`."""
     numbers = label_numbers(ref, labels, path).astype(np.int8)
     alignment = align_words([w for u in ref for w in u.words], [w for u in hyp for w in u.words])
     projected, slots = project_labels(alignment, numbers), project_slots(alignment)

@@ -25,8 +25,7 @@ METRICS_HEADER = ("metric", *Interval._fields)
 
 
 def signature(counts: Counts, labels: LabelSet, checksum: str, last_slot: str) -> str:
-    """Returns one line that lists what a score depends on. Scores with equal lines can be compared. `checksum`: of the
-    reference."""
+    """Return a line that lists what a score depends on. Scores with equal lines can be compared."""
     aligned = f"aligned by edit distance in {counts.aligned} of {counts.streams} streams"
     units = f"{len(counts.units)} blocks of {counts.block} words"  # the units that intervals and tests resample
     parts = {
@@ -47,7 +46,7 @@ def signature(counts: Counts, labels: LabelSet, checksum: str, last_slot: str) -
 
 
 def code_digest() -> str:
-    """Returns 8 hex digits of a hash of the package's code: the version alone does not identify the code."""
+    """Return 8 hex digits of a hash of the package's code, because the version alone does not identify the code."""
     package, digest = Path(punc.__file__).parent, hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
         digest.update(f"{path.relative_to(package).as_posix()}\n".encode() + path.read_bytes())
@@ -59,7 +58,7 @@ def signature_parts(signed: str) -> dict[str, str]:
 
 
 def new_score(path: StrPath) -> AbstractContextManager[Path]:
-    """Yield a new directory that replaces the score directory `path`, and its old comparison, when the block ends."""
+    """Yield a new directory, which replaces the score directory `path` and its old comparison when the block ends."""
     return atomic_dir(path, METRICS, ["against.tsv"])
 
 
@@ -77,7 +76,7 @@ def write_score(directory: Path, counts: Counts, labels: LabelSet, measured: Map
 
 def score_json(measured: Mapping[str, Interval], signed: str,
                comparison: Mapping[str, Comparison] | None = None) -> str:
-    """Returns the metrics as JSON: {"signature", "metrics": {name: {"value", "low", "high"}}, "against": {name: {…}}}.
+    """Return the metrics as JSON: {"signature", "metrics": {name: {"value", "low", "high"}}, "against": {name: {…}}}.
     All numbers except p are in percent; null means undefined."""
     content: dict[str, object] = {"signature": signed, "metrics": _plain(measured)}
     if comparison is not None:
@@ -87,7 +86,7 @@ def score_json(measured: Mapping[str, Interval], signed: str,
 
 def systems_json(measured: Mapping[str, Mapping[str, Interval]], signed: Mapping[str, str],
                  tests: Mapping[str, Mapping[str, Comparison]]) -> str:
-    """Returns a JSON list with a score for each system, as `score_json` writes it, plus its name, "system"."""
+    """Return a JSON list with the score of each system, as `score_json` writes it, and its name under "system"."""
     rows = [{"system": name} | json.loads(score_json(measured[name], signed[name], tests.get(name)))
             for name in measured]
     return json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False)
@@ -99,7 +98,7 @@ def _plain(rows: Mapping[str, Interval] | Mapping[str, Comparison]) -> dict[str,
 
 
 def score_table(measured: Mapping[str, Interval], comparison: Mapping[str, Comparison] | None = None) -> str:
-    """Formats the metrics, one line per column, with 95 % intervals. If there is a comparison, it follows below."""
+    """Format the metrics, one line per column, with 95 % intervals, and the comparison if there is one."""
     lines = [f"{'%':<24}" + "".join(f"{name:>7} {'':<13}" for name in PARTS)]
     for column in columns(measured):
         rows = [name for name in rows_of(column) if name in measured] or [column]
@@ -121,7 +120,7 @@ def _interval(measured: Interval) -> str:
 
 
 def system_table(measured: Mapping[str, Mapping[str, Interval]], tests: Mapping[str, Mapping[str, Comparison]]) -> str:
-    """Formats systems: a line per metric, a column per system; then each other system's test against the first."""
+    """Format a table with a line per metric and a column per system, then the tests against the first system."""
     names = [name for rows in measured.values() for name in rows if is_summary(name)]
     width = max(22, *(len(name) + 2 for name in measured))
     lines = [f"{'%':<18}" + "".join(f"{name:>{width}}" for name in measured)]
@@ -142,7 +141,7 @@ def write_tsv(path: StrPath, header: Iterable[str], rows: Iterable[Sequence[str 
 
 
 def read_tsv(path: StrPath, header: Sequence[str], numbers: Sequence[str]) -> list[list[Any]]:
-    """Read rows under `header`, the columns `numbers` as floats. Raises InputError for a line that does not fit."""
+    """Read the rows under `header`, with the columns `numbers` as floats. Raises InputError for an invalid line."""
     rows: list[list[Any]] = []
     for number, line in read_lines(path):
         cells = line.split("\t")
@@ -163,12 +162,12 @@ def markdown_table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def figure(value: float | None) -> str:
-    """Formats a figure for readers: one decimal, or – if it is undefined."""
+    """Format a figure for readers: one decimal, or – if it is undefined."""
     return "–" if value is None or math.isnan(value) else f"{value:.1f}"
 
 
 def duration(seconds: float) -> str:
-    """Formats a duration for readers: `47 s`, `12 min`, `3 h 5 min`."""
+    """Format a duration for readers: `47 s`, `12 min`, `3 h 5 min`."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -176,5 +175,5 @@ def duration(seconds: float) -> str:
 
 
 def chance(p: float) -> str:
-    """Formats a probability for readers: `0.0312`, `<0.0001`."""
+    """Format a probability for readers: `0.0312`, `<0.0001`."""
     return "<0.0001" if p < 0.00005 else f"{p:.4f}"

@@ -1,10 +1,10 @@
 """Computes bootstrap intervals of metrics, and paired tests of two systems, both from the counts of each unit.
 
-`compare` tests two outputs. It ignores that training a system again changes its score, so it finds too many differences
-between systems that differ only in their seeds. `compare_runs` tests systems that were trained with several seeds: run
+`compare` tests two outputs. It ignores that a new training run changes the score of a system, so it finds too many
+differences between systems that differ only in their seeds. `compare_runs` tests systems with several seeds: run
 i of system k has the metric m_ki. The runs are a random sample, and so are the recordings, which all runs share. This
-is the analysis of variance of Obuchowski & Rockette (1995), in which runs are called readers and recordings are called
-cases, for readers nested in the two systems (Hillis 2014). With n_k runs of system k,
+is the analysis of variance of Obuchowski & Rockette (1995), where runs are called readers and recordings are called
+cases; the readers are nested in the two systems (Hillis 2014). With n_k runs of system k,
 
     var(mean_1 - mean_2) = s_1² / n_1 + s_2² / n_2 + max(0, c_1 + c_2 - 2 c_12)
 
@@ -57,7 +57,7 @@ class Comparison(NamedTuple):
 
 def intervals(counts: np.ndarray, measure: Measure, replicates: int = REPLICATES,
               seed: int = SEED) -> dict[str, Interval]:
-    """Returns metrics of counts (units, …) with 95 % intervals: percentile bootstrap over units (Efron 1979)."""
+    """Return metrics of counts (units, …) with 95 % intervals: percentile bootstrap over units (Efron 1979)."""
     point = measure(counts.sum(0))
     if len(counts) < 2:
         return {name: Interval(float(value), np.nan, np.nan) for name, value in point.items()}
@@ -67,7 +67,7 @@ def intervals(counts: np.ndarray, measure: Measure, replicates: int = REPLICATES
 
 def compare(this: np.ndarray, other: np.ndarray, measure: Measure,
             replicates: int = REPLICATES) -> dict[str, Comparison]:
-    """Makes paired tests of two systems on the same units, given counts (units, …) of each system.
+    """Make paired tests of two systems on the same units, given counts (units, …) of each system.
 
     The two-sided p comes from approximate randomisation (Noreen 1989; Riezler & Maxwell 2005). If the systems were
     equal, their outputs for any unit could be exchanged. Each replicate exchanges every unit with probability ½; p is
@@ -75,7 +75,7 @@ def compare(this: np.ndarray, other: np.ndarray, measure: Measure,
     from the paired bootstrap (Koehn 2004), which resamples the same units for both systems.
     """
     one, two = measure(this.sum(0)), measure(other.sum(0))
-    both = np.concatenate([this, other], axis=1)  # so that the same units are resampled for both
+    both = np.concatenate([this, other], axis=1)  # so that the same units are resampled for both systems
     sums = bootstrap_sums(both, replicates)
     sampled = [measure(part) for part in np.split(sums, 2, axis=1)]
     rng = _generator("exchange", SEED)
@@ -84,7 +84,7 @@ def compare(this: np.ndarray, other: np.ndarray, measure: Measure,
     result = {}
     for name in one:
         difference = one[name] - two[name]
-        # "Not smaller" instead of "at least as large": an undefined value counts against a difference.
+        # The test is "not smaller", not "at least as large", so that an undefined value counts against a difference.
         larger = ~(np.abs(shuffled[0][name] - shuffled[1][name]) < abs(difference) - 1e-9)
         p = (larger.sum() + 1) / (replicates + 1) if np.isfinite(difference) else np.nan
         low, high = _bounds(sampled[0][name] - sampled[1][name]) if len(this) > 1 else (np.nan, np.nan)
@@ -125,13 +125,13 @@ def _test(metrics: np.ndarray, resampled: np.ndarray, first: int, units: int) ->
 
 
 def _common(covariances: np.ndarray) -> float:
-    """Returns the mean covariance of two runs of a system; if it has only one run, the variance."""
+    """Return the mean covariance of two runs of a system; if the system has only one run, its variance."""
     n = len(covariances)
     return float((covariances.sum() - np.trace(covariances)) / (n * (n - 1)) if n > 1 else covariances[0, 0])
 
 
 def bootstrap_sums(counts: np.ndarray, replicates: int, seed: int = SEED) -> np.ndarray:
-    """Sums counts (units, …) over resampled units. Returns integers as float64, (replicates, …)."""
+    """Sum counts (units, …) over resampled units. Return integers as float64, (replicates, …)."""
     units = len(counts)
     rng = _generator("bootstrap", seed)
 
@@ -143,13 +143,13 @@ def bootstrap_sums(counts: np.ndarray, replicates: int, seed: int = SEED) -> np.
 
 
 def all_flat(counts: Sequence[Counts]) -> list[np.ndarray]:
-    """Returns `Counts.flat` of each score, with word errors only if all scores have them."""
+    """Return `Counts.flat` of each score, with word errors only if all scores have them."""
     words = all(one.words is not None for one in counts)
     return [(one if words else one._replace(words=None)).flat for one in counts]
 
 
 def check_pair(this: Counts, other: Counts, where: str, same_words: bool = True) -> None:
-    """Raise InputError about `where` unless both have equal units and, with `same_words`, equal reference labels."""
+    """Raise InputError about `where` unless the scores have equal units and, with `same_words`, equal references."""
     if this.units != other.units:
         unit = next((a for a, b in zip(this.units, other.units) if a != b), "the last one")
         raise InputError(f"the units differ from those of the score it is compared with, from {unit} on",
@@ -161,7 +161,6 @@ def check_pair(this: Counts, other: Counts, where: str, same_words: bool = True)
 
 
 def _products(weights: Callable[[int], np.ndarray], counts: np.ndarray, replicates: int) -> np.ndarray:
-    """Returns weights @ counts for `replicates` rows of weights, computed some rows at a time."""
     flat = counts.reshape(len(counts), -1).astype(np.float64)
     step = max(1, WEIGHTS_AT_ONCE // len(counts))
     portions = [min(step, replicates - start) for start in range(0, replicates, step)]
@@ -170,12 +169,11 @@ def _products(weights: Callable[[int], np.ndarray], counts: np.ndarray, replicat
 
 
 def _generator(purpose: str, seed: int) -> np.random.Generator:
-    """Returns a separate random generator for each purpose, so that their draws are independent."""
+    """Return a separate random generator for each purpose, so that their draws are independent."""
     return np.random.default_rng([seed, zlib.crc32(purpose.encode())])
 
 
 def _bounds(sampled: np.ndarray) -> tuple[float, float]:
-    """Returns the bounds of the middle 95 % of the replicates in which the metric is defined."""
     defined = sampled[np.isfinite(sampled)]
     low, high = np.quantile(defined, (0.025, 0.975)).tolist() if len(defined) else (np.nan, np.nan)
     return low, high

@@ -1,4 +1,4 @@
-"""Reads the two sides of a score, which are plain texts, files of texts, or data directories, as words and labels.
+"""Reads the reference and the hypothesis of a score, which are texts, files or data directories, as words and labels.
 
 A file is one text, or has one text per line, such as a recording or a post. The texts of a side are its *streams*.
 """
@@ -24,7 +24,7 @@ from punc.text.characters import CharacterReader
 from punc.text.passages import Memo
 from punc.text.prose import TextReader
 
-# The marks of the English recipes. If a slot has several marks, the label that is listed last counts.
+# The labels of the English recipes. If a slot has several marks, the last of their labels in this list counts.
 ENGLISH = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",", ":", "-", "–", "—")),
                     Label("PERIOD", "w.", (".", ";", "!", "…")), Label("QUESTION", "w?", ("?",))))
 BATCH = 1 << 16  # words; streams are aligned in batches of this size, which is faster for short streams
@@ -36,7 +36,7 @@ Stream = tuple[str, list[Utterance], list[Utterance]]  # name, reference utteran
 
 
 def text_reader(labels: LabelSet, characters: bool = False) -> Read:
-    """Returns a function that splits a text into words. With `characters`, each character is a word."""
+    """Return a function that splits a text into words. With `characters`, each character is a word."""
     if characters:
         return _character_reader(labels)
     reader = TextReader(labels, lowercase=False)
@@ -46,7 +46,7 @@ def text_reader(labels: LabelSet, characters: bool = False) -> Read:
     def read(text: str) -> Words:
         passage = memo.read(text.split(), reader.attach, Counter())
         cased, names = passage.words.split(), passage.labels.split()
-        if labels.cased:  # then the label, not the word, says whether the first letter is a capital
+        if labels.cased:  # the words have lost the capitals that their labels have
             cased = [with_capital(word) if capital[name] else word for word, name in zip(cased, names)]
         slots = np.fromiter(map(labels.index, names), np.int64, len(names))
         return Words(passage.words.lower().split(), slots, cased)
@@ -66,9 +66,9 @@ def _character_reader(labels: LabelSet) -> Read:
 
 
 def score_texts(reference: str, hypothesis: str, labels: LabelSet = ENGLISH) -> dict[str, float]:
-    """Scores the marks of `hypothesis` against those of `reference`. Returns all metrics in percent; NaN if undefined.
+    """Score the marks of `hypothesis` against the marks of `reference`. Return all metrics in percent; NaN: undefined.
 
-    labels   which marks are read as which label
+    labels   the label set, which maps marks to labels
 
     Words are compared without case and marks. If the words differ, the reference's marks are first projected onto the
     hypothesis' words by edit distance (Tilk & Alumäe 2015, section 3). Raises InputError for a text without words.
@@ -82,7 +82,7 @@ def score_texts(reference: str, hypothesis: str, labels: LabelSet = ENGLISH) -> 
 
 
 def side_of(utterances: Sequence[Utterance], labels: LabelSet, path: Path) -> Words:
-    """Returns a stream's utterances as words with label numbers. Raises InputError for a label not in the set."""
+    """Return a stream's utterances as words with label numbers. Raises InputError for a label not in the set."""
     plain = [word for utterance in utterances for word in utterance.words]
     slots = label_numbers(utterances, labels, path)
     if not labels.cased:
@@ -132,8 +132,8 @@ def _streams_of_both(reference: DataDir, hypothesis: DataDir, match: str) -> Ite
 
 
 class Side(NamedTuple):
-    """The streams of a data directory (`named` is true) or of a file. The streams of a file are numbered from 1; empty
-    lines at its end are not streams."""
+    """The streams of a data directory (`named` is true) or of a file. The streams of a file are numbered from 1. Empty
+    lines at the end of a file are not streams."""
 
     path: Path
     names: list[str]
@@ -146,7 +146,7 @@ class Side(NamedTuple):
 
     @property
     def checksum(self) -> str:
-        """Returns 12 hex digits of a hash of the words and labels of each stream."""
+        """Return 12 hex digits of a hash of the words and labels of each stream."""
         digest = hashlib.sha256()
         for stream in self.streams:
             digest.update(" ".join(stream.plain).encode() + b"\n" + stream.slots.astype(np.int8).tobytes())
@@ -154,7 +154,6 @@ class Side(NamedTuple):
 
     @property
     def as_whole(self) -> "Side":
-        """Returns a side with all streams joined into one."""
         cased = None
         if all(stream.cased is not None for stream in self.streams):
             cased = [word for stream in self.streams for word in stream.cased or ()]
@@ -164,7 +163,7 @@ class Side(NamedTuple):
 
 
 def read_side(path: Path, labels: LabelSet, read: Read) -> Side:
-    """Reads the texts of a file, one per line, with the function `read`, or the texts of a data directory. Raises
+    """Read the texts of a file, one per line, with the function `read`, or the streams of a data directory. Raises
     InputError if there are no words, or if a data directory has no labels."""
     if path.is_dir():
         data = DataDir(path, needs=["punct"])
@@ -183,7 +182,7 @@ def read_side(path: Path, labels: LabelSet, read: Read) -> Side:
 
 
 def count_sides(ref: Side, hyp: Side, labels: LabelSet, block: int = BLOCK) -> Counts:
-    """Counts two sides with equally many streams, in blocks. Raises InputError if the names of the streams differ."""
+    """Count two sides with the same number of streams, in blocks. Raises InputError if the streams' names differ."""
     if ref.named and hyp.named and ref.names != hyp.names:
         raise InputError(f"the streams differ from those of {ref.path}", "punctuate that directory", hyp.path)
     names = ref.names if ref.named else hyp.names

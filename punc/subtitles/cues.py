@@ -3,11 +3,11 @@
 - A cue has at most two lines of LINE characters; a word that is longer than LINE gets its own line.
 - A cue ends at the end of a sentence. Sentences that fit one line together share a cue. A sentence of at most FEW
   characters joins the next sentence if two lines hold both. A cue also ends at a silence of LONG seconds.
-- A sentence that needs several cues is cut after a mark if this leaves more than FEW characters on both sides;
-  otherwise at a pause; otherwise so that the cues get about the same length. The same rules, except for pauses, cut a
-  cue into two lines. A cut inside a name or a number (`marks.tied`) is the last choice.
-- A cue is shown from its first word to its last. If this is less than LEAST seconds, or too short to read it at SPEED,
-  it stays longer, at most until the next cue. Gaps shorter than GAP seconds are closed. Cues never overlap.
+- A sentence that needs several cues is cut after a mark if this leaves more than FEW characters on both sides.
+  Otherwise, it is cut at a pause or, if there is none, into cues of about the same length. The same rules, except for
+  pauses, cut a cue into two lines. A cut inside a name or a number (`marks.tied`) is the last choice.
+- A cue is shown from its first word to its last. If this is less than LEAST seconds, or too short to read the cue at
+  SPEED, the cue stays longer, at most until the next cue. Gaps shorter than GAP seconds are closed. Cues never overlap.
 - If the next words follow so soon that a cue would still be shown for less than LEAST seconds, the rules of
   `short_cues` lengthen it.
 
@@ -28,12 +28,12 @@ LINE = 42  # characters
 FEW = 14  # characters; a cut at a mark or a pause leaves more than this on both sides
 SPEED = 17  # characters per second
 PAUSE = 0.2  # s; a silence at which a sentence may be cut
-GAP = 0.25  # s; if no cue is shown for a shorter time, the screen flickers
+GAP = 0.25  # s; a shorter gap between two cues would make the screen flicker
 APART = 0.2  # s between the starts of two cues if speech overlaps
 
 
 class Cues(NamedTuple):
-    """Cues in order, int64 (C,) each: words [first, last), from begin to end in milliseconds."""
+    """C cues in order, as arrays int64 (C,): each has the words [first, last), and begin and end in milliseconds."""
 
     first: np.ndarray
     second: np.ndarray  # the word that begins the second line; `last` if the cue has one line
@@ -77,26 +77,25 @@ class _Text:
         sizes = np.fromiter(map(len, words), np.int64, len(words))
         self.ends = np.cumsum(sizes + 1) - 1
         self.begins = self.ends - sizes
-        # For a line that begins with this word: the first word that no longer fits.
+        # For each word, the first word that does not fit into a line that begins with it.
         self.line = np.maximum(np.searchsorted(self.ends, self.begins + LINE, "right"), np.arange(1, len(words) + 1))
 
     def length(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """Returns the number of characters of the words [first, last)."""
         return self.ends[last - 1] - self.begins[first]
 
     def reach(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """Returns the first word that no longer fits into two lines that begin with `first`; at most `last`."""
+        """Return the first word that does not fit into two lines that begin with `first`; at most `last`."""
         line = np.minimum(self.line[first], last)
         return np.where(line < last, np.minimum(self.line[np.minimum(line, len(self.line) - 1)], last), last)
 
 
 def _joined(text: _Text, marks: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the first word and the end of each sentence, or of each group of sentences that share a cue."""
+    """Return the first word and the end of each sentence, or of each group of sentences that share a cue."""
     last = np.flatnonzero((marks == SENTENCE_END) | bounds) + 1
     first = previous_of(last, 0)
     limits = np.flatnonzero(bounds) + 1
     limit = limits[np.searchsorted(limits, first, "right")]
-    # For each sentence, the number of the first later sentence that is not joined with it.
+    # For each sentence, the index of the first later sentence that does not share a cue with it.
     number = np.arange(1, len(last) + 1)
     following = np.maximum(np.searchsorted(last, np.minimum(text.line[first], limit), "right"), number)
     pair = np.minimum(np.searchsorted(last, text.reach(first, limit), "right"), number + 1)
@@ -109,7 +108,7 @@ def _joined(text: _Text, marks: np.ndarray, bounds: np.ndarray) -> tuple[np.ndar
 
 
 def _split(first: np.ndarray, last: np.ndarray, text: _Text, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cut sentences longer than two lines into cues. `rank`, (N,), says how good each word is as a cue's last word."""
+    """Cut sentences longer than two lines into cues. `rank` (N,): how good each word is as the last word of a cue."""
     done = []
     while len(first):
         reach = text.reach(first, last)
@@ -134,12 +133,12 @@ def _split(first: np.ndarray, last: np.ndarray, text: _Text, rank: np.ndarray) -
 
 def _second_lines(first: np.ndarray, last: np.ndarray, text: _Text, marks: np.ndarray,
                   inside: np.ndarray) -> np.ndarray:
-    """Returns the first word of each cue's second line; `last` if the cue fits into one line."""
+    """Return the first word of each cue's second line; `last` if the cue fits into one line."""
     second = last.copy()
     two = np.flatnonzero(text.line[first] < last)
     first, last = first[two], last[two]
     high = np.minimum(text.line[first], last - 1)
-    low = np.searchsorted(text.begins, text.ends[last - 1] - LINE)  # from this word on, the rest fits into one line
+    low = np.searchsorted(text.begins, text.ends[last - 1] - LINE)  # from here on, the cue fits into one line
     low = np.minimum(np.maximum(low, first + 1), high)
     worth = 2.0 * FEW * np.where(marks > NO_MARK, np.where(marks == SENTENCE_END, 1.5, 1.0), -1.0 * inside)
 
@@ -152,7 +151,7 @@ def _second_lines(first: np.ndarray, last: np.ndarray, text: _Text, marks: np.nd
 
 
 def _best(low: np.ndarray, high: np.ndarray, score: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
-    """Returns, for each row, the first number in [low, high) with the highest score(row, number)."""
+    """Return, for each row, the first number in [low, high) with the highest score(row, number)."""
     counts = high - low
     starts = np.cumsum(counts) - counts
     row = np.repeat(np.arange(len(low)), counts)
@@ -165,8 +164,8 @@ def _best(low: np.ndarray, high: np.ndarray, score: Callable[[np.ndarray, np.nda
 
 
 def _shown(sizes: np.ndarray, begins: np.ndarray, ends: np.ndarray, recordings: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Returns begin and end of each cue in milliseconds, given the times of its words in seconds."""
-    far = (recordings + 1) * (1 << 40)  # puts recordings 30 years apart
+    """Return begin and end of each cue in milliseconds, given the times of its words in seconds."""
+    far = (recordings + 1) * (1 << 40)  # separates recordings by 30 years, so that they do not overlap
     number = np.arange(len(begins)) * round(1000 * APART)
     starts = np.maximum.accumulate(np.rint(1000 * begins).astype(np.int64) + far - number) + number
     needed = np.ceil(1000 * np.maximum(LEAST, sizes / SPEED)).astype(np.int64)
@@ -186,7 +185,7 @@ class CueText(NamedTuple):
 
 
 def cue_texts(words: Sequence[str], cues: Cues) -> Iterator[CueText]:
-    """Yields the cues as they are written."""
+    """Yield the written form of each cue."""
     for first, second, last, begin, end in zip(*(column.tolist() for column in cues[:5])):
         text = " ".join(words[first:second])
         if second < last:
@@ -195,12 +194,12 @@ def cue_texts(words: Sequence[str], cues: Cues) -> Iterator[CueText]:
 
 
 def srt(cues: Sequence[CueText]) -> str:
-    """Writes cues as SubRip."""
+    """Return cues as SubRip."""
     return "".join([f"{i}\n{times}\n{text}\n\n" for i, (times, text) in enumerate(cues, 1)])
 
 
 def vtt(cues: Sequence[CueText], speakers: Sequence[str] = ()) -> str:
-    """Writes cues as WebVTT. The voice of a cue, `<v Name>`, is its speaker, if known."""
+    """Return cues as WebVTT, with a voice tag `<v NAME>` if the speaker is known."""
     voices = [f"<v {escape(name, quote=False)}>" if name else "" for name in speakers or [""] * len(cues)]
     text = "".join([f"\n{times.replace(',', '.')}\n{voice}{escape(text, quote=False)}\n"
                     for (times, text), voice in zip(cues, voices)])
@@ -208,7 +207,6 @@ def vtt(cues: Sequence[CueText], speakers: Sequence[str] = ()) -> str:
 
 
 def _clock(time: int) -> str:
-    """Formats milliseconds as 00:00:00,000, with more digits from 100 hours on."""
     seconds, milliseconds = divmod(time, 1000)
     minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)

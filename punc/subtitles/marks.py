@@ -18,15 +18,15 @@ from punc.data.labels import LabelSet, with_capital
 
 NO_MARK, MARK, SENTENCE_END = 0, 1, 2  # what is written after a word
 SPELLED, BETWEEN = 1, 2  # kinds of number words
-LONG = 2.0  # s; no cue spans a silence this long; after a sentence, it also ends the paragraph
-PARAGRAPH = 120  # words; the first sentence that ends after so many words ends the paragraph
+LONG = 2.0  # s; a silence this long ends a cue and, after a sentence, also a paragraph
+PARAGRAPH = 120  # words; a paragraph ends at the first sentence end after this many words
 
 
 def marks_after(words: Sequence[str], labels: np.ndarray, label_set: LabelSet) -> np.ndarray:
-    """Returns NO_MARK, MARK or SENTENCE_END for each word, int8 (N,), given the written words and label numbers (N,).
+    """Return NO_MARK, MARK or SENTENCE_END for each word, int8 (N,), given the written words and label numbers (N,).
 
     An initial before a capital does not end a sentence, nor does a point between two digits: `mister E. G. Wakefield`
-    is one sentence, and so is `version 2. 5`. Therefore, a sentence after `plan B.` is wrongly joined to it.
+    is one sentence, and so is `version 2. 5`. As a side effect, `plan B.` does not end a sentence, either.
     """
     ends = label_set.sentence_ends
     kinds = [SENTENCE_END if label.name in ends else MARK if label.mark else NO_MARK for label in label_set]
@@ -37,7 +37,7 @@ def marks_after(words: Sequence[str], labels: np.ndarray, label_set: LabelSet) -
 
 
 def _goes_on(word: str, following: str) -> bool:
-    """Returns whether a name or a number continues after a word despite the mark of a sentence end."""
+    """Return whether a name or a number continues after a word despite the mark of a sentence end."""
     if len(word) < 2 or word[-1] != ".":
         return False
     return (len(word) == 2 and word[0].isupper() and following[:1].isupper()) or \
@@ -45,7 +45,7 @@ def _goes_on(word: str, following: str) -> bool:
 
 
 def tied(words: Sequence[str], marks: np.ndarray) -> np.ndarray:
-    """Returns whether a name or a number continues after each word, bool (N,): a line should not end there.
+    """Return whether a name or a number continues after each word, bool (N,): a line should not end there.
 
     A name continues if a word with a capital is followed, without a mark, by a capital or a digit: Ada Lovelace, April
     14. A number continues after a digit (10 million) and between the words of a spelled number (two hundred and one).
@@ -60,8 +60,8 @@ def tied(words: Sequence[str], marks: np.ndarray) -> np.ndarray:
     kinds = np.fromiter(map(known.get, words, repeat(0)), np.int8, len(words))
     spelled, between, following = kinds == SPELLED, kinds == BETWEEN, np.zeros(len(words), bool)
     at = np.flatnonzero(kinds[:-1])
-    following[at] = [known.get(words[i + 1].rstrip(".,?!;:")) == SPELLED for i in at.tolist()]  # with or without a mark
-    # `hundred` before `and one`, and `and` before `one`
+    following[at] = [known.get(words[i + 1].rstrip(".,?!;:")) == SPELLED for i in at.tolist()]
+    # ties `hundred` to `and` and `and` to `one` in `hundred and one`
     joined = spelled & next_of(between & following, False)
     joined |= previous_of(joined, False)
     inside = numbers | (capitals & next_of(capitals | digits, False)) | (spelled & following) | joined
@@ -70,7 +70,7 @@ def tied(words: Sequence[str], marks: np.ndarray) -> np.ndarray:
 
 @cache
 def number_words() -> dict[str, int]:
-    """Maps number words, also with a capital, to SPELLED, or to BETWEEN if they can stand between two SPELLED words."""
+    """Map number words, also with a capital, to SPELLED, or to BETWEEN if they can stand between two SPELLED words."""
     found = {}
     for _, line in read_lines(Path(__file__).with_name("number_words.txt")):
         *between, word = line.split()
@@ -79,7 +79,7 @@ def number_words() -> dict[str, int]:
 
 
 def capitalized(words: Sequence[str], marks: np.ndarray, starts: np.ndarray, turns: np.ndarray) -> list[str]:
-    """Returns the words with capitals at `starts` and after the end of a sentence or turn; iPhone etc. stay."""
+    """Return the words with capitals at `starts` and after the end of a sentence or turn; iPhone stays unchanged."""
     words = list(words)
     for i in {*starts.tolist(), *(np.flatnonzero((marks == SENTENCE_END) | turns) + 1).tolist()}:
         if i < len(words) and words[i].islower():
@@ -88,10 +88,10 @@ def capitalized(words: Sequence[str], marks: np.ndarray, starts: np.ndarray, tur
 
 
 def paragraphs(words: Sequence[str], marks: np.ndarray, pauses: np.ndarray | None, turns: np.ndarray) -> str:
-    """Writes the words of one recording as paragraphs, separated by empty lines. `make_cues` explains the arguments.
+    """Return the words of one recording as paragraphs, separated by empty lines. For the arguments, see `make_cues`.
 
-    A paragraph ends where the speaker changes. It also ends at the end of a sentence if a silence of LONG seconds
-    follows or if it has PARAGRAPH words, but never at a silence inside a sentence.
+    A paragraph ends where the speaker changes. A paragraph also ends at the end of a sentence if a silence of LONG
+    seconds follows or if the paragraph has PARAGRAPH words, but never at a silence inside a sentence.
     """
     breaks = turns.copy()
     if pauses is not None:

@@ -1,12 +1,12 @@
 """Lengthens cues that are too short to read: words move between two cues, or the times change.
 
-Such cues arise if more words immediately follow a short sentence or the end of a sentence. In order of preference:
+Cues are too short if more words immediately follow a short sentence or the end of a sentence. In order of preference:
 
 1. The cue is joined with the previous or the next cue if two lines hold both.
-2. Its words and the words of the previous or next cue are divided anew, so that both cues are long enough.
-3. It appears up to SHIFT seconds before its first word, or the next cue appears up to SHIFT seconds late.
+2. The words of the cue and of the previous or next cue are divided anew, so that both cues are long enough.
+3. The cue appears up to SHIFT seconds before its first word, or the next cue appears up to SHIFT seconds late.
 
-Only cues between two changes of the speaker can still be too short after this.
+After these steps, only cues between two changes of the speaker can still be too short.
 """
 
 from collections.abc import Callable
@@ -14,8 +14,8 @@ from collections.abc import Callable
 import numpy as np
 
 LEAST = 1.0  # s; a shorter cue is too short to read
-SHIFT = 0.4  # s; viewers do not notice if text and voice are this far apart
-MARK_WORTH = 84.0  # characters; a cut at a mark may make the parts this much more unequal, at a pause half as much
+SHIFT = 0.4  # s; viewers do not notice that text and voice are this far apart
+MARK_WORTH = 84.0  # characters by which cues may be more unequal if the cut is at a mark; half as many at a pause
 
 Cue = tuple[int, int]  # the first word, and the end
 Span = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -37,7 +37,7 @@ class ShortCues:
         self._begins, self._until, self._bounds = begins, until, bounds
 
     def lengthened(self, first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Applies steps 1 and 2. Takes and returns the first words and the ends of cues, (C,)."""
+        """Apply steps 1 and 2 to cues, which are given and returned as first words and ends, (C,) each."""
         cues, done, following = list(zip(first.tolist(), last.tolist())), list[Cue](), 0
         for number in np.flatnonzero(self._until[last - 1] - self._begins[first] < LEAST).tolist():
             if number < following:
@@ -65,7 +65,7 @@ class ShortCues:
         return firsts, lasts
 
     def _shared(self, before: Cue | None, cue: Cue, after: Cue | None) -> list[Cue]:
-        """Makes one or two cues from the words of a cue and a neighbour; none if they would still be too short."""
+        """Return one or two cues with the words of a cue and a neighbour; none if they would still be too short."""
         pairs = [(one, other) for one, other in ((before, cue), (cue, after)) if one and other]
         whole = []
         for (first, middle), (_, last) in pairs:
@@ -81,7 +81,7 @@ class ShortCues:
         return [(first, at), (at, last)] if score > -np.inf else []
 
     def _cut(self, first: int, last: int) -> tuple[float, int]:
-        """Returns the score of the best place to cut words into two cues, and the place; minus infinity if none."""
+        """Return the score and the position of the best cut of words into two cues; minus infinity if there is none."""
         at = np.arange(first + 1, last)
         left, right = np.full_like(at, first), np.full_like(at, last)
         good = self._until[at - 1] - self._begins[first] >= LEAST
@@ -95,7 +95,7 @@ class ShortCues:
 
 def moved(starts: np.ndarray, stops: np.ndarray, spoken: np.ndarray, zeros: np.ndarray,
           gap: int) -> tuple[np.ndarray, np.ndarray]:
-    """Applies step 3: short cues begin earlier or end later. Returns begins and ends (C,) of cues in milliseconds.
+    """Apply step 3: short cues begin earlier or end later. Return begins and ends (C,) of cues in milliseconds.
 
     spoken   (C,): when the last word of each cue ends
     zeros    (C,): when the recording of each cue begins; recordings follow each other, far apart
@@ -109,7 +109,7 @@ def moved(starts: np.ndarray, stops: np.ndarray, spoken: np.ndarray, zeros: np.n
         if early and i and starts[i] - stops[i - 1] < gap:
             stops[i - 1] = starts[i]
         missing = least - (stops[i] - starts[i])
-        if missing > 0:  # so the next cue begins where this one ends
+        if missing > 0:  # the next cue already begins where this cue ends
             following = starts[i + 2] if i + 2 < len(starts) else starts[i + 1] + 2 * least
             late = max(0, min(missing, shift, following - starts[i + 1] - least))
             stops[i] += late

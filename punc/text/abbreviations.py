@@ -3,11 +3,11 @@
 A file, such as `abbreviations.txt` in this directory, gives the kind of each abbreviation; `KINDS` lists the kinds. The
 kind and the next word (ignoring quotes and brackets before it) decide whether a sentence ends at the dot:
 
-- `never`: a sentence never ends here. `starter`: it ends before a capitalised word of the kind `begins`. `capital`: it
-  ends before any capitalised word. `number`: it ends unless a number follows.
-- Single letters, and letters with dots inside, have the kind `starter` unless the file says otherwise.
-- A number in digits: the sentence ends unless a small letter or a word of the kind `ordinal` follows (24. veebruar).
-- An ellipsis, with or without spaces (`. . .`): the sentence ends unless a small letter follows.
+- After the kind `never`, no sentence ends. After `starter`, a sentence ends before a capitalised word of the kind
+  `begins`; after `capital`, before any capitalised word; after `number`, unless a number follows.
+- Single letters, and letters with dots inside, have the kind `starter` unless the file gives them another kind.
+- After a number in digits, a sentence ends unless a lower-case word or a word of the kind `ordinal` follows (24.
+  veebruar). After an ellipsis (`...` or `. . .`), a sentence ends unless a lower-case word follows.
 - If a mark follows (`Inc., the`), the dot is not a mark. If lines are utterances, `starter` counts as `capital` at the
   end of a line. At the end of a stream, the sentence ends, except after `never`.
 """
@@ -36,11 +36,11 @@ DOTTED = re.compile(r"(\W*)(\w(?:.*\w)?)([.…]+)(?![.…])(\W*)", re.DOTALL)
 ALONE = re.compile(r"\.{2,}|…+")
 WITH_BLANKS = re.compile(r"\.(?: \.){2,}")
 INNER_ELLIPSIS = re.compile(r"(?<=\w)(?:\.{2,}(?!\.)|…)(?=\W*([^\W_]))")
-NOT_A_MARK = "\x1f"  # replaces an ellipsis inside a token; label sets treat it as a space, so it is no mark
+NOT_A_MARK = "\x1f"  # replaces an ellipsis inside a token; label sets read this character as a space
 MARKS = frozenset(",:;?!.…-–—")
 INITIAL = re.compile(r"\W*[^\W\d_]\.")
 FIRST_WORD = re.compile(r"[^\W_]+")
-REACH = 3  # how many tokens after a dot are read: quotes and brackets, then the word
+REACH = 3  # the maximum number of tokens after a dot that are read to find the next word
 
 
 class Dot(NamedTuple):
@@ -66,8 +66,7 @@ class Abbreviations:
 
     @classmethod
     def read(cls, path: StrPath) -> "Abbreviations":
-        """Read a file. Raises InputError for a line that is not a kind and its words, and for an abbreviation with two
-        kinds."""
+        """Read a file. Raises InputError for an invalid line, and for an abbreviation with two kinds."""
         words: dict[str, list[str]] = {}
         for number, line in read_lines(path):
             kind, *given = line.split()
@@ -83,7 +82,7 @@ class Abbreviations:
         return cls(words, path)
 
     def dot(self, token: str) -> Dot | None:
-        """Returns the dot of a token if it may not be a mark; otherwise None."""
+        """Return the dot of a token if it may not be a mark; otherwise None."""
         if "." not in token and "…" not in token:
             return None
         inner = INNER_ELLIPSIS.sub(lambda found: NOT_A_MARK if found[1].islower() else found[0], token)
@@ -107,8 +106,8 @@ class Abbreviations:
         return Dot(NEVER if kind != NUMBER and not MARKS.isdisjoint(rest) else kind, word, bare)
 
     def ends(self, dot: Dot, following: Iterable[str], line_end: bool = False) -> bool | None:
-        """Returns whether a sentence ends at a dot, given the next tokens, at most REACH, and whether the dot ends a
-        line. Returns None if these tokens do not decide it."""
+        """Return whether a sentence ends at a dot; None if the next tokens, `following`, do not decide it. At most
+        REACH tokens are needed. `line_end`: the dot ends a line."""
         if dot.kind == NEVER:
             return False
         kind = CAPITAL if line_end and dot.kind == STARTER else dot.kind
@@ -139,7 +138,7 @@ def shipped() -> Abbreviations:
 
 
 def write_abbreviations(path: StrPath, words: Mapping[str, Iterable[str]], about: str) -> None:
-    """Write a file for `Abbreviations.read`: first the line `about`, then one line per kind with its words."""
+    """Write a file for `Abbreviations.read`: first the line `about`, then one line for each word, with its kind."""
     with atomic_file(path) as file:
         file.write(f"# {about}\n")
         file.writelines(f"{kind} {word}\n" for kind in KINDS for word in words.get(kind, ()))

@@ -1,8 +1,8 @@
 """Words with capitals after the first letter: NATO, McDonald, iPhone.
 
-A label only states whether a word's first letter is a capital. A table adds the other capitals. It has the most
-frequent form, in a cased text, of each word with other capitals (utils/learn_casing.py). Each line has the word as it
-would be written from its label alone, then its most frequent form:
+A label only states whether a word's first letter is a capital. The other capitals come from a table, which
+utils/learn_casing.py learns from a cased text. Each line of the table has a word as it would be written from its label
+alone, then the word's most frequent form:
 
     Nato NATO
     Us US          only if the label has a capital: `us` has no line
@@ -23,7 +23,7 @@ def first(word: str, capital: bool) -> str:
 
 
 def read_casing(path: StrPath) -> dict[str, str]:
-    """Read a table. Raises InputError for a line that is not a word and a form of this word that differs in case."""
+    """Read a table. Raises InputError unless each line has a word and the same word with other capitals."""
     table = {}
     for number, line in read_lines(path):
         plain, _, form = line.partition(" ")
@@ -34,8 +34,7 @@ def read_casing(path: StrPath) -> dict[str, str]:
 
 
 class Casing:
-    """Writes words with the capitals and marks of their labels, and with the forms in a table (word as its label writes
-    it → most frequent form).
+    """Writes words with the capitals and marks of their labels, and with the forms in a casing table.
 
     sentences  also write a capital at the start of a stream and after the end of a sentence, even if the label has none
     """
@@ -50,19 +49,18 @@ class Casing:
 
     @classmethod
     def read(cls, labels: LabelSet, path: StrPath, sentences: bool = False) -> "Casing":
-        """Reads the table from a file; a missing file is an empty table. Raises InputError for an invalid table."""
+        """Read the table from a file; a missing file is like an empty one. Raises InputError for an invalid table."""
         return cls(labels, read_casing(path) if os.path.isfile(path) else {}, sentences)
 
     def write_word(self, word: str, label: Label) -> str:
-        """Returns the text of a word with its label and the forms of the table, wherever the word is in the
-        sentence."""
+        """Return the text of a word with the mark of its label, and with the capitals of its label or of the table."""
         if word not in self._words:
             return label.write(word)
-        form = self.table.get(first(word, label.capital), self.table.get(word))  # iPhone also with a capital label
+        form = self.table.get(first(word, label.capital), self.table.get(word))  # iPhone, even for the label W
         return label.write(word) if form is None else label.opening + form + label.mark
 
     def write(self, words: Sequence[str], names: Sequence[str], starts: Iterable[int] = ()) -> list[str]:
-        """Returns the text of each word. `names`: the labels' names; `starts`: indices of words that begin streams."""
+        """Return the text of each word. `names`: the labels' names; `starts`: indices of words that begin streams."""
         texts = written(words, names, self._label_set)
         known = self._words
         for i in [i for i, word in enumerate(words) if word in known] if known else ():
@@ -70,6 +68,6 @@ class Casing:
         if self.sentences and texts:
             begins = [i for i, name in enumerate(names, 1) if name in self._ends]
             for i in {*begins, *starts, *([0] if self.begins else ())} - {len(texts)}:
-                texts[i] = with_capital(texts[i]) if texts[i] == texts[i].lower() else texts[i]  # keeps iPhone
+                texts[i] = with_capital(texts[i]) if texts[i] == texts[i].lower() else texts[i]  # iPhone stays iPhone
             self.begins = names[-1] in self._ends
         return texts

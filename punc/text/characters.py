@@ -8,12 +8,12 @@
 - Any other character is a token, together with the characters that modify it: combining marks, variation selectors,
   half-width voicing marks, an emoji's skin tone, emoji after a zero-width joiner. Two regional indicators (a flag) are
   one token.
-- Marks are the characters that the label set reads as marks. They belong to the preceding token; of several, the
+- A character that the label set reads as a mark belongs to the preceding token. If several marks follow a token, the
   strongest wins.
-- Spaces of any kind and control characters separate tokens. Models do not read them, but they are kept in the output.
+- Spaces of any kind and control characters separate tokens and stay in the output, but models do not read them.
 
-In a transcript, a word is a token with the brackets and marks around it (`split`, `with_words`). These are then read as
-in other languages.
+In a transcript, a word is a token with the brackets and marks around it (`split`, `with_words`).
+`punc.text.word_parts` then separates the brackets and marks, as in other languages.
 """
 
 import re
@@ -32,17 +32,16 @@ ADDRESS = re.compile(r"https?://[!-~]*[0-9A-Za-z/_=&#~-]", re.ASCII)
 LATIN = re.compile(r"[A-Za-zªºÀ-ÖØ-öø-ʯḀ-ỿＡ-Ｚａ-ｚ]")
 VOICED = "ﾞﾟ"  # voicing marks of half-width kana, which Unicode counts as letters
 JOINER = "\u200d"
-# A text's shape: l Latin letter, d digit, x modifier of the previous character, j joiner, f regional indicator, m mark,
-# P and C point and comma that are marks, . and , point and comma that are not, ' allowed inside a word, b blank, o
-# other.
+# The shape has one symbol for each character of a text: l Latin letter, d digit, x modifier of the previous
+# character, j joiner, f regional indicator, m mark, P and C point and comma that are marks, . and , point and comma
+# that are not, ' apostrophe or hyphen, b blank, o other.
 TOKEN = re.compile(r"(?P<token>(?:lx*(?:[.P']?lx*)*|dx*(?:[.,PC]?dx*)*|ff?|[o.,'])(?:x|j[of]?)*)|(?P<mark>[mPC])")
 CLASSES = ("<alpha>", "<num>")  # Latin words, and numbers
 NO_BLANK = re.compile("(?<![!-~]) | (?![!-~])")  # a space, except between two ASCII characters
 
 
 class Split(NamedTuple):
-    """The tokens of a text, the label of each token's slot, and the text between tokens. `lead`: marks before the first
-    token."""
+    """The tokens of a text, the labels of their slots, and the text between them. `lead`: marks before all tokens."""
 
     tokens: list[str]
     labels: list[str]
@@ -126,7 +125,7 @@ _SHAPE = TextShape()
 
 
 def tokens(text: str) -> list[str]:
-    """Returns the tokens of a text, with marks as separate tokens."""
+    """Return the tokens of a text, with marks as separate tokens."""
     return [text[match.start():match.end()] for match in TOKEN.finditer(text.translate(_SHAPE))]
 
 
@@ -135,7 +134,7 @@ def split(text: str) -> list[str]:
 
 
 def with_words(text: str, words: Sequence[str]) -> str:
-    """Replaces the words of a text by as many other words."""
+    """Replace each word of a text with a new word."""
     parts, at = [], 0
     for (start, end), word in zip(_spans(text), words):
         parts += [text[at:start], word]
@@ -161,7 +160,7 @@ def _spans(text: str) -> list[tuple[int, int]]:
 
 
 def class_of(token: str) -> str:
-    """Returns the class that can replace a token in a vocabulary; an empty string if the token has none.
+    """Return the class, one of CLASSES, that can replace a token in a vocabulary; empty if the token has none.
 
     Chen et al., "Investigating context influence in character Level LSTM methods for Japanese Auto Punctuation", 3.1.
     """

@@ -1,4 +1,4 @@
-"""Reads text files in parts, and counts what was found in them.
+"""Reads text files in parts, and counts findings with examples.
 
 The key of a count is `WHAT` or `WHAT<TAB>EXAMPLE`, so that counts of several processes can be added. If there are more
 than MOST examples, the rarest are counted together, so that memory does not grow with the text.
@@ -18,8 +18,8 @@ CUT_CHARACTER = re.compile("[\udcc2-\udcf4][\udc80-\udcbf]+[?]|[\udc80-\udcff]")
 
 
 class FilePart(NamedTuple):
-    """A part of an input file, from byte `offset` on. `line_start`: the part begins a line; `first`: it begins the
-    file."""
+    """A part of an input file, from byte `offset` on. `line_start`: the part begins a line. `first`: the part begins
+    the file."""
 
     path: str
     offset: int
@@ -29,8 +29,8 @@ class FilePart(NamedTuple):
 
 
 def file_parts(paths: Iterable[StrPath], delimiter: bytes, size: int = PART) -> Iterator[FilePart]:
-    """Yields the files in parts of about `size` bytes. A part ends with `delimiter` or, if there is none, with a line
-    end or a space. Raises InputError for an empty file."""
+    """Yield the files in parts of about `size` bytes. A part ends where `last_end` finds the delimiter, or with the
+    file. Raises InputError for an empty file."""
     for path in paths:
         with open_input(path) as file:
             rest, offset, line_start, first = b"", 0, True, True
@@ -50,7 +50,8 @@ def file_parts(paths: Iterable[StrPath], delimiter: bytes, size: int = PART) -> 
 
 
 def last_end(data: bytes, delimiter: bytes) -> int:
-    """Returns the end of the last `delimiter` in `data`, ignoring case; 0 if there is none."""
+    """Return the index after the last `delimiter`, ignoring case; 0 if there is none. If the delimiter is a line end
+    and `data` has none, return the index after the last space."""
     if delimiter == b"\n":
         return data.rfind(b"\n") + 1 or data.rfind(b" ") + 1
     at = data.lower().rfind(delimiter)
@@ -58,7 +59,7 @@ def last_end(data: bytes, delimiter: bytes) -> int:
 
 
 def count_lines(file: IO[bytes], end: int) -> int:
-    """Counts the lines of a file that end before byte `end`."""
+    """Count the lines of a file that end before byte `end`."""
     lines = 0
     while end > 0 and (data := file.read(min(end, 1 << 20))):
         lines += data.count(b"\n")
@@ -67,8 +68,7 @@ def count_lines(file: IO[bytes], end: int) -> int:
 
 
 def decode(data: bytes, repairs: Counter[str]) -> str:
-    """Decodes a text. Converts line ends to LF, and removes bytes that are not UTF-8. Raises InputError for a NUL
-    byte."""
+    """Decode a text. Line ends become LF, and bytes that are not UTF-8 are removed. Raises InputError for NUL bytes."""
     if (at := data.find(b"\0")) >= 0:
         raise InputError("a NUL byte", "convert the text to UTF-8: iconv -f UTF-16 -t UTF-8",
                          line=data.count(b"\n", 0, at) + 1)
@@ -95,7 +95,7 @@ def note(counts: Counter[str], what: str, example: str, times: int = 1) -> None:
 
 
 def bound(counts: Counter[str]) -> None:
-    """Count the rarer examples together if there are more than MOST."""
+    """Count the rarest examples together if there are more than MOST examples."""
     examples = [key for key in counts if "\t" in key] if len(counts) > MOST else []
     if len(examples) <= MOST:
         return
@@ -107,7 +107,7 @@ def bound(counts: Counter[str]) -> None:
 
 
 def found(counts: Counter[str]) -> Iterator[tuple[str, int, str]]:
-    """Yields, sorted by name, what was found: its name, its count, and a line with its most frequent examples."""
+    """Yield the name of each thing found, its count, and a line with its most frequent examples, sorted by name."""
     examples: dict[str, list[tuple[int, str]]] = {}
     for key, times in counts.items():
         what, tab, example = key.partition("\t")

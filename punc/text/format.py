@@ -29,7 +29,7 @@ from punc.text.prose import Clitics, TextReader
 
 @dataclass(frozen=True)
 class PrepareOptions:
-    """The parsed options of `punc prepare`; its help describes each."""
+    """The parsed options of `punc prepare`, which `punc prepare --help` describes."""
 
     labels: LabelSet | None = None
     lowercase: bool = True
@@ -63,8 +63,8 @@ class Format(ABC):
 
     @abstractmethod
     def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
-        """Write the data directory `output`, or leave it unchanged if there is an error. Returns the numbers of
-        streams, utterances, words and repairs."""
+        """Write the data directory `output`, or leave it unchanged if there is an error. Return the numbers of streams,
+        utterances, words and repairs."""
 
 
 def format_names() -> list[str]:
@@ -72,7 +72,7 @@ def format_names() -> list[str]:
 
 
 def load_format(name: str) -> type[Format]:
-    """Returns the class of a format. Raises ModuleNotFoundError if the format does not exist."""
+    """Return the class of a format. Raises ModuleNotFoundError if the format does not exist."""
     return importlib.import_module(f"{formats.__name__}.{name}").Format
 
 
@@ -86,15 +86,15 @@ STREAM_OPTIONS = ("labels", "document_prefix", "skip_prefix", "utt_words", "keep
 
 
 class TextFormat(Format):
-    """A format of punctuated text. Each file begins a stream. The method `passages` of a subclass reads the text.
+    """A format of punctuated text, in which each file begins a stream. Several processes read parts of the text.
 
-    Several processes read parts of the text. These repairs are counted: bytes that are not UTF-8 are removed, carriage
-    returns become line ends, and a mark before a stream's first word is dropped.
+    These repairs are counted: bytes that are not UTF-8 are removed, carriage returns become line ends, and a mark
+    before a stream's first word is dropped.
     """
 
     takes: ClassVar[tuple[str, ...]] = STREAM_OPTIONS
     delimiter: ClassVar[bytes] = b"\n"  # ends each part of a file
-    has_utterances: ClassVar[bool] = False  # whether the text itself shows where every utterance ends
+    has_utterances: ClassVar[bool] = False  # whether the text marks the end of every utterance
 
     def __init__(self, options: PrepareOptions):
         super().__init__(options)
@@ -103,19 +103,18 @@ class TextFormat(Format):
 
     @abstractmethod
     def passages(self, text: str, line_start: bool, repairs: Counter[str]) -> Iterator[Passage]:
-        """Yields the passages in a part of a file, and counts repairs. Raises Unreadable for text that cannot be
-        repaired."""
+        """Yield the passages in a part of a file, and count repairs. Raises Unreadable for text beyond repair."""
 
     def has_pauses(self, inputs: Sequence[StrPath]) -> bool:
         return False
 
     def position(self, text: str, fault: str) -> int:
-        """Returns the index of a faulty text in `text`; negative if it is not found."""
+        """Return the index of the faulty part `fault` of a text; negative if it is not found."""
         return text.find(fault)
 
     def streams(self, text: str, line_start: bool) -> Iterator[tuple[str | None, str]]:
-        """Yields the name and the text of each stream, without lines that are to be left out. The name is None if the
-        stream began in an earlier part."""
+        """Yield the name and the text of each stream, without lines that begin with `skip_prefix`. The name is None if
+        the stream began in an earlier part."""
         document_prefix = self.options.document_prefix
         skip_prefix = self.options.skip_prefix
         if line_start and (document_prefix or skip_prefix):
@@ -131,8 +130,8 @@ class TextFormat(Format):
             yield name.strip(), part
 
     def read(self, data: bytes, line_start: bool = True) -> tuple[list[Passage], Counter[str]]:
-        """Returns the passages in a part of a file, and counts of repairs. Raises InputError for text that cannot be
-        repaired, with a line number that counts from the start of the part."""
+        """Return the passages in a part of a file, and the counts of repairs. Raises InputError for text that cannot be
+        repaired; its line number counts from the start of the part."""
         repairs: Counter[str] = Counter()
         text = decode(data, repairs)
         try:
@@ -143,11 +142,11 @@ class TextFormat(Format):
             raise InputError(what, remedy, line=text.count("\n", 0, at) + 1) from None
 
     def read_part(self, part: FilePart) -> tuple[list[Passage], Counter[str]]:
-        """Like `read`, but an InputError has the path and the line number in the file."""
+        """Read a part like `read`, but raise InputError with the path and the line number in the file."""
         try:
             passages, repairs = self.read(part.data, part.line_start)
         except InputError as error:
-            if not os.path.isfile(part.path):  # a pipe cannot be read again to count the lines before
+            if not os.path.isfile(part.path):  # a pipe cannot be read again to count lines
                 raise InputError(error.what, error.remedy, part.path) from None
             with open_input(part.path) as file:
                 before = count_lines(file, part.offset)
@@ -157,7 +156,7 @@ class TextFormat(Format):
         return passages, repairs
 
     def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
-        """Like `Format.prepare`. Streams are in the order of the files or, with `keep_names`, sorted by name."""
+        """Write the streams in the order of the files or, with `keep_names`, sorted by name. See `Format.prepare`."""
         counts = Counter[str]()
         repairs = Counter[str]()
         options = self.options
@@ -182,8 +181,8 @@ class TextFormat(Format):
 
 def counted(utterances: Iterable[Utterance], counts: Counter[str], repairs: Counter[str],
             empty: str) -> Iterator[Utterance]:
-    """Yield the utterances. Count streams, utterances, words, words without a pause, and utterances in which every word
-    has the label `empty`."""
+    """Yield the utterances unchanged. Count streams, utterances, words, changes of speaker, words without a pause, and
+    utterances in which every word has the label `empty`."""
     stream = None
     for utterance in utterances:
         counts[UNMARKED] += utterance.labels is not None and set(utterance.labels) == {empty}

@@ -14,13 +14,13 @@ from punc.text.word_parts import MARK, NUMBER, TAG, URL, WORD, Token, TokenReade
 
 KEEP, REPLACE, AUTO = "keep", "replace", "auto"  # how existing marks are treated
 USUAL_RATE = 0.13  # marks per word in English speech
-LONG = 60  # in a text with marks, marks are missing if this many words in a row have none
+LONG = 60  # in a text with marks, a longer run of words without marks counts as unpunctuated
 
 
 class SplitWords(NamedTuple):
     """W split words: one token for each distinct word, and the index of each word's token, `codes` int64 (W,).
 
-    counts, streams   int64 (W,): how many words a model reads for each word, and the word's stream
+    counts, streams   int64 (W,): how many words a model reads for each word, and the stream of each word
     """
 
     tokens: list[Token]
@@ -30,7 +30,7 @@ class SplitWords(NamedTuple):
     turns: np.ndarray  # bool (W,): whether the speaker differs from the previous word's speaker
 
     def of(self, values: Sequence[int]) -> np.ndarray:
-        """Returns the value of each word, given a value for each token."""
+        """Return the value of each word, given a value for each token."""
         return np.array(values)[self.codes] if len(values) else np.zeros(0, bool)
 
     def read(self) -> list[str]:
@@ -38,15 +38,14 @@ class SplitWords(NamedTuple):
 
     @property
     def marked(self) -> np.ndarray:
-        """Whether a mark follows each word, directly or separately, bool (W,)."""
+        """Whether a mark follows each word, as a part of the word or as the next word, bool (W,)."""
         alone = self.of([token.kind == MARK for token in self.tokens])
         own = self.of([token.marks != "" or token.core[-1:] == "." for token in self.tokens])
         return own | (next_of(alone, False) & ~next_of(starts_of_runs(self.streams), True))
 
     @property
     def ends(self) -> np.ndarray:
-        """Whether each word is the last one in its turn or stream that a model reads, bool (W,). A sentence ends
-        there."""
+        """Whether each word is the last word that a model reads in a turn or stream, bool (W,)."""
         read = np.flatnonzero(self.counts)
         turns = np.cumsum(self.turns)[read]
         ends = np.zeros(len(self.codes), bool)
@@ -56,11 +55,11 @@ class SplitWords(NamedTuple):
 
 def take_apart(texts: Sequence[str], reader: TokenReader, streams: np.ndarray, turns: np.ndarray,
                segments: np.ndarray) -> SplitWords:
-    """Splits W words. For the other arguments, see `SplitWords` and `tagged`."""
+    """Split W words. For the other arguments, see `SplitWords` and `tagged`."""
     codes: dict[str, int] = {}
     numbers = np.fromiter((codes.setdefault(text, len(codes)) for text in texts), np.int64, len(texts))
     tokens = [reader.token(text) for text in codes]
-    for i in np.flatnonzero(tagged(texts, segments)).tolist():  # rarely any
+    for i in np.flatnonzero(tagged(texts, segments)).tolist():
         tokens.append(Token(TAG, "", texts[i], "", "", "", (), False))
         numbers[i] = len(tokens) - 1
     counts = np.array([len(token.words) for token in tokens], np.int64)[numbers] if tokens else numbers
@@ -68,10 +67,10 @@ def take_apart(texts: Sequence[str], reader: TokenReader, streams: np.ndarray, t
 
 
 def keeps(words: SplitWords, marks: str) -> np.ndarray:
-    """Returns whether the marks of each word stay, bool (W,).
+    """Return whether the marks of each word stay, bool (W,).
 
-    KEEP: all marks stay. REPLACE: none stay. AUTO: marks stay in streams with at least a third of the usual rate of
-    marks.
+    KEEP: all marks stay. REPLACE: no marks stay. AUTO: marks stay in streams with at least a third of the usual rate
+    of marks.
     """
     if marks != AUTO:
         return np.full(len(words.codes), marks == KEEP)
@@ -82,8 +81,8 @@ def keeps(words: SplitWords, marks: str) -> np.ndarray:
 
 
 def unmarked(words: SplitWords) -> np.ndarray:
-    """Returns which words are in a turn or a long run of words without any marks, bool (W,). In a text with marks, they
-    are probably missing there."""
+    """Return which words are in a turn, or in a long run of words, without any mark, bool (W,). In a text with marks,
+    the marks of these words are probably missing."""
     read = np.flatnonzero(words.counts)
     marked, last = words.marked[read], words.ends[read]
     turn = np.cumsum(previous_of(last, False))
@@ -103,8 +102,8 @@ class MarkedWords:
         self._ends = [i for i, label in enumerate(label_set) if label.name in label_set.sentence_ends]
 
     def write(self, words: SplitWords, labels: np.ndarray) -> tuple[list[str], np.ndarray]:
-        """Returns the text of each word, and its label, int64 (W,), which differs from the given label if marks stay or
-        move."""
+        """Return the text and the label of each word, int64 (W,). A label changes if its word keeps an existing mark,
+        or if its mark moves to another word."""
         labels = labels.copy()
         kinds = words.of([token.kind for token in words.tokens])
         had = words.of([t.marks != "" for t in words.tokens])
@@ -118,7 +117,7 @@ class MarkedWords:
             stays = kept & (_has_capitals(words) if self._marks == KEEP else ~unmarked(words))
             self._keep(words, labels, kept, stays)
         starts, inside = self._sentence_starts(words, labels, kinds, following)
-        # A word whose case stays begins a sentence only after an added sentence end.
+        # A word that keeps its case gets a capital only if a sentence end is added before it.
         added = previous_of(np.isin(labels, self._ends) & ~words.marked, False)
         starts = np.where(stays, added & ~starts_of_runs(words.streams), starts) & self._sentences
         cased = stays | self._kept_case(words, kinds, inside) if self.label_set.cased else np.ones(len(labels), bool)
@@ -126,8 +125,8 @@ class MarkedWords:
 
     def _sentence_starts(self, words: SplitWords, labels: np.ndarray, kinds: np.ndarray,
                          following: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Returns two flags for each word, bool (W,) each: it begins a sentence according to the labels, and it does
-        not begin a sentence according to the existing marks."""
+        """Return two arrays, bool (W,): the word begins a sentence according to the labels, and the word does not begin
+        a sentence according to the existing marks."""
         read = np.flatnonzero((words.counts > 0) & (kinds != TAG))
         begins, before = starts_of_runs(words.streams[read]), following - 1
         ends = words.of([token.ends for token in words.tokens])
@@ -152,14 +151,13 @@ class MarkedWords:
                 labels[before] = self.with_mark(int(labels[before]), label)
 
     def with_mark(self, own: int, other: Label) -> int:
-        """Adds the mark of the label `other` to the label `own`; the stronger mark wins. Returns the new label."""
+        """Return the label `own` with the mark of the label `other`, or with its own mark if that is stronger."""
         label = self.label_set[own]
         marks = (*(label.marks if label.mark else ()), *other.marks)
         return self.label_set.index(self.label_set.reading(marks, label.capital, label.opening))
 
     def _keep(self, words: SplitWords, labels: np.ndarray, kept: np.ndarray, stays: np.ndarray) -> None:
-        """Give the words in `kept` the labels of their existing marks. A word without a mark gets the empty label,
-        unless a mark is missing."""
+        """Give the words in `kept` the labels of their existing marks; where a mark is missing, keep the new label."""
         marked = words.of([token.marks != "" and token.kind != TAG for token in words.tokens])
         has = words.marked
         added = ~has & (~stays | words.ends | (self._marks == KEEP))
@@ -172,8 +170,8 @@ class MarkedWords:
             labels[i] = self.label_set.index(self.label_set.reading(marks, *lead))
 
     def _kept_case(self, words: SplitWords, kinds: np.ndarray, inside: np.ndarray) -> np.ndarray:
-        """Returns which words keep their case, bool (W,): those with capitals other than at the beginning of a
-        sentence."""
+        """Return which words keep their case, bool (W,): numbers, URLs, and words that have a capital after the first
+        letter or inside a sentence."""
         kept = (kinds == NUMBER) | (kinds == URL)
         lower = words.of([token.has_lower for token in words.tokens])
         if not (lower & (kinds == WORD)).any():
@@ -190,7 +188,7 @@ class MarkedWords:
         return list(map(text, words.codes.tolist(), labels.tolist(), *flags.tolist()))
 
     def text(self, token: Token, label: Label, cased: bool, start: bool, alone: bool, keep: bool = False) -> str:
-        """Returns the text of a word with its label. The flags say whether the word keeps its case (`cased`), begins a
+        """Return the text of a word with its label. The flags say whether the word keeps its case (`cased`), begins a
         sentence (`start`), is followed by a separate mark (`alone`), and keeps its marks (`keep`)."""
         lead, core, before, marks, after = token[1:6]
         if token.kind not in (WORD, NUMBER, URL):

@@ -16,7 +16,7 @@ from punc.base.errors import InputError
 from punc.text.file_parts import found, note
 from punc.transcripts.speakers import LONGEST, find_label
 
-KEPT, LEFT_OUT, DECODED = "perhaps not speech: ", "left out: ", "decoded: "  # the kind follows
+KEPT, LEFT_OUT, DECODED = "perhaps not speech: ", "left out: ", "decoded: "  # prefixes of counts
 WORDS = "words left out: "
 ENTITIES = "entities"
 STAMP = r"\d{1,3}:\d{2}(?::\d{2}(?:[.,]\d{1,3})?|\.\d{1,3})"  # 00:00:43, 00:00:43.120, 03:54.1
@@ -31,7 +31,7 @@ MOST_NESTED = 20  # nested brackets are removed up to this depth
 class Kind(NamedTuple):
     """A kind of text that is not speech.
 
-    patterns  match the kind in a text that begins with a line end; each has a fast test whether a text may have a match
+    patterns  match the kind in a text that begins with a line end; a fast test before each pattern rules out most texts
     form      returns the form under which a match is counted; matches that differ only in numbers have the same form
     sure      returns whether a match is really of this kind; by default, it must have a letter or a digit
     """
@@ -47,12 +47,12 @@ def found_by(mark: str, pattern: str, probe: str = "") -> tuple[Callable[[str], 
 
 
 def in_brackets(*pairs: tuple[str, str], condition: str = "") -> Kind:
-    """Returns a kind that matches text in these brackets. After the opening bracket, `condition` must match."""
+    """Return a kind that matches text in brackets. After the opening bracket, `condition` must match."""
     return Kind(tuple(found_by(begin, rf"\{begin}{condition}[^\{begin}\{end}]{{0,200}}\{end}") for begin, end in pairs))
 
 
 def is_heading(match: re.Match[str]) -> bool:
-    """Returns whether a line is a heading: it has a prefix, is all capitals, or stands alone without an end mark."""
+    """Return whether a line is a heading: it has a prefix, is all capitals, or stands alone without an end mark."""
     line = match[0].strip()
     if line[:1] in ("#", "="):
         return True
@@ -65,10 +65,10 @@ def is_heading(match: re.Match[str]) -> bool:
 
 
 class SpeakerLabels:
-    """Finds speaker labels as in transcripts. Has the interface of a compiled pattern."""
+    """Finds speaker labels in a text; has the methods `finditer` and `sub` of a compiled pattern."""
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        """Yields the labels at the beginning of lines, each with the line end before it."""
+        """Yield a match for each label at the beginning of a line, including the line end before it."""
         for line in LINE.finditer(text):
             label = find_label(line[1]) if ":" in line[1][:LONGEST] else None
             if label and label.name and label.sure:
@@ -77,7 +77,6 @@ class SpeakerLabels:
                 yield found
 
     def sub(self, replace: Callable[[re.Match[str]], str], text: str) -> str:
-        """Returns the text with its labels replaced."""
         parts, at = [], 0
         for match in self.finditer(text):
             parts += [text[at:match.start()], replace(match)]
@@ -85,7 +84,7 @@ class SpeakerLabels:
         return "".join([*parts, text[at:]])
 
 
-# In the order of removal, because a decoded entity can be part of a tag, and a time in brackets can precede a name.
+# The kinds are removed in this order: a decoded entity can be part of a tag, and a time in brackets can precede a name.
 KINDS: dict[str, Kind] = {
     ENTITIES: Kind((found_by("&", r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});"),), str),
     "tags": Kind((found_by("<", r"</?[A-Za-z!][^<>\n]{0,200}>"),)),
@@ -107,14 +106,13 @@ KINDS: dict[str, Kind] = {
 
 
 class NotSpeech:
-    """Counts text that is not speech, and removes the kinds in `clean`. The function `words` counts the words of a
-    text."""
+    """Counts text that is not speech, and removes the kinds in `clean`. `words(text)` counts the words of a text."""
 
     def __init__(self, clean: tuple[str, ...], words: Callable[[str], int]):
         self._clean, self._words = frozenset(clean), words
 
     def read(self, text: str, counts: Counter[str], line_start: bool = True) -> str:
-        """Returns the cleaned text, with its line ends. `line_start`: whether the text begins a line."""
+        """Return the cleaned text, with its line ends. `line_start`: whether the text begins a line."""
         text = "\n" + text if line_start else text
         for name, kind in KINDS.items():
             replace = partial(self._decode if name == ENTITIES else self._leave_out, name=name, counts=counts)
@@ -147,7 +145,7 @@ class NotSpeech:
 
 
 def parse_kinds(names: str) -> tuple[str, ...]:
-    """Returns the kinds in a list of names separated by commas. Raises InputError for an unknown name."""
+    """Return the kinds in a list of names separated by commas. Raises InputError for an unknown name."""
     kinds = tuple(filter(None, names.split(",")))
     for kind in kinds:
         if kind not in KINDS:
@@ -156,7 +154,7 @@ def parse_kinds(names: str) -> tuple[str, ...]:
 
 
 def messages(counts: Counter[str]) -> Iterator[str]:
-    """Yields messages: what was repaired in a text, and what was found in it."""
+    """Yield messages about the repairs of a text, and about text that is not speech."""
     for repair in sorted(counts):
         if "\t" not in repair and not repair.startswith(WORDS):
             yield f"repaired: {counts[repair]:,} {repair}"

@@ -26,8 +26,7 @@ class Unreadable(Exception):
 
 
 class OpenDot(NamedTuple):
-    """An undecided dot after a passage's last word. The word gets `label` if the next words show that the dot is not a
-    sentence end."""
+    """An undecided dot after a passage's last word, which gets `label` if the dot turns out to be no sentence end."""
 
     dot: Dot
     label: str
@@ -39,7 +38,7 @@ class Passage(NamedTuple):
     words, labels  separated by spaces; one label per word
     lead, lead_pause  label and pause for the last word of the previous passage; empty or None if there are none
     stream         the name, which may be empty, of the stream that begins with this passage; None: no stream begins
-    dot            the undecided dot of the last word, whose label is a sentence end for now; None: no such dot
+    dot            the undecided dot after the last word, which has the label of a sentence end until the decision
     """
 
     words: str
@@ -81,8 +80,8 @@ class Memo(dict[str, str]):
         return self[item]
 
     def read(self, items: Sequence[str], attach: Callable[[str, str], str], repairs: Counter[str]) -> Passage:
-        """Returns the passage of some items. `attach(label, lead)` returns the new label of a word that is followed by
-        `lead`."""
+        """Return the passage that consists of `items`. `attach(label, lead)` returns the new label of a word with
+        `label` that is followed by `lead`."""
         words = list(map(self.__getitem__, items))
         lead = ""
         at = -1
@@ -115,8 +114,8 @@ class Memo(dict[str, str]):
                        first=first)
 
     def _decide(self, items: Sequence[str], at: int, label: str, counts: Counter[str]) -> tuple[Parts, OpenDot | None]:
-        """Returns the analysis of an item with a dot, and the dot if it is undecided. `label` ends with the previous
-        word's label."""
+        """Return the analysis of item `at`, which has a dot, and the dot if it is undecided. `label`: labels separated
+        by spaces; the last one is the previous word's."""
         dot, without = self.dots[items[at]]
         behind = items[at + 1:at + 1 + REACH]
         ends = self.abbreviations.ends(dot, behind) if self.abbreviations else None
@@ -128,29 +127,29 @@ class Memo(dict[str, str]):
 
 
 def padded(number: int) -> str:
-    """Pads a number with zeros, so that C order is numeric order. Raises InputError if it has too many digits."""
+    """Pad a number with zeros, so that C order is numeric order. Raises InputError if the number is too large."""
     if number > MOST:
         raise InputError(f"more than {MOST:,} texts or utterances to number", "prepare several data directories")
     return f"{number:08d}"
 
 
 def utterance_id(stream: str, number: int) -> str:
-    """Returns `STREAM-NUMBER`, with the number padded with zeros so that C order is the order of the text."""
+    """Return `STREAM-NUMBER`, with the number padded with zeros so that C order is the order of the text."""
     return f"{stream}-{padded(number)}"
 
 
 def stream_name(name: str) -> str:
-    """Converts a name to an id: writes `_` for each character that Kaldi's tools may not accept."""
+    """Convert a name to an id, with `_` instead of characters that Kaldi's tools may not accept."""
     return "".join(c if c.isalnum() or c in "-._" else "_" for c in name)
 
 
 def file_name(path: StrPath) -> str:
-    """Returns the stream name for a file: the file's name without its extension."""
+    """Return the stream name for a file: the file's name without its extension."""
     return stream_name(Path(path).stem)
 
 
 def sorted_streams(names: Iterable[str]) -> list[str]:
-    """Returns stream names in C order. Raises InputError if two names are equal, or if the utterances would be in a
+    """Return stream names in C order. Raises InputError if two names are equal, or if the utterances would be in a
     different order: `talk` comes before `talk-0`, but utterances of `talk` come after utterances of `talk-0`."""
     names = sorted(names, key=str.encode)
     for one, other in pairwise(names):
@@ -166,9 +165,10 @@ class Cutter:
     """Cuts passages into utterances of `size` words or, if `size` is 0, after passages that end an utterance.
 
     attach         (label of a word, label found after the word) → the word's new label
-    independent    each utterance is a stream of its own, with the same name
-    pauses, turns  whether utterances have the pauses of the passages, and flags where the speaker changes
-    numbered       a stream's name begins with the stream's number; otherwise, it is the passage's name
+    independent    each utterance is a stream, which has the utterance's id
+    pauses         whether utterances have the pauses of the passages
+    turns          whether utterances have flags where the speaker changes
+    numbered       whether the name of a stream begins with the stream's number
     abbreviations  decide about the dot of a passage's last word when the next passage is known
     """
 
@@ -178,7 +178,7 @@ class Cutter:
         self.size, self.attach, self.prefix, self.independent = size, attach, prefix, independent
         self.pauses, self.numbered, self._abbreviations = pauses, numbered, abbreviations
         self.dropped = 0  # marks that have no word before them
-        self.dots: Counter[str] = Counter()  # how often undecided dots became marks or not
+        self.dots: Counter[str] = Counter()  # undecided dots that became marks, and those that did not
         self._dot: OpenDot | None = None
         self._stream, self._streams, self._number, self._ended = "", 0, 1, False
         self._words: list[str] = []
@@ -190,8 +190,7 @@ class Cutter:
         self._next: str | None = None  # the speaker of the next word
 
     def cut(self, passages: Iterable[Passage]) -> Iterator[Utterance]:
-        """Yields the utterances of passages. A passage's last word is held back, because the next passage may have its
-        mark."""
+        """Yield the utterances of passages. The last word waits for a mark at the start of the next passage."""
         for passage in passages:
             if passage.stream is not None:
                 self._close_dot(True)
@@ -213,7 +212,7 @@ class Cutter:
         yield from self._take(len(self._words))
 
     def _ends_before(self, passage: Passage) -> bool | None:
-        """Returns whether a sentence ends at the undecided dot; None if a later passage may decide it."""
+        """Return whether a sentence ends at the undecided dot; None if a later passage must decide."""
         ends = None
         if self._dot and self._abbreviations and not (self.independent and self._ended):
             ends = self._abbreviations.ends(self._dot.dot, passage.first, line_end=self._ended)

@@ -1,6 +1,6 @@
 """Converts punctuated text to tokens and labels, and back.
 
-A token is the text between two spaces. `TextReader.token` reads it as follows:
+A token is the text between two spaces. `TextReader.token` reads a token as follows:
 
 - A word consists of letters, digits, combining marks, and symbols that are read out loud: currencies and % & @ # + = ±
   × ÷ ° §. Inside a word, an apostrophe, hyphen, point, slash or underscore is kept, as is a comma, colon or en dash
@@ -9,8 +9,8 @@ A token is the text between two spaces. `TextReader.token` reads it as follows:
 - The label set maps the marks after a word to a label; the strongest label wins. If a token has marks but no word (as
   in tokenised text, in ` -- `, or at the beginning of a line), the marks belong to the previous word.
 - A hyphen is a mark only if it stands alone or is doubled: `pre- and post-war` has no mark.
-- Everything else (quotes, brackets, bullets) is dropped. Typographic apostrophes and hyphens become plain ones; soft
-  hyphens and zero-width spaces vanish.
+- Everything else (quotes, brackets, bullets, soft hyphens, zero-width spaces) is removed. Typographic apostrophes and
+  hyphens become ASCII characters.
 """
 
 import re
@@ -93,7 +93,7 @@ class Clitics:
             file.writelines(f"{rule}\n" for rule in (*self.beginnings, *self.ends))
 
     def split(self, word: str) -> list[str]:
-        """Splits a word. Parts that are cut from the word keep their case."""
+        """Split a word. Parts that are cut from the word keep their case."""
         lower = word.lower()
         if lower in self.words:
             parts = self.words[lower]
@@ -170,7 +170,7 @@ class TextReader:
         return label
 
     def attach(self, label: str, lead: str) -> str:
-        """Returns the new label of a word with `label` that is followed by the mark of the label `lead`."""
+        """Return the new label of a word with `label` that is followed by the mark of the label `lead`."""
         if (label, lead) not in self._attached:
             mark = self.labels[self.labels.index(lead)]
             known = self.labels[self.labels.index(label)]
@@ -180,12 +180,12 @@ class TextReader:
 
 
 def legal(word: str) -> str:
-    """Changes words that Kaldi does not allow in a text: `<s>` and `</s>` become s, `#0` becomes 0."""
+    """Change words that Kaldi does not allow in a text: `<s>` and `</s>` become s, `#0` becomes 0."""
     return FORBIDDEN.sub(lambda match: match[0].strip("</>#"), word) if "<" in word or "#" in word else word
 
 
 def written(words: Sequence[str], labels: Iterable[str], label_set: LabelSet) -> list[str]:
-    """Returns the text of each word with its label, given the labels' names. Fast for long lists."""
+    """Return the text of each word with its label, given the labels' names. Fast for long lists."""
     labels = list(labels)
     # Most labels only add a mark after the word. The loop is only for words with other labels.
     marks = {label.name: label.mark for label in label_set}
@@ -203,7 +203,7 @@ class ProseWriter:
     """Writes the utterances of streams to a file, one per line: id and text. Joins `clitics` to their words.
 
     A label can have a quotation mark `"` after a word, but does not state whether it opens or closes a quotation. In
-    each sentence, the first quotation mark opens and is put before the next word, the second closes, and so on. If a
+    each sentence, the first mark opens a quotation and is put before the next word, the second closes it, etc. If a
     quotation is still open at the end of a sentence or stream, a closing `"` is added after the sentence's mark.
     """
 
@@ -224,7 +224,7 @@ class ProseWriter:
         self._held = key, stream, self._written(words, names)
 
     def close(self) -> None:
-        """Write the last utterance. Does not close the file."""
+        """Write the last utterance. The file stays open."""
         self._release(True)
         self._held = None
 

@@ -1,23 +1,23 @@
 """Finds the abbreviations in an unlabelled corpus by the method of Kiss & Strunk (2006, "Unsupervised multilingual
 sentence boundary detection", Computational Linguistics 32(4)), which NLTK calls Punkt.
 
-A word w scores high as an abbreviation if it nearly always has a dot, is short, and has dots inside. It occurs C(w, •)
-times with a dot after it and C(w, ¬•) times without one. C(•) of all N tokens have a dot. λ is the likelihood ratio of
-two hypotheses: w has a dot by chance, P(•|w) = C(•)/N, or nearly always, P(•|w) = 0.99. The score scales log λ:
+A word w scores high as an abbreviation if it nearly always has a dot, is short, and has dots inside. The word w occurs
+C(w, •) times with a dot after it and C(w, ¬•) times without one. C(•) of all N tokens have a dot. λ is the likelihood
+ratio of two hypotheses: w has a dot by chance, P(•|w) = C(•)/N, or nearly always, P(•|w) = 0.99. The score is
 
     S(w) = log λ · e^-length(w) · (dots inside + 1) · length(w)^-C(w, ¬•)      abbreviation: S(w) ≥ 0.3
 
-where length does not count dots. Sentences then end at the dots of all other words, and at ! and ?. Two kinds of words
-(see `abbreviations`) are found with Dunning's log-likelihood ratio. A word is of the kind `begins` if it follows a
-sentence end more often than by chance (≥ 30). It is of the kind `ordinal` if it follows a number with a dot more often
-than by chance (≥ 7.88) and is not of the kind `begins`. A word is also of the kind `begins` if it occurs in lower case,
-and with a capital only at the beginning of sentences (the orthographic heuristic of the paper's second stage).
+where the length of w does not count dots. Sentences then end at ! and ?, and at the dots of words that are not
+abbreviations. Dunning's log-likelihood ratio finds two other kinds of words (see `abbreviations`). A word is of the
+kind `begins` if it follows a sentence end more often than by chance (ratio ≥ 30). A word is of the kind `ordinal` if it
+follows a number with a dot more often than by chance (ratio ≥ 7.88) and is not of the kind `begins`. A word is also of
+the kind `begins` if it occurs in lower case, and with a capital only at the beginning of sentences (the orthographic
+heuristic of the paper's second stage).
 
 There are three differences from the paper. A single letter is an initial, unless (like I in English) a dot follows it
 RARER times less often than it follows the average token. Abbreviations, and words found by the orthographic heuristic,
 must occur at least MIN_COUNT times. Rare abbreviations and collocations of initials are not searched for. Memory grows
-with the number of distinct words. NLTK's own trainer takes ten times as long, and mistakes rot, ulm and hog, which end
-lines, for abbreviations.
+with the number of distinct words. NLTK's own trainer takes ten times as long.
 """
 
 import math
@@ -88,8 +88,7 @@ class Types:
 
 
 def count_contexts(text: str, abbreviations: frozenset[str]) -> Counter[tuple[str, str]]:
-    """Counts how often each word is at each of PLACES, given the abbreviations. Counts of several texts can be
-    added."""
+    """Count how often each word is at each of PLACES, given the abbreviations. Counts of texts can be added."""
     counts = Counter[tuple[str, str]]()
     tokens = [token for token in map(read, text.split()) if token.word]
     places = [_place(token, abbreviations) for token in tokens]
@@ -111,8 +110,7 @@ def _is_end(token: Token, abbreviations: frozenset[str]) -> bool:
 
 
 def _place(before: Token, abbreviations: frozenset[str]) -> str:
-    """Returns the place of the word after the token `before`: FIRST, INSIDE or NUMBERED; an empty string if it is
-    unclear."""
+    """Return the place of the word after the token `before`: FIRST, INSIDE or NUMBERED; empty if unclear."""
     if _is_end(before, abbreviations):
         if before.word == NUMBER and not before.end:
             return NUMBERED
@@ -121,7 +119,7 @@ def _place(before: Token, abbreviations: frozenset[str]) -> str:
 
 
 def words_by_kind(types: Types, contexts: Counter[tuple[str, str]]) -> dict[str, list[str]]:
-    """Returns the words of each kind in `abbreviations.KINDS`: abbreviations sorted by score, other words by count."""
+    """Return the words of each kind in `abbreviations.KINDS`: abbreviations sorted by score, other words by count."""
     places: dict[str, Counter[str]] = {place: Counter() for place in PLACES}
     for (place, word), count in contexts.items():
         places[place][word] = count
@@ -140,14 +138,12 @@ def words_by_kind(types: Types, contexts: Counter[tuple[str, str]]) -> dict[str,
 
 
 def is_bound(first: int, second: int, both: int, total: int, least: float) -> bool:
-    """Returns whether the second event follows the first one, as it does `both` times, more often than by chance: ratio
-    ≥ `least`."""
+    """Return whether the second event follows the first (`both` times) more often than by chance: ratio ≥ `least`."""
     return both * total > first * second and second >= both and dunning(first, second, both, total) >= least
 
 
 def dunning(first: int, second: int, both: int, total: int) -> float:
-    """Returns Dunning's log-likelihood ratio, which tests if the second event is as probable after the first as
-    elsewhere."""
+    """Return Dunning's log-likelihood ratio for the hypothesis that the second event does not depend on the first."""
     elsewhere = total - first
     chance = second / total
     after = both / first

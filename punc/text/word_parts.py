@@ -1,10 +1,10 @@
 """Splits a recogniser's word into its core, the characters before it, and the marks and quotes after it.
 
 - A mark is one of MARKS at the end of a word. Quotes and brackets stay, and a new mark replaces the old one: `"hello,"`
-  → `"hello."`. A hyphen at the end (`wh-`) belongs to the word. A separate mark stays.
-- A number does not change. A point at its end may mark an ordinal, so it stays and no mark is added: `42.`
+  → `"hello."`. A hyphen at the end (`wh-`) belongs to the word. A mark that stands alone stays.
+- A number does not change. A point after a number may mark an ordinal, so it stays and no mark is added: `42.`
 - An abbreviation keeps its point: letters with points inside (`U.S.`), a single letter (`E.`), and the words of the
-  file `punc/text/abbreviations.txt`. Other marks can follow this point, but no second point (`in the U.S., we`).
+  file `punc/text/abbreviations.txt`. Other marks can follow the point, but no second point (`in the U.S., we`).
 - URLs, e-mail addresses and numbers never change case.
 - A tag is `[Music]`, `<unk>`, `(laughs)`, `{noise}`, or words in square brackets (`[soft music]`). Models do not read
   tags, except tags for unknown words, which count as words. A tag gets no mark.
@@ -44,10 +44,10 @@ class Token(NamedTuple):
     lead: str
     core: str
     before: str
-    marks: str  # the marks; `before` and `after` are the quotes and brackets around them
+    marks: str  # `before` and `after` are the quotes and brackets around the marks
     after: str
-    words: tuple[str, ...]  # the words that a model reads for it; may be empty
-    ends: bool  # whether its marks end a sentence
+    words: tuple[str, ...]  # the words that a model reads instead of this word; may be empty
+    ends: bool  # whether the marks end a sentence
 
     @property
     def has_lower(self) -> bool:
@@ -70,7 +70,7 @@ class TokenReader:
 
     @classmethod
     def of(cls, vocabulary: Iterable[str]) -> "TokenReader":
-        """Returns a reader for a vocabulary. It reads lower case unless more than 1% of the words have a capital."""
+        """Return a reader for a vocabulary, with `lowercase` unless more than 1% of the words have a capital."""
         known = [word for word in vocabulary if not word.startswith("<")]
         return cls(sum(word != word.lower() for word in known) <= len(known) / 100)
 
@@ -125,17 +125,17 @@ def _ends(marks: str) -> bool:
 
 
 def is_plain(word: str) -> bool:
-    """Returns whether a word has only lower-case letters, and so has no other parts than its core."""
+    """Return whether a word has only lower-case letters, so that the core is its only part."""
     return word.islower() and word.isalpha() and "ʼ" not in word and word != "sil"
 
 
 def opens(word: str) -> bool:
-    """Returns whether a word may be the first of several words that are not speech: `[soft`, `(DOOR`, `*door`, `♪`."""
+    """Return whether a word may be the first of several words that are not speech: `[soft`, `(DOOR`, `*door`, `♪`."""
     return bool(word) and word[0] in OPENING and (word[0] in MUSIC or CLOSING[word[0]] not in word[1:])
 
 
 def closes(opening: str, words: Sequence[str]) -> bool:
-    """Returns whether `words`, which begin with the sign `opening`, end with the matching sign and are not speech."""
+    """Return whether `words`, which begin with the sign `opening`, end with the matching sign and are not speech."""
     last = words[-1].rstrip(MARKS)
     if not last.endswith(CLOSING[opening]):
         return False
@@ -145,14 +145,12 @@ def closes(opening: str, words: Sequence[str]) -> bool:
 
 
 def is_hidden(token: Token) -> bool:
-    """Returns whether readers should not see a token: a silence, or a tag for programs, such as `<unk>` and
-    `<noise>`."""
+    """Return whether a token is hidden from readers: a silence, or a tag for programs, such as `<unk>` or `<noise>`."""
     return token.kind == SILENCE or (token.kind == TAG and (token.core[0] in "<{!" or token.core.lower() in UNKNOWN))
 
 
 def tagged(words: Sequence[str], segments: np.ndarray) -> np.ndarray:
-    """Returns which words are in a sequence that is not speech, bool (N,): `[soft music]`, `♪ la la ♪`. Segments limit
-    sequences."""
+    """Return which words are not speech, such as `[soft music]` or `♪ la la ♪` within a segment, bool (N,)."""
     inside = np.zeros(len(words), bool)
     after = 0  # index of the first word after the last sequence
     for i in [i for i, word in enumerate(words) if word[:1] in OPENING and opens(word)]:  # a fast test first

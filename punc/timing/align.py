@@ -10,8 +10,8 @@ are more reference words, the last ones are deleted; if there are more hypothesi
 Slots: the mark after a reference word goes after the hypothesis word that is paired with it. The mark after a deleted
 word goes after the nearest hypothesis word before it. It follows that
   - a mark stays directly after its word if that word is paired, and inserted words follow the mark;
-  - a mark before a matched word stays directly before it, except if words are inserted there and no reference word is
-    unmatched: then the mark stays after its own word;
+  - a mark before a matched word stays directly before that word, unless words are inserted there and no reference word
+    is unmatched; then the mark stays after its own word;
   - a mark with no hypothesis word before it is lost, because it has no slot;
   - of several marks in one slot, the strongest stays.
 
@@ -29,10 +29,10 @@ import numpy as np
 from punc.base.runs import previous_of, ranges, starts_of_runs
 
 EXACT = 10**10  # reference × hypothesis words; up to this size, which takes a second, texts are aligned as a whole
-STRIDE = 8192  # reference words per anchor; with more, alignment takes longer but has more anchors to choose from
-SUPPORT = 16  # an anchor is no chance match if this many other n-grams nearby have nearly the same offset
+STRIDE = 8192  # reference words per anchor; a larger stride has more candidates for an anchor, but takes longer
+SUPPORT = 16  # an anchor needs more than this many n-grams nearby with nearly the same offset, to exclude chance
 ANCHOR_LENGTHS = (6, 3)  # lengths of n-grams that are unique in both texts, in the order in which they are tried
-WINDOW = 30_000  # words in each side of a window, if a long text has no anchors
+WINDOW = 30_000  # words of each text in a window, if long texts have no anchors
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def align_words(ref: Sequence[str], hyp: Sequence[str]) -> Alignment:
 
 
 def align_streams(ref: np.ndarray, hyp: np.ndarray, ref_ends: Sequence[int], hyp_ends: Sequence[int]) -> Alignment:
-    """Align each stream separately, as `align_words` does. Words are numbers; streams end at `ref_ends`, `hyp_ends`."""
+    """Align each stream separately, like `align_words`. Words are numbers. Streams end at `ref_ends` and `hyp_ends`."""
     blocks: list[np.ndarray | list[tuple[int, int, int]]] = []
     r0 = h0 = 0
     for r1, h1 in zip(ref_ends, hyp_ends):
@@ -77,7 +77,7 @@ def align_streams(ref: np.ndarray, hyp: np.ndarray, ref_ends: Sequence[int], hyp
 
 
 def project_slots(alignment: Alignment) -> np.ndarray:
-    """Returns the hypothesis slot of each reference slot, int64 (reference words,); -1 if there is none before it."""
+    """Return the hypothesis slot of each reference slot, int64 (reference words,); -1 before the first paired word."""
     return np.maximum.accumulate(alignment.ref_to_hyp)
 
 
@@ -91,22 +91,22 @@ def project_labels(alignment: Alignment, labels: np.ndarray) -> np.ndarray:
 
 
 def word_numbers(ref: Sequence[str], hyp: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Replaces words with numbers; equal words get equal numbers. Returns int64 (words,) for each side."""
+    """Return numbers for the words of both sides, int64 (words,) each. Equal words get equal numbers."""
     ids = dict(zip(dict.fromkeys(chain(ref, hyp)), count()))
     numbers = [np.fromiter(map(ids.__getitem__, words), np.int64, len(words)) for words in (ref, hyp)]
     return numbers[0], numbers[1]
 
 
 def _matching_blocks(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Returns stretches of equal words as rows (start in a, start in b, length), with an empty one at the end."""
-    from rapidfuzz.distance import Levenshtein  # imported here: it takes 50 ms, and many commands align nothing
+    """Return the runs of equal words as rows (start in a, start in b, length), with an empty run at the end."""
+    from rapidfuzz.distance import Levenshtein  # imported here, because the import takes 50 ms
 
     blocks = Levenshtein.editops(a.tolist(), b.tolist()).as_matching_blocks()
     return np.array([(block.a, block.b, block.size) for block in blocks], np.int64)
 
 
 def _pair(blocks: np.ndarray, n_ref: int) -> np.ndarray:
-    """Makes `ref_to_hyp` from the matching blocks by the pairing rule. The last block is at the end of both texts."""
+    """Make `ref_to_hyp` from the matching blocks by the pairing rule. The last block is at the end of both texts."""
     ref_to_hyp = np.full(n_ref, -1, np.int64)
     ref_start, hyp_start, size = blocks.T
     ref_before = previous_of(ref_start + size, 0)  # where the unmatched words before each block start
@@ -131,9 +131,9 @@ def _parts(a: np.ndarray, b: np.ndarray, lengths: Sequence[int] = ANCHOR_LENGTHS
 
 
 def _anchors(a: np.ndarray, b: np.ndarray, n: int) -> list[tuple[int, int]]:
-    """Returns positions to cut: the middles of long stretches of n-grams that occur once in a and once in b.
+    """Return positions to cut: the middles of long stretches of n-grams that occur once in a and once in b.
 
-    In every STRIDE words of a, the longest such stretch is a candidate if SUPPORT more n-grams of these words have
+    In every STRIDE words of a, the longest such stretch is a candidate if more than SUPPORT n-grams of these words have
     nearly the same offset. Patience sorting selects the longest sequence of candidates that rises in both texts.
     """
     in_a, in_b = _common_unique(_ngrams(a, n), _ngrams(b, n))
@@ -192,7 +192,7 @@ def _rising(x: list[int], y: list[int]) -> list[tuple[int, int]]:
 
 
 def _windows(a: np.ndarray, b: np.ndarray) -> list[tuple[int, int]]:
-    """Returns positions to cut texts without anchors: in the longest equal stretch of each window's third quarter."""
+    """Return positions to cut texts without anchors: in the longest equal stretch of each window's third quarter."""
     cuts: list[tuple[int, int]] = []
     r, h = 0, 0
     while (len(a) - r) * (len(b) - h) > EXACT:

@@ -1,16 +1,16 @@
 """Computes one pause per slot from timed words, and writes pauses as Kaldi float vectors.
 
 The pause after a word is the silence in its slot: the start time of the next word minus the end time of this word, but
-at least 0. The durations of timed words between them that are not in the text (fillers, insertions) are subtracted.
+at least 0. The durations of timed words in the slot that are not in the text (fillers, insertions) are subtracted.
 
 The words of the text, including substituted words, get their times by alignment (minimum edit distance, ignoring case).
-A pause is known if both its word and the next word have times; otherwise it is NaN. The pause after the last word of a
+A pause is known if the words before and after it have times; otherwise it is NaN. The pause after the last word of a
 stream is known if the end of the recording is known, from a TextGrid or from a silence at the end of a CTM.
 
 The ids show which times belong to a stream. Times under the stream's id (recording or speaker), or under its file and
-channel (`reco2file_and_channel`), count from the recording's start, and pauses between its utterances are known. Times
+channel (`reco2file_and_channel`), count from the recording's start, and pauses between utterances are known. Times
 under utterance ids count from the utterance's start. If there are `segments`, the utterance's begin is added, and
-pauses between the utterances of a recording are known; otherwise these pauses are NaN.
+pauses between the utterances of a recording are known; otherwise, pauses between utterances are NaN.
 """
 
 import os
@@ -58,7 +58,7 @@ Sources = Mapping[str, Callable[..., Timing]]
 
 
 def read_channels(path: StrPath) -> dict[str, tuple[str, str]]:
-    """Reads `reco2file_and_channel`, if it exists: recording → (file, channel). Raises InputError if it is invalid."""
+    """Read `reco2file_and_channel`, if it exists: recording → (file, channel). Raises InputError if invalid."""
     channels: dict[str, tuple[str, str]] = {}
     recordings: dict[tuple[str, str], str] = {}
     for row in read_table(path) if os.path.isfile(path) else ():
@@ -76,13 +76,13 @@ def read_channels(path: StrPath) -> dict[str, tuple[str, str]]:
 
 def stream_pauses(utterances: Sequence[Utterance], sources: Sources, channels: Mapping[str, tuple[str, str]],
                   counts: Counter[str]) -> list[np.ndarray]:
-    """Returns the pauses of each utterance of a stream: float32 (words,), seconds, NaN if unknown.
+    """Return the pauses of each utterance of a stream: float32 (words,), seconds, NaN if unknown.
 
     utterances   the stream's utterances in time order
     channels     recording → (file, channel)
-    counts       is added to: slots, known pauses, pauses that are unknown next to an untimed word (next_to_untimed) or
-                 for another reason (ends), untimed words of the text, extra timed words that are not in the text,
-                 missing utterances, and errors (the edit distance between the timed words and the text)
+    counts       counters that are increased: slots, known pauses, pauses that are unknown next to an untimed word
+                 (next_to_untimed) or for another reason (ends), untimed words of the text, extra timed words that are
+                 not in the text, missing utterances, errors (the edit distance between the timed words and the text)
 
     Raises InputError for wrong times, and for times of an utterance that run past its segment.
     """
@@ -98,7 +98,7 @@ def stream_pauses(utterances: Sequence[Utterance], sources: Sources, channels: M
 
 
 def times_of_stream(stream: str, sources: Sources, channels: Mapping[str, tuple[str, str]]) -> Timing | None:
-    """Returns the timing under a stream's id, or under its file and channel; None if neither exists."""
+    """Return the timing under a stream's id, or under its file and channel; None if neither exists."""
     file, channel = channels.get(stream, (stream, None))
     for id in (stream, file):
         if id in sources:
@@ -132,7 +132,7 @@ def _of_utterances(utterances: Sequence[Utterance], sources: Sources, counts: Co
 
 
 def match_times(words: Sequence[str], timing: Timing, counts: Counter[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Returns begin and end of timed words, (timed words, 2), and for each text word its timed word, -1 for none."""
+    """Return begin and end of timed words, (timed words, 2), and the index of each word's timed word, -1 for none."""
     text = [word.casefold() for word in words]
     timed = [row.word.casefold() for row in timing.words]
     alignment = align_words(text, timed)
@@ -153,7 +153,7 @@ def _pauses(times: np.ndarray, matched: np.ndarray, end: float | None, counts: C
 
 
 def slot_pauses(times: np.ndarray, matched: np.ndarray, end: float | None = None) -> np.ndarray:
-    """Returns the silence after each word, float32 (words,), seconds; NaN if this or the next word is not timed.
+    """Return the silence after each word in seconds, float32 (words,); NaN if this or the next word has no times.
 
     times     (timed words, 2): begin and end in seconds, in time order
     matched   (words,): the index of each word's timed word, in increasing order; -1 for an untimed word
@@ -168,7 +168,7 @@ def slot_pauses(times: np.ndarray, matched: np.ndarray, end: float | None = None
     silence = np.append(0.0, np.cumsum(np.maximum(begins[1:] - ends[:-1], 0.0)))  # up to each timed word
     pauses = np.full(len(matched), np.nan, np.float32)
     known = (matched >= 0) & (following >= 0)
-    # Rounded, so that 0.3 - (0.1 + 0.2) is 0, as it is for the decimal numbers in the file.
+    # Rounding makes 0.3 - (0.1 + 0.2) zero, as it is for the decimal numbers in the file.
     pauses[known] = np.round(silence[following[known]] - silence[matched[known]], 6)
     return pauses
 
@@ -186,7 +186,7 @@ def write_pauses(directory: StrPath, pauses: Iterable[tuple[str, np.ndarray]]) -
 
 
 def pauses_by_label(utterances: Iterable[Utterance]) -> dict[str, np.ndarray]:
-    """Returns the pauses of each label's slots, float32, seconds, NaN unknown; labels in the order of first slots."""
+    """Map each label to the pauses of its slots in seconds, float32, NaN unknown. Labels are in order of occurrence."""
     parts: dict[str, list[np.ndarray]] = {}
     for utterance in utterances:
         assert utterance.labels is not None

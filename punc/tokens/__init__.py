@@ -1,1 +1,1 @@
-"""Tokenizers, vocabularies, word vectors, stores of token ids, soft targets for stores, and chunks of streams."""
+"""Tokenizers, stores of token ids, and other data that models read."""

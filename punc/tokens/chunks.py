@@ -1,6 +1,6 @@
-"""Cuts streams into chunks, and returns batches of chunks as arrays. This module does not import torch.
+"""Cuts streams into chunks, and makes batches of chunks as arrays. This module does not import torch.
 
-A chunk is a range of slots of a stream. A model reads it from a fresh state, with some unscored context around it.
+A chunk is a range of slots of a stream. A model reads it from an initial state, with some unscored context around it.
 """
 
 from typing import NamedTuple
@@ -15,7 +15,7 @@ Arrays = tuple[np.ndarray, np.ndarray | None, np.ndarray]  # tokens, pauses and 
 
 
 class Chunks(NamedTuple):
-    """K chunks of streams, int64 arrays (K,). A chunk reads steps [first, last); its slots [begin, end) are scored."""
+    """K chunks, int64 arrays (K,). A model reads steps [first, last) of a chunk. The slots [begin, end) are scored."""
 
     stream: np.ndarray
     first: np.ndarray
@@ -25,11 +25,8 @@ class Chunks(NamedTuple):
 
 
 def cut(offsets: np.ndarray, lookahead: int | None, size: int, context: int) -> Chunks:
-    """Cut streams [offsets[i], offsets[i + 1]) into chunks of `size` slots, read with `context` slots on each side.
-
-    If the model has a look-ahead, the context is only before the chunk: `context` slots, and `lookahead` steps before
-    these.
-    """
+    """Cut streams [offsets[i], offsets[i + 1]) into chunks of `size` slots, with `context` slots on each side. If the
+    model has a look-ahead, the context is before the chunk only, and `lookahead` more steps precede it."""
     lengths = np.diff(offsets)
     counts = -(-lengths // size)
     stream = np.repeat(np.arange(len(lengths)), counts)
@@ -41,8 +38,8 @@ def cut(offsets: np.ndarray, lookahead: int | None, size: int, context: int) -> 
 
 
 def by_length(chunks: Chunks, batch_size: int, rng: np.random.Generator | None = None) -> list[np.ndarray]:
-    """Groups chunks of similar length, at most `batch_size` in a group. Returns int64 indices of chunks, longest chunks
-    first. With `rng`, the groups are in random order, and chunks of equal length are shuffled."""
+    """Group chunks of similar length, at most `batch_size` in a group. Returns the int64 indices of the chunks in each
+    group, longest first. With `rng`, the groups are in random order, and chunks of equal length are shuffled."""
     lengths = chunks.last - chunks.first
     order = np.arange(len(lengths)) if rng is None else rng.permutation(len(lengths))
     order = order[np.argsort(-lengths[order], kind="stable")]
@@ -51,14 +48,14 @@ def by_length(chunks: Chunks, batch_size: int, rng: np.random.Generator | None =
 
 
 def padding(chunks: Chunks, batch_size: int) -> float:
-    """Returns the fraction of steps that are padding if `by_length` groups the chunks."""
+    """Return the fraction of steps that would be padding if `by_length` grouped the chunks."""
     lengths = np.sort(chunks.last - chunks.first)[::-1]
     sizes = np.diff(np.append(np.arange(0, len(lengths), batch_size), len(lengths)))
     return 1.0 - float(lengths.sum()) / max(float(lengths[::batch_size] @ sizes), 1.0)
 
 
 def gather_arrays(data: StoreSet, chunks: Chunks, group: np.ndarray, lookahead: int | None) -> Arrays:
-    """Returns the chunks with the indices `group` as arrays of one batch. Short rows are padded at the end."""
+    """Return the chunks with the indices `group` as the arrays of a batch. Pads short rows at the end."""
     arrays = tokens, pauses, labels = empty_arrays(data, len(group), int((chunks.last - chunks.first)[group].max()))
     ahead = lookahead or 0
     for row, (stream, first, last, begin, end) in enumerate(zip(*(a[group].tolist() for a in chunks))):
@@ -75,15 +72,15 @@ def gather_arrays(data: StoreSet, chunks: Chunks, group: np.ndarray, lookahead: 
 
 
 def empty_arrays(data: StoreSet, batch_size: int, size: int) -> Arrays:
-    """Returns arrays (batch_size, size) in which every step is past the end of a stream."""
+    """Return arrays (batch_size, size) in which every step is past the end of a stream."""
     shape = batch_size, size
     pauses = None if data.pauses is None else np.full((*shape, *data.pauses.shape[1:]), np.nan, np.float32)
     return np.full(shape, END, np.int64), pauses, np.full(shape, -1, np.int64)
 
 
 def with_turns(data: StoreSet) -> StoreSet:
-    """Returns the set with `pauses` replaced by two columns, float32 (N, 2): pause in seconds (NaN: unknown) and turn
-    (1: the speaker changes)."""
+    """Return a set in which `pauses` has two columns, float32 (N, 2): pause in seconds (NaN: unknown) and turn (1: the
+    speaker changes)."""
     def both(tokens: slice) -> np.ndarray:
         values = np.zeros((len(data.ids[tokens]), 2), np.float32)
         values[:, 0] = np.nan if data.pauses is None else data.pauses[tokens]

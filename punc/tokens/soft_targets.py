@@ -1,9 +1,9 @@
-"""Reads soft targets, which are a teacher's posteriors in the slots of a store's sets.
+"""Reads soft targets: a teacher's posteriors in the slots of a store's sets.
 
     DIR/SET/targets.npy   uint8 (slots, L): the distribution over labels in each slot of a set; 255 is probability 1
     DIR/SET/conf          the number of slots, the CRC-32s of their labels and of the streams' names, the label set
 
-Every word has a slot, whatever the tokens are. So the targets fit every store of the same data directories.
+Every word has one slot, whatever the tokens are, so the targets fit every store of the same data directories.
 """
 
 import contextlib
@@ -21,13 +21,13 @@ from punc.tokens.store_set import StoreSet
 
 TARGETS = "targets.npy"
 ONE = 255  # the value for a probability of 1
-BLOCK = 1 << 10  # the number of slots before every BLOCK-th token is computed in advance
-SUMMED = 1 << 20  # this many labels are read at once
+BLOCK = 1 << 10  # tokens in a block; the number of slots before each block is computed in advance
+SUMMED = 1 << 20  # the number of labels that are read at once
 AGAIN = "make the soft targets again: punc soft-targets"
 
 
 def facts_of(data: StoreSet, labels: LabelSet) -> list[str]:
-    """Returns the properties of a set that soft targets must match. Raises InputError if the set has no labels."""
+    """Return the properties of a set that its soft targets must match. Raises InputError if the set has no labels."""
     if data.labels is None:
         raise InputError("the set has no labels", "make the store of a data directory with punct")
     slots = labels_crc = streams_crc = 0
@@ -43,19 +43,19 @@ def facts_of(data: StoreSet, labels: LabelSet) -> list[str]:
 
 
 class SoftTargets:
-    """The targets of a set by token. `parts`: the targets of consecutive parts of the set, uint8 (slots, L). `labels`,
-    int8 (N,), are −1 for tokens without a slot."""
+    """Looks up the soft targets of the tokens of a set. `parts` are the targets of consecutive parts of the set, uint8
+    (slots, L). `labels`, int8 (N,), are −1 for tokens without a slot."""
 
     def __init__(self, parts: Sequence[np.ndarray], labels: np.ndarray):
         self._parts, self._labels = parts, labels
         self._starts = np.cumsum([0, *map(len, parts)])
         counts = [np.count_nonzero(labels[begin:begin + BLOCK] >= 0) for begin in range(0, len(labels), BLOCK)]
-        self._before = np.cumsum([0, *counts])  # slots before each block of tokens
+        self._before = np.cumsum([0, *counts])  # the number of slots before each block of tokens
         assert self._before[-1] == self._starts[-1], "read_targets has compared the slots"
 
     def __getitem__(self, tokens: np.ndarray) -> np.ndarray:
-        """Returns distributions, float32 (n, L), for tokens with the indices `tokens`, (n,). A token without a slot has
-        P(first label) = 1."""
+        """Return distributions, float32 (n, L), for the tokens with the indices `tokens`, (n,). For a token without a
+        slot, the first label has probability 1."""
         slots = self._slots(tokens)
         rows = np.zeros((len(tokens), self._parts[0].shape[1]), np.float32)
         part = np.searchsorted(self._starts, slots, "right") - 1
@@ -66,7 +66,7 @@ class SoftTargets:
         return rows / rows.sum(1, keepdims=True)
 
     def _slots(self, tokens: np.ndarray) -> np.ndarray:
-        """Returns the index of each token's slot among all slots; −1 for a token without a slot."""
+        """Return the index of each token's slot among all slots, or −1 for a token without a slot."""
         blocks, own = np.unique(tokens // BLOCK, return_inverse=True)
         has_slot = np.zeros((len(blocks), BLOCK), bool)
         for row, block in enumerate(blocks.tolist()):
@@ -78,8 +78,7 @@ class SoftTargets:
 
 
 def read_targets(directory: Path, store: Store, name: str) -> SoftTargets:
-    """Opens the soft targets of a set, memory-mapped. Raises InputError if they are missing, or were made for different
-    slots or labels."""
+    """Open the soft targets of a set. Raises InputError if they are missing, or were made for other slots or labels."""
     data = store.set(name)
     assert data.labels is not None, "the set is labelled"
     members = store.members(name)
@@ -95,7 +94,7 @@ def _read_part(directory: Path, store: Store, name: str) -> np.ndarray:
     if conf.read_text(encoding="utf-8", errors="replace").splitlines()[:len(facts)] != facts:
         raise InputError(f"not the soft targets of '{name}' in {store.path}, or its slots have changed", AGAIN, conf)
     shape = int(facts[0].partition("=")[2]), len(store.labels)
-    with contextlib.suppress(Exception):  # which exception np.load raises depends on where the file is broken
+    with contextlib.suppress(Exception):  # np.load raises various exceptions for broken files
         loaded = np.load(path, mmap_mode="r")
         if loaded.dtype == np.uint8 and loaded.shape == shape:
             return loaded
@@ -103,7 +102,6 @@ def _read_part(directory: Path, store: Store, name: str) -> np.ndarray:
 
 
 def targets_checksums(directory: Path, store: Store, name: str) -> dict[str, int]:
-    """Returns the CRC-32 of each file of a set's soft targets. File names are relative to the store, as in the store's
-    checksums."""
+    """Return the CRC-32 of each file of a set's soft targets. File names are relative to the store."""
     paths = [directory / member / TARGETS for member in dict.fromkeys(store.members(name))]
     return {os.path.relpath(path, store.path): crc32_of(path) for path in paths}

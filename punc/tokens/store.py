@@ -1,13 +1,13 @@
-"""Stores, on which models are trained: the data of data directories as a vocabulary and flat memory-mapped arrays.
+"""Makes and reads stores, on which models are trained: a vocabulary, and data directories as memory-mapped arrays.
 
     STORE/vocab               one token per line: <unk>, </s>, then by falling frequency; line numbers, from 0, are ids
-    STORE/…                   the other files of the tokenizer (see `tokenizer`)
+    STORE/…                   other files of the tokenizer (see `tokenizer`)
     STORE/labels.txt          the label set
     STORE/conf                --name=value lines: the token type and the other options
     STORE/<set>/ids.npy       int32 (N,), the tokens of all streams, concatenated
     STORE/<set>/labels.npy    int8 (N,), the label of the slot after each token; -1 if there is no slot
-    STORE/<set>/pauses.npy    float32 (N,), the pause after each token in seconds; NaN unknown
-    STORE/<set>/turns.npy     bool (N,), whether the next word has another speaker; no such file if this is unknown
+    STORE/<set>/pauses.npy    float32 (N,), the pause after each token in seconds; NaN: unknown
+    STORE/<set>/turns.npy     bool (N,), whether the next word has another speaker; missing if this is unknown
     STORE/<set>/index         lines STREAM OFFSET LENGTH
 
 Word and subword streams are stored without `</s>`; readers append it. In character streams, `</s>` is the last token.
@@ -32,12 +32,11 @@ logger = logging.getLogger(__name__)
 FILES = (*TOKENIZER_FILES, "labels.txt", "conf")
 ONE_TOKEN = ("word", "class", "form")  # token types in which a word is one token
 LONGEST_PATH = 10_000  # characters
-STALE = (*TOKENIZER_FILES[1:], *(f"*/{name}" for name in SET_FILES))  # files that an older store may have left
+STALE = (*TOKENIZER_FILES[1:], *(f"*/{name}" for name in SET_FILES))  # files of an older store to remove
 
 
 class Store:
-    """A store on disk. `sets` are the names of its sets. Raises InputError if `path` is not a store or is
-    unfinished."""
+    """A store on disk. `sets` are the names of its sets. Raises InputError if `path` is not a finished store."""
 
     def __init__(self, path: StrPath):
         self.path = Path(path)
@@ -53,19 +52,18 @@ class Store:
         self.sets = sorted(index.parent.name for index in self.path.glob("*/index"))
 
     def set(self, name: str) -> StoreSet:
-        """Open one set. Its files are checked only once. Raises InputError if the set is missing or broken, or has
-        tokens or labels that the store does not have."""
+        """Open a set. Raises InputError if it is missing or broken, or has tokens or labels that the store lacks."""
         if name not in self.sets:
             raise InputError(f"no set '{name}' in the store", f"it has {' '.join(self.sets)}", self.path)
         check_numbers(self.path / name, len(self.vocabulary), len(self.labels))
         return read_set(self.path / name)
 
     def members(self, name: str) -> list[str]:
-        """Returns the members of a joined set, in order; for any other set, only its own name."""
+        """Return the names of the sets in a joined set, in order. Returns only the set's own name for other sets."""
         return self._joins.get(name, [name])
 
     def checksums(self, sets: Iterable[str]) -> dict[str, int]:
-        """Returns the CRC-32, by name, of each file in the store on which training with these sets depends."""
+        """Return file name → CRC-32 for all files in the store on which training with these sets depends."""
         names = [name for name in FILES if name != "conf"]
         names += [f"{name}/{file}" for name in sorted(sets) for file in SET_FILES]
         return {name: crc32_of(self.path / name) for name in names if (self.path / name).is_file()}
@@ -88,7 +86,6 @@ def _read_conf(path: Path) -> tuple[dict[str, str], dict[str, list[str]]]:
 
 
 def crc32_of(path: Path) -> int:
-    """Returns the CRC-32 of a file."""
     total = 0
     for block in read_blocks(path, 1 << 18):
         total = zlib.crc32(block, total)
@@ -99,15 +96,15 @@ def make_store(path: StrPath, data_dirs: Sequence[StrPath], labels: StrPath, tok
                vocab_size: int | None = None, min_count: int = 1, vocab: StrPath | None = None,
                train: str | None = None, nj: int = 2, joins: Sequence[str] = (), clitics: str = "") -> None:
     """Make a store from data directories. Each directory becomes a set with the directory's name. Does nothing if the
-    store is finished and the options and inputs have not changed. (For inputs, size and time of each table are
-    compared.)
+    store is finished and neither the options nor the size and time of any input have changed.
 
-    labels      file of the label set; `clitics`: file of rules that split the words of the data directories
+    labels      file of the label set
     vocab       file of an existing vocabulary (for subwords, with pieces.model next to it); None: make a vocabulary
-    vocab_size  the maximum number of tokens, not counting the special ones; None: the tokenizer's default
-    min_count   the minimum count of a token; for subwords, of a word from which the pieces are learned
-    train       sets from whose words the vocabulary is made, separated by commas; None: the first set
+    vocab_size  the maximum number of tokens without the special tokens; None: the tokenizer's default
+    min_count   the minimum count of a token or, for subwords, of a word from which pieces are learned
+    train       names of the sets from which the vocabulary is made, separated by commas; None: the first set
     joins       joined sets, each given as NAME=SET,SET,…, which concatenate other sets
+    clitics     file of rules that split the words of the data directories
 
     Raises InputError for options that do not fit together, and for errors in the data directories.
     """
@@ -149,7 +146,7 @@ def make_store(path: StrPath, data_dirs: Sequence[StrPath], labels: StrPath, tok
 
 
 def is_finished(path: Path, conf: str) -> bool:
-    """Returns whether a directory was completed with this conf, which is written last. If so, logs a message."""
+    """Return whether a directory has this conf, which is written last. If so, logs a message."""
     if not (path / "conf").is_file() or (path / "conf").read_bytes() != conf.encode():
         return False
     logger.info("%s: finished, and its inputs have not changed", path)
@@ -157,8 +154,6 @@ def is_finished(path: Path, conf: str) -> bool:
 
 
 def _name_sets(data_dirs: Sequence[StrPath]) -> dict[str, DataDir]:
-    """Returns the data directories by name. Raises InputError if a name occurs twice, or is the name of a file of the
-    store."""
     sets: dict[str, DataDir] = {}
     for folder in data_dirs:
         name = Path(folder).resolve().name
@@ -169,7 +164,6 @@ def _name_sets(data_dirs: Sequence[StrPath]) -> dict[str, DataDir]:
 
 
 def _parse_joins(joins: Sequence[str], sets: Sequence[str]) -> dict[str, list[str]]:
-    """Parses each NAME=SET,SET,…. Raises InputError for an unknown set, and for a NAME that another set has."""
     found: dict[str, list[str]] = {}
     for join in joins:
         name, _, members = join.partition("=")
@@ -183,8 +177,7 @@ def _parse_joins(joins: Sequence[str], sets: Sequence[str]) -> dict[str, list[st
 
 
 def _conf(options: Mapping[str, Any], given: Iterable[StrPath | None], sets: Mapping[str, DataDir]) -> str:
-    """Returns the content of a conf: the options and, in comments, the size and time of each given file and each
-    table."""
+    """Return the content of a conf: the options and, in comments, the size and time of each input file."""
     lines = []
     for name, value in options.items():
         values = [value] if isinstance(value, (str, int, os.PathLike)) else value or ()
@@ -197,4 +190,4 @@ def _conf(options: Mapping[str, Any], given: Iterable[StrPath | None], sets: Map
         lines.append(f"# {one_line(os.path.abspath(file), LONGEST_PATH)} {state.st_size} bytes {state.st_mtime_ns}")
     if wrong := next((line for line in lines if "\n" in line), None):
         raise InputError(f"{wrong} contains a line end", "rename the file or the set")
-    return "\n".join(lines).encode(errors="replace").decode() + "\n"  # file names may have bytes that are not UTF-8
+    return "\n".join(lines).encode(errors="replace").decode() + "\n"  # file names may not be valid UTF-8

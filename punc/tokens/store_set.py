@@ -1,4 +1,4 @@
-"""One set of a store on disk: the arrays of one data directory. The module `store` lists the files."""
+"""Reads and writes the sets of a store. Each set has the arrays of a data directory; `store` lists the files."""
 
 import contextlib
 import logging
@@ -22,26 +22,26 @@ from punc.tokens.tokenizer import Tokenizer
 from punc.tokens.vocabulary import END
 
 logger = logging.getLogger(__name__)
-CHECKED = 1 << 18  # this many numbers are checked at once
-COPIED = 1 << 22  # this many items are copied at once
-UNKNOWN = {"pauses": np.nan, "turns": False}  # values in a joined set for members without the array
+CHECKED = 1 << 18  # the number of items that are checked at once
+COPIED = 1 << 22  # the number of items that are copied at once
+UNKNOWN = {"pauses": np.nan, "turns": False}  # the values in a joined set for members without the array
 ARRAYS: dict[str, type] = {"ids": np.int32, "labels": np.int8, "pauses": np.float32, "turns": np.bool_}  # NAME.npy
 SET_FILES = (*(f"{name}.npy" for name in ARRAYS), "index")
 
 
 class StoreSet(NamedTuple):
-    """One data directory of a store; its arrays are memory-mapped and read-only."""
+    """A set of a store. The arrays are memory-mapped and read-only. Arrays that the set does not have are None."""
 
     ids: np.ndarray  # int32 (N,)
-    labels: np.ndarray | None  # int8 (N,), -1 if there is no slot; None if the directory has no labels
-    pauses: np.ndarray | None  # float32 (N,) in seconds, NaN unknown; None if the directory has no pauses
+    labels: np.ndarray | None  # int8 (N,), -1 if there is no slot
+    pauses: np.ndarray | None  # float32 (N,) in seconds; NaN: unknown
     streams: Iterable[str]  # the names of the streams
     offsets: np.ndarray  # int64 (streams + 1,): stream i is [offsets[i]:offsets[i + 1]] of the arrays
-    turns: np.ndarray | None = None  # bool (N,), whether the next word has another speaker; None if unknown
+    turns: np.ndarray | None = None  # bool (N,), whether the next word has another speaker
 
 
 class Lazy:
-    """An array of the shape (N, …) whose items are computed when they are read, by `make(index)` with a NumPy index."""
+    """An array (N, …) whose items are computed when they are read, by `make(index)` with a NumPy index."""
 
     def __init__(self, shape: tuple[int, ...], make: Callable[[Any], np.ndarray]):
         self.shape, self._make = shape, make
@@ -54,7 +54,7 @@ class Lazy:
 
 
 class StreamNames:
-    """The names of the streams of a set. There can be millions, so they are read from the set's index when needed."""
+    """Yields the names of the streams of a set. Reads them from the index each time, because there may be millions."""
 
     def __init__(self, index: Path):
         self._index = index
@@ -65,7 +65,7 @@ class StreamNames:
 
 
 def read_set(folder: Path) -> StoreSet:
-    """Open a set. Raises InputError if it is truncated or if its files do not fit together."""
+    """Open a set. Raises InputError if files are truncated or do not fit together."""
     ids = _open_array(folder / "ids.npy", np.int32)
     labels, pauses, turns = (_open_array(folder / f"{name}.npy", ARRAYS[name])
                              if (folder / f"{name}.npy").exists() else None for name in ("labels", "pauses", "turns"))
@@ -95,9 +95,9 @@ def _index_rows(path: Path) -> Iterator[tuple[str, int, int]]:
 
 def _open_array(path: Path, kind: type) -> np.memmap:
     again = "make the store again: punc make-store"
-    with open_input(path, again):  # raises InputError if the file cannot be read
+    with open_input(path, again):  # raises InputError if the file is unreadable
         pass
-    with contextlib.suppress(Exception):  # which exception np.load raises depends on where the file is broken
+    with contextlib.suppress(Exception):  # np.load raises various exceptions for broken files
         array = np.load(path, mmap_mode="r")
         if isinstance(array, np.memmap) and array.dtype == kind and array.ndim == 1:
             return array
@@ -105,11 +105,11 @@ def _open_array(path: Path, kind: type) -> np.memmap:
 
 
 def check_numbers(folder: Path, vocabulary: int, labels: int) -> None:
-    """Raise InputError if a set has a token or a label that is out of range. Reads the files in blocks."""
+    """Raise InputError if a token or a label of a set is out of range."""
     for name, kind, least, most in (("ids.npy", np.int32, 0, vocabulary), ("labels.npy", np.int8, -1, labels)):
         if (folder / name).exists():
             array = _open_array(folder / name, kind)
-            with open_input(folder / name) as file:  # mapped pages would count as this process's memory
+            with open_input(folder / name) as file:  # not mapped, because mapped pages would count as memory in use
                 file.seek(array.offset)
                 for begin in range(0, len(array), CHECKED):
                     block = np.fromfile(file, kind, min(CHECKED, len(array) - begin))
@@ -119,10 +119,8 @@ def check_numbers(folder: Path, vocabulary: int, labels: int) -> None:
 
 
 def write_set(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: LabelSet, nj: int = 1) -> None:
-    """Write a set to a new directory, in one pass over the data. The result does not depend on `nj`.
-
-    Only a few blocks are in memory at a time. Raises InputError if the data directory has errors or has no words.
-    """
+    """Write a set to a new directory. The result does not depend on `nj`. Only a few blocks are in memory at a time.
+    Raises InputError if the data directory has errors or no words."""
     folder.mkdir()
     classes = {name: number for number, name in enumerate(labels.names)}
     if data.has_segments:
@@ -147,7 +145,6 @@ def write_set(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: LabelSe
 
 
 def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> dict[str, int]:
-    """Write parts of a data directory to the files of a set. A stream may span several parts. Returns counts."""
     total = words = lost = streams = start = 0
     stream, key = None, ""
     with contextlib.ExitStack() as stack:
@@ -175,8 +172,8 @@ def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> dict[
 
 
 def join_sets(store: Path, name: str, members: Sequence[str]) -> None:
-    """Join sets of a store into a new set. If only some members have pauses or turns, the other members get unknown
-    values. Raises InputError if only some members have labels."""
+    """Join sets of a store into a new set. If only some members have pauses or turns, others get the values UNKNOWN.
+    Raises InputError if only some members have labels."""
     sets = [read_set(store / member) for member in members]
     labelled = [data.labels is not None for data in sets]
     if any(labelled) != all(labelled):
@@ -205,8 +202,7 @@ def _copy_array(array: np.ndarray | None, size: int, name: str, file: IO[bytes])
 
 @contextlib.contextmanager
 def flat_file(path: Path, kind: type, columns: int = 0) -> Iterator[IO[bytes]]:
-    """Open an npy file for appending the items of a flat array, or of a table (items, columns). The header is written
-    last."""
+    """Open a new npy file, to which items of a flat array, or of a table (items, columns), can be appended."""
     def write_header(items: int) -> None:
         facts = {"descr": np.lib.format.dtype_to_descr(np.dtype(kind)), "fortran_order": False,
                  "shape": (items // columns, columns) if columns else (items,)}
@@ -218,4 +214,4 @@ def flat_file(path: Path, kind: type, columns: int = 0) -> Iterator[IO[bytes]]:
         yield file
         items = (file.tell() - begin) // np.dtype(kind).itemsize
         file.seek(0)
-        write_header(items)  # has the length of the header for 0 items, because NumPy leaves room for more digits
+        write_header(items)  # replaces a header of the same length, because NumPy leaves room for more digits

@@ -1,12 +1,12 @@
-"""The interface of tokenizers. Each tokenizer is a module in punc/tokens/tokenizers and is found by its name.
+"""The interface of tokenizers. Each tokenizer is a module in punc/tokens/tokenizers.
 
-The directory of a store or a model has these files of one tokenizer:
+The directory of a store or a model has these files of a tokenizer:
 
     vocab          one token per line
     token_type     the tokenizer's name; missing if it is `word`
-    pieces.model   only for subwords: the model that cuts words into pieces
-    tokenizer.json only for the pieces of an encoder: the encoder's own tokenizer
-    clitics        the rules by which the words of the training text were split (`text.prose.Clitics`), if any
+    pieces.model   for subwords: the model that cuts words into pieces
+    tokenizer.json for the pieces of an encoder: the encoder's own tokenizer
+    clitics        the rules that split the words of the training text, if any (`text.prose.Clitics`)
 """
 
 import importlib
@@ -29,64 +29,60 @@ from punc.text.prose import Clitics
 from punc.tokens import tokenizers
 from punc.tokens.vocabulary import END, SPECIALS, UNK, Vocabulary, count_words, most_frequent
 
-CACHED = 1 << 13  # a `word_encoder` caches the tokens of this many words
-CLITICS = "clitics"  # name of the file with the rules that split words
-TOKENIZER_FILES = ("vocab", "token_type", "pieces.model", "tokenizer.json", CLITICS)  # the files of any tokenizer
+CACHED = 1 << 13  # the number of words whose tokens a `word_encoder` caches
+CLITICS = "clitics"
+TOKENIZER_FILES = ("vocab", "token_type", "pieces.model", "tokenizer.json", CLITICS)
 DEFAULT = "word"  # the token type of a directory without a file token_type
 AGAIN = "make the store again: punc make-store --token-type={}"
 
 
 class Encoding(NamedTuple):
-    """The tokens of some words."""
-
     ids: np.ndarray  # int32 (N,)
     slots: np.ndarray  # int64 (words,), ascending: the index of the token before each word's slot
-    lost: int  # the number of unknown tokens; for tokens that are characters, of characters that were left out
+    lost: int  # the number of unknown tokens or, if tokens are characters, of characters that were left out
 
 
 class Tokenizer(ABC):
-    """Converts words to tokens, and determines after which token each word's slot is. The tokens of a word do not
-    depend on other words."""
+    """Converts words to tokens, and finds the token before the slot of each word. The tokens of a word do not depend on
+    other words."""
 
-    token_type: ClassVar[str]  # the tokenizer's name, which is its module's name and the value of `--token-type`
+    token_type: ClassVar[str]  # the tokenizer's name: the name of its module, and the value of `--token-type`
     meaning: ClassVar[str]  # what a token is, for `--help`
     vocab_size: ClassVar[int] = 100000  # default of `--vocab-size`
     ends_with_end: ClassVar[bool] = False  # whether END replaces the last token of a stream; if not, readers append END
     by_character: ClassVar[bool] = False  # whether the words of a text are its characters, not separated by spaces
-    context: ClassVar[int] = 256  # tokens that are read on each side of a chunk when a long stream is decoded in chunks
+    context: ClassVar[int] = 256  # the number of tokens that are read on each side of a chunk in decoding
     # The message of `punc make-store` about a set.
     summary: ClassVar[str] = "{words} words in {streams} streams, {percent:.2f} % unknown"
     vocabulary: Vocabulary
-    clitics: Clitics | None = None  # the rules by which the words of the training text were split
+    clitics: Clitics | None = None  # the rules that split the words of the training text
 
     @classmethod
     @abstractmethod
     def read(cls, path: StrPath) -> "Tokenizer":
-        """Reads a vocabulary file. Raises InputError if it is not a vocabulary of this token type."""
+        """Read a vocabulary file. Raises InputError if it is not a vocabulary of this token type."""
 
     @classmethod
     def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "Tokenizer":
-        """Makes a tokenizer for the words of data directories. It has at most `size` tokens besides the special ones,
-        and only tokens that occur at least `min_count` times. The result does not depend on `nj`."""
+        """Make a tokenizer for the words of data directories. The vocabulary has at most `size` tokens without the
+        special tokens, each of which occurs at least `min_count` times. The result does not depend on `nj`."""
         return cls.learn(cls.count(sets, size, nj), size, min_count)
 
     @classmethod
     @abstractmethod
     def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "Tokenizer":
-        """Makes a tokenizer from the result of `count`. For the other arguments, see `make`."""
+        """Make a tokenizer from the result of `count`. For the other arguments, see `make`."""
 
     @classmethod
     def is_token(cls, word: bytes) -> bool:
-        """Returns whether a word can be a token if it is frequent enough."""
+        """Return whether a word can become a token, provided that it is frequent."""
         return True
 
     @classmethod
     def count(cls, sets: Sequence[DataDir], size: int, nj: int = 1) -> dict[bytes, int]:
-        """Returns the counts that `learn` needs."""
         return count_words(sets, size, nj, cls.is_token)
 
     def write(self, directory: Path) -> None:
-        """Write the files that `read_tokenizer` reads."""
         self.vocabulary.write(directory / "vocab")
         if self.token_type != DEFAULT:
             with atomic_file(directory / "token_type") as file:
@@ -98,15 +94,15 @@ class Tokenizer(ABC):
 
     @abstractmethod
     def encode(self, words: Sequence[str]) -> Encoding:
-        """Returns the tokens of words. The bound method can be pickled for other processes."""
+        """Return the tokens of words. This bound method must be picklable, for other processes."""
 
     @property
     def splitter(self) -> Callable[[str], list[str]] | None:
-        """The function that splits an input word by the rules of the training text; None if words are not split."""
+        """The function that splits an input word by the rules of the training text, or None if words are not split."""
         return self.clitics.split if self.clitics else None
 
     def encode_input(self, words: Sequence[str]) -> Encoding:
-        """Splits input words by the rules of the training text, and returns the tokens of the parts. The slot of a word
+        """Split input words by the rules of the training text, and return the tokens of the parts. The slot of a word
         is the slot of its last part."""
         if not (splitter := self.splitter):
             return self.encode(words)
@@ -117,14 +113,13 @@ class Tokenizer(ABC):
         return encoding._replace(slots=encoding.slots[lasts])
 
     def word_encoder(self) -> Callable[[str], Sequence[int]]:
-        """Returns a function that maps a word to its ids, like `encode_input`, but fast for single words. It has a
-        cache."""
+        """Return a function that maps a single word to its ids, like `encode_input`, and caches the result."""
         return lru_cache(CACHED)(lambda word: self.encode_input((word,)).ids.tolist())
 
 
 class LookupTokenizer(Tokenizer):
     """Looks words up in a vocabulary, which was read from `path`. A subclass may override `complete`. Raises InputError
-    if the tokens `first` do not follow the special tokens."""
+    if the vocabulary does not begin with the special tokens and the tokens `first`."""
 
     first: ClassVar[tuple[str, ...]] = ()  # tokens that must follow the special tokens
 
@@ -147,7 +142,7 @@ class LookupTokenizer(Tokenizer):
         return self.complete(self.vocabulary.ids(words), words)
 
     def complete(self, ids: np.ndarray, words: Sequence[str]) -> Encoding:
-        """Returns the encoding of words, given their ids, int32 (words,), which are UNK for unknown words."""
+        """Return the encoding of words, given the words' ids, int32 (words,). Unknown words have the id UNK."""
         return Encoding(ids, np.arange(len(ids)), int((ids == UNK).sum()))
 
 
@@ -156,7 +151,7 @@ def token_types() -> list[str]:
 
 
 def tokenizer_class(token_type: str, path: Path | None = None) -> type[Tokenizer]:
-    """Returns the tokenizer class with this name. Raises InputError, with `path`, if there is no such class."""
+    """Return the tokenizer class with this name. Raises InputError, with `path`, if there is no such class."""
     if token_type not in token_types():
         raise InputError(f"no token type '{token_type}'", f"choose from {', '.join(token_types())}", path)
     name = f"{token_type}_" if keyword.iskeyword(token_type) else token_type
@@ -165,14 +160,14 @@ def tokenizer_class(token_type: str, path: Path | None = None) -> type[Tokenizer
 
 
 def class_of(directory: StrPath) -> type[Tokenizer]:
-    """Returns the tokenizer class for the directory of a store or a model. Raises InputError for an unknown name."""
+    """Return the tokenizer class for the directory of a store or a model. Raises InputError for an unknown name."""
     path = Path(directory) / "token_type"
     token_type = next((line for _, line in read_lines(path)), "") if path.is_file() else DEFAULT
     return tokenizer_class(token_type, path)
 
 
 def read_tokenizer(directory: StrPath) -> Tokenizer:
-    """Reads the tokenizer in the directory of a store or a model. Raises InputError if files are missing or broken."""
+    """Read the tokenizer in the directory of a store or a model. Raises InputError if files are missing or broken."""
     tokenizer = class_of(directory).read(Path(directory) / "vocab")
     if (Path(directory) / CLITICS).is_file():
         tokenizer.clitics = Clitics(Path(directory) / CLITICS)
@@ -180,7 +175,7 @@ def read_tokenizer(directory: StrPath) -> Tokenizer:
 
 
 def encode_streams(tokenizer: Tokenizer, words: Sequence[str], bounds: Sequence[int]) -> tuple[Encoding, np.ndarray]:
-    """Returns the tokens of whole streams, and int64 offsets. Stream i has the words [bounds[i]:bounds[i + 1]], at
+    """Return the tokens of complete streams, and int64 offsets. Stream i has the words [bounds[i]:bounds[i + 1]], at
     least one, and the tokens [offsets[i]:offsets[i + 1]]."""
     encoding = tokenizer.encode_input(words)
     offsets = np.append(0, encoding.slots + 1)[bounds]
@@ -190,19 +185,17 @@ def encode_streams(tokenizer: Tokenizer, words: Sequence[str], bounds: Sequence[
 
 
 class PieceTokenizer(Tokenizer):
-    """Cuts words into pieces with a trained model: one or more tokens per word. A word's slot is after its last piece.
-
-    `content` is the model, which is stored in `file`. Raises InputError if it is invalid.
-    """
+    """Cuts words into one or more pieces with a trained model (`content`), which is stored in `file`. The slot of a
+    word is after its last piece. Raises InputError if the model is invalid."""
 
     summary = "{words} words, {tokens} pieces in {streams} streams, {percent:.2f} % unknown"
     unknown: tuple[int, ...] = (UNK,)  # the tokens of text for which there is no piece
-    cache: int = 1 << 18  # the pieces of this many words are cached
-    file: ClassVar[str]  # a file next to the vocabulary
+    cache: int = 1 << 18  # the number of words whose pieces are cached
+    file: ClassVar[str]  # the name of a file next to the vocabulary
 
     def __init__(self, content: bytes, path: StrPath | None = None):
         self._content = content
-        self._pieces: dict[str, bytes] = {}  # cached words → the ids of their pieces, int32
+        self._pieces: dict[str, bytes] = {}  # the cache: word → the ids of its pieces, int32
         self.parse(content, path)
 
     def __getstate__(self) -> bytes:
@@ -213,7 +206,7 @@ class PieceTokenizer(Tokenizer):
 
     @abstractmethod
     def parse(self, content: bytes, path: StrPath | None) -> None:
-        """Set the vocabulary and everything that `cut_words` needs. For the arguments and errors, see the class."""
+        """Set the vocabulary and all other attributes that `cut_words` needs. Arguments and errors: see the class."""
 
     @classmethod
     def read(cls, path: StrPath) -> "PieceTokenizer":
@@ -234,7 +227,7 @@ class PieceTokenizer(Tokenizer):
 
     @abstractmethod
     def cut_words(self, words: list[bytes]) -> Sequence[Sequence[int]]:
-        """Returns the ids of one or more pieces for each word, given in UTF-8."""
+        """Return the ids of the pieces of each word, at least one. The words are in UTF-8."""
 
     def encode(self, words: Sequence[str]) -> Encoding:
         if len(self._pieces) > self.cache:
@@ -246,5 +239,5 @@ class PieceTokenizer(Tokenizer):
         parts = list(map(self._pieces.__getitem__, words))
         ids = np.frombuffer(bytearray(b"".join(parts)), np.int32)
         lengths = np.fromiter(map(len, parts), np.int64, len(parts)) // ids.itemsize
-        unknown = sum(int((ids == token).sum()) for token in self.unknown)  # faster than np.isin for few tokens
+        unknown = sum(int((ids == token).sum()) for token in self.unknown)  # np.isin would be slower
         return Encoding(ids, np.cumsum(lengths) - 1, unknown)

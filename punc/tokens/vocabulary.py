@@ -1,5 +1,7 @@
-"""Vocabularies: the tokens that a model knows. A file has one token per line; the line number, from 0, is the token's
-id."""
+"""Reads, writes and counts vocabularies, the tokens that models know.
+
+A vocabulary file has one token per line. The line number, from 0, is the token's id.
+"""
 
 import contextlib
 import heapq
@@ -25,10 +27,8 @@ Count = TypeVar("Count")
 
 
 class Vocabulary:
-    """The tokens that a model knows; a token's id is its index.
-
-    Raises InputError if the first two tokens are not the special ones, or if a token occurs twice.
-    """
+    """The tokens that a model knows. A token's id is its index. Raises InputError if the first two tokens are not
+    <unk> and </s>, or a token occurs twice."""
 
     def __init__(self, tokens: Iterable[str], file: StrPath | None = None):
         self.tokens = list(tokens)
@@ -46,7 +46,7 @@ class Vocabulary:
         tokens = []
         with open_input(path) as file:
             content = file.read()
-            if _is_usual(content):  # avoids a check of each line, which would take most of the time to load a model
+            if _is_usual(content):  # checking each line would take most of the time to load a model
                 with contextlib.suppress(UnicodeDecodeError):
                     return cls(content.decode().split("\n")[:-1], path)
             for number, line in enumerate(io.BytesIO(content), 1):
@@ -65,16 +65,14 @@ class Vocabulary:
         return len(self.tokens)
 
     def id(self, word: str) -> int:
-        """Returns the id of a word; UNK for a word that is not in the vocabulary."""
         return self._ids.get(word, UNK)
 
     def ids(self, words: Sequence[str]) -> np.ndarray:
-        """Returns the ids of words, int32 (words,); UNK for a word that is not in the vocabulary."""
+        """Return the ids of words, int32 (words,). Words that are not in the vocabulary have the id UNK."""
         return np.fromiter(map(self._ids.get, words, repeat(UNK)), np.int32, len(words))
 
 
 def _is_usual(content: bytes) -> bool:
-    """Returns whether a vocabulary file ends with a line end and has no empty line and no space."""
     if content.startswith(b"\n") or b"\n\n" in content or not content.endswith(b"\n"):
         return False
     return len(content.translate(None, b" \t\r\0")) == len(content)
@@ -82,7 +80,7 @@ def _is_usual(content: bytes) -> bool:
 
 def count_words(sets: Sequence[DataDir], size: int, nj: int = 1,
                 is_token: Callable[[bytes], bool] = bool) -> dict[bytes, int]:
-    """Counts the `size` most frequent words of data directories, without special tokens. Keys are UTF-8. Ties go to the
+    """Count the `size` most frequent words of data directories, without special tokens. Keys are UTF-8. Ties go to the
     first words in C order."""
     counts = SpilledCounts(MOST_TYPES)
     for of_block in map_blocks(count_block, sets, nj):
@@ -92,7 +90,7 @@ def count_words(sets: Sequence[DataDir], size: int, nj: int = 1,
 
 
 def map_blocks(function: Callable[[Path, LineBlock], Count], sets: Sequence[DataDir], nj: int) -> Iterator[Count]:
-    """Yields the results of a function for the blocks of the data directories' texts, computed in `nj` processes."""
+    """Apply a function to blocks of the texts of data directories, in `nj` processes. Yields the results."""
     for data in sets:
         try:
             yield from map_ordered(partial(function, data.path), line_blocks(data, ["text"], COUNT_BYTES), nj)
@@ -101,17 +99,14 @@ def map_blocks(function: Callable[[Path, LineBlock], Count], sets: Sequence[Data
 
 
 def most_frequent(counts: dict[bytes, int], size: int, min_count: int) -> list[str]:
-    """Returns the `size` most frequent tokens that occur at least `min_count` times. Tokens with equal counts are in C
-    order."""
+    """Return the `size` most frequent tokens that occur `min_count` times or more, with equal counts in C order."""
     words = sorted(word for word, n in counts.items() if n >= min_count)
     return [word.decode() for word in sorted(words, key=counts.__getitem__, reverse=True)[:size]]
 
 
 class SpilledCounts:
-    """Counts words (bytes without spaces and newlines) with an external merge sort (Knuth 1998, 5.4).
-
-    When more than `limit` distinct words are in memory, they are sorted and written to a temporary file, called a run.
-    """
+    """Counts words (bytes without spaces and newlines) with an external merge sort (Knuth 1998, 5.4). If more than
+    `limit` distinct words are in memory, they are sorted and written to a temporary file, called a run."""
 
     def __init__(self, limit: int):
         self._limit = limit
@@ -121,13 +116,13 @@ class SpilledCounts:
     def add(self, counts: Mapping[bytes, int]) -> None:
         self._counts.update(counts)
         if len(self._counts) > self._limit:
-            run = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the counts)
+            run = tempfile.TemporaryFile()  # noqa: SIM115 (the file lives as long as the counts)
             run.writelines(b"%b %d\n" % pair for pair in sorted(self._counts.items()))
             self._runs.append(run)
             self._counts.clear()
 
     def items(self) -> Iterator[tuple[bytes, int]]:
-        """Yields the words in C order, each with its count."""
+        """Yield words and their counts, in C order."""
         for run in self._runs:
             run.seek(0)
         runs = [map(_parse_pair, run) for run in self._runs]
@@ -135,7 +130,7 @@ class SpilledCounts:
             yield word, sum(map(itemgetter(1), pairs))
 
     def most_frequent(self, size: int, wanted: Callable[[bytes], bool]) -> dict[bytes, int]:
-        """Returns the `size` most frequent words for which `wanted` is true. Ties go to the first words in C order."""
+        """Return the counts of the `size` most frequent words that are `wanted`. Ties go to the first in C order."""
         found = (pair for pair in self.items() if wanted(pair[0]))
         return dict(heapq.nlargest(size, found, key=itemgetter(1)))
 
@@ -145,6 +140,6 @@ def _parse_pair(line: bytes) -> tuple[bytes, int]:
     return word, int(count)
 
 
-UNK, END = 0, 1  # ids of the unknown token and the end of a stream
+UNK, END = 0, 1  # ids of SPECIALS: the unknown token and the end of a stream
 SPECIALS = ("<unk>", "</s>")
-MOST_TYPES = 1 << 18  # this many distinct words are counted in memory, about 50 MB
+MOST_TYPES = 1 << 18  # the maximum number of distinct words that are counted in memory (about 50 MB)

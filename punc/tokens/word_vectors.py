@@ -1,9 +1,8 @@
 """Reads word vectors for the words of a vocabulary from a text file.
 
 A line has a word and its numbers, separated by single spaces: `the 0.418 0.24968 …`. This is GloVe's format (Pennington
-et al. 2014). word2vec's format (Mikolov et al. 2013) also has a header line, `WORDS DIMENSIONS`, and its lines may end
-with a space. To save time, lines with words outside the vocabulary are not parsed; only their number of columns and
-their characters are checked.
+et al. 2014). word2vec's format (Mikolov et al. 2013) also has a header line `WORDS DIMENSIONS`, and lines may end with
+a space. To save time, the numbers of words outside the vocabulary are not parsed.
 """
 
 import contextlib
@@ -23,12 +22,11 @@ NUMERIC = b"0123456789+-.eE "  # the characters of finite numbers, and the space
 
 
 def read_word_vectors(path: StrPath, words: Sequence[str], dimensions: int) -> np.ndarray:
-    """Returns the vectors of `words`, float32 (words, dimensions). Other words in the file are stored without vectors.
+    """Return the vectors of `words`, float32 (words, dimensions).
 
     If a word with an apostrophe, such as `don't`, is not in the file, but its parts are (`do` and `n't`), the word gets
-    the mean of the parts' vectors. If there are several such splits, the split whose rarer part is earliest in the file
-    is used. All other words without a vector get the file's vector of `<unk>` or, if it has none, the mean of all
-    vectors found.
+    the mean of the parts' vectors. Among several such splits, the one whose rarer part is earliest in the file is used.
+    All other missing words get the file's vector of `<unk>` or, if there is none, the mean of all vectors found.
 
     Raises InputError if a line is not a word and `dimensions` finite numbers, or if the file has none of the words.
     """
@@ -41,7 +39,7 @@ def read_word_vectors(path: StrPath, words: Sequence[str], dimensions: int) -> n
         raise InputError(f"the file has no vector for any of the {len(words)} words",
                          "give vectors of this language", path)
     default = vectors[rows[b"<unk>"]] if b"<unk>" in rows else vectors[own].mean(axis=0, dtype=np.float64)
-    extra, composed = [default], {}  # vectors that are not in the file, and the words that get them
+    extra, composed = [default], {}  # vectors that are not in the file, and word → its index among all vectors
     for word, parts in ways.items():
         known = [(rows[one], rows[other]) for one, other in parts if one in rows and other in rows]
         if word not in rows and known:
@@ -54,7 +52,7 @@ def read_word_vectors(path: StrPath, words: Sequence[str], dimensions: int) -> n
 
 
 def _ways(word: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yields all ways to split a word in two, unless a part is only an apostrophe, which is then a quotation mark."""
+    """Yield all ways to split a word in two, except those with an apostrophe as a part, which is a quotation mark."""
     for cut in range(1, len(word)):
         way = word[:cut], word[cut:]
         if b"'" not in way:
@@ -62,7 +60,7 @@ def _ways(word: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _read(path: StrPath, wanted: Set[bytes], dimensions: int) -> tuple[dict[bytes, int], np.ndarray]:
-    """Returns the index of each wanted word's vector, in file order, and the vectors, float32 (N, dimensions)."""
+    """Return the indices of wanted words, as a dictionary, and the words' vectors, float32 (N, dimensions)."""
     rows: dict[bytes, int] = {}
     seen: set[bytes] = set()
     lines: list[int] = []
@@ -105,8 +103,6 @@ def _read(path: StrPath, wanted: Set[bytes], dimensions: int) -> tuple[dict[byte
 
 
 def _misfit(line: bytes, dimensions: int, path: StrPath, number: int, first: bool) -> InputError:
-    """Returns the error for a line that is not a word and `dimensions` finite numbers. `first`: whether it is the first
-    line with a vector."""
     numbers = line.split(b" ")[1:]
     with contextlib.suppress(ValueError):
         if first and len(numbers) not in (1, dimensions) and list(map(float, numbers)):

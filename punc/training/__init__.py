@@ -1,1 +1,1 @@
-"""Trains models: options, batches, the optimiser, epochs, checkpoints, several processes (ranks), and evaluation."""
+"""Trains models on stores."""

@@ -1,13 +1,12 @@
-"""Yields the batches of an epoch in order, sets the learning rate for each, and gives each rank its share.
+"""Yields the batches of an epoch, sets the learning rate for each batch, and divides batches among ranks.
 
 At step t, a model reads token t + lookahead of the stream and labels slot t (`models.base.model`). A stream of n slots
 has the steps −lookahead … n − 1. Streams are cut in one of two ways:
 
 - *stateful*: the streams are concatenated and cut into rows of equal length, one for each row of a batch. A batch has
   the next steps of each row, and the state continues from batch to batch (truncated back-propagation through time).
-  Streams can have any length.
-- *chunks*: each stream is cut into chunks of slots. A chunk is read from a fresh state, with some unscored context
-  around it. This is for models that read whole streams, and for independent short texts.
+- *chunks*: each stream is cut into chunks of slots. A chunk is read from an initial state, with some unscored context
+  around it. Models that read complete streams need chunks; they also suit short, independent texts.
 """
 
 import logging
@@ -27,51 +26,49 @@ from punc.training.options import TrainingOptions
 from punc.training.ranks import ALONE, Ranks
 
 logger = logging.getLogger(__name__)
-GATHERED = 64  # this many batches of stateful training are gathered at once
-BLOCK = 1 << 22  # this many labels are counted at once
+GATHERED = 64  # the number of batches that stateful training gathers at once
+BLOCK = 1 << 22  # the number of labels that are counted at once
 
 
 class Batch(NamedTuple):
-    """The steps of B rows. Labels and targets belong to slots. A step may have no slot, or a slot that is not
-    scored."""
+    """T steps of B rows. A step may have no slot, or a slot that is not scored."""
 
-    tokens: Tensor  # (B, T) int64; END after a stream's end
-    pauses: Tensor | None  # (B, T) float32; None if the data has none; (B, T, 2) with turns (`with_turns`)
-    labels: Tensor  # (B, T) int64, −1 without a slot
-    fresh: bool = True  # the model starts from a fresh state; if not, the steps follow those of the previous batch
-    whole: int | None = None  # if this is a share of a batch, the number of slots of the whole batch; otherwise None
-    targets: Tensor | None = None  # (B, T, L) float32, a teacher's distributions; zeros without a slot
+    tokens: Tensor  # (B, T) int64; END after the end of a stream
+    pauses: Tensor | None  # (B, T) float32, or (B, T, 2) with turns (`with_turns`); None if the data has none
+    labels: Tensor  # (B, T) int64; −1 if there is no slot or it is not scored
+    fresh: bool = True  # true: the model starts from its initial state; false: the steps continue the previous batch
+    whole: int | None = None  # if this is a rank's share of a batch: the number of slots in the batch
+    targets: Tensor | None = None  # (B, T, L) float32, a teacher's distributions; zeros where labels are −1
 
     @property
     def slots(self) -> int:
-        """Returns the number of slots of the batch; if this is a share, of the whole batch."""
+        """The number of slots in the batch or, if this is a rank's share of a batch, in the complete batch."""
         return int((self.labels >= 0).sum()) if self.whole is None else self.whole
 
     @property
     def share_of_slots(self) -> float:
-        """Returns the fraction of the whole batch's slots that are in this batch; 1 if it is the whole batch."""
+        """The fraction of the complete batch's slots that are in this rank's share. It is 1 for a complete batch."""
         return 1.0 if self.whole is None else int((self.labels >= 0).sum()) / max(self.whole, 1)
 
     def map(self, function: Callable[[Tensor], Tensor]) -> "Batch":
-        """Returns the batch with a function applied to each tensor of B rows."""
         return self._replace(tokens=function(self.tokens), labels=function(self.labels),
                              pauses=None if self.pauses is None else function(self.pauses),
                              targets=None if self.targets is None else function(self.targets))
 
     def to(self, device: torch.device) -> "Batch":
-        """Returns the batch on a device. Copies to a GPU use pinned memory, and the CPU does not wait for them."""
+        """Copy the batch to a device. Copies to a GPU use pinned memory, so that the CPU does not wait for them."""
         if device.type != "cuda":
             return self.map(lambda tensor: tensor.to(device))
         return self.map(lambda tensor: tensor.contiguous().pin_memory().to(device, non_blocking=True))
 
     def share(self, number: int, of: int) -> "Batch":
-        """Returns a share of the batch: every `of`-th row, from row `number` on."""
+        """Return share `number` out of `of` shares of the batch: every `of`-th row."""
         return self.map(lambda tensor: tensor[number::of].contiguous())._replace(whole=self.slots)
 
 
 def stateful_shape(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: int) -> tuple[int, int]:
-    """Returns the number of rows in a `stateful` batch (`batch_size`, or fewer for a short text), and the steps per
-    row."""
+    """Return the number of rows in a `stateful` batch and the number of steps in each row. A short text has fewer than
+    `batch_size` rows, so that each row has at least `bptt` steps."""
     steps = int(offsets[-1] - offsets[0]) + (len(offsets) - 1) * lookahead
     rows = max(1, min(batch_size, steps // bptt))
     return rows, -(-steps // rows)
@@ -79,12 +76,8 @@ def stateful_shape(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: i
 
 def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int, part: int = 0,
              parts: int = 1) -> Iterator[Batch]:
-    """Yields batches of `batch_size` rows and `bptt` steps that cover the concatenated streams.
-
-    part, parts   divide each row into `parts` parts; yield only part `part`, from 0, which begins with a fresh state
-
-    Only some batches are in memory at a time. A short text has fewer rows, so that each has at least `bptt` steps.
-    """
+    """Yield batches of `bptt` steps that cover the concatenated streams (see `stateful_shape`). Each row is divided
+    into `parts` parts, of which only part number `part`, from 0, is yielded. Few batches are in memory at a time."""
     batch_size, width = stateful_shape(data.offsets, lookahead, batch_size, bptt)
     firsts = data.offsets[:-1] - data.offsets[0] + lookahead * np.arange(len(data.offsets) - 1)  # first steps
     batches = -(-width // bptt)
@@ -108,7 +101,7 @@ def _batch(arrays: Arrays, steps: slice = slice(None), fresh: bool = True) -> Ba
 
 def _fill_row(data: StoreSet, lookahead: int, firsts: np.ndarray, start: int, stop: int, row: int,
               arrays: Arrays) -> None:
-    """Fill a row with the steps [start, stop) of the concatenated streams. `firsts`: the first step of each stream."""
+    """Fill a row with the steps [start, stop) of the concatenated streams, given the first step of each stream."""
     tokens, pauses, labels = arrays
     for stream in range(int(np.searchsorted(firsts, start, "right")) - 1, int(np.searchsorted(firsts, stop))):
         first, offset = int(firsts[stream]), int(data.offsets[stream])
@@ -124,14 +117,13 @@ def _fill_row(data: StoreSet, lookahead: int, firsts: np.ndarray, start: int, st
 
 
 def gather(data: StoreSet, chunks: Chunks, group: np.ndarray, lookahead: int | None) -> Batch:
-    """Returns the chunks with the indices `group` as one batch. Short rows are padded at the end."""
     return _batch(gather_arrays(data, chunks, group, lookahead))
 
 
 def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> StoreSet:
-    """Returns the set as the model and the loss read it. With --loss-on tokens, tokens without a slot get the first
-    label (Gale & Parthasarathy 2017, section 2.1). Raises InputError if the model reads turns and the set has none, or
-    if it would read turns with --asr-noise."""
+    """Return the set that the model and the loss read. With --loss-on tokens, tokens without a slot get the first
+    label (Gale & Parthasarathy 2017, section 2.1). Raises InputError if the model reads turns, and the set has none or
+    --asr-noise is given."""
     if model.reads_turns:
         if data.turns is None:
             raise InputError(f"--speaker-changes true, but set '{options.train_set}' has no turns",
@@ -147,11 +139,8 @@ def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> Stor
 
 
 def cut_streams(model: Model, data: StoreSet, options: TrainingOptions, ranks: Ranks = ALONE) -> Chunks | None:
-    """Returns the chunks of the training set; None if training is stateful and has no chunks.
-
-    Raises InputError if the model cannot be trained with this `batching`, if there are more parts than batches, or if a
-    batch has fewer rows than there are ranks.
-    """
+    """Return the chunks of the training set, or None if training is stateful. Raises InputError if the model cannot be
+    trained with this `batching`, there are more parts than batches, or a batch has fewer rows than there are ranks."""
     if options.batching == "stateful" and model.lookahead is None:
         raise InputError("a model that reads whole streams cannot train statefully", "leave --batching out")
     if model.lookahead is not None and options.batching != "chunks":
@@ -177,12 +166,8 @@ def _check_sizes(rows: int, what: str, batches: int, options: TrainingOptions, r
 
 def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: TrainingOptions, epoch: int,
                   ranks: Ranks = ALONE, finish: Callable[[Batch], Batch] | None = None) -> Iterator[Batch]:
-    """Yields this rank's share of each batch of epoch `epoch`, from 0. The share is every `ranks.size`-th row, or no
-    row.
-
-    The order of chunks is drawn again for each reading of the set. `finish` is applied to each whole batch before it is
-    divided among the ranks.
-    """
+    """Yield this rank's share, which may have no rows, of each batch of epoch `epoch`, from 0. Each reading of the set
+    has a different order of chunks. `finish` is applied to each complete batch before it is divided among ranks."""
     reading, part = divmod(epoch, options.parts)
     if chunks is None:
         assert model.lookahead is not None, "cut_streams refused it"
@@ -198,12 +183,12 @@ def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: 
 
 
 def epoch_seed(options: TrainingOptions, epoch: int) -> int:
-    """Returns the seed of an epoch, which does not depend on whether the run has been stopped."""
+    """Return the seed of an epoch, which is the same after a stopped run is continued."""
     return options.seed + 1000003 * (epoch + 1)
 
 
 def count_slots(data: StoreSet) -> int:
-    """Counts the slots of the set; returns at least 1. Only some labels of a large set are in memory at a time."""
+    """Return the number of slots in the set, but at least 1. Reads the labels in blocks."""
     assert data.labels is not None, "the set is labelled"
     blocks = (data.labels[start:start + BLOCK] for start in range(0, len(data.labels), BLOCK))
     return max(sum(int(np.count_nonzero(block >= 0)) for block in blocks), 1)
@@ -211,8 +196,9 @@ def count_slots(data: StoreSet) -> int:
 
 def at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: float, slots: float, epoch: int = 0,
              warmup: float = 0.0) -> Iterator[Batch]:
-    """Yields the batches of an epoch with `slots` slots, while the learning rate falls from `rate` by `fall`. `epoch`
-    epochs are done. In the first `warmup` epochs, the rate is multiplied by a factor that rises from 0 to 1."""
+    """Yield the batches of an epoch with `slots` slots, during which the learning rate falls from `rate` by `fall`. In
+    the first `warmup` epochs, the rate is also multiplied by a factor that rises from 0 to 1. `epoch` epochs are done.
+    """
     done = 0
     for batch in batches:
         own = batch.slots

@@ -1,15 +1,15 @@
-"""Training by gradient, epoch by epoch.
+"""Trains models by gradient, epoch by epoch.
 
-In an epoch, the model is trained on the training set once; then the development set is scored. At first, the learning
-rate is constant. Once the development loss falls by less than `--min-improvement`, the rate is halved after every
-epoch. When the loss falls by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumäe 2015,
-section 3). With `--schedule linear`, the rate rises from 0 during `--warmup` and falls to 0, batch by batch (Li et al.
-2020, Budgeted training).
+In each epoch, the model is trained on the training set; then the development set is scored. At first, the learning rate
+is constant. Once the development loss falls by less than `--min-improvement`, the rate is halved after every epoch.
+When the loss falls by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumäe 2015, section 3).
+With `--schedule linear`, the rate rises from 0 during `--warmup` and falls to 0, batch by batch (Li et al. 2020,
+"Budgeted Training").
 
 The model with the lowest development loss is kept. After an epoch that did not lower the loss, training continues from
-the kept model (the paper does not say from which model). Several processes (`ranks`) make the same updates as one
+this model (the paper does not say which model it uses). Several processes (`ranks`) make the same updates as one
 process, apart from rounding and dropout. The first rank scores the development set, writes the files, and gives its
-weights to all ranks when an epoch begins.
+weights to all ranks at the start of an epoch.
 """
 
 import itertools
@@ -45,10 +45,7 @@ logger = logging.getLogger(__name__)
 
 
 class Epochs:
-    """The epochs of a training run, with its sets, its optimiser, and the directory of its files.
-
-    Raises InputError if options do not fit the model or the store, or if ranks have different options.
-    """
+    """Runs the epochs of training. Raises InputError for options that do not fit, or that differ between ranks."""
 
     def __init__(self, net: Model, store: Store, directory: Path, options: TrainingOptions, conf: dict[str, Any],
                  ranks: Ranks):
@@ -58,7 +55,7 @@ class Epochs:
             self._dev = labelled(store, options.dev_set)
             self._updates = Optimizer(net, options.optimizer, options.learning_rate, options.epsilon,
                                       options.weight_decay, options.max_grad_norm)
-            self._tokens = len(data.ids) // options.parts  # approximate number of tokens per epoch
+            self._tokens = len(data.ids) // options.parts  # the approximate number of tokens per epoch
             self._data: StoreSet = data
             self._cut(data)
             self._teacher = None
@@ -69,7 +66,7 @@ class Epochs:
             sums = checksums(store, options)
             self._noise = StoreNoise(data, store, options.confusions, options.asr_noise, options.asr_noise_share,
                                      options.asr_noise_draws) if options.asr_noise else None
-            self._reading = -1  # the reading of the set for which errors were drawn
+            self._reading = -1  # the number of the reading of the set for which errors were drawn
         facts = {kebab(name): value for name, value in conf.items() if name not in (*NOT_COMPARED, "store")}
         facts |= {f"{name} (CRC-32)": value for name, value in sums.items()}
         ranks.check_same({**facts, "--device": net.device.type},
@@ -81,7 +78,6 @@ class Epochs:
         self._run = Run(directory, net, self._updates, conf, sums, ranks)
 
     def run(self) -> None:
-        """Continue after the last epoch that is on disk, until training ends."""
         options, ranks = self._options, self._ranks
         progress = self._run.resume() or Progress(options.learning_rate)
         while not progress.ended and progress.epoch < options.epochs:
@@ -101,12 +97,11 @@ class Epochs:
         self._slots = batching.count_slots(self._data) / self._options.parts if by_slot else 1  # slots per epoch
 
     def _train(self, progress: Progress) -> float:
-        """Train for the next epoch, or for the rest of it if it was stopped. Returns the mean loss."""
         net, options, ranks, number = self._net, self._options, self._ranks, progress.epoch
         torch.manual_seed(batching.epoch_seed(options, number) + ranks.rank)
         self._run.begin_epoch(progress)
         reading = number // options.parts
-        if self._noise and reading != self._reading:  # errors are drawn again for each reading of the set
+        if self._noise and reading != self._reading:  # each reading of the set has different errors
             self._reading = reading
             self._cut(self._noise.draw(batching.epoch_seed(options, reading)))
         batches = batching.epoch_batches(net, self._data, self._chunks, options, number, ranks, self._teacher)
@@ -120,7 +115,7 @@ class Epochs:
     def _scored(self, progress: Progress, loss: float, seconds: float) -> Progress:
         net, number = self._net, progress.epoch + 1
         with self._run.written_if_stopped():
-            if name := not_finite(net.state_dict()):  # a gradient can be NaN or infinite even if the loss is finite
+            if name := not_finite(net.state_dict()):  # gradients may be NaN or infinite even if all losses are finite
                 raise diverged(number, f"{name} has weights that are NaN or infinite")
             dev_loss, dev_f1 = evaluate(net.eval(), self._dev)
         logger.info("epoch %d: rate %g, loss %.5f, dev loss %.5f, dev F1 %.2f, %s %s/s, %.1f s", number,
@@ -133,8 +128,6 @@ class Epochs:
 
 
 def _counted(batches: Iterator[batching.Batch], bar: Any, ranks: Ranks) -> Iterator[batching.Batch]:
-    """Yields the batches, and advances the progress bar by their tokens, including padding and the tokens of other
-    ranks."""
     for batch in batches:
         yield batch
         bar.update(batch.tokens.numel() * ranks.size)
@@ -142,10 +135,10 @@ def _counted(batches: Iterator[batching.Batch], bar: Any, ranks: Ranks) -> Itera
 
 def train_epoch(model: Model, updates: Optimizer, batches: Iterator[batching.Batch], teacher: Teacher | None = None,
                 bfloat16: bool = False, ranks: Ranks = ALONE, run: Run | None = None) -> float:
-    """Train on batches, on the device of the model. The state continues from each batch to the next.
+    """Train on batches, on the device of the model. The state continues from batch to batch.
 
-    teacher   adds targets to the batches and computes the loss; None: the loss depends only on the labels
-    run       has the place where the epoch was stopped (`batches` begin there), and saves the state from time to time
+    teacher   computes the loss from the targets in the batches; None: the loss depends only on the labels
+    run       saves the state from time to time; if the epoch was stopped, `batches` begin at `run.place`
 
     Returns the mean loss per batch over all ranks. Raises InputError if a loss is NaN or infinite.
     """
@@ -155,7 +148,7 @@ def train_epoch(model: Model, updates: Optimizer, batches: Iterator[batching.Bat
     for done, batch in enumerate(batches, place.batches + 1):
         share, has_loss = batch.share_of_slots, batch.slots > 0
         batch = batch.to(device)
-        if len(batch.tokens):  # a rank may have no rows of a small batch
+        if len(batch.tokens):  # in a small batch, this rank may have no rows
             state = model.initial_state(len(batch.tokens)) if batch.fresh else tuple(s.detach() for s in state)
             with torch.autocast(device.type, torch.bfloat16, enabled=bfloat16):
                 logits, state = model(batch.tokens, batch.pauses, state)
@@ -177,8 +170,7 @@ def train_epoch(model: Model, updates: Optimizer, batches: Iterator[batching.Bat
 
 
 def evaluate(model: Model, data: StoreSet) -> tuple[float, float]:
-    """Returns the mean loss per slot in nats, and the overall F1, in percent, of the most probable label of each
-    slot."""
+    """Return the mean loss per slot in nats, and the overall F1 in percent of the most probable labels."""
     assert data.labels is not None, "the set is labelled"
     log_probs = log_posteriors(model, data)
     slots = np.flatnonzero(data.labels >= 0)
@@ -189,7 +181,7 @@ def evaluate(model: Model, data: StoreSet) -> tuple[float, float]:
 
 
 def labelled(store: Store, name: str) -> StoreSet:
-    """Opens a set of a store. Raises InputError if it is missing or has no labels."""
+    """Open a set of a store. Raises InputError if it is missing or has no labels."""
     data = store.set(name)
     if data.labels is None:
         raise InputError(f"set '{name}' has no labels", "make the store of a data directory with punct", store.path)

@@ -1,6 +1,6 @@
-"""Computes the loss of a batch from its labels or a teacher, and the mean loss of an epoch.
+"""Computes the loss of a batch from its labels and a teacher's posteriors, and the mean loss of an epoch.
 
-In distillation, a student learns the distributions of a teacher in addition to the labels, or instead of them (Hinton,
+In distillation, a student learns the posteriors of a teacher in addition to the labels, or instead of them (Hinton,
 Vinyals & Dean 2015, "Distilling the Knowledge in a Neural Network", section 2, at temperature 1). With the teacher's
 posteriors t, the student's posteriors q, and the weight w, the loss of a slot with the label y is
 
@@ -20,13 +20,13 @@ from punc.tokens.store_set import Lazy, StoreSet
 from punc.training.batching import Batch
 from punc.training.ranks import ALONE, Ranks
 
-INTERVAL = 100  # steps between two checks of the losses; checks are rare because reading a loss waits for the GPU
+INTERVAL = 100  # steps between two checks of the losses; checks are rare, because they wait for the GPU
 
 
 class Teacher:
-    """The soft targets of a training set, and the loss of a student, in which the targets have the weight `weight`.
+    """Computes the loss of a student from the soft targets of a training set, which have the weight `weight`.
 
-    In the set `indexed`, the label of a slot is the index of its token, by which the targets of a batch are found.
+    In the set `indexed`, the label of a slot is the index of its token. This index finds the targets of a batch.
     """
 
     def __init__(self, data: StoreSet, targets: SoftTargets, weight: float):
@@ -35,11 +35,11 @@ class Teacher:
         self.indexed = data._replace(labels=Lazy(data.labels.shape, self._indices))  # type: ignore[arg-type]
 
     def _indices(self, tokens: slice) -> np.ndarray:
-        """Returns the index of each token that has a slot, int64; −1 for the others."""
+        """Return the indices of tokens, int64. The index of a token without a slot is −1."""
         return np.where(self.labels[tokens] >= 0, np.arange(*tokens.indices(len(self.labels))), -1)
 
     def __call__(self, batch: Batch) -> Batch:
-        """Replaces the indices in a batch of `indexed` by the labels, and adds the targets."""
+        """Replace the indices in a batch of `indexed` by labels, and add the targets."""
         indices = batch.labels.numpy()
         slots = indices >= 0
         rows = self.targets[indices[slots]]
@@ -50,8 +50,7 @@ class Teacher:
         return batch._replace(labels=torch.from_numpy(labels), targets=torch.from_numpy(targets))
 
     def loss(self, model: Model, logits: Tensor, batch: Batch) -> Tensor:
-        """Returns the mean loss, a scalar, over the slots of a batch with targets, given the student's logits (B, T,
-        L)."""
+        """Return the mean loss over the slots of a batch with targets, given the student's logits (B, T, L)."""
         assert batch.targets is not None, "__call__ has made the batch"
         soft = model.soft_loss(logits, batch.targets, batch.labels)
         if self.weight == 1:
@@ -60,8 +59,7 @@ class Teacher:
 
 
 class EpochLoss:
-    """The mean loss of the batches of epoch `epoch`, counted from 1. `total` is the sum of the losses of `steps`
-    steps."""
+    """Adds up the losses of the batches of epoch number `epoch`, from 1. `total` is the sum over `steps` batches."""
 
     def __init__(self, epoch: int, device: torch.device, ranks: Ranks = ALONE, steps: int = 0,
                  total: Tensor | None = None):
@@ -70,10 +68,8 @@ class EpochLoss:
         self.recent: list[Tensor | None] = []  # losses of the steps since the last check
 
     def add(self, loss: Tensor | None) -> None:
-        """Add the loss of the next step, a scalar, or None if this rank has no rows of the batch.
-
-        After every INTERVAL steps, raises InputError if a loss since the last check was NaN or infinite.
-        """
+        """Add the loss of the next step, a scalar, or None if this rank has no rows of the batch. Raises InputError
+        after every INTERVAL steps if a loss since the last check was NaN or infinite."""
         if loss is not None:
             self.total += loss
         self.recent.append(loss)
@@ -82,7 +78,7 @@ class EpochLoss:
             self._check()
 
     def mean(self) -> float:
-        """Returns the mean over all steps of all ranks. Raises InputError if a loss was NaN or infinite."""
+        """Return the mean over all steps of all ranks. Raises InputError if a loss was NaN or infinite."""
         self._check()
         return float(self.ranks.add(self.total)) / max(self.steps, 1)
 
@@ -96,7 +92,6 @@ class EpochLoss:
 
 
 def diverged(epoch: int, what: str) -> InputError:
-    """Returns the error for a training run that diverged in epoch `epoch`, from 1."""
     kept = f"; epoch {epoch - 1} is kept" if epoch > 1 else ""
     return InputError(f"epoch {epoch}: {what}",
                       f"lower --learning-rate, or set --max-grad-norm, and give another directory{kept}")

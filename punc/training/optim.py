@@ -1,4 +1,4 @@
-"""One optimiser for dense weights and for embeddings with sparse gradients."""
+"""An optimiser for models that may have embeddings with sparse gradients."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,11 +12,12 @@ OPTIMIZERS = ("adagrad", "adam", "adamw", "sgd")
 
 
 class Optimizer:
-    """One or two PyTorch optimisers. In an embedding with sparse gradients, only the rows in the batch are updated.
+    """Combines PyTorch optimisers for dense weights and for embeddings with sparse gradients, in which only the rows of
+    tokens in the batch are updated.
 
-    learning_rate  learning rate of all weights; the model's `rate_of` gives a factor for each weight
-    weight_decay   weight decay of dense weights only; in a sparse embedding, it would change every row at every step
-    max_grad_norm  the gradients are scaled so that their norm, over all weights, is at most this; 0: no limit
+    learning_rate  learning rate, which the model's `rate_of` multiplies by a factor for each weight
+    weight_decay   weight decay of dense weights only; it would change all rows of a sparse embedding at every step
+    max_grad_norm  maximum norm of the gradient of all weights, which is scaled down if necessary; 0: no limit
     """
 
     def __init__(self, model: nn.Module, name: str, learning_rate: float, epsilon: float = 1e-10,
@@ -26,14 +27,14 @@ class Optimizer:
         self.weights = [w for w in model.parameters() if w.requires_grad]
         self.sparse = sparse = [w for w in self.weights if id(w) in sparse_ids]
         self.dense = dense = [w for w in self.weights if id(w) not in sparse_ids]
-        torch.sparse.check_sparse_tensor_invariants.disable()  # the default, set explicitly to avoid a warning
+        torch.sparse.check_sparse_tensor_invariants.disable()  # this is the default, set here to avoid a warning
         self._parts: list[torch.optim.Optimizer] = []
         eps: dict[str, Any] = {} if name == "sgd" else {"eps": epsilon}
         if dense:
             groups = _by_rate(model, dense, learning_rate)
             dense_kind = {"adagrad": torch.optim.Adagrad, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW,
                           "sgd": torch.optim.SGD}[name]
-            # Some PyTorch versions that setup.py allows have no fused AdaGrad on GPUs.
+            # Some PyTorch versions that pyproject.toml allows have no fused AdaGrad on GPUs.
             fused = name != "adagrad" or dense[0].device.type == "cpu"
             self._parts.append(_eager(dense_kind)(groups, lr=learning_rate, weight_decay=weight_decay, fused=fused,
                                                   **eps))
@@ -58,21 +59,21 @@ class Optimizer:
                 group["lr"] = learning_rate * group.get("factor", 1.0)
 
     def state_dict(self) -> list[dict[str, Any]]:
-        """Returns the state, with all tensors on the CPU."""
+        """Return the state. All tensors are on the CPU."""
         return [_on_cpu(part.state_dict()) for part in self._parts]
 
     def load_state_dict(self, states: list[dict[str, Any]]) -> None:
         """Restore a state, which may come from a different device."""
         for part, state in zip(self._parts, states):
-            # Whether an optimizer is fused depends on the device, so it is not restored.
+            # `fused` depends on the device, so it is not restored.
             groups = [{name: own[name] if name == "fused" else value for name, value in group.items()}
                       for own, group in zip(part.param_groups, state["param_groups"])]
             part.load_state_dict({**state, "param_groups": groups})
 
 
 def _eager(kind: type[torch.optim.Optimizer]) -> Any:
-    """Returns a PyTorch optimiser class that does not import PyTorch's compiler, because the import takes two seconds.
-    Call step() in no_grad()."""
+    """Return a PyTorch optimiser class that does not import PyTorch's compiler, which would take two seconds. Call
+    step() in no_grad()."""
     names = ("add_param_group", "load_state_dict", "state_dict", "step", "zero_grad")
     methods = {name: getattr(kind, name) for name in names}
     return type(kind.__name__, (kind,), {name: getattr(method, "__wrapped__", method)
@@ -101,7 +102,7 @@ def _scale_down(weights: Iterable[torch.Tensor], limit: float) -> None:
         grad = weight.grad
         if grad is None:
             continue
-        if grad.is_sparse:  # the norm needs the sum of repeated rows
+        if grad.is_sparse:  # repeated rows must be added up before the norm is computed
             grad = weight.grad = grad.coalesce()
         values.append(grad._values() if grad.is_sparse else grad)
     norm = torch.stack([value.norm() for value in values]).norm()

@@ -26,8 +26,8 @@ GROUPS = {
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """How a model is trained; the module `batching` describes stateful training and chunks. Raises InputError for a
-    value that is not allowed.
+    """How a model is trained. The module `batching` describes stateful training and chunks. Raises InputError for an
+    invalid value.
     train_set        set of the store to train on; models not trained by gradient accept several, separated by commas
     dev_set          set of the store whose loss decides the learning rate and which epoch is kept
     batching         stateful, chunks, or auto: chunks for models that read whole streams, stateful for others
@@ -39,7 +39,7 @@ class TrainingOptions:
     learning_rate    learning rate at the start
     epsilon          added to the denominators of AdaGrad and Adam
     weight_decay     weight decay of dense weights
-    max_grad_norm    largest norm of the gradient; 0: no limit
+    max_grad_norm    maximum norm of the gradient; 0: no limit
     loss_on          slots; or tokens: tokens without a slot, such as characters inside a word, get the first label
     teacher          directory of soft targets (punc soft-targets) that the student learns in addition to the labels
     teacher_weight   weight of the soft targets in the loss, from 0 to 1; 1: the labels do not count
@@ -49,9 +49,9 @@ class TrainingOptions:
                      part of the chunks or (stateful) the next part of each row, from a fresh state
     asr_noise        word error rate of simulated ASR errors, drawn again for each reading of the training set; 0: none
     asr_noise_share  share of the text that gets errors, which is drawn again for each reading
-    asr_noise_draws  draws for each wrong word; the draw that forms the most word pairs seen in the text is used
+    asr_noise_draws  number of draws for each wrong word; the draw that forms the most word pairs of the text is used
     confusions       file of `punc confusions` from which the errors are drawn
-    initial_model    model of the same sizes from which the initial weights are taken: the name of a bundled model, or a
+    initial_model    model of the same sizes whose weights are the initial weights: the name of a bundled model, or a
                      directory
     lstm_weights     initial weights of LSTM layers: uniform, as in PyTorch; orthogonal, as in Keras (layers.lstm_stack)
     schedule         how the learning rate falls: halving, by the dev loss; or linear, to 0 over all epochs
@@ -120,12 +120,12 @@ class TrainingOptions:
         check_device(self.device)
 
 
-# The options that may be set for models that are not trained by gradient. Such models stay on the CPU.
+# The options that may be set for models that are not trained by gradient.
 NON_GRADIENT = ("train_set", "dev_set", "seed", "threads", "device")
 
 
 def check_non_gradient(model: str, options: TrainingOptions) -> None:
-    """Raise InputError if an option that only applies to models trained by gradient does not have its default value."""
+    """Raise InputError if an option that only applies to training by gradient does not have its default value."""
     defaults = asdict(TrainingOptions())
     for name, value in asdict(options).items():
         if name not in NON_GRADIENT and value != defaults[name]:
@@ -134,5 +134,5 @@ def check_non_gradient(model: str, options: TrainingOptions) -> None:
 
 def run_conf(model: str, model_options: Mapping[str, Any], options: TrainingOptions,
              store_dir: StrPath) -> dict[str, Any]:
-    """Returns all settings on which a trained model depends."""
+    """Return all settings on which a trained model depends."""
     return {"model": model, **model_options, **asdict(options), "store": os.fspath(store_dir)}

@@ -1,9 +1,8 @@
-"""Connects the processes that train one model together, as `torchrun` starts them, and sums their gradients.
+"""Connects the processes that `torchrun` starts to train one model, and sums their gradients.
 
-Each process is a *rank*: it has all weights and a share of each batch. The first rank, 0, writes the files and the log.
-
-Each rank's loss is its share of the mean loss of the whole batch, so the sum of the gradients is the gradient of that
-mean. (PyTorch's DistributedDataParallel waits forever if a rank's share has no loss.)
+Each process is a *rank*, which has all weights and a share of each batch. Rank 0, the first one, writes the files and
+the log. Each rank's loss is its share of the mean loss of the batch, so the sum of the ranks' gradients is the gradient
+of this mean. PyTorch's DistributedDataParallel would wait forever for a rank whose share has no loss.
 """
 
 import contextlib
@@ -22,16 +21,16 @@ from punc.base.errors import InputError
 from punc.base.processor import find_device
 
 Value = TypeVar("Value")
-TIMEOUT = datetime.timedelta(minutes=30)  # for ranks that hang; long, because ranks wait while the first scores dev
-LAST_WORDS = datetime.timedelta(seconds=5)  # time for the rank that has an error to print it
+TIMEOUT = datetime.timedelta(minutes=30)  # long, because ranks wait while the first rank scores the development set
+LAST_WORDS = datetime.timedelta(seconds=5)  # the time in which a rank with an error must print it
 LAUNCH = "start all ranks by torchrun, or unset WORLD_SIZE to train in one process"
 
 
 class Ranks:
-    """All `size` ranks. This process is rank number `rank`, from 0, and number `local_rank` of the `local_size` ranks
-    on its machine.
+    """Connects this process, which is rank `rank` of `size` ranks, to the others. It is number `local_rank` of the
+    `local_size` ranks on its machine. Numbers count from 0.
 
-    Every rank calls the same methods in the same order. The methods raise InputError if another rank has ended.
+    Every rank must call the same methods in the same order. They raise InputError if another rank has ended.
     """
 
     def __init__(self, rank: int = 0, size: int = 1, local_rank: int = 0, local_size: int = 1):
@@ -43,9 +42,9 @@ class Ranks:
     def join(self) -> Iterator[None]:
         """Connect to the other ranks while the block runs. Inside the block, only the first rank logs.
 
-        When the block ends, gloo's threads must end, because a remaining thread could abort the interpreter at exit.
-        The threads live as long as anything refers to the process group. torch.distributed.nn refers to the group that
-        exists when the module is imported, so it is imported above, before there is a group.
+        gloo's threads could abort the interpreter at exit, so they must end when the block ends. They live as long as
+        anything refers to the process group. torch.distributed.nn refers to the group that exists when it is imported,
+        so it is imported above, before there is a group.
         """
         if self.size == 1:
             yield
@@ -66,15 +65,14 @@ class Ranks:
                 self._end(isinstance(error, SystemExit))
             raise
         finally:
-            # After an error, destroying NCCL's group would wait for ranks that do not answer, so the process just
-            # exits.
+            # After an error, destroying NCCL's group could wait for ranks that do not answer, so it is not destroyed.
             if not (gpus and failed):
                 torch.distributed.destroy_process_group()
             log.LOGGER.setLevel(level)
 
     def _end(self, silent: bool) -> None:
-        """End after an error in one rank, when all ranks have left their blocks. The rank with the error prints it. The
-        other ranks wait for this, because torchrun kills all ranks soon after the first one has ended."""
+        """End all ranks together after an error in one rank. The other ranks wait until this rank has printed its
+        error, because torchrun kills all ranks soon after the first of them has ended."""
         with contextlib.suppress(InputError, RuntimeError):
             self.gather(None)
             if silent:  # waits until the rank with the error has ended
@@ -82,8 +80,8 @@ class Ranks:
 
     @contextlib.contextmanager
     def agree(self) -> Iterator[None]:
-        """If the block raises InputError or OSError in some ranks, the first of these ranks raises it; all other ranks
-        exit."""
+        """Let all ranks exit if the block raises InputError or OSError in some ranks. The first of these ranks raises
+        its error; all others raise SystemExit."""
         if self.size == 1:
             yield
             return
@@ -104,7 +102,7 @@ class Ranks:
         raise own
 
     def check_same(self, facts: Mapping[str, Any], remedy: str) -> None:
-        """Unless all ranks have the same facts, raise InputError in the first rank and SystemExit in the others."""
+        """Raise InputError in the first rank, and SystemExit in the others, unless all ranks have the same facts."""
         with self.agree():
             for rank, theirs in enumerate(self.gather(facts)):
                 for name in {**facts, **theirs} if self.first else ():
@@ -113,7 +111,7 @@ class Ranks:
                                          remedy)
 
     def gather(self, value: Value) -> list[Value]:
-        """Returns the values, which should be small, of all ranks in rank order."""
+        """Return the values of all ranks in rank order. Values should be small."""
         values: list[Any] = [value] * self.size
         if self.size > 1:
             with self.others():
@@ -121,7 +119,6 @@ class Ranks:
         return values
 
     def from_first(self, value: Value) -> Value:
-        """Returns the value of the first rank."""
         values = [value]
         if self.size > 1:
             with self.others():
@@ -129,20 +126,18 @@ class Ranks:
         return values[0]
 
     def add(self, tensor: torch.Tensor) -> torch.Tensor:
-        """Sums a tensor over the ranks, in place. All ranks get the same bits."""
+        """Sum a tensor over the ranks, in place. All ranks get the same bits."""
         if self.size > 1:
             with self.others():
                 torch.distributed.all_reduce(tensor)
         return tensor
 
     def copy_weights(self, model: torch.nn.Module) -> None:
-        """Give all ranks the weights of the first rank."""
         for weight in model.state_dict().values() if self.size > 1 else ():
             with self.others():
                 torch.distributed.broadcast(weight, 0)
 
     def copy_state(self, updates: Any) -> None:
-        """Give all ranks the optimiser state of the first rank."""
         if self.size > 1:
             state = self.from_first(updates.state_dict())
             if not self.first:
@@ -150,7 +145,7 @@ class Ranks:
 
     @contextlib.contextmanager
     def others(self) -> Iterator[None]:
-        """Raises InputError in place of the exceptions that PyTorch raises if another rank has ended."""
+        """Raise InputError instead of PyTorch's exceptions if another rank has ended."""
         try:
             yield
         except RuntimeError as error:
@@ -158,10 +153,8 @@ class Ranks:
                              "see the error of the rank that ended first") from error
 
     def device(self, name: str) -> str:
-        """Returns the device of this rank. Each rank of a machine has its own GPU; `name` is auto, cpu, cuda or cuda:N.
-
-        Raises InputError if the machine has too few GPUs.
-        """
+        """Return the device of this rank, given auto, cpu, cuda or cuda:N. Each rank on a machine has its own GPU.
+        Raises InputError if the machine has too few GPUs."""
         found = find_device(name)
         if self.size == 1 or found == "cpu":
             return found
@@ -176,7 +169,7 @@ class Ranks:
         return found
 
     def threads(self) -> int:
-        """Returns the number of cores for each rank on this machine."""
+        """Return the number of cores for each rank on this machine."""
         return max(1, len(os.sched_getaffinity(0)) // self.local_size)
 
 
@@ -184,12 +177,12 @@ ALONE = Ranks()
 
 
 def sum_gradients(dense: Sequence[torch.Tensor], sparse: Sequence[torch.Tensor], ranks: Ranks) -> None:
-    """Replace each gradient, float32, by its sum over the ranks, or by None if no rank has this gradient. `dense` are
-    weights with dense gradients, `sparse` are embeddings (V, D) with sparse gradients."""
+    """Replace the gradient (float32) of each weight by its sum over the ranks, or by None if no rank has a gradient.
+    The gradients of the weights `dense` are dense, those of the embeddings `sparse` (V, D) are sparse."""
     if ranks.size == 1:
         return
     own = [None if weight.grad is None else weight.grad.coalesce() for weight in sparse]
-    rows = torch.zeros(len(sparse), ranks.size)  # 0: no gradient; n + 1: n rows
+    rows = torch.zeros(len(sparse), ranks.size)  # 0: no gradient; n + 1: a gradient with n rows
     for number, grad in enumerate(own):
         rows[number, ranks.rank] = 0 if grad is None else grad._nnz() + 1
     rows = _sum_dense(dense, rows.flatten(), (*dense, *sparse)[0].device, ranks).view_as(rows)
@@ -199,8 +192,7 @@ def sum_gradients(dense: Sequence[torch.Tensor], sparse: Sequence[torch.Tensor],
 
 def _sum_dense(weights: Sequence[torch.Tensor], facts: torch.Tensor, device: torch.device,
                ranks: Ranks) -> torch.Tensor:
-    """Sum gradients over the ranks in one message, together with the numbers `facts` (N,). Returns the sums of
-    `facts`."""
+    """Sum gradients and the numbers `facts` (N,) over the ranks in a single message. Returns the sums of `facts`."""
     parts = [torch.zeros_like(weight) if weight.grad is None else weight.grad for weight in weights]
     known = torch.tensor([float(weight.grad is not None) for weight in weights])
     total = ranks.add(torch.cat([*(part.flatten() for part in parts), known.to(device), facts.to(device)]))
@@ -211,9 +203,8 @@ def _sum_dense(weights: Sequence[torch.Tensor], facts: torch.Tensor, device: tor
 
 
 def _sum_sparse(weight: torch.Tensor, own: torch.Tensor | None, counts: Sequence[int], ranks: Ranks) -> torch.Tensor:
-    """Returns the gradient with the rows of all ranks. Rank r has counts[r] − 1 rows. `own`: this rank's rows,
-    coalesced."""
-    # Each row becomes a line: its index, then the bits of its values.
+    """Return the gradient with the rows of all ranks. Rank r has counts[r] − 1 rows; `own` are those of this rank."""
+    # Each row is sent as a line: its index, then the bits of its values.
     lines = torch.zeros(max(counts) - 1, 1 + weight.shape[1], dtype=torch.int32, device=weight.device)
     if own is not None:
         lines[:own._nnz(), 0] = own._indices()[0]
@@ -222,13 +213,13 @@ def _sum_sparse(weight: torch.Tensor, own: torch.Tensor | None, counts: Sequence
     with ranks.others():
         torch.distributed.all_gather(parts, lines)
     lines = torch.cat([part[:max(count - 1, 0)] for part, count in zip(parts, counts)])
-    # Cloned, because PyTorch would read a single row of values with the stride of the whole line.
+    # Cloned, because PyTorch would read a single row of values with the stride of the complete line.
     values = lines[:, 1:].clone(memory_format=torch.contiguous_format).view(torch.float32)
     return torch.sparse_coo_tensor(lines[:, 0].long()[None], values, weight.shape)
 
 
 def find_ranks() -> Ranks:
-    """Reads the ranks from the environment. Raises InputError if the variables are not as torchrun sets them."""
+    """Read the ranks from the environment variables of torchrun. Raises InputError if they are invalid."""
     if os.environ.get("WORLD_SIZE", "1") == "1":
         return ALONE
     try:

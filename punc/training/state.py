@@ -1,14 +1,13 @@
 """Saves the state of a training run, so that it can continue where it was stopped. A finished run is not repeated.
 
-While a model trains, its directory has
+During training, the directory of a model has these files:
 
     best.pt       the model with the lowest development loss
-    progress.pt   the state after the last complete epoch: everything that the next epoch depends on
-    epoch.pt      the state within the next epoch, and how much of the epoch each rank has done
+    progress.pt   the state after the last complete epoch, on which the next epoch depends
+    epoch.pt      the state within the next epoch, and the progress of each rank in this epoch
 
-At the end, the directory has final.pt, conf, labels.txt and the tokenizer's files. epoch.pt is written every SECONDS,
-and when Ctrl-C or SIGTERM stops a run with one rank. It is removed after the epoch, when the development set has been
-scored.
+epoch.pt is written every SECONDS, and when Ctrl-C or SIGTERM stops a run with one rank. It is removed after the
+development set has been scored. At the end, the directory has final.pt, conf, labels.txt and the tokenizer's files.
 """
 
 import contextlib
@@ -37,18 +36,16 @@ from punc.training.ranks import ALONE, Ranks
 
 FORMAT = "punc progress 2"
 BEST, PROGRESS, EPOCH, FINAL = "best.pt", "progress.pt", "epoch.pt", "final.pt"
-SECONDS = 600.0  # the maximum training time that is lost if a process is killed, or if one of several ranks is stopped
-BATCHES = 100  # after this many batches, all ranks wait for each other and check the first rank's clock
-# With a different number of threads, PyTorch adds in a different order, so the last bits of the weights may differ.
-# This is accepted, so that a run can continue with more or fewer cores, or on another device.
+SECONDS = 600.0  # the maximum training time that is lost if a process is killed or one of several ranks is stopped
+BATCHES = 100  # the number of batches after which several ranks check together whether SECONDS have passed
+# A run can continue with another number of threads or on another device, although the last bits of the weights may
+# then differ, because PyTorch adds in a different order.
 NOT_COMPARED = ("threads", "device")
 
 
 class Progress(NamedTuple):
-    """The facts that decide how training continues after an epoch."""
-
     learning_rate: float
-    epoch: int = 0  # complete epochs
+    epoch: int = 0  # the number of complete epochs
     halving: bool = False
     last_loss: float = math.inf
     best_loss: float = math.inf
@@ -57,20 +54,18 @@ class Progress(NamedTuple):
 
 
 class Place(NamedTuple):
-    """The progress within an epoch, in one rank."""
+    """The progress of a rank within an epoch."""
 
-    batches: int = 0  # finished batches
-    seconds: float = 0.0  # training time for these batches
-    steps: int = 0  # number of finished batches with a loss
-    loss: Tensor | None = None  # the sum of their losses, (); None stands for 0
-    state: State = ()  # the model's state after these batches; empty before the first batch
+    batches: int = 0  # the number of finished batches
+    seconds: float = 0.0  # the training time of the finished batches
+    steps: int = 0  # the number of finished batches with a loss
+    loss: Tensor | None = None  # the sum of the losses, (); None stands for 0
+    state: State = ()  # the model's state after the finished batches
 
 
 def advance(progress: Progress, dev_loss: float, min_improvement: float, fall: float = 0.0) -> Progress:
-    """Returns the progress after one more epoch with this development loss. Raises InputError for NaN or infinity.
-
-    The learning rate is halved as the module `epochs` describes or, with a linear schedule, reduced by `fall`.
-    """
+    """Return the progress after an epoch with this development loss. The learning rate is halved as the module
+    `epochs` describes or, with a linear schedule, reduced by `fall`. Raises InputError if the loss is not finite."""
     if not math.isfinite(dev_loss):
         raise diverged(progress.epoch + 1, f"the development loss is {dev_loss}")
     after = progress._replace(epoch=progress.epoch + 1, last_loss=dev_loss)
@@ -85,10 +80,12 @@ def advance(progress: Progress, dev_loss: float, min_improvement: float, fall: f
 
 
 class Run:
-    """A training run in a directory. It depends on `conf` (`options.run_conf`) and on files with the checksums `store`.
+    """Saves and restores a training run in a directory. All ranks must call the methods, which wait for all ranks. The
+    first rank raises InputError if the saved files are broken or belong to a different conf or store.
 
-    `place` is the progress of this rank in the current epoch. All ranks call the methods, which wait for each other. If
-    the files on disk are broken or belong to a different conf or store, the first rank raises InputError.
+    conf    the result of `options.run_conf`
+    store   the checksums of the files on which training depends
+    place   the progress of this rank in the current epoch
     """
 
     def __init__(self, directory: Path, net: Model, updates: Optimizer, conf: dict[str, Any], store: Mapping[str, int],
@@ -99,8 +96,7 @@ class Run:
         self._begin = self._written = 0.0
 
     def resume(self) -> Progress | None:
-        """Restore the model and the optimiser after the last complete epoch. Returns the progress; None if there is no
-        such epoch."""
+        """Restore the state after the last complete epoch. Returns the progress, or None if no epoch is complete."""
         progress = None
         with self.ranks.agree():
             content = self._read(PROGRESS) if self.ranks.first else None
@@ -112,7 +108,7 @@ class Run:
         return progress
 
     def begin_epoch(self, progress: Progress) -> None:
-        """Begin the epoch after `progress`. If the same number of ranks saved a state within this epoch, restore it."""
+        """Begin the epoch after `progress`. Restores the state within this epoch if as many ranks saved one."""
         self.progress, self.place, places = progress, Place(), None
         with self.ranks.agree():
             content = self._read(EPOCH) if self.ranks.first else None
@@ -125,7 +121,7 @@ class Run:
             self.ranks.copy_state(self._updates)
             own, device = places[self.ranks.rank], self._net.device
             torch.set_rng_state(own["random"]["cpu"])
-            if device.type != "cpu" and device.type in own["random"]:  # otherwise, the seed determines it
+            if device.type != "cpu" and device.type in own["random"]:  # it is missing if the device has changed
                 torch.cuda.set_rng_state(own["random"][device.type], device)
             place = Place(*own["place"])
             self.place = place._replace(state=tuple(part.to(device) for part in place.state))
@@ -133,11 +129,11 @@ class Run:
         self._begin = self._written - self.place.seconds
 
     def seconds(self) -> float:
-        """Returns the seconds of training in this epoch so far, including those before a stop."""
+        """Return the seconds of training in this epoch so far, including the time before a stop."""
         return time.perf_counter() - self._begin
 
     def after_batch(self, batches: int, steps: int, loss: Tensor, state: State) -> None:
-        """Write the state if SECONDS have passed. Raises Stopped for a signal that came during the batch."""
+        """Write the state if SECONDS have passed. Raises Stopped if a signal has arrived during the batch."""
         self.place = Place(batches, self.seconds(), steps, loss, state)
         if stopped := received():
             raise stopped
@@ -147,20 +143,19 @@ class Run:
 
     @contextlib.contextmanager
     def written_if_stopped(self) -> Iterator[None]:
-        """If the block raises Stopped, which it only does between two batches, write the state if there is one rank."""
+        """Write the state if the block raises Stopped, which it may do only between two batches."""
         try:
             yield
         except Stopped:
-            # Several ranks write nothing, because torchrun is ending them, and they can no longer agree on a batch.
+            # Several ranks write nothing: torchrun is ending them, so they can no longer agree on a batch.
             if self.ranks.size == 1 and self.place.batches:
                 self._write_place()
             raise
 
     def end_epoch(self, progress: Progress) -> None:
-        """Write the state after an epoch. If the model is the best so far, also write the model; if not, restore the
-        best one.
+        """Write the state after an epoch. Writes the model if it is the best so far; otherwise restores the best model.
 
-        The model is written before the state, so a run that is killed in between repeats its last epoch.
+        The model is written before the state, so a run that is killed in between repeats the epoch.
         """
         if progress.last_loss == progress.best_loss:
             save(self._net, self.directory / BEST, conf=self.conf, store=self._store, epoch=progress.epoch,
@@ -207,20 +202,20 @@ class Run:
             progress = Progress(*content["progress"][:len(Progress._fields)])  # earlier versions wrote more items
             if not all(isinstance(number, int | float) for number in progress):
                 raise TypeError
-        except Exception:  # wrong names, sizes or types raise different exceptions in each part
+        except Exception:  # various exceptions: names, sizes or types may be wrong
             raise InputError("this run was started on another store", "remove the directory, or give another one",
                              self.directory) from None
         return progress
 
 
 def random_state(device: torch.device) -> dict[str, Tensor]:
-    """Returns the states of PyTorch's random generators, by device type: of the CPU and of the device."""
+    """Return device type → state of PyTorch's random number generator, for the CPU and for the device."""
     state = {"cpu": torch.get_rng_state()}
     return state if device.type == "cpu" else {**state, device.type: torch.cuda.get_rng_state(device)}
 
 
 def checksums(store: Store, options: TrainingOptions) -> dict[str, int]:
-    """Returns the checksum of each file on which training depends: store, soft targets, and confusions."""
+    """Return the checksums of all files on which training depends: store, soft targets, and confusions."""
     sums = store.checksums({*options.train_set.split(","), options.dev_set})
     if options.teacher:
         sums |= targets_checksums(Path(options.teacher), store, options.train_set)
@@ -230,17 +225,17 @@ def checksums(store: Store, options: TrainingOptions) -> dict[str, int]:
 
 
 def changed(saved: Mapping[str, int], sums: Mapping[str, int]) -> str | None:
-    """Returns the first file whose checksum differs from the saved one; None if there is none."""
+    """Return the first file whose checksum differs from the saved checksum, or None if there is none."""
     return next((name for name in {**saved, **sums} if saved.get(name) != sums.get(name)), None)
 
 
 def check_conf(content: Mapping[str, Any], path: Path, conf: dict[str, Any]) -> None:
-    """Raise InputError if a file of a training run has no conf, or a conf that differs from this one."""
+    """Raise InputError if the content of a file of a training run has no conf or a different conf."""
     saved = content.get("conf")
     if not isinstance(saved, dict):
         raise InputError("not a training run of punc: the file has no conf",
                          "remove it, or give another directory", path)
-    # Options that are newer than the model had their default values. Options that no longer exist are ignored.
+    # Options that are newer than the model get their default values. Options that no longer exist are ignored.
     saved = {**option_defaults(conf["model"]), **asdict(TrainingOptions()), **saved}
     for name, value in conf.items():
         if saved.get(name) != value and name not in NOT_COMPARED:

@@ -1,5 +1,5 @@
-"""Trains a model on a store. Training by gradient can be interrupted and continued. Other models are fitted in one
-process, always from the beginning."""
+"""Trains a model on a store. Training by gradient can be interrupted and continued, and can use several processes.
+Other models are always fitted from the beginning, in one process."""
 
 import contextlib
 import logging
@@ -37,10 +37,10 @@ def train(store_dir: StrPath, directory: StrPath, model: str, model_options: Map
           options: TrainingOptions) -> None:
     """Train a model on a store. Writes final.pt, conf, labels.txt and the tokenizer's files to the directory.
 
-    If the run is already finished, this does nothing. If torchrun has started several processes, they train together.
+    Does nothing if the run is already finished. If torchrun has started several processes, they train together.
 
-    Raises InputError if the store or the options do not fit, if the directory has a model that was trained with
-    different options, or if another process trains there. Raises SystemExit if another rank has such an error.
+    Raises InputError if the store or the options do not fit, the directory has a model that was trained with different
+    options, or another process trains there. Raises SystemExit if another rank has such an error.
     """
     directory = Path(directory)
     conf = run_conf(model, model_options, options, store_dir)
@@ -56,11 +56,11 @@ def train(store_dir: StrPath, directory: StrPath, model: str, model_options: Map
         if ranks.from_first(is_finished):
             return
         with ranks.agree():
-            # If a GPU is missing, this raises the error before any file is written.
+            # Raises an error for a missing GPU before any file is written.
             device = ranks.device(options.device) if by_gradient else "cpu"
             if ranks.first:
                 stack.enter_context(lock_directory(directory))
-                is_finished = finished(directory, conf, options)  # the process that held the lock may have finished
+                is_finished = finished(directory, conf, options)  # another process may have just finished the run
         if not ranks.from_first(is_finished):
             _train(store_dir, directory, model, model_options, options, conf, device, ranks)
 
@@ -91,7 +91,6 @@ def _train(store_dir: StrPath, directory: Path, model: str, model_options: Mappi
 
 def _warn_of_text_read_twice(net: Model, store: Store, model_options: Mapping[str, Any],
                              options: TrainingOptions) -> None:
-    """Warn if the model has a first stage that was trained on the text on which the model is now trained."""
     own = {member for name in options.train_set.split(",") for member in store.members(name)}
     for option, part in net.submodels.items():
         store_dir = Path(part.conf.get("store", ""))
@@ -105,10 +104,8 @@ def _warn_of_text_read_twice(net: Model, store: Store, model_options: Mapping[st
 
 
 def start_from(net: Model, name: str) -> None:
-    """Copy the weights of the model `name`: the directory of a trained or packed model, or the name of a bundled one.
-
-    Raises InputError if the two models differ in architecture, vocabulary or sizes.
-    """
+    """Copy the weights of the model `name`: the directory of a trained or packed model, or the name of a bundled model.
+    Raises InputError if the two models differ in architecture, vocabulary, labels or sizes."""
     directory = find_model(name)
     other = unpack(directory) if is_packed(directory) else load(directory)
     try:
@@ -122,7 +119,7 @@ def start_from(net: Model, name: str) -> None:
 
 
 def architecture(name: str) -> tuple[str, dict[str, Any]]:
-    """Returns architecture and options of the model `name`. For the argument and the errors, see `start_from`."""
+    """Return the architecture and the options of the model `name`, a directory or the name of a bundled model."""
     directory = find_model(name)
     spec = load_packed(directory).spec if is_packed(directory) else read_checkpoint(directory / "final.pt")["spec"]
     return spec["model"], spec["options"]
@@ -145,7 +142,7 @@ def _fit(net: Model, store: Store, directory: Path, options: TrainingOptions, co
 
 def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
     """Make the best model the final model. Also write the conf with which it can be trained again, and copy the
-    transitions of the initial model, if it has any."""
+    transitions of the initial model, if there are any."""
     model.tokenizer.write(directory)
     model.labels.write(directory / "labels.txt")
     transitions = find_model(conf["initial_model"]) / TRANSITIONS if conf.get("initial_model") else None
@@ -161,18 +158,17 @@ def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
 
 
 def finished(directory: Path, conf: dict[str, Any], options: TrainingOptions) -> bool:
-    """Returns whether the directory has a finished model with this conf. If so, logs a message.
+    """Return whether the directory has a finished model with this conf. If so, logs a message.
 
-    Raises InputError if its model has a different conf, labels that differ from the store's, or different training
-    data. Data that no longer exists is not compared. Of models from older versions, which have no checksums, only the
-    labels are compared.
+    Raises InputError if the model has a different conf, different labels, or different training data. Training data is
+    not compared if it no longer exists, or if the model comes from an older version and has no checksums.
     """
     path = directory / FINAL
     if not path.exists():
         return False
     content = read_checkpoint(path)
     check_conf(content, path, conf)
-    _remove_states(directory)  # a run that was killed after it wrote FINAL still has these files
+    _remove_states(directory)  # a run that was killed after it wrote FINAL leaves these files
     if (Path(conf["store"]) / "conf").is_file():
         _check_store(directory, Store(conf["store"]), content.get("store"), options)
     logger.info("punc train: %s is finished", path)
@@ -191,7 +187,6 @@ def _check_store(directory: Path, store: Store, saved: Any, options: TrainingOpt
 
 
 def _remove_states(directory: Path) -> None:
-    """Remove files that a finished run no longer needs. progress.pt is removed last, because it shows that the others
-    may exist."""
+    # progress.pt is removed last, because it shows that the other files may exist.
     for name in (EPOCH, BEST, PROGRESS):
         (directory / name).unlink(missing_ok=True)

@@ -1,2 +1,1 @@
-"""Reads and writes the transcripts of recognisers, aligners and captioners: one reader and one writer for each
-format."""
+"""Reads and writes the transcripts of recognisers, aligners and captioners, in many formats."""

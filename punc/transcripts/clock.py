@@ -12,7 +12,7 @@ CLOCK = re.compile(r"\s*(-)?(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2})(?:([.,:;])\s?(\d{
 
 
 def seconds(clock: str) -> float:
-    """Returns [hours:]minutes:seconds in seconds; a fraction may follow, or frames after a third colon."""
+    """Convert `[hours:]minutes:seconds`, with a fraction or with frames, or a number to seconds; NaN if invalid."""
     found = CLOCK.fullmatch(clock)
     if not found:
         return number(clock)
@@ -25,7 +25,7 @@ def seconds(clock: str) -> float:
 
 
 def number(text: str, unit: float = 1) -> float:
-    """Converts a number in units of 1 / `unit` seconds to seconds; NaN if it cannot be a time."""
+    """Convert a number with `unit` units per second to seconds; NaN if it cannot be a time."""
     try:
         time = float(text.replace("_", "x").replace(",", ".")) / unit
     except ValueError:
@@ -34,7 +34,7 @@ def number(text: str, unit: float = 1) -> float:
 
 
 def checked_number(text: str, what: str, error: Callable[[str, str], InputError]) -> float:
-    """Returns a number that a file writes as text. Raises `error`, with a remedy, for any other text."""
+    """Convert a text to a finite number. Raises `error(what is wrong, remedy)` for any other text."""
     try:
         number = math.nan if "_" in text else float(text)  # only Python reads 1_000 as a number
     except ValueError:
@@ -45,7 +45,7 @@ def checked_number(text: str, what: str, error: Callable[[str, str], InputError]
 
 
 def checked_seconds(text: str, what: str, error: Callable[[str, str], InputError]) -> float:
-    """Returns a time in a file. Raises `error` if it is not a number, is negative, or is LATEST or later."""
+    """Convert a text to a time. Raises `error` if the time is not a number, is negative, or is LATEST or later."""
     time = checked_number(text, what, error)
     if time >= LATEST:
         raise error(f"the {what} {text[:20]} is not a time of a recording", "write seconds")

@@ -1,12 +1,11 @@
 """Words in columns: CTM and STM of NIST, MLF of HTK, and `text` of Kaldi.
 
-    CTM    the module `ctm` describes it
+    CTM    see the module `ctm`
     STM    id channel speaker begin end [<labels>] word word …
     MLF    "*/id.lab", then lines [begin end] word [score] in units of 100 ns, and a full stop
     text   id word word …
 
-Source: NIST's SCTK, `doc/infmts.htm`; Kaldi's `steps/get_ctm.sh`; the HTK Book, section 6.3. Comments (`;;`) stay
-unchanged.
+Comments (`;;`) stay unchanged. Source: NIST's SCTK, `doc/infmts.htm`; the HTK Book, section 6.3.
 """
 
 import math
@@ -33,7 +32,7 @@ IGNORED = "ignore_time_segment_in_scoring"
 
 
 def reader_of(text: str) -> Callable[[Source], Transcript] | None:
-    """Returns the reader for a CTM, an STM or a Kaldi `text`; None if the file is none of these."""
+    """Return the reader for a CTM, an STM or a Kaldi `text`; None if the file is none of these."""
     first = next((line[0] for line in LINE.finditer(text) if not COMMENT.fullmatch(line[0])), "")
     if CTM.fullmatch(first):
         return read_ctm_file
@@ -43,7 +42,6 @@ def reader_of(text: str) -> Callable[[Source], Transcript] | None:
 
 
 def _is_kaldi_text(text: str) -> bool:
-    """Returns whether every line begins with a different utterance id, and each id has both digits and letters."""
     lines = [line[0] for line in LINE.finditer(text)]
     ids = [found["id"] for found in map(UTTERANCE.fullmatch, lines) if found]
     shapes = {re.sub(r"\d+", "0", id) for id in ids}
@@ -52,7 +50,7 @@ def _is_kaldi_text(text: str) -> bool:
 
 
 def read_ctm_file(source: Source) -> Transcript:
-    """Read a CTM. Each channel of an id is a stream, sorted by time. Raises InputError for wrong columns and times."""
+    """Read a CTM. Each channel of an id is a stream, sorted by time. Raises InputError for an invalid line."""
     reader, streams = TextReader(source), dict[tuple[str, str], int]()
     lines = [CtmLine(source.path, number, f"{line}\n")
              for number, line in enumerate(source.text.replace("\r", " ").split("\n"), 1)]
@@ -64,7 +62,7 @@ def read_ctm_file(source: Source) -> Transcript:
 
 
 def read_stm(source: Source) -> Transcript:
-    """Read an STM. Raises InputError for lines with the wrong columns, and for invalid times."""
+    """Read an STM. Raises InputError for an invalid line."""
     reader = TextReader(source)
     streams = dict[tuple[str, str], int]()
     for number, line in enumerate(LINE.finditer(source.text)):
@@ -89,7 +87,7 @@ def read_stm(source: Source) -> Transcript:
 
 
 def read_kaldi_text(source: Source) -> Transcript:
-    """Read `text` of a Kaldi data directory. Utterances whose ids differ only in their last part form a stream."""
+    """Read Kaldi's `text`. Utterances whose ids differ only after the last `-` or `_` form a stream."""
     reader = TextReader(source)
     streams = dict[str, int]()
     for number, line in enumerate(LINE.finditer(source.text)):
@@ -104,7 +102,7 @@ def read_kaldi_text(source: Source) -> Transcript:
 
 
 def read_mlf(source: Source) -> Transcript:
-    """Read an HTK master label file. Raises InputError for a line that is not in this format."""
+    """Read an HTK master label file. Raises InputError for an invalid line."""
     reader, number, recording = TextReader(source), -1, ""
     for line in islice(LINE.finditer(source.text), 1, None):
         text = line[0].strip()

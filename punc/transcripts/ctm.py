@@ -1,11 +1,11 @@
 """Reads and writes CTM: timed words, `id channel begin duration word [confidence [type [speaker]]]`, in seconds.
 
-The id names a recording, or an utterance; the times of an utterance count from its start. NIST's CTMs can also have
-`;;` comments, `NA` instead of a confidence, and alternatives. Some other CTMs leave out the channel.
+The id names a recording or an utterance; the times in an utterance count from its start. NIST's CTMs can also have `;;`
+comments, `NA` instead of a confidence, and alternatives. Some other CTMs leave out the channel.
 
-These repairs are counted: The lines of an id are sorted by time. Of several alternatives, only the first is used. Words
-that overlap by at most MAX_OVERLAP seconds keep their times, and the pause between them is 0 (ASR systems that join
-parts of a recording write such words). A longer overlap, such as two speakers in one channel, raises InputError.
+These repairs are counted: The lines of an id are sorted by time. Only the first of several alternatives is used. Words
+that overlap by at most MAX_OVERLAP seconds (where an ASR system has joined two parts of a recording) keep their times,
+and the pause between them is 0. A longer overlap, such as two speakers in one channel, raises InputError.
 """
 
 import functools
@@ -34,7 +34,7 @@ MAX_OVERLAP = 1.0  # s; in a real CTM of 34 calls, 300 of 270,000 words overlap,
 ROUNDING = 1e-6  # s; times that differ by less count as equal
 KEY = re.compile(rb"[ \t]*([^ \t\n]+)")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")  # characters that are not allowed in a CTM
-# Matches most lines; in a line that matches, only the times still need a check.
+# USUAL matches most lines. In a line that matches, only the times need a further check.
 FIELD, NUMBER, GAP = r"[^\x00-\x20\x7f\ud800-\udfff]+", r"\d{1,12}(?:\.\d{1,12})?", r"[ \t]+"
 USUAL = re.compile(rf"[ \t]*(?!;;)({FIELD}){GAP}({FIELD}){GAP}({NUMBER}){GAP}({NUMBER}){GAP}((?!<ALT){FIELD})"
                    rf"(?:{GAP}({NUMBER}))?[ \t]*\n?", re.ASCII)
@@ -42,7 +42,7 @@ BEFORE_WORD = {count: re.compile(rf"[ \t]*(?:[^ \t]+[ \t]+){{{count}}}") for cou
 
 
 class CtmLine(NamedTuple):
-    """A line of a CTM: its file, number, and text with the line end. Lone surrogates stand for bytes not in UTF-8."""
+    """A line of a CTM: its file, number, and text with line end. Lone surrogates stand for bytes that are not UTF-8."""
 
     path: StrPath
     number: int
@@ -53,7 +53,7 @@ class CtmLine(NamedTuple):
 
 
 class CtmRow(NamedTuple):
-    """A word of a CTM, the line that it is on, and where it starts there."""
+    """A word of a CTM, its line, and the index of its first character in the line."""
 
     word: TimedWord
     line: CtmLine
@@ -61,9 +61,9 @@ class CtmRow(NamedTuple):
 
 
 def ctm_rows(lines: Iterable[CtmLine], repairs: Counter[str] | None = None) -> Iterator[CtmRow]:
-    """Yields the words of a CTM's lines, including silences. `repairs` counts the words of later alternatives."""
+    """Yield the words of a CTM's lines, including silences. `repairs` counts the words of skipped alternatives."""
     repairs = Counter[str]() if repairs is None else repairs
-    begun: CtmLine | None = None  # inside alternatives, the line where they begin
+    begun: CtmLine | None = None  # the line where the current alternatives begin
     later = False  # whether the line is in an alternative after the first
     bare: bool | None = None  # whether the lines have no channels
     for line in lines:
@@ -103,13 +103,13 @@ def ctm_rows(lines: Iterable[CtmLine], repairs: Counter[str] | None = None) -> I
 
 
 def has_no_channel(columns: Sequence[str]) -> bool:
-    """Returns whether a line has no channel: its second and third columns are numbers, and the fourth is not."""
+    """Return whether a line has no channel: its second and third columns are numbers, but not the fourth."""
     numbers = [column.replace(".", "", 1).isdecimal() for column in columns[1:]]
     return numbers in ([True, True, False], [True, True, False, True])
 
 
 def check_line(line: bytes, path: StrPath, number: int) -> str:
-    """Decodes a line or part of a line. Raises InputError for control characters and bytes that are not UTF-8."""
+    """Decode a line or part of a line. Raises InputError for control characters and bytes that are not UTF-8."""
     text = decode_line(line, path, number)
     if CONTROL.search(text):
         raise InputError("the line has a control character",
@@ -120,13 +120,11 @@ def check_line(line: bytes, path: StrPath, number: int) -> str:
 class CtmIndex(Mapping[str, Callable[..., Timing]]):
     """Maps each id of a CTM, or of the `*.ctm` files in a directory, to a function that reads the id's timing.
 
-    If an id has several channels, the function's argument names the one to read. `repairs` counts repairs. Memory: 56
-    bytes for each run of lines with one id.
+    If an id has several channels, the function's argument names the channel to read. `repairs` counts repairs. Each run
+    of lines with the same id needs 56 bytes of memory.
 
-    Raises InputError if a file is missing or has no words. The function raises it for a line with too few or too many
-    columns; for times, durations and confidences that are not numbers; for negative times and durations; for an overlap
-    of more than MAX_OVERLAP seconds; for bytes that are not UTF-8, CR and NUL; and if the id has several channels but
-    not the given one.
+    Raises InputError if a file is missing or has no words. The function raises InputError for an invalid line, for an
+    overlap of more than MAX_OVERLAP seconds, and if the id has several channels but not the given one.
     """
 
     def __init__(self, path: StrPath, repairs: Counter[str] | None = None):
@@ -151,7 +149,7 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
         return functools.partial(self._read, id)
 
     def __iter__(self) -> Iterator[str]:
-        """Yields the ids in the order of the files. Reads the files again for this."""
+        """Yield the ids in the order of the files, which are read again."""
         for id, *stretch in _stretches(self._files):
             if self._stretches.rows(id)[0].tolist() == stretch:  # the first stretch of the id
                 yield id
@@ -167,7 +165,8 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
         return self._files[int(number)], int(line)
 
     def lines(self, id: str, channel: str = "", known: Set[str] = frozenset()) -> list[CtmLine]:
-        """Returns the lines of an id or of one of its channels. Raises InputError for a missing or unknown channel."""
+        """Return the lines of an id or of one of its channels. `known`: the only channels that the id may have. Raises
+        InputError for a missing or unknown channel."""
         lines: list[CtmLine] = []
         for number, begin, end, line in self._stretches.rows(id).astype(np.int64).tolist():
             path = self._files[number]
@@ -198,7 +197,7 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
 
 
 def _stretches(files: Sequence[Path]) -> Iterator[tuple[str, int, int, int, int]]:
-    """Yields runs of lines with one id: the id, the file's index, first byte, end byte, and the first line's number."""
+    """Yield each run of lines with the same id: id, index of the file, first byte, end byte, first line's number."""
     for number, path in enumerate(files):
         id, key, begin, first, position = "", b"", 0, 1, 0
         with open_input(path) as file:
@@ -217,7 +216,8 @@ def _stretches(files: Sequence[Path]) -> Iterator[tuple[str, int, int, int, int]
 
 def read_lines(lines: Sequence[CtmLine], document: PartsDocument, at: int = 0, repairs: Counter[str] | None = None,
                streams: dict[tuple[str, str], int] | None = None) -> list[Text]:
-    """Returns the words of `lines` as texts. The lines start at character `at` of the document. Numbers new streams."""
+    """Return the words of `lines` as texts. The lines start at character `at` of the document. `streams` maps
+    (id, channel) to the number of a stream; new streams are added to it."""
     texts, streams = list[Text](), {} if streams is None else streams
     starts = dict(zip(map(id, lines), accumulate([len(line.text) for line in lines], initial=at)))
     for row, line, start in ctm_rows(lines, repairs):
@@ -250,7 +250,7 @@ def _timing(rows: list[CtmRow], path: StrPath, repairs: Counter[str]) -> Timing:
 
 
 def write_ctm(path: StrPath, words: Iterable[TimedWord]) -> None:
-    """Write words to a CTM in the given order. `decimals` formats the times and the confidences."""
+    """Write words to a CTM in the given order."""
     with atomic_file(path) as file:
         for id, channel, begin, duration, word, confidence, _ in words:
             times = f"{id} {channel} {decimals(begin)} {decimals(duration)} {word}"
@@ -258,6 +258,6 @@ def write_ctm(path: StrPath, words: Iterable[TimedWord]) -> None:
 
 
 def decimals(value: float) -> str:
-    """Formats a time or a confidence with two to six decimals."""
+    """Format a time or a confidence with two to six decimals."""
     whole, _, fraction = f"{value:.6f}".partition(".")
     return f"{whole}.{fraction.rstrip('0'):0<2}"

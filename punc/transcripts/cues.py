@@ -1,10 +1,10 @@
 """Reads subtitle cues in SRT, WebVTT and SBV, and accepts the errors that players accept.
 
-A cue begins with a line of times. Its text ends where the next cue begins: at the next line of times, or at the cue
-number or name just before that line. In WebVTT, the blocks NOTE, STYLE and REGION are not text.
+A cue begins with a line of times, and ends before the next line of times or before the cue number or name above that
+line. In WebVTT, the blocks NOTE, STYLE and REGION are not text.
 
-Rolling captions (YouTube's automatic captions, roll-up captions on television) show the last lines of the previous cue
-again, above the new line. A line is read where it first occurs; later copies are repeats.
+Rolling captions (YouTube's automatic captions, roll-up captions on television) repeat the last lines of the previous
+cue above a new line. The reader takes each line from the first cue that shows it; later copies are repeats.
 
 Source: www.w3.org/TR/webvtt1, sections 4.1 to 4.2.2; SRT has no standard, and www.matroska.org/technical/subtitles.html
 describes it.
@@ -36,21 +36,21 @@ MARKUP = re.compile(TAG + r"|\{\\[^{}\n]{0,100}\}|(?P<blank><br ?/?>|\\N)", re.I
 VTT_MARKUP = re.compile(
     rf"<v(?:\.[^\s<>]{{1,40}})?[ \t](?P<voice>[^<>\n]{{1,200}})>|{TAG}|<(?P<time>{CLOCK})>|(?P<blank><br ?/?>)")
 
-HEAD = 200  # cues that are checked to see whether captions roll
-LEAST = 3  # captions roll if at least this many of these cues, and at least half, repeat a line of the previous cue
-GAP = 0.1  # s; the longest gap between a cue and one that repeats its lines
-MOST_LINES = 12  # at most this many lines of a cue are compared
+HEAD = 200  # the number of cues that are checked to find out whether captions roll
+LEAST = 3  # captions roll if at least this many of the HEAD cues, and half of them, repeat the previous cue
+GAP = 0.1  # s; the longest gap between two cues if the second cue repeats lines of the first
+MOST_LINES = 12  # the maximum number of lines of a cue that are compared
 
 
 class Roll(NamedTuple):
-    """A cue's lines, as characters [start, stop), and how many of its first lines repeat the previous cue."""
+    """The lines of a cue, as characters [start, stop), and how many lines at its beginning repeat the previous cue."""
 
     lines: list[tuple[int, int]]
     repeated: int
 
 
 def form_of(text: str) -> str:
-    """Returns the name of the cue format in which a text is written; empty if it is not a cue format."""
+    """Return the name of a text's cue format; empty if the text has no cues."""
     if VTT.match(text[:10]):
         return "WebVTT"
     rows = text.splitlines()
@@ -60,8 +60,8 @@ def form_of(text: str) -> str:
 
 
 def find_cues(source: Source, times: re.Pattern[str] = TIMES, named: bool = False) -> list[Stretch]:
-    """Returns the cues of a file, one segment each. Raises InputError for a line that has an arrow but no times."""
-    lines = list(WHOLE_LINE.finditer(source.text))  # the last one is empty, at the end of the file
+    """Return the cues of a file; each is a segment. Raises InputError for a line with an arrow but no valid times."""
+    lines = list(WHOLE_LINE.finditer(source.text))  # the last match is empty, at the end of the file
     heads = []
     for number, line in enumerate(lines):
         if times.fullmatch(line[1]):
@@ -80,8 +80,8 @@ def find_cues(source: Source, times: re.Pattern[str] = TIMES, named: bool = Fals
 
 
 def _size(lines: Sequence[str], is_last: bool, named: bool) -> int:
-    """Returns how many of the `lines` after a cue's times belong to the cue. The cue ends before a block and before the
-    next cue's number or name."""
+    """Return how many of the `lines` between two lines of times belong to the first cue, which ends before a block and
+    before the number or name of the next cue."""
     for number, (before, line) in enumerate(pairwise(["", *lines])):
         if named and BLOCK.match(line) and not before.strip():
             return number
@@ -125,7 +125,7 @@ def _rolls(text: str, cues: Sequence[Stretch], markup: re.Pattern[str]) -> list[
 
 
 def _read_rolling(source: Source, reader: TextReader, cues: Sequence[Stretch], rolls: Sequence[Roll]) -> list[Repeat]:
-    repeats, before = list[Repeat](), list[tuple[int, int]]()  # `before`: texts [first, last) of each previous line
+    repeats, before = list[Repeat](), list[tuple[int, int]]()  # `before`: texts [first, last) of the previous lines
     for cue, rolled in zip(cues, rolls):
         said = before[len(before) - rolled.repeated:]
         for (start, stop), repeated in zip(rolled.lines, said):

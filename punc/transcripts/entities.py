@@ -10,13 +10,13 @@ TAG = "\x1f"  # whitespace that no text contains
 
 
 def decoded(text: str) -> str:
-    """Returns a text with entities decoded. NUL and lone surrogates, which an output may not have, become U+FFFD."""
+    """Return a text with decoded entities. NUL and lone surrogates, which no output may contain, become U+FFFD."""
     return SPECIAL.sub(lambda found: _character(found[0]), text) if SPECIAL.search(text) else text
 
 
 def encoded(text: str, like: str) -> str:
-    """Encodes `text`, which replaces `like`. If a special character is equally frequent in both, it keeps the forms
-    that it has in `like`."""
+    """Encode `text`, which replaces `like`. If a special character is equally frequent in both texts, its occurrences
+    are written in `text` in the same forms as in `like`."""
     if not SPECIAL.search(like):
         return text
     forms: dict[str, list[str]] = {_character(form): [] for form in SPECIAL.findall(like)}

@@ -14,17 +14,17 @@ from punc.transcripts.source import Source
 BETWEEN = re.compile(r"[\s,]*")  # separates the documents of a file
 INDENT = re.compile(r"[\[{]\s*\n([ \t]+)\S")
 AFTER_NAME = re.compile(r'"\s*:(\s*)')
-HUGE = re.compile(r"[eE]\+?[0-9]{2}")  # the exponent of a number that may be infinite
+HUGE = re.compile(r"[eE]\+?[0-9]{2}")  # an exponent that may be too large
 RAW = range(0xDC80, 0xDD00)  # how a Source represents bytes that are not UTF-8
-OWN = 0x10FE00  # how this module represents them, because a JSON escape may be a lone surrogate, too
+OWN = 0x10FE00  # this module represents them differently, because a JSON escape can also be a lone surrogate
 BYTES = {number: OWN + number - RAW[0] for number in RAW}
 BYTES_BACK = {own: number for number, own in BYTES.items()}
 HALF = re.compile("[\ud800-\udfff]")
-MAY_BE_SPECIAL = ("&", "<|", "\\u", "\ufffd")  # a file without these has nothing to decode
+MAY_BE_SPECIAL = ("&", "<|", "\\u", "\ufffd")  # a file without these strings has nothing to decode
 
 
 class Style(NamedTuple):
-    """How a file is written: the indentation of a level (None if members share lines), and the separators."""
+    """How a file is written: the indentation of a level (None if all is on one line), and the separators."""
 
     indent: str | None
     separators: tuple[str, str]
@@ -32,14 +32,13 @@ class Style(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> "Style":
-        """Returns the style in which a text is written."""
         indent, after_name = INDENT.match(text), AFTER_NAME.search(text)
         compact = after_name is not None and not after_name[1]
         return cls(indent[1] if indent else None, ("," if indent or compact else ", ", ":" if compact else ": "),
                    text.isascii())
 
     def written(self, value: Any, level: int = 0) -> str:
-        """Writes a value that is nested `level` deep. The fast encoder of `json` writes the innermost values."""
+        """Return a value, nested `level` deep, as JSON. The fast encoder of `json` writes the innermost values."""
         if self.indent is None or not value or not isinstance(value, (dict, list)):
             return self._encoder(0).encode(value)
         inner = f"\n{self.indent * (level + 1)}"
@@ -61,7 +60,7 @@ class Style(NamedTuple):
 
 
 class JsonDocument:
-    """The values of a file, one after another. A place is a member of an object, or an element of a list."""
+    """The JSON values of a file. Texts can be replaced in places: members of an object, and elements of a list."""
 
     rated = True
 
@@ -109,7 +108,7 @@ class JsonDocument:
             raise source.error("a number that is too large, or has thousands of digits", again, at) from None
 
     def place(self, holder: Any, key: Any) -> tuple[int, str]:
-        """Adds `key` of an object or list as a place. Returns place and text. Raises InputError for bytes not UTF-8."""
+        """Add a place, and return the place and its text. Raises InputError for bytes that are not UTF-8."""
         self.spots.append((holder, key))
         place, text = len(self.spots) - 1, holder[key]
         if self._raw and any(ord(char) in BYTES_BACK for char in text):
@@ -117,14 +116,14 @@ class JsonDocument:
         return place, entities.decoded(text) if self._may_be_special else text
 
     def put(self, place: int, text: str, probability: float = math.nan) -> None:
-        """Put a text in a place, and store the probability of a word's label in the word's object."""
+        """Put a text in a place. If the place is in an object, store the probability of the word's label there."""
         holder, key = self.spots[place]
         holder[key] = entities.encoded(text, holder[key]) if self._may_be_special else text
         if probability == probability and isinstance(holder, dict):
             holder["label_probability"] = round(probability, 4)
 
     def content(self) -> str:
-        """Returns the file in its original style. Raises InputError for values that are nested too deeply."""
+        """Return the new file, in the style of the old. Raises InputError for values that are nested too deeply."""
         try:
             written = [self._style.written(value) for value in self.values]
         except RecursionError:
@@ -137,7 +136,7 @@ class JsonDocument:
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Makes an object from its members. Raises KeyError if two members have the same name."""
+    """Make an object from its members. Raises KeyError if two members have the same name."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise KeyError(Counter(name for name, _ in pairs).most_common(1)[0][0])
@@ -145,7 +144,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _finite(text: str) -> float:
-    """Reads a number. Raises ValueError if it is too large, such as 1e999, which would be written as Infinity."""
+    """Read a number. Raises ValueError if it is too large, such as 1e999, which would be written as Infinity."""
     if math.isinf(number := float(text)):
         raise ValueError(text[:20])
     return number

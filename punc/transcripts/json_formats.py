@@ -1,4 +1,4 @@
-"""The JSON formats of recognisers, aligners and services, one row each. The most specific come first."""
+"""A table of the JSON formats of recognisers, aligners and services, with the most specific formats first."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ from punc.transcripts.json_unknown import guessed_format, has_times, said_of, un
 from punc.transcripts.source import Source
 from punc.transcripts.transcript import Transcript
 
-NAMED = 3  # a message lists at most this many members whose texts stay unchanged
-WRAPPERS = 3  # the maximum number of nested objects around the answer of a service
+NAMED = 3  # the maximum number of members that a message lists
+WRAPPERS = 3  # the maximum number of nested objects around a document
 AMAZON = "results.transcripts[].transcript results.audio_segments[].transcript"
 ITEMS = JsonFormat("", "", "", word="alternatives.0.content", begin="start_time", end="end_time",
                    confidence="alternatives.0.confidence", mark="type")
@@ -120,7 +120,7 @@ TEXT = JsonFormat("text", "a service's shortest answer: `text`", "text ; transcr
 
 
 def read_json(source: Source, timed: bool = False) -> Transcript:
-    """Read a JSON file. `transcript_of` explains `timed`. Raises InputError if the file is broken or has no words."""
+    """Read a JSON file. For `timed`, see `transcript_of`. Raises InputError if the file is broken or has no words."""
     document, documents = JsonDocument(source), list[Any]()
     for value in document.values:
         documents += value if isinstance(value, list) else [value]
@@ -128,14 +128,14 @@ def read_json(source: Source, timed: bool = False) -> Transcript:
     if not any(document.values):
         return Transcript("JSON", [], document, encoding=source.encoding)
     found = list[tuple[JsonReader, list[Any]]]()
-    for row, own in _candidates(documents):  # uses the first row that finds words, and times if the file has any
+    for row, own in _candidates(documents):  # use the first row that finds words, and times if the file has any
         reader = _reader(row, document, own, timed)
         most = reader.words >= max((other.words for other, _ in found), default=1)
         if most and (reader.has_times or not has_times(document.values)):
             return _transcript(source, reader, document)
         found.append((reader, own))
     for reader, own in found:
-        if reader.words:  # the file has times, but not for its words
+        if reader.words:  # the file has times, but no times of words
             return _transcript(source, _reader(reader.shape.row, document, own, timed), document)
     stay = unread(document.values, [])
     partial = any(reader.skipped for reader, _ in found)

@@ -1,4 +1,4 @@
-"""Reads the JSON of recognisers. A row of the table of formats says where a file has words, times and speakers."""
+"""Reads the JSON of recognisers, with the help of a table of formats (`json_formats`)."""
 
 import math
 from collections.abc import Iterator
@@ -11,8 +11,7 @@ from punc.transcripts.transcript import BEGINS_WITH_BLANK, Repeat, Text, folded,
 
 
 class JsonReader:
-    """Reads the documents of a file by a row of the table. The results are `texts`, `repeats` and `language`, as in a
-    `Transcript`."""
+    """Reads the documents of a file in the format of a row, and collects `texts`, `repeats` and the `language`."""
 
     def __init__(self, row: JsonFormat, document: JsonDocument, timed: bool = False):
         self.texts: list[Text] = []
@@ -22,13 +21,12 @@ class JsonReader:
         self.skipped: list[Any] = []
         self._row, self._document, self._timed = row, document, timed
         self._segment, self._stream, self._recording = 0, -1, ""
-        self._begun = self._counted = 0  # the stream's first text, and its first text whose words are not in `_before`
+        self._begun = self._counted = 0  # the stream's first text; its first text whose words are not in `_before` yet
         self._before: list[str] = []  # words of the stream, folded for comparison
-        self._spaced = False  # whether words include the space before them, as Whisper's do
-        self._open = False  # whether the last word took its end from its segment
+        self._spaced = False  # whether words include the space before them, as in Whisper's output
+        self._open = False  # whether the end time of the last word is the end time of its segment
 
     def read(self, documents: list[Any]) -> None:
-        """Read documents of this format."""
         documents = self._final(documents)
         recordings = self._recordings(documents)
         for document in documents:
@@ -130,7 +128,7 @@ class JsonReader:
         return Text(place, text, *span, speaker, confidence, self._segment, stream, self._recording, joined)
 
     def _repeats_all(self, words: list[Text]) -> bool:
-        """Returns whether `words` repeat all earlier words of the stream. If so, these get the speakers of `words`."""
+        """Return whether `words` repeat all earlier words of the stream, which then get the speakers of `words`."""
         for text in self.texts[self._counted:]:
             self._before += map(folded, split(text.text))
         self._counted = len(self.texts)
@@ -142,8 +140,7 @@ class JsonReader:
         return True
 
     def _text_is_better(self, texts: list[Text], words: list[Text]) -> bool:
-        """Returns whether to prefer the texts: they have words or marks that the word list lacks, or the pieces in the
-        list do not add up to the words of the texts."""
+        """Return whether the texts have more words or marks than the word list, or are not made from its pieces."""
         text = " ".join(text.text for text in texts)
         parts = [word.text for word in words]
         said, whole = split(text), split("".join(parts))
@@ -191,7 +188,7 @@ class JsonReader:
         whole = any(segment is document for segment in values(document, row.segments)[:1])
         for path in row.repeats.split():
             if whole and path in row.text.split():
-                continue  # its texts have been read with the words
+                continue  # the texts at this path have been read with the words
             texts = self._texts(places(document, path), document)
             if len(self.texts) > first:
                 self._repeat(texts, first)

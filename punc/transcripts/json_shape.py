@@ -1,7 +1,7 @@
-"""A JSON format: a row that says where words, times and speakers are, and methods that find them in a segment.
+"""Describes a JSON format by the paths of its words, times and speakers, and finds these in a document.
 
 A path, such as `results.channels[].alternatives.0`, is a sequence of member names, separated by dots. `[]` stands for
-every element of a list, a number for one element, `a|b` for the first of these two members that exists, `*words` for
+every element of a list, a number for one element, `a|b` for the member `a` or, if there is none, `b`, `*words` for
 every member whose name ends in "words", and `.` alone for the value itself.
 """
 
@@ -16,13 +16,13 @@ from punc.transcripts import clock
 from punc.transcripts.transcript import split
 
 PERIOD = re.compile(r"PT(?:(\d{1,4})H)?(?:(\d{1,6})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?")  # of ISO 8601
-UNREADABLE = re.compile("[\0\ud800-\udfff]")  # NUL and lone surrogates, which an output may not have
+UNREADABLE = re.compile("[\0\ud800-\udfff]")  # NUL and lone surrogates, which no output may contain
 NAMES = ("name", "label", "id")  # if a speaker is an object, these members can name it
 Spot = tuple[Any, Any]  # an object or a list, and a key or an index in it
 MARKS = frozenset(".,?!:;…")
 MARK = re.compile(r"[.,?!:;…](?=\s|$)")
 UNKNOWN = (math.nan, math.nan)
-Span = tuple[float, float]  # begin and end in seconds; NaN where they are not known
+Span = tuple[float, float]  # begin and end in seconds; NaN: unknown
 
 
 @cache
@@ -31,7 +31,7 @@ def steps(path: str) -> tuple[str, ...]:
 
 
 def keys(value: Any, step: str) -> Iterator[Any]:
-    """Yields the keys, in an object or a list, that one step of a path names."""
+    """Yield the keys of an object or list that match one step of a path."""
     if isinstance(value, list):
         if step == "[]":
             yield from range(len(value))
@@ -45,7 +45,7 @@ def keys(value: Any, step: str) -> Iterator[Any]:
 
 
 def places(value: Any, path: str) -> list[Spot]:
-    """Returns holder and key of every value that a path leads to."""
+    """Return the holder (object or list) and the key of every value at a path."""
     *before, last = steps(path)
     holders = [value]
     for step in before:
@@ -54,7 +54,7 @@ def places(value: Any, path: str) -> list[Spot]:
 
 
 def values(value: Any, paths: str) -> list[Any]:
-    """Returns all values of the first path in `paths` that leads to any; the value itself for `.` or without a path."""
+    """Return the values at the first of the `paths` that exists. The path `.` or no path means the value itself."""
     for path in paths.split():
         found = [holder[key] for holder, key in places(value, path)] if path != "." else [value]
         if found:
@@ -64,7 +64,7 @@ def values(value: Any, paths: str) -> list[Any]:
 
 @cache
 def getter(path: str) -> Callable[[Any], Any]:
-    """Returns a function that finds the first value of a path that is not null, or None if there is none."""
+    """Return a function that returns the first value at a path that is not null, or None."""
     names = path.split("|") if path else []
 
     def find(value: Any) -> Any:
@@ -82,8 +82,8 @@ def getter(path: str) -> Callable[[Any], Any]:
 
 
 def seconds(value: Any, unit: float = 1) -> float:
-    """Converts a time to seconds: a number (`unit` per second), `1.3s`, `00:01:02.5`, `PT1.5S`, an object with seconds
-    and nanos; NaN for anything else."""
+    """Convert a time to seconds; NaN for anything else. A time is a number with `unit` units per second, `1.3s`,
+    `00:01:02.5`, `PT1.5S`, or an object with seconds and nanos."""
     if type(value) in (int, float):  # not bool
         return value / unit if -LATEST * unit < value < LATEST * unit else math.nan
     if isinstance(value, dict) and ("seconds" in value or "nanos" in value):
@@ -102,7 +102,7 @@ def seconds(value: Any, unit: float = 1) -> float:
 
 
 def speaker_name(value: Any) -> str:
-    """Returns the name of a speaker, which is a text, a number, or an object with a name; empty if unknown."""
+    """Return the name of a speaker, given as a text, a number, or an object with a name; empty if unknown."""
     if isinstance(value, dict):
         value = next((value[name] for name in NAMES if name in value), None)
     return _speaker_name(value) if isinstance(value, (str, int, float)) else ""
@@ -118,15 +118,15 @@ class JsonFormat(NamedTuple):
 
     Paths of words and texts start from a segment, paths of segments from a stream, and all others from a document.
 
-    begin, end     times of words and segments; `+name` is a length
-    speaker, confidence, language   the first two are read from words and segments, the language from a document
+    begin, end             times of words and segments; `+name` is a length
+    speaker, confidence    members of words and segments
     """
 
     name: str  # its usual name
-    writers: str  # what writes it
+    writers: str  # the programs and services that write the format
     has: str  # paths that every document of the format has (`!path`: that none has); `;` separates alternatives
     segments: str = ""  # the first of these paths that exists gives the segments; empty: a stream is one segment
-    text: str = ""  # the texts of a segment; if it also has `words`, the texts repeat them
+    text: str = ""  # the texts of a segment, which repeat its `words` if there are any
     words: str = ""  # the first of these paths that exists gives the words of a segment
     word: str = "word"  # the text of a word; empty: the word is a string
     begin: str = "start"
@@ -136,9 +136,9 @@ class JsonFormat(NamedTuple):
     speaker: str = "speaker"
     confidence: str = "confidence"
     language: str = "language"
-    speakers: str = ""  # elements of a document that say who starts to speak at which time
+    speakers: str = ""  # turns: elements of a document with a time and the speaker who speaks from then on
     repeats: str = ""  # texts that repeat the words of a document; each path gives one list of texts
-    timed: str = ""  # elements of a document that repeat its words and give their times
+    timed: str = ""  # elements of a document that repeat the document's words with times
     recordings: str = ""  # the recordings; empty: the file is one recording; `.`: every document is one
     recording: str = ""  # the member that holds the name of a recording
     part: str = ""  # a document with this member continues the previous recording if both have the same name
@@ -146,14 +146,14 @@ class JsonFormat(NamedTuple):
     mark: str = ""  # the member that shows that a word is a mark; its value is a kind or the mark itself
     skip: str = ""  # a document or segment with this member, or with `member=value`, is not final
     start: str = ""  # a segment's member with a time to which the times of its words are relative
-    lists: str = ""  # a segment's list of begins (or of begins and ends) and, after a space, its list of lengths
+    lists: str = ""  # a segment's list of begins, or of (begin, end) pairs; after a space, its list of lengths
     stays: str = ""  # members whose texts are not words of the transcript
     pieces: bool = False  # segments are words or pieces of words: a segment may continue the previous word
     again: bool = False  # a segment without text whose words have speakers repeats all earlier words
 
 
 class Word(NamedTuple):
-    """A word of a segment: its index in its list, its JSON value, and where its text is."""
+    """A word of a segment: its index in the list of words, its JSON value, and where its text is."""
 
     number: int
     value: Any
@@ -161,7 +161,7 @@ class Word(NamedTuple):
 
 
 class Shape:
-    """Reads documents by a row of the table."""
+    """Finds the words, times and speakers of a format in documents and segments."""
 
     def __init__(self, row: JsonFormat):
         self.row = row
@@ -177,14 +177,13 @@ class Shape:
         self._holder = getter(".".join(before)) if before else None
 
     def matches(self, document: Any) -> bool:
-        """Returns whether a document has the row's format."""
         def has(path: str) -> bool:
             return bool(places(document, path.lstrip("!"))) != path.startswith("!")
 
         return any(all(map(has, paths.split())) for paths in self.row.has.split(";"))
 
     def is_final(self, value: Any) -> bool:
-        """Returns whether a document or a segment is final: no later one replaces it."""
+        """Return whether a document or segment is final, so that no later result replaces it."""
         for test in self.row.skip.split():
             path, _, said = test.partition("=")
             found = getter(path)(value)
@@ -193,7 +192,7 @@ class Shape:
         return True
 
     def words(self, segment: Any) -> list[Word]:
-        """Returns the words of a segment, without blank ones."""
+        """Return the words of a segment, without blank ones."""
         found = []
         for path in self.row.words.split():
             for elements in values(segment, path.removesuffix("[]")):
@@ -207,9 +206,9 @@ class Shape:
         return found
 
     def spot_of(self, word: Any) -> Spot | None:
-        """Returns where the text of a word is; None if it has none."""
+        """Return where the text of a word is; None if the word has no text."""
         holder = self._holder(word) if self._holder else word
-        if isinstance(holder, dict):  # the usual case; `keys` takes longer
+        if isinstance(holder, dict):  # the usual case, faster than `keys`
             for name in self._names:
                 if name in holder:
                     return holder, name
@@ -220,7 +219,6 @@ class Shape:
         return isinstance(kind, str) and (kind.lower().startswith("punct") or MARKS.issuperset(kind))
 
     def span(self, value: Any, is_segment: bool = False) -> Span:
-        """Returns begin and end of a word or a segment."""
         get_begin, get_end, is_length = self._segment_times if is_segment else self._times
         begin, end = get_begin(value), get_end(value)
         first, last = seconds(begin, self._unit), seconds(end, self._unit)
@@ -230,8 +228,7 @@ class Shape:
         return first, first + last if is_length else last
 
     def spans(self, segment: Any, words: list[Word]) -> list[Span]:
-        """Returns begin and end of each of `words`. Without `words`, returns begin and end of each word of the
-        segment's text; only formats with `lists` have these times."""
+        """Return begin and end of `words`; without `words`, of the words of the segment's text, from its `lists`."""
         start = seconds(self._start(segment), self._unit)
         if self.row.lists:
             spans = self._listed_spans(segment)

@@ -1,4 +1,4 @@
-"""Guesses an unknown JSON format from common member names, and counts the texts that punctuation leaves unchanged."""
+"""Guesses an unknown JSON format from common member names, and counts the texts that have not been read."""
 
 import re
 from collections import Counter, defaultdict
@@ -32,7 +32,7 @@ OTHERS = frozenset(("alternatives", "nbest", "transcripts"))  # in these lists, 
 
 
 class Kind(NamedTuple):
-    """Objects with the same path and the same member names for text, begin, end (`+name`: a length) and speaker."""
+    """A kind of objects: their path, and the names of their members for text, begin, end (`+name`: length), speaker."""
 
     path: str
     text: str
@@ -42,7 +42,7 @@ class Kind(NamedTuple):
 
 
 def guessed_format(documents: list[Any]) -> JsonFormat | None:
-    """Returns a row that reads the documents by common member names; None if no object has a text and a time."""
+    """Return a row for the documents, guessed from common member names; None if no object has a text and a time."""
     counts, texts = Counter[Kind](), defaultdict[str, list[str]](list)
     for path, value in _objects(documents):
         if name := _name_of(value, TEXTS, str):
@@ -72,7 +72,7 @@ def guessed_format(documents: list[Any]) -> JsonFormat | None:
 
 
 def said_of(row: JsonFormat) -> str:
-    """Returns a message that says what a guessed row reads."""
+    """Return a message that states which members a guessed row reads."""
     text = f"{row.words}.{row.word}" if row.words else row.text
     path = f"{row.segments}.{text}".strip(".")
     speaker = f", speakers from {row.speaker}" if row.speaker else ""
@@ -115,10 +115,10 @@ def _name_of(value: dict[str, Any], names: tuple[str, ...], kind: type = object,
 
 def unread(values: list[Any], used: Iterable[tuple[Any, Any]], stays: str = "", without: Iterable[int] = ()
            ) -> Counter[str]:
-    """Counts, for each member name, the texts of several words that were not read, and therefore stay unchanged.
+    """Count, for each member name, the texts of several words that were not read and therefore stay unchanged.
 
     used     the texts that were read
-    stays    names of members whose texts are known not to be words
+    stays    names of members whose texts are not words of the transcript
     without  the `id` of each value that is not searched
     """
     known = {(id(holder), key) for holder, key in used if " " in holder[key].strip()}
@@ -150,7 +150,7 @@ def _has_numbers(value: Any) -> bool:
 
 
 def has_times(values: list[Any]) -> str:
-    """Returns the name of a member that holds a time and has a usual name for a begin; empty if there is none."""
+    """Return the name of a member that has a time and a usual name of begin times; empty if there is none."""
     for _, value in _objects(values):
         if name := _name_of(value, BEGINS, time=True):
             return name

@@ -1,4 +1,4 @@
-"""Merges words that occur several times in a JSON file, for example with times in one place and marks in another."""
+"""Merges lists that repeat the same words in a JSON file, for example with times in one list and marks in another."""
 
 import math
 from bisect import bisect_right
@@ -19,7 +19,7 @@ FROM, WHO = getter("from|start_time|time"), getter("speaker|speaker_label|name")
 
 
 def joined(texts: list[Text]) -> list[Text]:
-    """Marks each text, except the first, as joined to the previous text unless a space or a bracket separates them."""
+    """Mark each text, except the first, as joined to the previous text unless a space or a bracket separates them."""
     found = texts[:1]
     for before, text in pairwise(texts):
         blank = BEGINS_WITH_BLANK.match(text.text) or BEGINS_WITH_BLANK.match(before.text[-1:])
@@ -29,7 +29,7 @@ def joined(texts: list[Text]) -> list[Text]:
 
 
 def in_seconds(texts: list[Text]) -> list[Text]:
-    """Returns texts with their times in seconds. The unit of the times is guessed from the length of words."""
+    """Convert the times of texts to seconds. The unit of the times is guessed from the length of words."""
     counts = np.array([len(split(text.text)) for text in texts], float)
     begins = np.array([text.begin for text in texts])
     ends = np.array([text.end for text in texts])
@@ -48,7 +48,7 @@ def in_seconds(texts: list[Text]) -> list[Text]:
 
 
 def with_said(texts: list[Text], said: list[Text]) -> list[Text]:
-    """Fills in missing times and speakers of texts from other texts, `said`, that repeat their words."""
+    """Fill in missing times and speakers of texts from other texts, `said`, that repeat their words."""
     timed, theirs = (sum(text.begin == text.begin for text in some) for some in (texts, said))
     named = not any(text.speaker for text in said) or all(text.speaker for text in texts)
     if timed >= theirs and named and sum(len(split(text.text)) for text in said) <= len(texts):
@@ -75,7 +75,7 @@ def with_said(texts: list[Text], said: list[Text]) -> list[Text]:
 
 
 def by_word(texts: list[Text]) -> list[Text]:
-    """Splits texts into one text per word. The first word gets the begin of its text, and the last word the end."""
+    """Split each text into one text per word; the first word gets the begin of the text, and the last word the end."""
     found = []
     for text in texts:
         words = split(text.text)
@@ -90,7 +90,7 @@ def known(time: float, other: float) -> float:
 
 
 def _same_words(old: list[str], new: list[str]) -> list[int]:
-    """Returns, for each old word, the index of the new word that is equal, or that alone replaces it between two equal
+    """Return, for each old word, the index of the equal new word, or of a new word that replaces it between two equal
     words; -1 if there is none."""
     number = [-1, *align_words(old, new).ref_to_hyp.tolist(), len(new)]
     equal = [True, *(i >= 0 and new[i] == word for word, i in zip(old, number[1:])), True]
@@ -103,8 +103,7 @@ def _same_words(old: list[str], new: list[str]) -> list[int]:
 
 
 def in_order_of(texts: list[Text], said: list[Text]) -> list[Text] | None:
-    """Returns `texts` in the order of `said`, which repeats them (as a recording repeats its channels' words). Returns
-    None if the texts differ."""
+    """Return `said`, which repeats the `texts` of several streams, in the order of `texts`; None if they differ."""
     if len(said) != len(texts) or len({text.stream for text in texts}) < 2:
         return None
     index: dict[tuple[float, str], Text] = {}
@@ -117,7 +116,7 @@ def in_order_of(texts: list[Text], said: list[Text]) -> list[Text] | None:
 
 
 def with_speakers(texts: list[Text], labels: list[Any]) -> list[Text]:
-    """Gives each text without a speaker the speaker who, according to `labels`, speaks when the text begins."""
+    """Return the texts with speakers. A text without a speaker gets the speaker of the turn in which it begins."""
     turns = []
     for label in labels:
         begin, name = seconds(FROM(label)), WHO(label)

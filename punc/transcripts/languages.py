@@ -13,6 +13,6 @@ def _codes() -> dict[str, str]:
 
 
 def language_code(name: str) -> str:
-    """Returns the two-letter code of a language; empty if the name is unknown."""
+    """Return the two-letter code of a language; empty if the name is unknown."""
     first = name.strip().strip("<|>").lower().replace("_", "-")
     return _codes().get(first, _codes().get(first.partition("-")[0], ""))

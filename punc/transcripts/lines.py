@@ -1,5 +1,5 @@
-"""Formats with one segment per line. Each has a row with a regular expression that matches a line; its groups `text`,
-`begin`, `end` and `speaker` match the parts of the line.
+"""Formats with one segment per line. Each format has a row with a regular expression for a line. The groups `text`,
+`begin`, `end` and `speaker` of the expression match the parts of the line.
 """
 
 import math
@@ -61,7 +61,7 @@ FORMATS = [
 
 
 def read_lines(source: Source, row: LineFormat) -> Transcript:
-    """Read a file in the format of `row`. Raises InputError for a line that is not in this format."""
+    """Read a file in the format of `row`. Raises InputError for an invalid line."""
     reader = TextReader(source, row.markup, row.dashes)
     for at, line, found in _lines(source, row):
         if not found:
@@ -87,7 +87,7 @@ def _lines(source: Source, row: LineFormat) -> Iterator[tuple[int, re.Match[str]
 
 
 def find_format(source: Source) -> LineFormat | None:
-    """Returns the format that the first lines of a file match; None if there is none."""
+    """Return the format that the first lines of a file match; None if there is none."""
     for row in FORMATS:
         with suppress(InputError):
             if sum(found is not None for _, _, found in islice(_lines(source, row), HEAD)):

@@ -1,7 +1,7 @@
 """Reads the texts of XML and similar files: TTML, SAMI, YouTube's captions (srv1, srv3), and ELAN's EAF.
 
-Source: www.w3.org/TR/ttml1; Microsoft's "Understanding SAMI 1.0"; www.mpi.nl/tools/elan/EAF_Annotation_Format_3.0.pdf.
-All elements and entities stay unchanged.
+All elements and entities stay unchanged. Source: www.w3.org/TR/ttml1; Microsoft's "Understanding SAMI 1.0";
+www.mpi.nl/tools/elan/EAF_Annotation_Format_3.0.pdf.
 """
 
 import math
@@ -24,7 +24,7 @@ ANNOTATION = re.compile(r"<(?:ALIGNABLE|REF)_ANNOTATION\b(?P<attributes>[^<>]*)>
                         r"<ANNOTATION_VALUE>(?P<text>[^<]*)</ANNOTATION_VALUE>")
 AGENT = re.compile(r"<ttm:agent\b([^<>]*)>")
 TIER = re.compile(r"<TIER\b(?P<attributes>[^<>]*)>")
-ESCAPES = (("<?", "&lt;?"), ("<!", "&lt;!"))  # otherwise, a mark after a bare < in a broken file would open an element
+ESCAPES = (("<?", "&lt;?"), ("<!", "&lt;!"))  # otherwise, ? or ! after a bare < would open an element
 TICK_RATE = re.compile(r"\bttp:tickRate\s*=\s*[\"'](\d{1,12})")
 
 
@@ -35,7 +35,7 @@ def attributes(text: str) -> dict[str, str]:
 
 
 def offset(text: str, tick_rate: float = 1) -> float:
-    """Converts a time of TTML, which is a clock or a number with a unit, to seconds."""
+    """Convert a time in TTML, such as `00:00:01.5` or `1500ms`, to seconds; NaN if invalid."""
     unit = re.search(r"[a-z]*$", text)
     digits = text.removesuffix(unit[0] if unit else "")
     if ":" in digits:
@@ -95,7 +95,7 @@ def _sami(source: Source) -> Iterator[Stretch]:
 
 
 def read_eaf(source: Source) -> Transcript:
-    """Read the annotations of ELAN. Each tier is a speaker. Tiers that depend on another tier stay unchanged."""
+    """Read the annotations of ELAN. Each tier is one speaker. Tiers that depend on another tier stay unchanged."""
     slots = {}
     for slot in map(attributes, SLOT.findall(source.text)):
         slots[slot.get("time_slot_id", "")] = number(slot.get("time_value", ""), 1000)

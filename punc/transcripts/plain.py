@@ -1,7 +1,6 @@
-"""Reads plain text, and refuses files that only look like plain text.
+"""Reads plain text. Refuses tables, logs and other structured files, because marks would damage their structure.
 
-Plain text has no times. An empty line ends a text; other line ends mean nothing. A name at the start of a line is a
-speaker. A table or a log is refused because marks would damage its structure.
+An empty line ends a stream; other line ends have no meaning. A name with a colon at the start of a line is a speaker.
 """
 
 import re
@@ -18,16 +17,16 @@ STAMP = rf"[(\[]?{DATE}\d{{1,3}}:\d{{2}}(?::\d{{2}})?(?:[.,]\d{{1,3}})?[)\]]?"
 STRUCTURED = (".srt", ".vtt", ".sbv", ".ass", ".ssa", ".ttml", ".smi", ".json", ".ctm", ".stm", ".textgrid", ".eaf",
               ".mlf", ".rttm", ".xml", ".lrc", ".csv", ".tsv", ".docx", ".pdf")  # endings of files that are not text
 FACTS = "Title|Date|Time|Duration|Author|Language|Source|File|URL|Kind|Subject|Recorded|Created|Location|Participants"
-# Not speech, so unchanged: headings, rules, facts and times on their own lines; times before words.
+# These are not speech and stay unchanged: headings, rules, facts and times on their own lines; times before words.
 HEADING, RULE, FACT = r"#{1,6}[ \t][^\n]*(?<!#)", r"[-=_*]{3,}[ \t]*", rf"(?:{FACTS}):[ \t][^\n]*"
 TIMES = rf"{STAMP}(?:[ \t]*[-–][ \t]*{STAMP})?[ \t]*"
 NO_SPEECH = re.compile(rf"^[ \t]*(?:(?:{HEADING}|{RULE}|{FACT}|{TIMES})$|{STAMP}(?=[ \t]+[^\W\d])[ \t]+)", re.M)
-SHARE = 0.3  # a file is refused if at least this share of its lines looks like something else
+SHARE = 0.3  # a file is refused if at least this share of its lines matches a pattern in LOOKS
 HEAD = 1000  # number of lines that are checked
 RTTM = re.compile(r"\s*SPEAKER\s+\S+\s+\S+\s+[\d.]+\s+[\d.]+\s+<NA>")
 INSIST = "or give --format text, if it is text"
 TABLE = "write TSV as Whisper does, `start end text`, or CTM"
-LOOKS = [  # what a file looks like; a pattern of such lines; the least number of them; the nearest format
+LOOKS = [  # what a file looks like; a pattern for its lines; the minimum number of such lines; what to do
     ("a log or a table of times", re.compile(r"[^\n]{0,40}?\d{1,2}:\d{2}:\d{2}[^\n]{0,20}?(?:->|→|\|).*"), 1,
      "write SRT or WebVTT"),
     ("a table of times", re.compile(r"[^\n]{0,40}?\d:\d{2}:\d{2}[^\n]{1,9}\d:\d{2}:\d{2}.*"), 1, "write SRT or WebVTT"),
@@ -45,7 +44,7 @@ LOOKS = [  # what a file looks like; a pattern of such lines; the least number o
 
 
 def check_plain(source: Source) -> None:
-    """Raise InputError for a file whose lines do not look like speech."""
+    """Raise InputError for a file that does not look like plain text."""
     lines = [line[0] for line in LINE.finditer(source.text[:1 << 20]) if line[0].strip()][:HEAD]
     if source.path.lower().endswith(STRUCTURED):
         ending = source.path[source.path.rindex("."):]
@@ -61,7 +60,6 @@ def check_plain(source: Source) -> None:
 
 
 def read_text(source: Source) -> Transcript:
-    """Read plain text."""
     cuts = [0, *(match.end() for match in EMPTY_LINE.finditer(source.text)), len(source.text)]
     reader = TextReader(source, NO_SPEECH)
     for stream, (start, stop) in enumerate(pairwise(cuts)):

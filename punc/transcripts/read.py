@@ -1,4 +1,4 @@
-"""Finds the format of a transcript from its content and reads it, and reads the times of all words under a path."""
+"""Reads a transcript, whose format it detects, and the times of words in a file or directory."""
 
 import functools
 import re
@@ -18,7 +18,7 @@ from punc.transcripts.source import RAW, Source, read_source
 from punc.transcripts.transcript import Transcript, words_of
 
 JSON = re.compile(r"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
-ENDINGS = (".textgrid", ".json", ".mlf", ".eaf")  # the files of a directory that may have times of words
+ENDINGS = (".textgrid", ".json", ".mlf", ".eaf")  # in a directory, files with these endings may have word times
 
 
 def read_transcript(path: StrPath, form: str = "", tier: str = "", timed: bool = False) -> Transcript:
@@ -29,9 +29,9 @@ def read_transcript(path: StrPath, form: str = "", tier: str = "", timed: bool =
 def transcript_of(source: Source, form: str = "", tier: str = "", timed: bool = False) -> Transcript:
     """Read a transcript.
 
-    form   `text`, or empty to find the format by the content
-    tier   the tier of a TextGrid with the words
-    timed  in JSON, read the words with times, even if a text without times has more information, such as marks
+    form   `text`, or empty to detect the format from the content
+    tier   the name of the tier with the words, in a TextGrid
+    timed  prefer words with times in JSON, even if a text without times has more information, such as marks
 
     Raises InputError for a broken file, an unknown format, and a file with text but no word that can be read.
     """
@@ -64,11 +64,11 @@ def transcript_of(source: Source, form: str = "", tier: str = "", timed: bool = 
 
 def word_times(path: StrPath, tier: str = "",
                repairs: Counter[str] | None = None) -> Mapping[str, Callable[..., Timing]]:
-    """Returns a function for each id under `path` that reads the id's timing.
+    """Map each id under `path` to a function that reads the id's timing.
 
-    If the directory or its subdirectories have files with one of ENDINGS, the ids are their names without the ending;
-    otherwise `path` is read as a CTM. Raises InputError if two files have the same name, and like `CtmIndex`. The
-    functions raise the errors of `read_timing`.
+    If `path` is a file with one of ENDINGS, or a directory that contains such files, the ids are the file names without
+    the ending. Otherwise, `path` is read as a CTM. Raises InputError if two files have the same name, and like
+    `CtmIndex`. The functions raise InputError like `read_timing`.
     """
     path = Path(path)
     found = sorted(path.rglob("*")) if path.is_dir() else [path]
@@ -82,8 +82,8 @@ def word_times(path: StrPath, tier: str = "",
 
 
 def read_timing(path: StrPath, tier: str = "", channel: str | None = None) -> Timing:
-    """Returns the timed words of a file in time order; only the words of speaker `channel` if the file has this
-    speaker. Raises InputError like `read_transcript`, and for wrong or missing times."""
+    """Return the timed words of a file in time order. If the file has a speaker `channel`, return only the words of
+    this speaker. Raises InputError like `read_transcript`, and for wrong or missing times."""
     transcript = read_transcript(path, tier=tier, timed=True)
     words = words_of(transcript.texts)
     timed = np.isfinite(words.begins) & np.isfinite(words.ends)

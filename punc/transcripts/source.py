@@ -1,4 +1,4 @@
-"""Reads text files, and divides them into texts with words and the characters between these texts."""
+"""Reads text files, and splits them into texts that contain words and the characters between these texts."""
 
 import codecs
 import math
@@ -17,7 +17,7 @@ from punc.transcripts.transcript import BEGINS_WITH_BLANK, BLANKS, Text, Transcr
 
 RAW = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8
 BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-BINARY = (  # for files that are not text: how they begin, what they are, and the remedy
+BINARY = (  # files that are not text: how they begin, what they are, and the remedy
     (rb"\x1f\x8b", "compressed", "gunzip it"),
     (rb"PK\x03\x04|\xd0\xcf\x11\xe0|%PDF", "a document or an archive", "save it as plain text"),
     (rb"ID3[\x02-\x04]|\xff[\xe2-\xfb]|RIFF....WAVE|OggS|fLaC|FORM....AIF|\x1aE\xdf\xa3|....ftyp", "a recording",
@@ -46,13 +46,13 @@ class Source(NamedTuple):
 
 
 def read_source(path: StrPath) -> Source:
-    """Reads the text of a file. Raises InputError if the file cannot be read, and like `source_of`."""
+    """Read the text of a file. Raises InputError if the file cannot be read or `source_of` cannot decode it."""
     with open_input(path) as file:
         return source_of(file.read(), path)
 
 
 def source_of(raw: bytes, path: StrPath) -> Source:
-    """Decodes bytes: UTF-16 if a byte-order mark says so, otherwise UTF-8. Raises InputError for other files."""
+    """Decode bytes as UTF-16 (after a byte-order mark) or UTF-8. Raises InputError for files without text."""
     for beginning, what, remedy in BINARY:
         if re.match(beginning, raw, re.DOTALL):
             raise InputError(f"not text: {what}", remedy, path)
@@ -73,14 +73,14 @@ def source_of(raw: bytes, path: StrPath) -> Source:
 
 
 def encoded(text: str, encoding: str) -> bytes:
-    """Encodes a text in the encoding of its source."""
+    """Encode a text in the `encoding` of a Source."""
     if encoding == "utf-16-be":
         return codecs.BOM_UTF16_BE + text.encode("utf-16-be")
     return text.encode(encoding, "surrogateescape" if encoding != "utf-16" else "strict")
 
 
 class PartsDocument:
-    """A file whose texts are added in the order of its characters. `TextReader` explains `escapes`."""
+    """A file in which texts can be replaced. Places are added from left to right. For `escapes`, see `TextReader`."""
 
     rated = False
 
@@ -90,21 +90,20 @@ class PartsDocument:
         self._at = 0
 
     def place(self, start: int, stop: int) -> int:
-        """Adds the characters [start, stop), which must come after all earlier places, and returns their place."""
+        """Add the characters [start, stop) as a place, which must come after all earlier places, and return it."""
         assert self._at <= start <= stop
         self._parts += [self._source.text[self._at:start], self._source.text[start:stop]]
         self._at = stop
         return len(self._parts) - 1
 
     def read(self, place: int) -> str:
-        """Returns the text at a place, with its escapes decoded."""
+        """Return the text at a place, with its escapes decoded."""
         text = self._parts[place]
         for char, written in self._escapes:
             text = text.replace(written, char)
         return entities.decoded(text)
 
     def put(self, place: int, text: str, probability: float = math.nan) -> None:
-        """Put a new text in a place."""
         text = entities.encoded(text, self._parts[place])
         for char, written in self._escapes:
             text = text.replace(char, written)
@@ -115,7 +114,7 @@ class PartsDocument:
 
 
 class Stretch(NamedTuple):
-    """Characters [start, stop) of a file that are spoken between two times, and what the file says about them."""
+    """Characters [start, stop) of a file that are spoken between two times, with the file's information about them."""
 
     start: int
     stop: int
@@ -131,8 +130,8 @@ class Stretch(NamedTuple):
 class TextReader:
     """Cuts stretches of a file into texts at markup and at speaker labels.
 
-    markup   matches the parts of a text that are not words. Its group `time` is the start time of the next word as the
-             file writes it, its group `voice` names the speaker, and its group `blank` ends a word like a line break
+    markup   matches the parts of a text that are not words. Its group `time` matches the start time of the next word,
+             `voice` matches the speaker's name, and `blank` matches markup that ends a word like a line break
     dashes   whether a dash at the beginning of a line begins a turn
     escapes  pairs of a text and its form in the file, such as a doubled quote
     """
@@ -153,7 +152,7 @@ class TextReader:
         """Read a stretch. With `keep_speaker`, the speaker of a label also speaks in the following stretches."""
         first, text, turn = len(self.texts), self._source.text, False
         speaker = stretch.speaker or (self._speaker if keep_speaker else "")
-        begin, goes_on = stretch.begin, False  # whether the previous text ends in a word, without a space
+        begin, goes_on = stretch.begin, False  # whether the previous text ends without a space
         for start, stop, cut in self.cuts(stretch):
             if words := text[start:stop]:
                 if split(words):
@@ -178,7 +177,7 @@ class TextReader:
             self.texts[-1] = self.texts[-1]._replace(end=stretch.end)
 
     def read_label(self, line: str) -> None:
-        """Read a line without times; if it is a label, its speaker speaks next."""
+        """Read a line without times. If the line is a speaker label, this speaker speaks next."""
         label = find_label(line, self._dashes)
         if label and label.name and not line[label.size:].strip():
             self._speaker = label.name
@@ -187,7 +186,7 @@ class TextReader:
         return Transcript(format, in_order(self.texts), self.document, encoding=self._source.encoding, **more)
 
     def cuts(self, stretch: Stretch) -> Iterator[tuple[int, int, Label | re.Match[str] | None]]:
-        """Yields the pieces [start, stop) of a stretch, each with the label or markup after it; None after the last."""
+        """Yield the pieces [start, stop) of a stretch, each with the label or markup after it; None for the last."""
         text, at, line_start = self._source.text, stretch.start, True
         found = self._markup.finditer(text, stretch.start, stretch.stop) if self._markup else ()
         for cut in [*found, None]:

@@ -1,7 +1,7 @@
 """Speaker labels at the beginning of lines: `John Smith:`, `[SPEAKER_00]:`, `(speaker 0)`, `Anna  1:02:10`, `>>`.
 
-A label names a speaker; nobody says it. The rules cover television captions, minutes of meetings, and diarization. A
-name has up to five words that begin with capitals; titles, initials, numbers and pronouns are allowed.
+The rules cover television captions, minutes of meetings, and diarization. A name has up to five words that begin with
+capitals; titles, initials, numbers and pronouns are allowed.
 """
 
 import re
@@ -15,22 +15,22 @@ AFTER_NAME = re.compile(rf"[ \t]*(?:[(\[]{STAMP}[)\]]|{STAMP}|\((?:[a-z]{{1,8}}/
 PHONE = re.compile(r"\+?\d[\d ()-]{5,20}\d")
 ID = re.compile(r"(?:speaker|spk|spkr|s)[ _-]?\d{1,4}|unknown speaker", re.I)  # speaker names from diarization
 WORD = re.compile(r"[\w.'’&-]+")
-LOWER = re.compile(r"[a-z][a-z0-9._-]{1,15}")  # a user's name
+LOWER = re.compile(r"[a-z][a-z0-9._-]{1,15}")  # a user name
 PARTICLES = frozenset(("of", "the", "de", "da", "di", "do", "du", "del", "della", "la", "le", "van", "von", "der",
                        "den", "ter", "ten", "al", "bin", "ibn", "and", "y", "e", "&"))
 MOST_WORDS, LONGEST = 5, 80  # the maximum numbers of words in a name and of characters in a label
 
 
 class Label(NamedTuple):
-    """A label: its length in characters, and the name; empty if the label only says that the speaker changes."""
+    """A label: its length in characters, and the name, which is empty if the label only shows a change of speaker."""
 
     size: int
     name: str
-    sure: bool = True  # False: this is a label only in a file that also has sure labels
+    sure: bool = True  # False: counts as a label only in a file that also has sure labels
 
 
 def find_label(line: str, dashes: bool = False) -> Label | None:
-    """Returns the label at the beginning of a line. With `dashes`, a dash before words is a label, as in cues."""
+    """Return the label at the beginning of a line, or None. With `dashes`, a dash before words counts as a label."""
     turn = CHEVRONS.match(line) or (DASH.match(line) if dashes else None)
     begin = turn.end() if turn else len(line) - len(line.lstrip(" \t"))
     rest = line[begin:begin + LONGEST]
@@ -42,7 +42,7 @@ def find_label(line: str, dashes: bool = False) -> Label | None:
 
 
 def _in_brackets(text: str) -> Label | None:
-    """Finds a label such as `[SPEAKER_00]`, `[John Smith]:` or `(speaker 0)`."""
+    """Find a label such as `[SPEAKER_00]`, `[John Smith]:` or `(speaker 0)`."""
     end = text.find({"[": "]", "(": ")"}.get(text[:1], "\n"))
     if end < 0:
         return None
@@ -53,12 +53,12 @@ def _in_brackets(text: str) -> Label | None:
 
 
 def _before_colon(text: str) -> Label | None:
-    """Finds a label such as `John Smith:`, `**MAN 1:**` or `Anna (00:03):`."""
+    """Find a label such as `John Smith:`, `**MAN 1:**` or `Anna (00:03):`."""
     colon = COLON.search(text)
     if not colon:
         return None
     name = text[:colon.start()].strip("*_ \t")
-    for _ in range(2):  # removes a time and pronouns
+    for _ in range(2):  # remove a time and pronouns
         name = AFTER_NAME.sub("", name)
     if is_name(name):
         return Label(colon.end(), name)
@@ -66,7 +66,7 @@ def _before_colon(text: str) -> Label | None:
 
 
 def _alone(line: str) -> Label | None:
-    """Finds a label such as `SPEAKER_01` or `Anna Smith  1:02:10`, with nothing after it."""
+    """Find a label such as `SPEAKER_01` or `Anna Smith  1:02:10`, with nothing after it."""
     text = line.strip("*_ \t")
     name = AFTER_NAME.sub("", text)
     if ID.fullmatch(name) or (name != text and not text.endswith("/") and is_name(name)):
@@ -75,7 +75,6 @@ def _alone(line: str) -> Label | None:
 
 
 def is_name(text: str) -> bool:
-    """Returns whether a text looks like the name of a speaker."""
     if PHONE.fullmatch(text) or ID.fullmatch(text):
         return True
     words = text.split()

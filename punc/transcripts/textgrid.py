@@ -1,8 +1,8 @@
 """Reads TextGrids of Praat and of aligners, in the long and the short form.
 
-Source: www.fon.hum.uva.nl/praat/manual/TextGrid_file_formats.html. The reader takes the tiers of words, which are
-called `words`, another name in WORD_TIERS, or `speaker - words` (Montreal Forced Aligner). If none exist, every
-interval tier, except phones, is a speaker whose intervals may have many words. Other tiers stay unchanged.
+The tiers of words have a name in WORD_TIERS, such as `words`, or a speaker before it: `speaker - words` (Montreal
+Forced Aligner). If there are no such tiers, every interval tier, except phones, is a speaker whose intervals may have
+many words. Other tiers stay unchanged. Source: www.fon.hum.uva.nl/praat/manual/TextGrid_file_formats.html.
 """
 
 import re
@@ -28,7 +28,7 @@ OTHER_TIERS = re.compile(r"(?<![a-z])(?:phon(?:e(?:me)?)?|segment|syllable|kan|m
 
 
 class Tier(NamedTuple):
-    """An interval tier: its name, its number of intervals, and the characters [start, stop) that they take up."""
+    """An interval tier: its name, its number of intervals, and the characters [start, stop) with its intervals."""
 
     name: str
     size: int
@@ -37,7 +37,7 @@ class Tier(NamedTuple):
 
 
 def find_tiers(source: Source) -> list[Tier]:
-    """Returns the interval tiers of a file. Raises InputError if the file is cut short or broken."""
+    """Return the interval tiers of a file. Raises InputError if the file is cut short or broken."""
     text, grid = source.text, GRID.search(source.text)
     heads = list(TIER.finditer(text))
     if len(heads) != text.count('"IntervalTier"') + text.count('"TextTier"'):
@@ -50,8 +50,7 @@ def find_tiers(source: Source) -> list[Tier]:
 
 
 def choose_tiers(source: Source, tiers: list[Tier], name: str = "") -> list[Tier]:
-    """Returns the tiers of words; with `name`, the tiers called `name` or `speaker - name`. Raises InputError if there
-    is none."""
+    """Return the tiers of words, or those called `name` or `speaker - name`. Raises InputError if there are none."""
     for wanted in [name] if name else WORD_TIERS:
         chosen = [tier for tier in tiers if tier.name == wanted or tier.name.lower() == wanted.lower()] or \
             [tier for tier in tiers if tier.name.lower().endswith(f" - {wanted.lower()}")]
@@ -66,8 +65,7 @@ def choose_tiers(source: Source, tiers: list[Tier], name: str = "") -> list[Tier
 
 
 def intervals(source: Source, tier: Tier) -> list[Stretch]:
-    """Returns the intervals of a tier. Raises InputError if the number of intervals differs from the tier's size, or
-    if an interval has no times."""
+    """Return the intervals of a tier. Raises InputError if an interval is missing, or has no valid times."""
     found, at = list[Stretch](), tier.start
     for match in [*INTERVAL.finditer(source.text, tier.start, tier.stop), None]:
         quote = source.text.find('"', at, match.start() if match else tier.stop)
@@ -92,11 +90,11 @@ def _seconds(source: Source, found: re.Match[str], group: int, what: str = "time
 
 
 def read_textgrid(source: Source, tier: str = "") -> Transcript:
-    """Read the words of a TextGrid. Raises InputError for a truncated tier and for invalid times."""
+    """Read the words of a TextGrid. Raises InputError if the file is broken, or has no tier of words."""
     reader = TextReader(source, escapes=(('"', '""'),))
     tiers = find_tiers(source)
     chosen = choose_tiers(source, tiers, tier)
-    for stream, one in enumerate(tiers):  # checks all tiers: their sizes show whether the file is complete
+    for stream, one in enumerate(tiers):  # check all tiers; their sizes show whether the file is complete
         speaker = "" if len(chosen) == 1 else re.sub(r" - \w+$", "", one.name)
         for found in intervals(source, one):
             if one in chosen and source.text[found.start:found.stop].strip() not in SILENCE:

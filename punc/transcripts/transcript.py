@@ -1,7 +1,7 @@
-"""A transcript: the texts of a file, with what the file says about them, and the words of the texts.
+"""A transcript: the texts of a file with their times and speakers, and the words of the texts.
 
-A reader splits a file into texts, such as a word of JSON, a line of a cue or a column of a CTM. Each text has a place
-in a document. After punctuation, the document is written with the new texts in these places.
+A reader splits a file into texts, such as a word in JSON, a line of a cue or a column of a CTM. Each text has a place
+in a document. After punctuation, the document is written with new texts in these places.
 """
 
 import math
@@ -16,13 +16,13 @@ import numpy as np
 from punc.base.runs import bounds_of, next_of, previous_of, starts_of_runs
 from punc.timing.align import align_words
 
-# Words are separated by white space of any script and by these: zero-width spaces, byte-order marks inside a text, and
-# the sign that SentencePiece puts before a word.
+# Words are separated by white space and by BLANKS: zero-width spaces, byte-order marks inside a text, and the sign that
+# SentencePiece puts before a word.
 BLANKS = "\u200b\u2060\ufeff▁"
 WORD = re.compile(rf"[^\s{BLANKS}]+")
 BEGINS_WITH_BLANK = re.compile(rf"[\s{BLANKS}]")
 TO_BLANKS = str.maketrans(dict.fromkeys(BLANKS, " "))
-MARKS = ".,?!:;…\"'()[]<>«»“”-–—¿¡"  # a repeated word may differ in these characters and in case
+MARKS = ".,?!:;…\"'()[]<>«»“”-–—¿¡"  # two copies of a word may differ in these characters and in case
 
 
 class Text(NamedTuple):
@@ -35,15 +35,15 @@ class Text(NamedTuple):
     speaker: str = ""  # a name; empty if it is not known
     confidence: float = math.nan  # the recogniser's confidence; NaN if there is none
     segment: int = 0  # the segment of the file (a line, a cue) that the text is in
-    stream: int = 0  # a model reads the texts of a stream as one text
-    recording: str = ""  # the name of the recording, from whose start the times count
-    joined: bool = False  # its first word continues the previous word, with no space between them
-    times: tuple[tuple[float, float], ...] = ()  # begin and end of each of its words; empty if they are not known
+    stream: int = 0  # the number of the stream
+    recording: str = ""  # the name of the recording; times count from its start
+    joined: bool = False  # the first word continues the last word of the previous text, without a space
+    times: tuple[tuple[float, float], ...] = ()  # begin and end of each word; empty if unknown
     turn: bool = False  # the speaker changes here, even if the next speaker is unknown
 
 
 class Repeat(NamedTuple):
-    """A list of (place, text). Together, these texts repeat the words of `texts[first:last]` of a transcript."""
+    """A list of (place, text) that repeats the words in `texts[first:last]` of a transcript."""
 
     texts: list[tuple[int, str]]
     first: int
@@ -56,10 +56,10 @@ class Document(Protocol):
     rated: bool  # whether the file can store the probability of each word's label
 
     def put(self, place: int, text: str, probability: float = math.nan) -> None:
-        """Put a new text in a place, with the probability of its label unless that is NaN."""
+        """Put a new text in a place, with the probability of its label unless the probability is NaN."""
 
     def content(self) -> str:
-        """Returns the text of the whole file."""
+        """Return the text of the whole file."""
 
 
 @dataclass
@@ -71,14 +71,14 @@ class Transcript:
     document: Document
     repeats: list[Repeat] = field(default_factory=list)  # texts that repeat words of `texts`
     language: str = ""  # the language that the file names; empty if it names none
-    notes: list[str] = field(default_factory=list)  # how the file was read
+    notes: list[str] = field(default_factory=list)  # messages about how the file was read
     messages: list[str] = field(default_factory=list)  # problems that a user should check
     encoding: str = "utf-8"
     end: float = math.nan  # when the recording ends, in seconds; NaN if it is not known
 
 
 class Words(NamedTuple):
-    """W words of a transcript, in N pieces: most words are one piece; a word that spans several texts has more.
+    """W words of a transcript, in N pieces. Most words are one piece; a word that spans several texts has more pieces.
 
     begins, ends float64 (W,), seconds; NaN if unknown
     speakers     the names of the speakers; `speaker`, int64 (W,), is the index of each word's speaker, -1 if unknown
@@ -108,7 +108,7 @@ class Script(NamedTuple):
 
     split: Callable[[str], list[str]]  # splits a text into words
     with_words: Callable[[str, Sequence[str]], str]  # replaces each word of a text with a new one
-    close: Callable[[str], str]  # removes the spaces that the language does not write from words joined by spaces
+    close: Callable[[str], str]  # removes spaces that the language does not use between words
 
 
 def split(text: str) -> list[str]:
@@ -116,7 +116,7 @@ def split(text: str) -> list[str]:
 
 
 def in_order(texts: list[Text]) -> list[Text]:
-    """Sorts texts by stream, and within a stream by begin, if there are several streams."""
+    """Sort texts by stream, and within a stream by begin, if there are several streams."""
     if len({text.stream for text in texts}) < 2:
         return texts
     begins, streams = (np.array([text[i] for text in texts]) for i in map(Text._fields.index, ("begin", "stream")))
@@ -124,7 +124,7 @@ def in_order(texts: list[Text]) -> list[Text]:
 
 
 def with_words(text: str, words: Sequence[str]) -> str:
-    """Replaces each word of a text with a new one. The spaces stay."""
+    """Replace each word of a text with a new word. The spaces stay."""
     return "".join(chain.from_iterable(zip_longest(WORD.split(text), words, fillvalue="")))
 
 
@@ -132,7 +132,6 @@ BLANKS_BETWEEN = Script(split, with_words, str)
 
 
 def words_of(texts: Sequence[Text], script: Script = BLANKS_BETWEEN) -> Words:
-    """Returns the words of a transcript's texts."""
     pieces, counts = list[str](), np.zeros(len(texts), np.int64)
     for number, text in enumerate(texts):
         own_pieces = script.split(text.text)
@@ -166,8 +165,8 @@ def words_of(texts: Sequence[Text], script: Script = BLANKS_BETWEEN) -> Words:
 
 
 def _turns(speaker: np.ndarray, streams: np.ndarray, segments: np.ndarray, begun: np.ndarray) -> np.ndarray:
-    """Returns where a turn begins, bool (W,): the speaker differs from the previous word's, or the file says so
-    (`begun`). A single word between two words of another speaker counts as a diarization error."""
+    """Return where a turn begins, bool (W,): the speaker changes or, if the speaker is unknown, `begun` is true. A
+    single word between two words of another speaker counts as a diarization error."""
     turns, known = begun & (speaker < 0), np.flatnonzero(speaker >= 0)
     if len(known):
         who, segment = speaker[known], segments[known]
@@ -186,7 +185,7 @@ def _numbered(names: Sequence[str], empty: int = -1) -> tuple[list[str], np.ndar
 
 
 def write(transcript: Transcript, words: Words, new: Sequence[str], probabilities: np.ndarray | None = None) -> str:
-    """Returns the file with W new words and the probabilities of their labels, float64 (W,); NaN: none is written."""
+    """Return the file with W new words and the probabilities of their labels, float64 (W,); NaN is not written."""
     pieces = _new_pieces(words, new)
     bounds = np.searchsorted(words.of, np.arange(len(transcript.texts) + 1)).tolist()
     chances = np.full(len(pieces), np.nan)
@@ -224,7 +223,7 @@ def _new_pieces(words: Words, new: Sequence[str]) -> list[str]:
 
 def _write_repeat(document: Document, repeat: Repeat, script: Script, *forms: tuple[list[str], Sequence[str]]) -> None:
     """Write new words into the texts of `repeat`, which repeat words of the transcript. `forms` has two pairs of old
-    and new words, first by piece and then by word."""
+    and new texts: first the pieces, then the words."""
     if list(forms[-1][1]) == forms[-1][0]:
         return  # no word changed, so a repeat that differs stays unchanged
     split_texts = [script.split(text) for _, text in repeat.texts]

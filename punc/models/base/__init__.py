@@ -1,4 +1,4 @@
-"""The common interface of all models, and the functions that make, save and load models."""
+"""The common interface of all models, and functions that make, save and load models."""
 
 from punc.models.base.build import build, create, model_class, names, option_defaults
 from punc.models.base.context import ContextModel, LSTMModel, WindowModel

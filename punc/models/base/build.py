@@ -14,8 +14,8 @@ from punc.tokens.tokenizer import Tokenizer
 from punc.tokens.tokenizers.word import WordTokenizer
 from punc.tokens.vocabulary import Vocabulary
 
-# Former options that are now constants. They are ignored in a saved model if it has one of the values listed here. Such
-# a model computes the same as a new one, or its weights have other sizes and do not load.
+# Former options that are now constants. In a saved model, such an option is ignored if it has a value listed here: the
+# model then computes the same as a new one, or its weights have other sizes and do not load.
 FORMER: dict[str, tuple[Any, ...]] = {
     "alphabet": (256,), "attention_dim": (64,), "character_dim": (50,), "character_hidden_dim": (50,),
     "cluster_bits": ("4,6,10,20",), "cnn_dropout": (0.2,), "embedding_dropout": (0.1,), "heights": (4,), "kernel": (3,),
@@ -26,12 +26,12 @@ FORMER: dict[str, tuple[Any, ...]] = {
 
 
 def names() -> list[str]:
-    """Returns the names of all models: the modules and packages in punc/models, except `base`."""
+    """Return the names of all architectures: the modules and packages in punc/models, except `base`."""
     return sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parents[1])]) if m.name != "base")
 
 
 def model_class(name: str) -> type[Model]:
-    """Returns the class of an architecture, `Model` in punc/models/<name>. Raises InputError for an unknown name."""
+    """Return the class `Model` of the module punc.models.<name>. Raises InputError for an unknown name."""
     known = names()
     if name not in known:
         raise InputError(f"no model '{name}'", nearest(name, known))
@@ -43,15 +43,15 @@ def option_defaults(name: str) -> dict[str, Any]:
 
 
 def build(spec: dict[str, Any]) -> Model:
-    """Returns a model with random weights. `spec` contains the model's name, its options, the sizes of the vocabulary
-    and the label set, and the token_type. An option that is itself a spec stands for a submodel. Raises InputError if
-    an option does not have the type of its default."""
+    """Return a model with random weights. `spec` contains the architecture (`model`), its `options`, the sizes of the
+    `vocabulary` and of the set of `labels`, and the `token_type`; an option may contain the spec of a submodel. Raises
+    InputError if an option does not have the type of its default."""
     name = spec["model"]
     constructor: Callable[..., Model] = model_class(name)
     known = option_defaults(name)
     options = {option: value for option, value in spec["options"].items()
                if option in known or value not in FORMER.get(option, ())}
-    for option, default in known.items():  # torch accepts some wrong types and fails only later
+    for option, default in known.items():  # PyTorch would accept some wrong types and fail only later
         kinds = {float: (float, int), str: (str, dict)}.get(type(default), type(default))
         value = options.get(option, default)
         if not isinstance(value, kinds) or isinstance(value, bool) != isinstance(default, bool):
@@ -65,9 +65,9 @@ def build(spec: dict[str, Any]) -> Model:
 
 def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[str, Any],
            tokenizer: Tokenizer | None = None) -> Model:
-    """Returns a new model. PyTorch's random number generator draws the weights; word vectors come from their file.
-    Without a tokenizer, each word is a token. Raises InputError if the model cannot read tokens of this type, if a
-    submodel has a different vocabulary, or if an option has an invalid value."""
+    """Return a new model with random weights, except for word vectors that are read from a file. Without a tokenizer,
+    each word is a token. Raises InputError if the model cannot read tokens of this type, a submodel has a different
+    vocabulary, or an option has an invalid value."""
     tokenizer = tokenizer or WordTokenizer(vocabulary)
     token_type, token_types = tokenizer.token_type, model_class(name).token_types
     if token_types and token_type not in token_types:

@@ -1,8 +1,8 @@
 """Models that read a window of tokens at each step, with LSTM layers (`ContextModel`) or without (`WindowModel`).
 
-At step t a `ContextModel` needs the tokens t − before … t + ahead. Its look-ahead is `ahead`, and its state is the last
-before + ahead tokens and the LSTMs' state. Tokens outside the text are END, the <NULL> of Gale & Parthasarathy 2017.
-The LSTMs do nothing in the first `ahead` steps, so that they start with the first token, as on a whole text.
+In slot t, a `ContextModel` reads the tokens t − before … t + ahead. Its look-ahead is `ahead`. Its state consists of
+the last before + ahead tokens and the state of the LSTMs. Tokens outside the text are END, the <NULL> of Gale &
+Parthasarathy 2017. The LSTMs skip the first `ahead` steps, so that they start at the first token.
 """
 
 import torch
@@ -15,13 +15,11 @@ from punc.tokens.vocabulary import END, Vocabulary
 
 
 class LSTMModel(NeuralModel):
-    """A model with LSTM layers `lstms` and a linear layer `output` on top of them.
-
-    Such models have these options, with different default values:
+    """A model with LSTM layers `lstms`, followed by a linear layer `output`. Subclasses have these options:
 
     embedding_dim   size of a token's vector
     hidden_dim      units of each LSTM layer
-    layers          LSTM layers
+    layers          number of LSTM layers
     dropout         dropout rate before, between and after the LSTM layers
     """
 
@@ -33,14 +31,14 @@ class LSTMModel(NeuralModel):
 
 
 class ContextModel(LSTMModel):
-    """An LSTMModel that reads features of the tokens around each step. A subclass calls `set_context`, creates `lstms`
+    """An LSTMModel that reads features of the tokens around each slot. A subclass calls `set_context`, creates `lstms`
     and `output`, and defines `features`."""
 
     def set_context(self, before: int, ahead: int) -> None:
         self.before, self.ahead, self.lookahead = before, ahead, ahead
 
     def features(self, line: Tensor) -> Tensor:
-        """Maps tokens (B, before + T + ahead) to the inputs of the LSTMs, (B, T, D)."""
+        """Map tokens (B, before + T + ahead) to the inputs of the LSTMs, (B, T, D)."""
         raise NotImplementedError
 
     def initial_state(self, batch: int) -> State:
@@ -61,12 +59,12 @@ class ContextModel(LSTMModel):
         return self.output(hidden), (line[:, max(0, line.shape[1] - around):], *lstm_state)
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """Computes one step. The state: the last before + ahead token ids, minus END so that 0 means END; the number of
-        tokens read; h and c."""
+        """Compute one step. The state consists of the last before + ahead token ids (minus END, so that 0 means END),
+        the number of tokens read, h and c."""
         kept, count, *lstm_state = state
         line = torch.cat([kept + END, tokens], dim=1)
         hidden, after = self.lstms(self.features(line), (lstm_state[0], lstm_state[1]))
-        starts = (count >= self.ahead).unsqueeze(0)  # (1, B, 1): until then, the LSTMs keep their state
+        starts = (count >= self.ahead).unsqueeze(0)  # (1, B, 1); the LSTMs keep their initial state until this is true
         h, c = (torch.where(starts, new, old) for new, old in zip(after, lstm_state))
         return self.output(hidden), (line[:, 1:] - END, count + 1, h, c)
 
@@ -80,16 +78,16 @@ class WindowModel(NeuralModel):
     """A model of Che et al. 2016. A subclass defines `logits`, and makes its last layers with `fully_connected`.
 
     vectors         file of word vectors in GloVe's or word2vec's text format; empty: random vectors, which are trained
-    train_vectors   also train vectors from a file
+    train_vectors   train the vectors even if they come from a file
     embedding_dim   size of a word vector
-    window          words in the window
+    window          number of words in the window
     slot_word       the slot follows this word of the window, counted from 1; 0: the middle word
-    dropout         dropout rate of the hidden units; a whole batch drops the same units (the paper gives no rate)
-    centred         hidden layers pass on σ − ½; the model can compute the same functions, but trains differently
+    dropout         dropout rate of the hidden units, the same units in the whole batch (the paper gives no rate)
+    centred         hidden layers return σ − ½; the model can compute the same functions, but trains differently
     squared_error   minimize the paper's equation (1) instead of cross-entropy
     """
 
-    token_types = ("word", "subword")  # END must not be part of a text, but character texts end with it
+    token_types = ("word", "subword")  # not characters, because END is a token of character texts
     lookahead = 2
 
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = False,
@@ -102,11 +100,11 @@ class WindowModel(NeuralModel):
         self.dropout, self.centred = dropout, centred
 
     def fully_connected(self, *sizes: int) -> FullyConnected:
-        """Returns sigmoid layers with this model's dropout, and a linear output. `sizes`: input, layers, output."""
+        """Return sigmoid layers and a linear output. `sizes`: of the input, each hidden layer, and the output."""
         return FullyConnected(sizes, self.dropout, self.centred)
 
     def logits(self, vectors: Tensor) -> Tensor:
-        """Maps the vectors (B, T, m, n) of the m words around each slot to logits (B, T, L)."""
+        """Map the vectors (B, T, m, n) of the m words in each slot's window to logits (B, T, L)."""
         raise NotImplementedError
 
     def initialize_from_vocabulary(self, vocabulary: Vocabulary) -> None:
@@ -120,10 +118,10 @@ class WindowModel(NeuralModel):
         return self.logits(vectors), state
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """Computes one step. The state has the last m − 1 token ids, minus END so that 0 means END."""
+        """Compute one step. The state is the last m − 1 token ids, minus END, so that 0 means END."""
         line = torch.cat([state[0] + END, tokens], dim=1)  # (B, m)
         return self.logits(self.input.vectors_of(line).unsqueeze(1)), (line[:, 1:] - END,)
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """Returns the mean over slots of the squared error, the paper's equation (1), or of the cross-entropy."""
+        """Return the mean over slots of the squared error (the paper's equation (1)) or of the cross-entropy."""
         return squared_error(logits, labels) if self.squared_error else super().loss(logits, labels)

@@ -1,4 +1,4 @@
-"""Saves and loads models. `final.pt` has the weights and the spec; vocabulary and labels are files next to it."""
+"""Saves and loads models. `final.pt` contains the weights and the spec; vocabulary and labels are separate files."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,18 +15,18 @@ from punc.models.base.model import Model
 from punc.tokens.tokenizer import read_tokenizer
 
 FORMAT = "punc model 1"
-MOST = 10**6  # upper bound for any number in a model's options
+MOST = 10**6  # the maximum of any number in a model's options
 
 
 def save(model: Model, path: Path, **facts: Any) -> None:
-    """Write weights, spec and `facts` (seed, …) to one file. Loading this file never runs code from it."""
+    """Write weights, spec and `facts` (seed, …) to a file. Loading this file never runs code from it."""
     with atomic_file(path, "wb") as file:
         torch.save({"format": FORMAT, "punc": punc.__version__, "torch": str(torch.__version__), **facts,
                     "spec": model.spec, "weights": cpu_weights(model)}, file)
 
 
 def cpu_weights(model: Model) -> dict[str, Any]:
-    """Returns a model's weights on the CPU, so that no GPU is needed to read them from a file."""
+    """Return a model's weights on the CPU, so that a saved model can be loaded without a GPU."""
     weights = model.state_dict()
     for name in weights:
         weights[name] = weights[name].cpu()
@@ -34,14 +34,14 @@ def cpu_weights(model: Model) -> dict[str, Any]:
 
 
 def read_checkpoint(path: Path, file_format: str = FORMAT) -> dict[str, Any]:
-    """Returns the content of a model file. Raises InputError if it is missing, truncated, or not a model file."""
-    with open_input(path, "train the model, or give another directory"):  # raises a clear error for unreadable files
+    """Read a model file. Raises InputError if it is missing, truncated, or not a model file."""
+    with open_input(path, "train the model, or give another directory"):  # raises InputError if it is unreadable
         pass
     try:
         content = torch.load(path, weights_only=True, mmap=True, map_location="cpu")
     except MemoryError:
         raise
-    except Exception:  # torch.load raises different exceptions, depending on where the file is broken
+    except Exception:  # torch.load raises various exceptions for broken files
         raise InputError("not a model file, or a truncated one", "train the model again", path) from None
     if not isinstance(content, dict) or not str(content.get("format")).startswith(file_format.rpartition(" ")[0]):
         raise InputError("not a model file of punc", "give a directory that punc train wrote", path)
@@ -52,7 +52,7 @@ def read_checkpoint(path: Path, file_format: str = FORMAT) -> dict[str, Any]:
 
 
 def load(directory: str | Path) -> Model:
-    """Load the trained model of a directory. Raises InputError if a file is missing or does not fit the others."""
+    """Load the trained model of a directory. Raises InputError if files are missing or do not fit together."""
     directory = Path(directory)
     content = read_checkpoint(directory / "final.pt")
     tokenizer = read_tokenizer(directory)
@@ -75,7 +75,7 @@ def load(directory: str | Path) -> Model:
 
 
 def rebuild(content: Mapping[str, Any], words: int, path: Path, remedy: str) -> Model:
-    """Returns the model with the spec and the weights in `content`. `words` is the size of the vocabulary. Raises
+    """Build the model with the spec and the weights in `content`, given the size of the vocabulary (`words`). Raises
     InputError, with `path` and `remedy`, if spec and weights do not match or the model would be too large."""
     try:
         if _largest(content["spec"]) > max(MOST, 2 * words):
@@ -84,30 +84,29 @@ def rebuild(content: Mapping[str, Any], words: int, path: Path, remedy: str) -> 
         model.load_state_dict(content["weights"])
     except InputError as error:
         raise InputError(error.what, error.remedy, error.file or path, error.line) from None
-    except Exception:  # wrong content, options, sizes or types raise different exceptions in each layer and model
+    except Exception:  # layers and models raise various exceptions for wrong options, sizes and types
         raise InputError("its weights do not fit its model", remedy, path) from None
     return model
 
 
 def _largest(value: Any) -> int:
-    """Returns the largest integer in a value, which may be nested; 0 if there is none."""
     if isinstance(value, dict | list):
         return max(map(_largest, value.values() if isinstance(value, dict) else value), default=0)
     return value if isinstance(value, int) else 0
 
 
 def not_finite(weights: Mapping[str, torch.Tensor]) -> str | None:
-    """Returns the name of the first tensor that contains NaN or an infinite number; None if there is none."""
+    """Return the name of the first tensor that contains NaN or an infinite number, or None if there is none."""
     for name, weight in weights.items():
-        # Checking the sum is several times faster than checking each number, but the sum may overflow.
+        # The sum is checked first, which is several times faster. It may be infinite even if all numbers are finite.
         if weight.is_floating_point() and not weight.sum().isfinite() and not weight.isfinite().all():
             return name
     return None
 
 
 def submodel(option: str, spec: str | dict[str, Any], architecture: str) -> Model:
-    """Returns a trained model that becomes a fixed part of another one. The model is loaded from its directory, or
-    built from its spec (its weights are loaded later). Raises InputError, with the name of the option, if there is no
+    """Return a trained model to use as a frozen part of another model. Loads it from its directory, or builds it from
+    its spec, so that its weights can be loaded later. Raises InputError, with the name of the option, if there is no
     such model or it has another architecture."""
     if not spec:
         raise InputError(f"{option}=", f"give the directory of a trained {architecture}")

@@ -1,3 +1,3 @@
-"""The hidden-event n-gram language model (Stolcke & Shriberg 1996). It can read other programs' ARPA files."""
+"""The hidden-event n-gram language model (Stolcke & Shriberg 1996)."""
 
 from punc.models.ngram.model import Model as Model

@@ -1,7 +1,7 @@
-"""Back-off n-gram models stored as sorted arrays, and a reader for ARPA files.
+"""Reads back-off n-gram models from ARPA files and stores them as sorted arrays.
 
-An n-gram w_1 … w_n has an integer key: i · V + w_n, where i is the index of w_1 … w_(n−1) in the next lower order, and
-V is the number of tokens. Keys are sorted, so an n-gram is found by bisection. A saved model is memory-mapped.
+An n-gram w_1 … w_n has the integer key i · V + w_n, where i is the index of w_1 … w_(n−1) among the (n−1)-grams, and V
+is the number of tokens. Keys are sorted, so that bisection finds an n-gram.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,14 +14,14 @@ from punc.base.errors import InputError, StrPath
 from punc.base.files import open_input
 from punc.base.runs import find_sorted
 
-AT_ONCE = 1 << 18  # lines of an ARPA file that are read at a time
+AT_ONCE = 1 << 18  # the number of lines of an ARPA file that are read at a time
 LONGEST_NUMBER = 64  # bytes
 NEVER = -99.0  # the base-10 logarithm that stands for a probability of 0 in ARPA files
 LN10 = np.log(10)
 
 
 class Order(NamedTuple):
-    """The n-grams of one order. `keys` is sorted, int64 (M,). The other arrays are natural logarithms, float32 (M,)."""
+    """The M n-grams of one order: sorted keys, int64 (M,), and natural logarithms, float32 (M,)."""
 
     keys: np.ndarray
     log_probs: np.ndarray
@@ -29,7 +29,7 @@ class Order(NamedTuple):
 
 
 class Backoff:
-    """A back-off model over tokens 0 … size − 1. `orders[0]` has all tokens; higher orders have the seen n-grams."""
+    """A back-off model over the tokens 0 … size − 1. `orders[0]` contains all tokens."""
 
     def __init__(self, size: int, orders: Sequence[Order]):
         self.size, self.orders = size, list(orders)
@@ -41,8 +41,8 @@ class Backoff:
                 raise ValueError("not the arrays of an order")
 
     def contexts(self, history: np.ndarray) -> list[np.ndarray]:
-        """Looks up the last 1, 2, … tokens of each history, int64 (M, H), as n-grams. Returns the indices of these
-        n-grams, (M,) for each length. An index is −1 if the n-gram was not seen or contains the token −1."""
+        """Look up the last 1, 2, … tokens of each history, int64 (M, H), as n-grams. Returns an array of indices (M,)
+        for each length. An index is −1 if the n-gram is not in the model or contains the token −1."""
         found = []
         for length in range(1, min(history.shape[1], len(self.orders) - 1) + 1):
             indices = history[:, -length]
@@ -55,8 +55,7 @@ class Backoff:
         return found
 
     def log_probs(self, contexts: list[np.ndarray], tokens: np.ndarray) -> np.ndarray:
-        """Returns log P(token | context), float32 (M,), given the result of `contexts` and tokens (M,), which must not
-        be −1."""
+        """Return log P(token | context), float32 (M,), given the result of `contexts` and tokens (M,), not −1."""
         result = self.orders[0].log_probs[tokens]
         for below, order, context in zip(self.orders, self.orders[1:], contexts):
             seen = np.flatnonzero(context >= 0)
@@ -68,7 +67,7 @@ class Backoff:
         return result
 
 def read_arpa(path: StrPath, tokens: Sequence[str], order: int = 0) -> Backoff:
-    """Read an ARPA file. N-grams with a token not in `tokens`, or longer than `order` (0: no limit), are left out.
+    """Read an ARPA file. Skips n-grams with unknown tokens, or of more than `order` tokens (0: no limit).
 
     The probability of the file's `<unk>` is divided equally among the tokens that are not in the file, so that models
     with different vocabularies can be interpolated. Raises InputError if the file is not an ARPA file or is truncated.
@@ -115,13 +114,13 @@ def _read_lines(file: IO[bytes], count: int, path: StrPath) -> Iterator[bytes]:
         if not lines:
             raise InputError("the file ends too early", "estimate it again", path)
         count -= len(lines)
-        # Tabs separate fields, spaces separate words; some programs end each line with a space.
+        # Tabs separate fields, and spaces separate words. Some programs end each line with a space.
         block = b"".join(lines).replace(b"\t", b" ").replace(b"\r\n", b"\n").replace(b" \n", b"\n")
         yield block if block.endswith(b"\n") else block + b"\n"
 
 
 def _entries(block: bytes, names: dict[bytes, int], n: int, path: StrPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns ids (M, n), log-probabilities (M,) and back-off weights (M,) of the lines whose tokens are all known."""
+    """Return ids (M, n), log-probabilities (M,) and back-off weights (M,) of the lines without unknown tokens."""
     rows = [line.split(b" ") for line in block.split(b"\n")[:-1]]
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     has_backoff = lengths == n + 2
@@ -149,8 +148,7 @@ def _numbers(fields: list[bytes]) -> np.ndarray:
 
 
 def _unigrams(ids: np.ndarray, log_probs: np.ndarray, backoffs: np.ndarray, size: int) -> Order:
-    """Returns the unigrams, one for each token. In `ids`, `size` is the file's `<unk>`, unless `<unk>` is one of the
-    tokens."""
+    """Return the unigrams of all tokens. In `ids`, the file's `<unk>` is `size`, unless `<unk>` is itself a token."""
     unknown, missing = log_probs[ids == size], size - np.count_nonzero(ids < size)
     rest = unknown[0] - np.log(max(int(missing), 1)) if len(unknown) else NEVER * LN10
     all_log_probs = np.full(size + 1, rest, np.float32)
@@ -160,7 +158,7 @@ def _unigrams(ids: np.ndarray, log_probs: np.ndarray, backoffs: np.ndarray, size
 
 
 def _sorted(ids: np.ndarray, log_probs: np.ndarray, backoffs: np.ndarray, below: list[Order], size: int) -> Order:
-    """Returns the n-grams sorted by key. N-grams with unknown tokens are left out, and n-grams whose first n − 1 tokens
+    """Return the n-grams sorted by key. Leaves out n-grams with unknown tokens, and n-grams whose first n − 1 tokens
     are not in `below`."""
     ids, log_probs, backoffs = (array[(ids < size).all(axis=1)] for array in (ids, log_probs, backoffs))
     indices = ids[:, 0]

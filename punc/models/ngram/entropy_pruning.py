@@ -1,33 +1,33 @@
 """Prunes a back-off n-gram model by relative entropy, like SRILM's `ngram -prune` (Stolcke 1998, "Entropy-based Pruning
 of Backoff Language Models").
 
-If the n-gram h w is removed from a model p, w backs off after h, and the back-off weight α(h) becomes α'(h). The
-relative entropy between p and the new model p' is (section 3):
+If the n-gram h w is removed from a model p, the probability of w after h is backed off, and the back-off weight α(h)
+becomes α'(h). The relative entropy between p and the new model p' is (section 3):
 
     D(p || p') = −P(h) { p(w | h) [log p(w | h') + log α'(h) − log p(w | h)]
                          + [log α'(h) − log α(h)] (1 − Σ_{v: h v explicit} p(v | h)) }
 
-h' is h without its first word. P(h) is the model's probability of h; for `<s>` it is P(</s>). An n-gram is removed if
-its removal raises the perplexity by less than a relative threshold θ: exp(D) − 1 < θ. Orders are pruned from the
-highest to the lowest, and D is always computed with the original model. An n-gram is kept if a longer n-gram that
-begins with it is kept. At the end, all back-off weights are computed again.
+h' is h without its first word. P(h) is the model's probability of h, where P(</s>) replaces the probability of `<s>`.
+An n-gram is removed if its removal raises the perplexity by less than a relative threshold θ: exp(D) − 1 < θ. Orders
+are pruned from the highest to the lowest. D is always computed with the original model. An n-gram is kept if a longer
+n-gram that begins with it is kept. At the end, all back-off weights are computed again.
 """
 
 import numpy as np
 
 from punc.models.ngram.backoff import Backoff, Order
 
-BLOCK = 1 << 20  # n-grams computed at a time
-LEAST = 1e-7  # if a context's n-grams leave less probability than this to other words, it is not changed
+BLOCK = 1 << 20  # the number of n-grams computed at a time
+LEAST = 1e-7  # a context is not changed if its n-grams leave less probability than this to all other words
 
 
 def prune(model: Backoff, threshold: float, begin: int, end: int) -> Backoff:
-    """Returns a model without the n-grams whose removal raises the perplexity by less than the fraction `threshold`.
-    Unigrams are kept. `begin` and `end` are the tokens before and after a text."""
+    """Remove n-grams, except unigrams, whose removal raises the perplexity by less than the fraction `threshold`.
+    `begin` and `end` are the tokens before and after a text."""
     grams = _grams(model)
     prefixes = [order.keys // model.size for order in model.orders]
     first = model.orders[0].log_probs.astype(np.float64)
-    first[begin] = first[end]  # `<s>` is never predicted
+    first[begin] = first[end]  # because `<s>` is never predicted
     context_log_probs = [first]  # log P(h) of the n-grams of each order, float64 (M,)
     for order, prefix in zip(model.orders[1:], prefixes[1:]):
         context_log_probs.append(context_log_probs[-1][prefix] + order.log_probs)
@@ -55,7 +55,7 @@ def _grams(model: Backoff) -> list[np.ndarray]:
 
 
 def _shorter_log_probs(model: Backoff, grams: np.ndarray) -> np.ndarray:
-    """Returns log p(w | h') for the n-grams h w, int32 (M, n), as float64 (M,)."""
+    """Return log p(w | h'), float64 (M,), for the n-grams h w, int32 (M, n)."""
     result = np.empty(len(grams))
     for start in range(0, len(grams), BLOCK):
         block = grams[start:start + BLOCK].astype(np.int64)
@@ -64,13 +64,13 @@ def _shorter_log_probs(model: Backoff, grams: np.ndarray) -> np.ndarray:
 
 
 def _left_over(contexts: int, prefix: np.ndarray, log_probs: np.ndarray) -> np.ndarray:
-    """Returns the probability that each context's explicit n-grams leave to other words, float64 (contexts,)."""
+    """Return the probability that the explicit n-grams of each context leave to other words, float64 (contexts,)."""
     return 1.0 - np.bincount(prefix, np.exp(log_probs, dtype=np.float64), contexts)
 
 
 def _perplexity_change(model: Backoff, n: int, grams: np.ndarray, prefix: np.ndarray,
                        context_log_probs: np.ndarray) -> np.ndarray:
-    """Returns exp(D) − 1 for each n-gram of order n; infinite if its context leaves less than LEAST to other words."""
+    """Return exp(D) − 1 for each n-gram of order n, or infinity if its context leaves too little (LEAST)."""
     own = model.orders[n - 1].log_probs.astype(np.float64)
     shorter = _shorter_log_probs(model, grams)
     weights = model.orders[n - 2].backoffs.astype(np.float64)
@@ -84,10 +84,10 @@ def _perplexity_change(model: Backoff, n: int, grams: np.ndarray, prefix: np.nda
 
 
 def _with_new_weights(size: int, orders: list[Order]) -> Backoff:
-    """Returns the model with new back-off weights, so that the probabilities after each context sum to 1."""
+    """Return the model with new back-off weights, so that the probabilities after each context sum to 1."""
     model = Backoff(size, orders)
     grams = _grams(model)
-    for n in range(1, len(orders)):  # ascending: an order must be updated before longer n-grams back off to it
+    for n in range(1, len(orders)):  # in ascending order, because longer n-grams back off to shorter ones
         longer, contexts = model.orders[n], model.orders[n - 1]
         prefix = longer.keys // size
         left = _left_over(len(contexts.keys), prefix, longer.log_probs)

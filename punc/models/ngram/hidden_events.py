@@ -2,8 +2,8 @@
 
 Stolcke et al. 1998, "Automatic Detection of Sentence Boundaries and Disfluencies based on Recognized Words": an n-gram
 model generates words and events as one sequence. The posterior of an event is a sum over all sequences that contain it.
-The state at slot t is the last n − 1 tokens up to word t, which the model can still see. Given the words, it is
-determined by the labels of the slots that these tokens cover (the label history). The empty label has no token.
+The state at slot t consists of the last n − 1 tokens up to word t. Since the words are given, only the labels of the
+slots among these tokens (the label history) distinguish states. The empty label has no token.
 
 The recursion is a product of matrices, one per slot. The N slots are divided into √N blocks of √N slots, and each step
 of the recursion is computed for all blocks at once.
@@ -15,14 +15,14 @@ import numpy as np
 
 from punc.base.runs import next_of
 
-CHUNK_SIZE = 1 << 15  # slots computed at a time
-CONTEXT = 256  # slots read on each side of a chunk; the influence of the initial state fades within a few sentences
+CHUNK_SIZE = 1 << 15  # the number of slots computed at a time
+CONTEXT = 256  # slots read on each side of a chunk; the effect of the initial state fades within a few sentences
 LabelHistory = tuple[int, ...]  # labels of the slots before a word, nearest slot first
 LogProbs = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def label_histories(tokens: int, labels: int) -> Iterator[LabelHistory]:
-    """Yields all label histories that `tokens` tokens up to a word can cover. The first one has only empty labels."""
+    """Yield all label histories that `tokens` tokens up to a word can contain. The first has only empty labels."""
     if tokens <= 1:
         yield ()
         return
@@ -32,7 +32,7 @@ def label_histories(tokens: int, labels: int) -> Iterator[LabelHistory]:
 
 
 def visible(labels: LabelHistory, tokens: int) -> LabelHistory:
-    """Cuts a label history to the labels that the last `tokens` tokens up to the word cover."""
+    """Cut a label history to the labels among the last `tokens` tokens up to the word."""
     left, result = tokens - 1, []
     for label in labels:
         if left <= 0:
@@ -44,7 +44,7 @@ def visible(labels: LabelHistory, tokens: int) -> LabelHistory:
 
 def token_history(labels: LabelHistory, tokens: int, words: np.ndarray, slots: np.ndarray,
                   first_event: int) -> np.ndarray:
-    """Returns, per slot, the last `tokens` tokens up to its word, (slots, tokens). Slot t follows words[t + tokens]."""
+    """Return the last `tokens` tokens before each slot, (slots, tokens). Slot t follows words[t + tokens]."""
     columns = [words[slots + tokens]]
     for back, label in enumerate(labels, 1):
         if label:
@@ -55,10 +55,10 @@ def token_history(labels: LabelHistory, tokens: int, words: np.ndarray, slots: n
 
 def log_posteriors(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_probs: LogProbs,
                    first_event: int, begin: int, end: int) -> np.ndarray:
-    """Returns the log-posterior of each label in each slot of words (N,), float32 (N, labels).
+    """Return the log-posterior of each label in each slot of words (N,), float32 (N, labels).
 
     offsets       stream i has the words [offsets[i]:offsets[i + 1]]
-    order         order of the n-gram model, which sees order − 1 tokens
+    order         order of the n-gram model
     log_probs     maps histories (M, order − 1) int64 and tokens (M, K) to log P(token | history), (M, K); −1: no token
     first_event   label i is the token first_event + i; label 0 has no token
     begin, end    the tokens before and after a stream
@@ -68,8 +68,7 @@ def log_posteriors(words: np.ndarray, offsets: np.ndarray, labels: int, order: i
         stop = min(start + CHUNK_SIZE, len(words))
         left, right = max(start - CONTEXT, 0), min(stop + CONTEXT, len(words))
         inside = offsets[(offsets > left) & (offsets < right)]
-        # At a cut, a stream gets a begin or end token. It is CONTEXT slots away from the slots whose posteriors are
-        # kept.
+        # A stream gets a begin or end token where it is cut, which is CONTEXT slots away from the slots of the result.
         cuts = np.concatenate([[left], inside, [right]]).astype(np.int64) - left
         edges, follows = _edges(words[left:right], cuts, labels, order, log_probs, first_event, begin, end)
         result[start:stop] = _forward_backward(edges, follows, cuts)[start - left:stop - left]
@@ -78,12 +77,12 @@ def log_posteriors(words: np.ndarray, offsets: np.ndarray, labels: int, order: i
 
 def _edges(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_probs: LogProbs, first_event: int,
            begin: int, end: int) -> tuple[np.ndarray, list[list[int]]]:
-    """Returns log P(label, next word) for each slot, state and label, (N, S, L), and the next states (S, L)."""
+    """Return log P(label, next word) for each slot, state and label, (N, S, L), and the next states (S, L)."""
     seen, n = max(order - 1, 1), len(words)
     states = list(label_histories(seen, labels))
     index = {state: i for i, state in enumerate(states)}
     follows = [[index[visible((label, *state), seen)] for label in range(labels)] for state in states]
-    # All streams are in one array, each after a begin token. The −1s before a begin token mean that there is no token.
+    # One array holds all streams, each after a begin token. The −1s before a begin token stand for no token.
     padded = np.full(n + len(offsets) * (seen + 1), -1, np.int64)
     lengths = np.diff(offsets)
     stream = np.repeat(np.arange(len(lengths)), lengths)
@@ -95,7 +94,7 @@ def _edges(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_
     edges = np.empty((n, len(states), labels))
     events = np.tile(first_event + np.arange(labels), (n, 1))  # label 0 has no token: its column is the next word
     events[:, 0] = following
-    after: dict[tuple[LabelHistory, int], np.ndarray] = {}  # log P of the next word, shared by equal histories
+    after: dict[tuple[LabelHistory, int], np.ndarray] = {}  # log P of the next word; several states share a history
     for i, state in enumerate(states):
         before = token_history(state, seen, padded, slots, first_event)
         edges[:, i] = log_probs(before, events)
@@ -109,7 +108,7 @@ def _edges(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_
 
 
 def _forward_backward(edges: np.ndarray, follows: list[list[int]], offsets: np.ndarray) -> np.ndarray:
-    """Returns the labels' log-posteriors (N, L), given the edges (N, S, L). Each stream starts in state 0."""
+    """Return the log-posteriors (N, L) of labels, given the results of `_edges`. Each stream starts in state 0."""
     n, states, labels = edges.shape
     edges = np.exp(edges - edges.max(axis=(1, 2), keepdims=True))
     size = int(np.ceil(np.sqrt(n)))  # the number of blocks, and the number of slots in a block
@@ -119,7 +118,7 @@ def _forward_backward(edges: np.ndarray, follows: list[list[int]], offsets: np.n
         for label, target in enumerate(targets):
             matrices[:n, state, target] += edges[:, state, label]
     last = offsets[1:] - 1
-    matrices[last, :, 0] = edges[last].sum(axis=2)  # the next stream does not depend on the labels of this one
+    matrices[last, :, 0] = edges[last].sum(axis=2)  # the next stream does not depend on the labels of this stream
     matrices[last, :, 1:] = 0
     blocks = matrices.reshape(size, size, states, states)
     begin = np.zeros((1, states))
@@ -139,7 +138,7 @@ def _forward_backward(edges: np.ndarray, follows: list[list[int]], offsets: np.n
 
 
 def _scan(matrices: np.ndarray, begin: np.ndarray) -> np.ndarray:
-    """Returns the row vectors begin, begin·M₀, begin·M₀·M₁, …, each known only up to a factor, (blocks, size, S)."""
+    """Return the row vectors begin, begin·M₀, begin·M₀·M₁, …, each up to a factor, (blocks, size, S)."""
     blocks, size, states = matrices.shape[:3]
     product = np.broadcast_to(np.eye(states), (blocks, states, states))
     for step in range(size):

@@ -4,14 +4,14 @@ The model interpolates Kneser-Ney smoothed n-gram models over words and punctuat
 
     P(x | h) = Σ_k λ_k P_k(x | h)       λ: estimated by EM on the development set
 
-The token of a punctuation mark is its label's name in angle brackets, such as `<COMMA>`; the first label has no token.
-A word outside the vocabulary is `<UNK>`. The posterior of a label in a slot is a sum over all label sequences with this
-label in the slot.
+The token of a punctuation mark is the name of its label in angle brackets, such as `<COMMA>`. The empty label has no
+token. A word outside the vocabulary is `<UNK>`. The posterior of a label in a slot is a sum over all label sequences
+that have this label in the slot.
 
     punc train --model ngram --train-set text1,text2 --dev-set dev data/store_word exp/4-gram
 
-KenLM's `lmplz` (utils/install_lmplz.sh) estimates the models. The option `arpa` reads models that another program has
-estimated. Tilk & Alumäe prune "n-gram probabilities accounting for less than 10⁻⁷ training set perplexity improvement"
+KenLM's `lmplz` (utils/install_lmplz.sh) estimates the models. The option `arpa` reads models of other programs instead.
+Tilk & Alumäe prune "n-gram probabilities accounting for less than 10⁻⁷ training set perplexity improvement"
 (`entropy_pruning`).
 """
 
@@ -36,10 +36,10 @@ from punc.tokens.vocabulary import END, UNK, Vocabulary
 
 logger = logging.getLogger(__name__)
 
-WRITE_SIZE = 1 << 20  # tokens written at once
-RESERVED = "<s>", "</s>", "<unk>", "<UNK>"  # tokens of language models that are not words of a text
-UNKNOWN = "<UNK>"  # an ordinary word for lmplz, whose own `<unk>` stands for words that are not in its text
-MOST_STATES = 10_000  # the maximum number of label histories; with more, computing posteriors would take too long
+WRITE_SIZE = 1 << 20  # the number of words written at once
+RESERVED = "<s>", "</s>", "<unk>", "<UNK>"  # special tokens of language models, which cannot be words
+UNKNOWN = "<UNK>"  # stands for unknown words in the text for lmplz, which reserves `<unk>` for words not in this text
+MOST_STATES = 10_000  # the maximum number of label histories; more would take too long
 MEMORY = "1G"  # the memory that lmplz may use
 EM_ROUNDS, EM_TOLERANCE = 100, 1e-5
 
@@ -50,8 +50,8 @@ class Model(NonGradientModel):
     order           length of the longest n-grams, in tokens
     prune           for each order, leave out n-grams with at most this count; the last count applies to all higher
                     orders, as in lmplz
-    entropy_prune   then leave out n-grams whose removal raises the perplexity by less than this share, such as 1e-7;
-                    0: leave out none
+    entropy_prune   then remove n-grams whose removal raises the perplexity by less than this fraction, such as 1e-7;
+                    0: remove none
     arpa            ARPA files, separated by commas, to use instead of models estimated on the training sets
     """
 
@@ -69,7 +69,7 @@ class Model(NonGradientModel):
                              "write counts that start with 0 and do not decrease: 0,0,1,1") from None
         self.order, self.thresholds, self.arpa = order, thresholds, arpa
         self.entropy_prune = entropy_prune
-        self.vocab, self.n_labels = vocab, labels  # token ids: words, then labels (the first one is not used), then <s>
+        self.vocab, self.n_labels = vocab, labels  # token ids: words, then labels (the first is not used), then <s>
         self.models: list[Backoff] = []
 
     def fit(self, store: Store, train_sets: list[str], dev_set: str, seed: int = 1) -> None:
@@ -118,12 +118,12 @@ class Model(NonGradientModel):
                               self.vocab, self.vocab + self.n_labels, END)
 
     def log_probs(self, history: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-        """Returns log P(token | history), (M, K), given histories (M, H) and tokens (M, K)."""
+        """Return log P(token | history), (M, K), given histories (M, H) and tokens (M, K)."""
         each = self.component_log_probs(history, tokens)
         return each[0] if len(each) == 1 else np.logaddexp.reduce(each + self.log_weights[:, None, None])
 
     def component_log_probs(self, history: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-        """Like `log_probs`, but for each of the interpolated models, (models, M, K)."""
+        """Like `log_probs`, but returns the result of each interpolated model, (models, M, K)."""
         result = np.empty((len(self.models), *tokens.shape), np.float32)
         for log_probs, model in zip(result, self.models):
             contexts = model.contexts(history)
@@ -132,7 +132,7 @@ class Model(NonGradientModel):
         return result
 
     def _component_log_probs_of(self, data: StoreSet) -> np.ndarray:
-        """Returns, for each model, log P of every token (word or mark) of a labelled set, (models, M)."""
+        """Return log P of each token (word or mark) of a labelled set according to each model, (models, M)."""
         found, labels = [], np.asarray(data.labels)
         for begin, end in zip(data.offsets[:-1].tolist(), data.offsets[1:].tolist()):
             tokens = np.append(with_events(data.ids[begin:end], labels[begin:end], self.vocab), END)
@@ -143,24 +143,23 @@ class Model(NonGradientModel):
 
 
 def tokens_of(vocabulary: Vocabulary, labels: LabelSet) -> list[str]:
-    """Returns the tokens of the model in the order of their ids: words, labels, and `<s>`."""
+    """Return the tokens of the model in the order of their ids: words, labels, and `<s>`."""
     events = [f"<{label.name}>" for label in labels]
     taken = {*RESERVED, *events}
-    # A word that is spelled like a reserved token is renamed. The new name contains a space, so no other word has it.
+    # A word that is spelled like a reserved token gets a name with a space, which no other word contains.
     words = [f"{token} word" if token in taken else token for token in vocabulary.tokens]
     words[UNK], words[END] = UNKNOWN, "</s>"
     return [*words, *events, "<s>"]
 
 
 def with_events(ids: np.ndarray, labels: np.ndarray, first_event: int) -> np.ndarray:
-    """Returns the ids of words and labels as one sequence, int64. Each label follows its word; label 0 is left out."""
+    """Merge the ids of words and labels into one sequence, int64. Each label follows its word; label 0 is left out."""
     pairs = np.stack([ids, first_event + labels.astype(np.int64)], axis=1)
     keep = np.stack([np.ones(len(ids), bool), labels > 0], axis=1)
     return pairs[keep]
 
 
 def write_text(path: Path, data: StoreSet, tokens: list[str], first_event: int) -> None:
-    """Write a labelled set as training text, one line per stream."""
     labels = np.asarray(data.labels)
     names = np.array([UNKNOWN if " " in token or token in RESERVED else token for token in tokens], object)
     with open(path, "w", encoding="utf-8", newline="\n") as file:
@@ -185,8 +184,8 @@ def estimate(text: Path, arpa: Path, order: int, thresholds: list[int]) -> None:
 
 
 def interpolation(log_probs: np.ndarray) -> np.ndarray:
-    """Returns the interpolation weights (models,) that maximize the probability of a text, found by EM. `log_probs`
-    (models, M) are the log-probabilities of the tokens of the text."""
+    """Return the interpolation weights (models,) that maximize the probability of a text, by EM. `log_probs` (models,
+    M) are the log-probabilities of the text's tokens."""
     probs = np.exp(log_probs.astype(np.float64))
     weights = np.full(len(log_probs), 1 / len(log_probs))
     for _ in range(EM_ROUNDS):

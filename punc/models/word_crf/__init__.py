@@ -1,3 +1,3 @@
-"""The word CRF: a linear-chain CRF on features of words (Gale & Parthasarathy 2017, section 2.2)."""
+"""A linear-chain CRF on features of words (Gale & Parthasarathy 2017, section 2.2)."""
 
 from punc.models.word_crf.model import Model as Model

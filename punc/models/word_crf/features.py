@@ -1,10 +1,10 @@
 """Features of the slots of a text for a word-level CRF (Gale & Parthasarathy 2017, section 2.2).
 
-A *template* is a kind of feature together with the words that it reads, such as `word[0..1]`. Its value in a slot is an
-integer, the *key*. A slot has at most one key per template, but any number of triggers.
+A *template* is a kind of feature together with the words that it reads, such as `word[0..1]`. The value of a template
+in a slot is an integer, the *key*. A slot has at most one key per template, but any number of triggers.
 
-    word[i..j]     the n-gram of the words i to j around the slot: 0 is the word before it, 1 the word after it
-    shape[i]       the shape of word i: each run of letters becomes a or A, each run of digits 0; other characters stay
+    word[i..j]     the n-gram of words i to j; word 0 is the word before the slot, word 1 is the word after it
+    shape[i]       the shape of word i, such as AaAa for McDonald (`tokens.tokenizers.form`)
     suffix3[i]     the last three characters of word i, if it has more than three
     cluster4[i]    the first four bits of the Brown cluster of word i
     lm[l]          the log-odds of label l from another model's posterior, rounded to steps of LM_STEP
@@ -13,13 +13,13 @@ integer, the *key*. A slot has at most one key per template, but any number of t
 The unknown word and END have no shape, suffix or cluster. In a store of forms, the form of an unknown word has a shape
 and a suffix, but no cluster (`tokens.tokenizers.form`).
 
-Triggers are n-grams that occur near a mark, in the window of its slot. The window is the last `before` words before the
-slot and the first `after` words after it, within the stream. For each mark p, the triggers are the n-grams with the
-largest point-wise mutual information over the slots of the training text:
+Triggers are n-grams in the *window* of a slot: the last `before` words before the slot and the first `after` words
+after it, within the stream. For each mark p, the triggers are the n-grams with the largest point-wise mutual
+information over the slots of the training text:
 
     P(n-gram in window, mark = p) / (P(n-gram in window) P(mark = p))
 
-Each occurrence of an n-gram is in the windows of a run of slots. Overlapping runs of the same n-gram are cut so that
+Each occurrence of an n-gram is in the windows of a run of slots. Overlapping runs of the same n-gram are cut, so that
 each slot counts once. The key of an n-gram is the number whose digits in base `vocab` are the ids of its words.
 """
 
@@ -36,16 +36,14 @@ from punc.tokens.vocabulary import END
 
 SHAPED = 0, 1  # the words whose shape and suffixes are features
 CLUSTERED = -1, 0, 1, 2  # the words whose clusters are features
-LM_STEP, LM_STEPS = 0.5, 20  # the size of a step of the log-odds, and the number of steps on each side of even odds
-MARGIN = 32  # words that are loaded on each side of the slots, more than any template reads
+LM_STEP, LM_STEPS = 0.5, 20  # the size of a log-odds step, and the number of positive and of negative steps
+MARGIN = 32  # words that are loaded on each side of the slots; no template reads more
 
 
 class Template(NamedTuple):
-    """A kind of feature, and the words that it reads."""
-
     kind: str  # word, trigger, lm, or the name of a word table
     first: int  # the first word, relative to the slot; for lm, the label
-    size: int = 1  # number of words
+    size: int = 1  # the number of words
 
     def __str__(self) -> str:
         if self.kind == "trigger":
@@ -55,28 +53,26 @@ class Template(NamedTuple):
 
 
 class Text(NamedTuple):
-    """The data that features are computed from."""
-
     ids: np.ndarray  # the words of all streams (N,)
     offsets: np.ndarray  # stream i is [offsets[i]:offsets[i + 1]]
-    log_probs: np.ndarray | None  # log-posteriors (N, L) of another model, or None
+    log_probs: np.ndarray | None  # log-posteriors (N, L) of another model
 
 
 def shape_table(words: Sequence[str]) -> np.ndarray:
-    """Returns a number for the shape of each word or form of a vocabulary, int32 (V,); −1 for special tokens."""
+    """Return a number for the shape of each word or form, int32 (V,), and −1 for special tokens."""
     return _numbered([None if i <= END else form[0] if (form := parse_form(word)) else word_shape(word)
                       for i, word in enumerate(words)])
 
 
 def suffix_table(words: Sequence[str], length: int) -> np.ndarray:
-    """Returns a number for the last `length` characters of each word, int32 (V,). It is −1 for special tokens and for
+    """Return a number for the last `length` characters of each word, int32 (V,), and −1 for special tokens and for
     words of at most `length` characters."""
     return _numbered([None if i <= END else _suffix(word, length) for i, word in enumerate(words)])
 
 
 def _suffix(word: str, length: int) -> str | None:
-    """Returns the last `length` characters of a word or form; None for a word of at most `length` characters or a form
-    with a suffix shorter than `length`."""
+    """Return the last `length` characters of a word or form. Returns None if a word has no more characters, or the
+    suffix of a form has fewer."""
     form = parse_form(word)
     if form:
         return form[1][-length:] if len(form[1]) >= length else None
@@ -84,9 +80,9 @@ def _suffix(word: str, length: int) -> str | None:
 
 
 def read_clusters(path: StrPath) -> dict[str, str]:
-    """Reads a file `paths` of Liang's program (Liang 2005), with lines `BITS<TAB>WORD<TAB>COUNT`. Returns word → bits.
-    The bits are the path from the root of the merge tree to the word's leaf (Brown et al. 1992). Raises InputError if a
-    line has another format."""
+    """Read a file `paths` of Liang's program (Liang 2005), with lines `BITS<TAB>WORD<TAB>COUNT`. Returns word → bits.
+    The bits are the path from the root of the merge tree to the word's leaf (Brown et al. 1992). Raises InputError for
+    any other format."""
     bits: dict[str, str] = {}
     for number, line in decoded_lines(path):
         fields = line.split("\t")
@@ -104,8 +100,7 @@ def read_clusters(path: StrPath) -> dict[str, str]:
 
 
 def cluster_table(words: Sequence[str], clusters: dict[str, str], bits: int) -> np.ndarray:
-    """Returns a number for the first `bits` bits of each word's cluster, int32 (V,); −1 for a word without a
-    cluster."""
+    """Return a number for the first `bits` bits of each word's cluster, int32 (V,), and −1 for words without one."""
     prefixes = [None if i <= END or word not in clusters else clusters[word][:bits] for i, word in enumerate(words)]
     return _numbered(prefixes)
 
@@ -116,10 +111,10 @@ def _numbered(values: list[str | None]) -> np.ndarray:
 
 
 def templates(window: int, ngram: int, tables: Sequence[str], lm_labels: int, trigger_ngram: int) -> list[Template]:
-    """Returns the templates of a model.
+    """Return the templates of a model.
 
     tables          names of the word tables
-    lm_labels       number of labels whose posteriors from another model are features
+    lm_labels       number of labels for templates on another model's posteriors; 0: no such templates
     trigger_ngram   length of the longest triggers
     """
     result = [Template("word", first, n) for n in range(1, ngram + 1) for first in range(1 - window, window - n + 2)]
@@ -132,9 +127,9 @@ def templates(window: int, ngram: int, tables: Sequence[str], lm_labels: int, tr
 class Finder:
     """Finds the keys of a text.
 
-    tables          the word tables by name: a number for each word of the vocabulary, (V,)
+    tables          name → word table: a number for each word of the vocabulary, (V,)
     triggers        the sorted keys of the triggers of 1, 2, … words
-    before, after   how many words before a slot and after it the trigger window has
+    before, after   numbers of words before and after a slot in the trigger window
     """
 
     def __init__(self, vocab: int, tables: dict[str, np.ndarray], triggers: Sequence[np.ndarray], before: int,
@@ -144,8 +139,7 @@ class Finder:
 
     def keys(self, templates: Sequence[Template], text: Text, start: int,
              stop: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yields the slots in [start, stop) that have a key of each template, minus start, and the keys, int64 (M,)
-        each."""
+        """Yield for each template the slots in [start, stop) with a key (minus start) and the keys, int64 (M,)."""
         slots = np.arange(start, stop)
         stream = np.searchsorted(text.offsets, slots, side="right") - 1
         begins, ends = text.offsets[stream], text.offsets[stream + 1]
@@ -154,7 +148,7 @@ class Finder:
         words: dict[int, np.ndarray] = {}
 
         def word(offset: int) -> np.ndarray:
-            """Returns the words at an offset from the slots; END outside the slot's stream."""
+            """Return the words at an offset from the slots, with END for words outside the slot's stream."""
             if offset not in words:
                 indices = slots + offset
                 inside = (indices >= begins) & (indices < ends)
@@ -180,7 +174,7 @@ class Finder:
 
 
 def odds_step(log_probs: np.ndarray) -> np.ndarray:
-    """Converts log-posteriors to the numbers of log-odds steps, 0 … 2 LM_STEPS. LM_STEPS means even odds."""
+    """Convert log-posteriors to the numbers of log-odds steps, 0 … 2 LM_STEPS. LM_STEPS stands for even odds."""
     log_probs = np.minimum(log_probs.astype(np.float64), -1e-12)
     odds = log_probs - np.log(-np.expm1(log_probs))
     return np.clip(np.rint(odds / LM_STEP), -LM_STEPS, LM_STEPS).astype(np.int64) + LM_STEPS
@@ -188,10 +182,10 @@ def odds_step(log_probs: np.ndarray) -> np.ndarray:
 
 def attributes(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[np.ndarray],
                slots: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the feature numbers of all slots, int64 (M,), and ends (slots,): slot i has numbers[ends[i − 1]:ends[i]].
+    """Return the feature numbers of all slots, int64 (M,), and ends (slots,): slot i has numbers[ends[i − 1]:ends[i]].
 
     found    the result of `Finder.keys`
-    tables   the sorted keys of each template that are features; features are numbered from 0 in this order
+    tables   for each template, the sorted keys that are features; features are numbered from 0 in this order
     """
     slots_of, numbers, base = [], [], 0
     for (where, keys), table in zip(found, tables, strict=True):
@@ -206,8 +200,8 @@ def attributes(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[
 
 def scores(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[np.ndarray],
            weights: Sequence[np.ndarray], slots: int, labels: int) -> np.ndarray:
-    """Returns, for each slot, the sum of the weights (keys, L) of its features, float64 (slots, L). For `found` and
-    `tables`, see `attributes`."""
+    """Return the sum of the weights (keys, L) of the features in each slot, float64 (slots, L). `found` and `tables`
+    are as in `attributes`."""
     result = np.zeros((slots, labels))
     for (where, keys), table, weight in zip(found, tables, weights, strict=True):
         number = find_sorted(table, keys)
@@ -218,7 +212,7 @@ def scores(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[np.n
 
 
 def ngram_keys(ids: np.ndarray, n: int, vocab: int) -> np.ndarray:
-    """Returns, for each word except the last n − 1, the key of the n-gram that starts there, int64 (N − n + 1,)."""
+    """Return the keys of all n-grams of the words (N,), in order, int64 (N − n + 1,)."""
     ids = np.asarray(ids)
     count = max(len(ids) - n + 1, 0)
     keys = np.zeros(count, np.int64)
@@ -229,9 +223,9 @@ def ngram_keys(ids: np.ndarray, n: int, vocab: int) -> np.ndarray:
 
 def runs(ids: np.ndarray, offsets: np.ndarray, n: int, vocab: int, before: int, after: int,
          wanted: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Finds the slots whose windows contain each n-gram of the words (N,). `wanted`: the sorted keys of the n-grams to
-    find; None: all. Returns runs of slots as three int64 arrays (M,): the key of the n-gram, the first slot, and the
-    last slot. Runs are sorted by key and slot; runs of the same key are disjoint."""
+    """Find the slots whose windows contain each n-gram of the words (N,), or each n-gram in `wanted` (sorted keys).
+    Returns runs of slots as int64 arrays (M,): the key of the n-gram, the first slot, and the last slot. Runs are
+    sorted by key and slot. Runs with the same key are disjoint."""
     keys = ngram_keys(ids, n, vocab)
     starts = np.arange(len(keys))
     if wanted is not None:
@@ -244,7 +238,7 @@ def runs(ids: np.ndarray, offsets: np.ndarray, n: int, vocab: int, before: int, 
     holds = np.flatnonzero((starts + n <= ends) & (first <= last))
     order = holds[np.argsort(keys[holds], kind="stable")]
     keys, first, last = keys[order], first[order], last[order]
-    # The starts and the ends of a key's runs ascend, so cutting each run at the end of the previous one is enough.
+    # Runs with the same key are in ascending order, so cutting each run at the end of the previous run is enough.
     again = 1 + np.flatnonzero(keys[1:] == keys[:-1])
     first[again] = np.maximum(first[again], last[again - 1] + 1)
     new = first <= last
@@ -253,11 +247,11 @@ def runs(ids: np.ndarray, offsets: np.ndarray, n: int, vocab: int, before: int, 
 
 def select(ids: np.ndarray, labels: np.ndarray, offsets: np.ndarray, vocab: int, n_labels: int, number: int,
            before: int, after: int, min_count: int, longest: int = 3) -> list[np.ndarray]:
-    """Returns the keys of the triggers of all marks, as one sorted array for each length from 1 to `longest` words.
+    """Return the keys of the triggers of all marks, as a sorted array for each length from 1 to `longest` words.
 
     number      maximum number of triggers of a mark; ties go to n-grams near more marks, then to shorter n-grams
-    min_count   a trigger of p is in the windows of at least this many marks p; without a minimum, rare n-grams
-                would win, because their mutual information is large
+    min_count   minimum number of marks p near a trigger of p; otherwise, rare n-grams would be chosen, because their
+                mutual information is large
     """
     labels = np.asarray(labels)
     found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
@@ -290,7 +284,7 @@ def select(ids: np.ndarray, labels: np.ndarray, offsets: np.ndarray, vocab: int,
 
 def firing(ids: np.ndarray, offsets: np.ndarray, start: int, stop: int, n: int, vocab: int, before: int,
            after: int, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Finds the wanted n-grams in the windows of slots [start, stop). Returns (slots minus start, keys), (M,) each."""
+    """Find the wanted n-grams in the windows of slots [start, stop). Returns slots minus start and keys, (M,) each."""
     left, right = max(start - before + 1, 0), min(stop + after, len(ids))
     inside = offsets[(offsets > left) & (offsets < right)]
     around = np.concatenate([[left], inside, [right]]) - left

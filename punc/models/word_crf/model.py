@@ -4,13 +4,13 @@ The paper does not give the size of the window, the length of the n-grams or the
 ours. Do not train the language model on the CRF's training text, because its posteriors would be better on that text
 than on other text.
 
-CRFsuite (Okazaki 2007; python-crfsuite, the extra `crf`) trains with L-BFGS, or OWL-QN for L1 regularization. Decoding
-does not need CRFsuite. For training, long streams are cut into chunks, but features read words beyond the cuts. For
-decoding, streams are cut into overlapping chunks.
+CRFsuite (Okazaki 2007; python-crfsuite, the extra `crf`) trains with L-BFGS, or with OWL-QN for L1 regularization.
+Decoding does not need CRFsuite. Training cuts long streams into chunks, but features read words beyond the cuts.
+Decoding cuts streams into overlapping chunks.
 
 In a store of words, a word outside the vocabulary is `<unk>` and has no shape or suffix. A store with --token-type form
-keeps the shapes and suffixes of such words (`tokens.tokenizers.form`). Rare words need not be removed from the
-vocabulary (use --min-count 1), because this model leaves out rare features.
+keeps the shapes and suffixes of such words (`tokens.tokenizers.form`). The vocabulary may contain rare words
+(--min-count 1), because this model leaves out rare features.
 
     punc make-store --token-type form --labels conf/labels.txt data/store_form data/train data/dev
     punc train --model word_crf --train-set train --dev-set dev data/store_form exp/CRF
@@ -37,17 +37,17 @@ from punc.tokens.store_set import StoreSet
 
 logger = logging.getLogger(__name__)
 
-BATCH_SLOTS = 1 << 15  # slots whose features are computed at once
+BATCH_SLOTS = 1 << 15  # the number of slots whose features are computed at once
 TRAINING_CHUNK = 1024  # slots in a training chunk, which is one chain of the CRF
-SUFFIXES = 3  # characters of the longest suffixes of the words next to a slot
+SUFFIXES = 3  # the length of the longest suffixes, in characters
 CLUSTER_BITS = 4, 6, 10, 20  # lengths of the cluster prefixes that are features, in bits
 MIN_COUNT = 2  # the minimum count of a feature in the training text
 TRIGGER_NGRAM = 3  # the number of words in the longest triggers
 TRIGGER_BEFORE, TRIGGER_AFTER = 10, 2  # words before and after a slot that are searched for triggers
-TRIGGER_COUNT = 10  # the minimum number of marks near which a trigger occurs
-CHUNK_SIZE = 512  # slots of a chunk in decoding
-CONTEXT = 64  # slots that are read on each side of a chunk
-BATCH_SIZE = 512  # chunks computed together
+TRIGGER_COUNT = 10  # the minimum number of marks near a trigger
+CHUNK_SIZE = 512  # slots in a decoding chunk
+CONTEXT = 64  # slots that are read on each side of a decoding chunk
+BATCH_SIZE = 512  # the number of decoding chunks computed together
 UNSEEN = -30.0  # the score of a label that is not in the training text
 LOG_INTERVAL = 10  # iterations between messages
 
@@ -179,7 +179,6 @@ class Model(NonGradientModel):
         return keys[counts >= MIN_COUNT]
 
     def _append(self, trainer: Any, finder: Finder, tables: list[np.ndarray], text: Text, labels: np.ndarray) -> None:
-        """Pass the slots of a text to CRFsuite, which keeps them in memory."""
         for edges in batches(text.offsets):
             start, stop = int(edges[0]), int(edges[-1])
             found = finder.keys(self.templates, text, start, stop)
@@ -193,7 +192,7 @@ class Model(NonGradientModel):
 
 
 def batches(offsets: np.ndarray) -> Iterator[np.ndarray]:
-    """Yields the edges of all training chunks in batches of about BATCH_SLOTS slots. Adjacent batches share an edge."""
+    """Yield the boundaries of training chunks, in batches of about BATCH_SLOTS slots. Adjacent batches share one."""
     chunks = cut(offsets, None, TRAINING_CHUNK, 0)
     edges = np.append(offsets[chunks.stream] + chunks.begin, offsets[-1])
     first = 0
@@ -205,13 +204,13 @@ def batches(offsets: np.ndarray) -> Iterator[np.ndarray]:
 
 def log_marginals(scores: np.ndarray, transitions: np.ndarray, offsets: np.ndarray, chunk_size: int = CHUNK_SIZE,
                   context: int = CONTEXT) -> np.ndarray:
-    """Returns the log of the marginal probability of each label in each slot, float32 (N, L).
+    """Return the log of the marginal probability of each label in each slot, float32 (N, L).
 
     scores        (N, L) the score of each label in each slot
-    transitions   (L, L) the score of a label (row) followed by another (column)
+    transitions   (L, L) the score of a label (column) after another label (row)
 
-    The influence of one label on another fades with their distance, so a chunk needs only some slots of context on each
-    side. Chunks of similar length are computed together, because the Python loop over slots then runs once per batch.
+    Labels hardly influence distant labels, so chunks need only a few slots of context on each side. Chunks of similar
+    length are computed together, so that the Python loop over slots runs only once per batch.
     """
     result = np.empty(scores.shape, np.float32)
     chain = LinearChain(scores.shape[1])
@@ -231,8 +230,7 @@ def log_marginals(scores: np.ndarray, transitions: np.ndarray, offsets: np.ndarr
 
 
 def weights_of(path: Path, numbers: int, labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Reads a model file of CRFsuite. Returns feature weights (numbers, L), transitions (L, L) and bias (L,), float32.
-    """
+    """Read a model of CRFsuite. Returns feature weights (numbers, L), transitions (L, L) and bias (L,), float32."""
     import pycrfsuite
     tagger = pycrfsuite.Tagger()
     tagger.open(str(path))
@@ -254,7 +252,6 @@ def weights_of(path: Path, numbers: int, labels: int) -> tuple[np.ndarray, np.nd
 
 
 def make_trainer(c1: float, c2: float, iterations: int) -> Any:
-    """Returns a CRFsuite trainer that logs its progress."""
     import pycrfsuite
 
     class Trainer(pycrfsuite.Trainer):

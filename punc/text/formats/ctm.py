@@ -1,7 +1,7 @@
 """ASR output with times, in a CTM or a directory of CTMs: words and pauses, without labels.
 
-Each id of the CTM is a stream. It is cut into utterances of a fixed number of words. The data directory gets a copy of
-the CTM, so that the words can later be written with marks and times.
+Each id of the CTM is a stream, which is cut into utterances of a fixed number of words. The data directory gets a copy
+of the CTM, so that the words can later be written with marks and times.
 """
 
 import os
@@ -27,13 +27,13 @@ class Format(BaseFormat):
     takes = ("lowercase", "utt_words")
 
     def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
-        """Like `Format.prepare`. Leaves out ids with only silences. Memory holds one stream."""
+        """Write the streams like `Format.prepare`, without ids that have only silences. Memory holds one stream."""
         if len(inputs) > 1:
             raise InputError(f"{len(inputs)} inputs instead of one", "give one CTM, or a directory of CTMs")
         counts, repairs = Counter[str](), Counter[str]()
         index = CtmIndex(inputs[0], repairs=repairs)
         output = Path(os.path.abspath(output))
-        with new_data_dir(output, "punct", TURNS) as tmp:  # old labels and turns would not fit the new words
+        with new_data_dir(output, "punct", TURNS) as tmp:  # removes old labels and turns
             write_utterances(tmp, output, self._utterances(index, sorted_streams(index), counts))
             counts += repairs  # before the next line, which reads the words again and counts the repairs a second time
             write_ctm(tmp / "ctm", (word for _, words, _ in timings(index, sorted_streams(index)) for word in words))
@@ -53,7 +53,7 @@ class Format(BaseFormat):
 
 
 def timings(index: CtmIndex, ids: Iterable[str]) -> Iterator[tuple[str, list[TimedWord], float | None]]:
-    """Yields each id of a CTM that has words, the words, and the end of the recording in seconds."""
+    """Yield each id of a CTM that has words, the words, and the end of the recording in seconds, None if unknown."""
     for id in ids:
         timing = index[id]()
         if timing.words:

@@ -34,7 +34,7 @@ class Format(TextFormat):
 
 
 def read_line(line: str, labels: LabelSet) -> Parts:
-    """Returns the words and labels of a line. Raises Unreadable for an unknown label."""
+    """Return the words and labels of a line. Raises Unreadable for an unknown label."""
     word, tab, label = line.rpartition("\t")
     if not line.strip():
         return Parts("", "", "")

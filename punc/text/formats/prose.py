@@ -12,10 +12,10 @@ from punc.text.passages import Memo, Passage
 
 
 def speaker_turns(expression: str, text: str, line_start: bool) -> Iterator[tuple[str | None, str, bool]]:
-    """Cuts a text at speaker labels such as `#speaker Ann` or `ANN:`. Yields the speaker's name (None before the first
+    """Cut a text at speaker labels such as `#speaker Ann` or `ANN:`. Yield the speaker's name (None before the first
     label), the text without the label, and whether this text begins a line.
 
-    expression   matches labels at the beginning of a line; the name is the first group; without groups, the match
+    expression   matches labels at the beginning of a line; the first group (without groups, the match) is the name
     """
     name, begin = None, 0
     for label in re.finditer(f"^(?:{expression})", text, re.MULTILINE) if expression else ():
@@ -50,7 +50,7 @@ class Format(TextFormat):
                     stream = None
 
     def passages_of_turn(self, text: str, repairs: Counter[str]) -> Iterator[Passage]:
-        """Yields the text of one speaker as one passage or, if lines are utterances, as one passage per line."""
+        """Yield the text of one speaker as one passage or, if lines are utterances, as one passage per line."""
         if not self.lines:
             yield self.passage(text, repairs)
             return
@@ -63,7 +63,7 @@ class Format(TextFormat):
                     yield passage._replace(end=i < len(lines))
 
     def said(self, text: str, repairs: Counter[str], line_start: bool = True) -> str:
-        """Applies the options `remove` and `clean`, and counts the remaining text that is not speech."""
+        """Apply the options `remove` and `clean`, and count the remaining text that is not speech."""
         text = re.sub(self.options.remove, " ", text) if self.options.remove else text  # `re` caches expressions
         text = self._not_speech.read(text, repairs, line_start)
         return WITH_BLANKS.sub("...", text) if self.options.abbreviations else text

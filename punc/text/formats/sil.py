@@ -1,7 +1,7 @@
 """Words, pauses and marks, separated by spaces: `word <sil=0.123> ,COMMA word .PERIOD`.
 
-A mark is written as its character and its name (an item of NAMES or a label's name); `'CAUSE` and `$MILLION` are words.
-If no file has pauses, the data directory has none. A pipe is assumed to have pauses, because it cannot be read twice.
+A mark is written as its character and its name, which is in NAMES or in the label set. `'CAUSE` and `$MILLION` are
+words. A pipe is assumed to have pauses, because it cannot be read twice. If no input has pauses, the output has none.
 
 These repairs are counted:
 
@@ -71,7 +71,7 @@ class Format(TextFormat):
 
 
 def read_pause(value: str, repairs: Counter[str]) -> float:
-    """Returns a pause in seconds. Raises Unreadable if `value` is not a pause."""
+    """Return a pause in seconds. Raises Unreadable if `value` is not a pause."""
     try:
         pause = float(value)
         if not pause < LATEST:

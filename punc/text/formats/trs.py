@@ -2,14 +2,14 @@
 
 The recording has the file's name. An utterance is the text from one `<Sync>` to the next, or to the end of the turn.
 The utterance's speaker id consists of the recording and the turn's speaker. Events, comments and backgrounds are left
-out. The `wav.scp`, which Kaldi requires with `segments`, has the path of a `.wav` next to the transcript and with its
-name, even if that file does not exist.
+out. Kaldi requires a `wav.scp` with `segments`; a transcript FILE.trs gets the path FILE.wav, even if no such file
+exists.
 
 These repairs are counted:
 
 - Text before a turn's first `<Sync>` gets the beginning of the turn as its time.
 - If the time of a `<Sync>` is not after the previous `<Sync>`, or not before the turn's end, its text is added to the
-  previous one's.
+  previous text.
 - Simultaneous words (`<Who>`) have no order, so only the words of the turn's first speaker are kept.
 - If a turn has words but no speaker, its speaker is `unknown`.
 - A mark before a turn's first word is dropped. Text outside turns, which has no time, is left out.
@@ -40,7 +40,7 @@ IGNORED = {"Event": "non-speech events and other notes, left out", "Comment": "c
 
 
 class Event(NamedTuple):
-    """A part of a file: the beginning of an element (`name` is `Turn`), its end (`/Turn`), or a text (empty `name`)."""
+    """A part of a file: the beginning of an element (named `Turn`), its end (`/Turn`), or a text (without a name)."""
 
     name: str
     attributes: dict[str, str]
@@ -58,9 +58,9 @@ class TurnPart(NamedTuple):
 
 
 def read_events(path: StrPath) -> list[Event]:
-    """Returns the elements and texts of a file. Raises InputError if it is not XML, or not Transcriber's."""
+    """Return the elements and texts of a file. Raises InputError for a file that Transcriber did not write."""
     events: list[Event] = []
-    texts: list[str] = []  # since the last element; expat splits a long text, even inside words
+    texts: list[str] = []  # texts since the last element; expat splits long texts, even inside words
 
     def element(name: str, attributes: dict[str, str] | None = None) -> None:
         if texts:
@@ -73,13 +73,12 @@ def read_events(path: StrPath) -> list[Event]:
     parser.StartElementHandler = element
     parser.EndElementHandler = lambda name: element(f"/{name}")
     parser.CharacterDataHandler = texts.append
-    # The DTD is not read, so expat skips the entities declared there. Decode HTML's entities, and keep others
-    # unchanged.
+    # expat skips the entities that the DTD declares. HTML's entities are decoded; other entities stay unchanged.
     parser.SkippedEntityHandler = lambda name, of_dtd: texts.extend([] if of_dtd else [html.unescape(f"&{name};")])
     with open_input(path) as file:
         try:
             parser.ParseFile(file)
-        except (expat.ExpatError, ValueError, LookupError) as error:  # the last two for an unknown encoding
+        except (expat.ExpatError, ValueError, LookupError) as error:  # unknown encodings raise the last two
             raise InputError(f"not XML: {str(error).partition(':')[0]}", "fix the file, or write it again in "
                              "Transcriber", path, getattr(error, "lineno", 1)) from None
     if events[0].name != "Trans":
@@ -89,7 +88,7 @@ def read_events(path: StrPath) -> list[Event]:
 
 
 def event_time(event: Event, attribute: str, path: StrPath) -> float:
-    """Returns the time in an attribute of an element. Raises InputError if it is missing or invalid."""
+    """Return the time in an attribute of an element. Raises InputError if the attribute is missing or invalid."""
     try:
         time = round(float(event.attributes[attribute]), 3)  # `segments` has a resolution of 1 ms
         if not 0 <= time < LATEST:
@@ -132,7 +131,7 @@ class Turn:
         self.texts[-1][1].append(text)
 
     def parts(self, repairs: Counter[str]) -> list[TurnPart]:
-        """Returns the parts that contain text."""
+        """Return the parts that contain text."""
         ends = [*(begin for begin, _ in self.texts[1:]), self.end]
         if not self.speakers and any(texts for _, texts in self.texts):
             repairs["turns with words and no speaker"] += 1
@@ -142,7 +141,7 @@ class Turn:
 
 
 def read_turns(path: StrPath, repairs: Counter[str]) -> Iterator[list[TurnPart]]:
-    """Yields the parts of each turn that contain text. Raises InputError for an invalid file or turn."""
+    """Yield the parts of each turn that contain text. Raises InputError for an invalid file or turn."""
     turn: Turn | None = None
     for event in read_events(path):
         if event.name == "Turn":
@@ -174,15 +173,15 @@ class Format(BaseFormat):
         self._text = prose.Format(options)
 
     def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
-        """Like `Format.prepare`. Also raises InputError if two files have the same name, or if two utterances of a
-        speaker begin at the same time."""
+        """Write a data directory like `Format.prepare`. Also raises InputError if two files have the same name, or if
+        two utterances of a speaker have the same times."""
         counts, repairs, files = Counter[str](), Counter[str](), dict[str, StrPath]()
         found: dict[str, tuple[Utterance, str]] = {}  # id → utterance, and its line in `segments` without the id
         for path in inputs:
             recording = legal_id(Path(path).stem)
             if recording in files:
                 raise InputError(f"a second file is called '{recording}'", "rename it", path)
-            if not os.path.abspath(path).isprintable():  # false if it has bytes that are not UTF-8
+            if not os.path.abspath(path).isprintable():  # bytes that are not UTF-8
                 raise InputError("no line of wav.scp can have this name", "rename the file or its directory", path)
             files[recording] = path
             for utterance, part in self._utterances(path, recording, repairs):
@@ -223,6 +222,5 @@ class Format(BaseFormat):
 
 
 def legal_id(name: str) -> str:
-    """Converts a name to a part of an id, without hyphens, so that speakers are in the same order as their
-    utterances."""
+    """Convert a name to a part of an id, without hyphens, so that speakers are in the order of their utterances."""
     return stream_name(name).replace("-", "_")

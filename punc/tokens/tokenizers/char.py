@@ -1,15 +1,16 @@
 """Characters as tokens.
 
-The tokens of a word are its characters and then `<space>`, the token of a space. The word's slot is after the space. At
-the end of a stream, `</s>` replaces the space.
+The tokens of a word are its characters and then `<space>`. The word's slot is after `<space>`. At the end of a stream,
+`</s>` replaces `<space>`.
 
 Only tokens are normalised; words do not change in the output. Each character is normalised separately:
 
-1. It is put in lower case. A decimal digit of any script becomes 0. Control, format and surrogate characters are
-   left out.
-2. If it is not in the vocabulary, an equivalent replaces it: the quotation mark, dash or letter in `EQUIVALENTS` or, if
-   there is none, its compatibility decomposition (NFKD) without combining marks and spaces.
-3. If that is not in the vocabulary either, it is left out. A word with no characters left still has its slot.
+1. The character is put in lower case. Decimal digits of any script become 0. Control, format and surrogate characters
+   are left out.
+2. A character that is not in the vocabulary is replaced by an equivalent: the quotation mark, dash or letters in
+   `EQUIVALENTS` or, if there is none, its compatibility decomposition (NFKD) without combining marks and spaces.
+3. If the equivalent is not in the vocabulary either, the character is left out. A word without any characters still has
+   its slot.
 
 Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation", sections 2.1 and 3.2.
 """
@@ -28,9 +29,9 @@ from punc.data.datadir import DataDir
 from punc.tokens.tokenizer import Encoding, LookupTokenizer
 from punc.tokens.vocabulary import SPECIALS, Vocabulary, map_blocks
 
-SPACE, BLANK = len(SPECIALS), ord(" ")  # the token and the character
-POINTS = 0x110000  # code points of Unicode
-NEW, ODD = -2, -1  # in the table: a character that has not been seen yet; a character with no token or with several
+SPACE, BLANK = len(SPECIALS), ord(" ")  # the token `<space>`, and the code point of a space
+POINTS = 0x110000  # the number of code points of Unicode
+NEW, ODD = -2, -1  # in the table: a character that has not been seen yet; a character without exactly one token
 LEFT_OUT = "Cc", "Cf", "Cs"  # categories of Unicode: control, format, surrogate
 EQUIVALENTS = {
     **dict.fromkeys("‘’‚‛′‵ʼ´`‹›", "'"), **dict.fromkeys("“”„‟″‶«»", '"'), **dict.fromkeys("‐‑‒–—―−", "-"),
@@ -39,8 +40,6 @@ EQUIVALENTS = {
 
 
 class CharTokenizer(LookupTokenizer):
-    """One token per character, and one token after each word."""
-
     token_type = "char"
     meaning = "a character, or the space after a word"
     ends_with_end = True
@@ -56,7 +55,7 @@ class CharTokenizer(LookupTokenizer):
 
     @classmethod
     def count(cls, sets: Sequence[DataDir], size: int, nj: int = 1) -> dict[bytes, int]:
-        """Counts the characters, after step 1 of normalisation, in the words of data directories. Keys are UTF-8."""
+        """Count the characters in the words of data directories, after step 1 of normalisation. Keys are UTF-8."""
         points = np.zeros(POINTS, np.int64)
         for kinds, numbers in map_blocks(_count, sets, nj):
             points[kinds] += numbers
@@ -101,12 +100,12 @@ class CharTokenizer(LookupTokenizer):
 
 
 def normalised(character: str) -> str:
-    """Returns a character after step 1 of normalisation: zero, one or several characters."""
+    """Apply step 1 of normalisation to a character. Returns zero, one or several characters."""
     return "".join("0" if c.isdecimal() else c for c in character.lower() if unicodedata.category(c) not in LEFT_OUT)
 
 
 def equivalent(character: str) -> str:
-    """Returns the replacement in step 2 for a character from step 1: zero, one or several characters."""
+    """Apply step 2 of normalisation to the result of step 1. Returns zero, one or several characters."""
     if character in EQUIVALENTS:
         return EQUIVALENTS[character]
     parts = [normalised(c) for c in unicodedata.normalize("NFKD", character)
@@ -115,7 +114,6 @@ def equivalent(character: str) -> str:
 
 
 def _count(path: Path, block: LineBlock) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the code points in the words of a block, and how often each occurs."""
     text = "".join(split_rows(read_span(path / "text", block.spans["text"])).values)
     counts = np.bincount(np.frombuffer(text.encode("utf-32-le"), np.uint32))
     kinds = np.flatnonzero(counts)

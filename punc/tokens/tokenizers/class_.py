@@ -1,7 +1,5 @@
-"""Words as tokens, for texts whose words are characters (`text.characters`).
-
-All Latin words share one token, and all numbers share another.
-"""
+"""Words as tokens, for texts whose words are characters (`text.characters`). All Latin words share one token, and all
+numbers share another token."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -15,13 +13,11 @@ from punc.tokens.vocabulary import UNK
 
 @lru_cache(CACHED)
 def characters_of(word: str) -> list[str]:
-    """Splits a word into its characters."""
     return tokens(word) or [word]
 
 
 class ClassTokenizer(LookupTokenizer):
-    """One token per word: the word itself; its class if the word is not in the vocabulary; or UNK if it has no
-    class."""
+    """Gives each word one token: the word itself, its class if the word is unknown, or UNK if it has no class."""
 
     token_type = "class"
     by_character = True
@@ -37,7 +33,6 @@ class ClassTokenizer(LookupTokenizer):
         return not class_of(word.decode())
 
     def complete(self, ids: np.ndarray, words: Sequence[str]) -> Encoding:
-        """Gives each unknown word the token of its class, if it has one."""
         for index in np.flatnonzero(ids == UNK).tolist():
             ids[index] = self.vocabulary.id(class_of(words[index]))
         return super().complete(ids, words)

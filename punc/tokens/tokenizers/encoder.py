@@ -1,11 +1,10 @@
 """Pieces of words as tokens, cut by a pre-trained encoder's tokenizer, such as WordPiece, byte-level BPE or Unigram.
 
-A word is encoded as inside a sentence, with a space before it. Its slot is after its last piece. A word becomes the
-encoder's unknown piece if the tokenizer's normalisation removes it, or if it looks like one of the encoder's special
-pieces, such as `[SEP]`.
+A word is encoded with a space before it, as inside a sentence. Its slot is after its last piece. A word becomes the
+encoder's unknown piece if the tokenizer's normalisation removes it, or if it contains a special piece of the encoder,
+such as `[SEP]`.
 
-The vocabulary is `<unk>`, `</s>`, and then the encoder's pieces in the order of their ids. `tokenizer.json` is next to
-it.
+The vocabulary consists of `<unk>`, `</s>`, and the encoder's pieces in the order of their ids.
 
 Schuster & Nakajima 2012 (WordPiece); Sennrich, Haddow & Birch 2016 (BPE); Kudo 2018 (Unigram).
 """
@@ -23,16 +22,14 @@ from punc.tokens.vocabulary import SPECIALS, Vocabulary
 
 FILE = "tokenizer.json"
 FIRST = len(SPECIALS)  # the id of the encoder's first piece
-MOST_PIECES = 1 << 21  # larger ids must be errors, because even XLM-V has only 901,629 pieces
+MOST_PIECES = 1 << 21  # larger ids must be errors: even XLM-V has only 901,629 pieces
 BLANK = re.compile(r"[\s\0]")
 
 
 class EncoderTokenizer(PieceTokenizer):
-    """One or more tokens per word. `start` and `end`: the encoder's ids of the special pieces around a text, such as
-    [CLS] and [SEP].
-
-    Raises InputError if the content is not a tokenizer, and ModuleNotFoundError without the package `tokenizers`.
-    """
+    """Cuts words into pieces with an encoder's tokenizer. `start` and `end` are the encoder's ids of the special pieces
+    around a text, such as [CLS] and [SEP]. Raises InputError if the content is not a tokenizer, and
+    ModuleNotFoundError if the package `tokenizers` is missing."""
 
     token_type = "encoder"
     context = 32  # a small context is enough, because the encoder's windows also overlap
@@ -57,7 +54,6 @@ class EncoderTokenizer(PieceTokenizer):
         self._special = {i for i, token in added.items() if token.special} - {self._unknown}
 
     def _around(self, path: StrPath | None) -> tuple[list[int], list[int]]:
-        """Returns the special pieces before and after a text."""
         bare = self._tokenizer.encode(" a", add_special_tokens=False).ids
         whole = self._tokenizer.encode(" a").ids
         before = next((i for i in range(len(whole) + 1) if whole[i:i + len(bare)] == bare), None)
@@ -67,8 +63,8 @@ class EncoderTokenizer(PieceTokenizer):
         return whole[:before], whole[before + len(bare):]
 
     def _unknown_piece(self) -> int:
-        """Returns the encoder's id for text that has no piece. For a tokenizer without such an id, this is the id of
-        `<unk>` or `[UNK]`, or 0."""
+        """Return the encoder's id for text that has no piece. If the tokenizer has none, returns the id of `<unk>` or
+        `[UNK]`, or 0."""
         model = json.loads(self._tokenizer.to_str())["model"]
         for name in (model.get("unk_token"), "<unk>", "[UNK]"):
             if name and (found := self._tokenizer.token_to_id(name)) is not None:
@@ -77,7 +73,7 @@ class EncoderTokenizer(PieceTokenizer):
 
     @classmethod
     def read(cls, path: StrPath) -> "EncoderTokenizer":
-        """Reads a tokenizer from an encoder's directory, or from a vocabulary with tokenizer.json next to it."""
+        """Read a tokenizer from an encoder's directory, or from a vocabulary with tokenizer.json next to it."""
         path = Path(path)
         return cls(_content_of(path), path / FILE) if path.is_dir() else cast(EncoderTokenizer, super().read(path))
 
@@ -107,8 +103,7 @@ def _tokenizer(content: bytes, path: StrPath | None) -> Any:
 
 
 def _content_of(directory: Path) -> bytes:
-    """Returns an encoder's tokenizer.json. If there is none, `transformers` makes it from the files of an older
-    tokenizer."""
+    """Return an encoder's tokenizer.json. If there is none, `transformers` makes it from other tokenizer files."""
     if (directory / FILE).is_file():
         return (directory / FILE).read_bytes()
     if not (directory / "config.json").is_file():
@@ -119,12 +114,11 @@ def _content_of(directory: Path) -> bytes:
     try:
         tokenizer = AutoTokenizer.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
         return tokenizer.backend_tokenizer.to_str().encode()
-    except Exception:  # each kind of tokenizer raises its own exceptions
+    except Exception:  # tokenizers raise various exceptions
         raise InputError(f"no {FILE}, and transformers cannot make one",
                          "save a fast tokenizer there", directory) from None
 
 
 def _written(piece: str) -> str:
-    """Returns a piece as it is written in a vocabulary: one token without spaces, never one of SPECIALS."""
     piece = BLANK.sub(lambda found: f"<U+{ord(found[0]):04X}>", piece) or "<empty>"
     return f"<piece>{piece}" if piece in SPECIALS else piece

@@ -1,10 +1,9 @@
-"""Words as tokens. A word that is not in the vocabulary becomes its form.
+"""Words as tokens. A word that is not in the vocabulary becomes a form, so that models can read its shape and suffix.
 
-A form consists of the number of last letters, the word's shape, and the last letters: `<form:3:a:ing>` for `blogging`.
-In a shape, a or A stands for a run of letters, and 0 for a run of digits. A vocabulary contains the forms of all words
-from which it was made. An unknown word becomes the longest of its forms that is in the vocabulary; the shorter forms of
-`blogging` are `<form:2:a:ng>`, `<form:1:a:g>` and `<form:0:a:>`. So a model that reads shapes and suffixes also reads
-those of unknown words (`models.word_crf`).
+A form of `blogging` is `<form:3:a:ing>`: the length of the suffix, the shape of the word, and the suffix. In a shape,
+a or A stands for a run of letters, and 0 for a run of digits. A vocabulary contains the forms of all words from which
+it was made. An unknown word becomes the longest of its forms that is in the vocabulary; the shorter forms of `blogging`
+are `<form:2:a:ng>`, `<form:1:a:g>` and `<form:0:a:>`. The word CRF uses such tokens (`models.word_crf`).
 """
 
 import re
@@ -17,14 +16,12 @@ from punc.tokens.tokenizer import AGAIN, Encoding, LookupTokenizer
 from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, most_frequent
 
 PREFIX = "<form:"
-SUFFIX = 3  # the maximum number of last letters in a form
+SUFFIX = 3  # the maximum length of the suffix in a form
 
 
 class FormTokenizer(LookupTokenizer):
-    """One token per word: the word itself; if it is unknown, its form; if no form is known, UNK.
-
-    Raises InputError if the vocabulary has no forms after the special tokens.
-    """
+    """Gives each word one token: the word itself, its longest known form if the word is unknown, or UNK if no form is
+    known. Raises InputError if the vocabulary has no forms after the special tokens."""
 
     token_type = "form"
     meaning = "a word, or the shape and last letters of a word that is not in the vocabulary"
@@ -45,7 +42,6 @@ class FormTokenizer(LookupTokenizer):
         return not word.startswith(PREFIX.encode())
 
     def complete(self, ids: np.ndarray, words: Sequence[str]) -> Encoding:
-        """Gives each unknown word the token of its longest known form."""
         for index in np.flatnonzero(ids == UNK).tolist():
             known = self.vocabulary.ids(list(forms(words[index])))
             ids[index] = next((form for form in known.tolist() if form != UNK), UNK)
@@ -53,22 +49,22 @@ class FormTokenizer(LookupTokenizer):
 
 
 def forms(word: str) -> Iterator[str]:
-    """Yields the forms of a word, longest suffix first. A suffix is always shorter than the word."""
+    """Yield the forms of a word, longest suffix first. All suffixes are shorter than the word."""
     shape = word_shape(word)
     for length in range(min(SUFFIX, len(word) - 1), -1, -1):
         yield f"{PREFIX}{length}:{shape}:{word[len(word) - length:]}>"
 
 
 def parse_form(token: str) -> tuple[str, str] | None:
-    """Returns the shape and the last letters of a form, or None for any other token."""
+    """Return the shape and the suffix of a form, or None for any other token."""
     if not token.startswith(PREFIX):
         return None
     end = len(token) - 1
-    length = int(token[len(PREFIX)])  # the length is needed, because both parts may contain colons
+    length = int(token[len(PREFIX)])  # needed, because the shape and the suffix may contain colons
     return token[len(PREFIX) + 2:end - length - 1], token[end - length:end]
 
 
 def word_shape(word: str) -> str:
-    """Returns the pattern of letters and digits: a'a for `n't`, AaAa for `McDonald`, 0a for `1990s`."""
+    """Return the shape of a word: a'a for `n't`, AaAa for `McDonald`, 0a for `1990s`."""
     kinds = "".join("0" if c.isdigit() else ("A" if c.isupper() else "a") if c.isalpha() else c for c in word)
     return re.sub(r"(.)\1+", r"\1", kinds, flags=re.DOTALL)

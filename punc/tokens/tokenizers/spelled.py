@@ -1,11 +1,10 @@
 """Words as tokens. A word outside the vocabulary becomes its characters and then `<unk>`; its slot is after `<unk>`.
 
-So a model can read the characters of unknown words (`layers.spelling`). Only the first and the last characters of a
-long word become tokens. The tokens of characters, such as `<char>a`, are at the end of the vocabulary; `<char>` stands
-for any other character. A word of the text that looks like such a token counts as unknown.
+Models can thus read the characters of unknown words (`layers.spelling`). Only the first and the last characters of a
+long word become tokens. Character tokens, such as `<char>a`, are at the end of the vocabulary; `<char>` stands for any
+other character. A word of the text that looks like such a token counts as unknown.
 
-Hybrids of words and characters go back to Luong & Manning 2016, "Achieving Open Vocabulary Neural Machine Translation
-with Hybrid Word-Character Models".
+Luong & Manning 2016, "Achieving Open Vocabulary Neural Machine Translation with Hybrid Word-Character Models".
 """
 
 import unicodedata
@@ -18,16 +17,14 @@ from punc.base.errors import InputError, StrPath
 from punc.tokens.tokenizer import AGAIN, Encoding, LookupTokenizer
 from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, most_frequent
 
-CHARACTER = "<char>"  # the prefix of a character's token
-CHARACTERS = 256  # the number of most frequent characters that have their own tokens
-MAX_LENGTH = 32  # of a longer word, only the first 16 and the last 16 characters are read
+CHARACTER = "<char>"  # the prefix of character tokens
+CHARACTERS = 256  # the maximum number of characters that have their own tokens
+MAX_LENGTH = 32  # characters; of longer words, only the first 16 and the last 16 characters are read
 
 
 class SpelledTokenizer(LookupTokenizer):
-    """One token for a word of the vocabulary, several tokens for any other word.
-
-    Raises InputError if the vocabulary does not end with characters.
-    """
+    """Gives a word of the vocabulary one token, and any other word several tokens. Raises InputError if the vocabulary
+    does not end with characters."""
 
     token_type = "spelled"
     meaning = "a word, or a character of a word that is not in the vocabulary"
@@ -40,7 +37,7 @@ class SpelledTokenizer(LookupTokenizer):
         if first == len(tokens) or any(len(token) != len(CHARACTER) + 1 or not token.startswith(CHARACTER)
                                        for token in tokens[first + 1:]):
             raise InputError(f"it does not end with '{CHARACTER}' and characters", AGAIN.format("spelled"), path)
-        # Maps each character to its token, and "" to the token for all other characters.
+        # Maps each character to its token, and "" to the token of all other characters.
         self._characters = {token[len(CHARACTER):]: i for i, token in enumerate(tokens[first:], first)}
 
     @classmethod
@@ -58,7 +55,6 @@ class SpelledTokenizer(LookupTokenizer):
         return not word.startswith(CHARACTER.encode())
 
     def complete(self, ids: np.ndarray, words: Sequence[str]) -> Encoding:
-        """Puts the characters of each unknown word before it."""
         unknown = np.flatnonzero((ids == UNK) | (ids >= self.first_character))
         other = self._characters[""]
         spellings = [[self._characters.get(character, other) for character in spelling_of(words[index])]
@@ -74,7 +70,7 @@ class SpelledTokenizer(LookupTokenizer):
 
 
 def spelling_of(word: str) -> str:
-    """Returns the characters of a word that a model reads. Combining accents are composed with their letters (NFC)."""
+    """Return the characters of a word that a model reads. Combining accents are composed with their letters (NFC)."""
     word = unicodedata.normalize("NFC", word)
     half = MAX_LENGTH // 2
     return word if len(word) <= MAX_LENGTH else word[:half] + word[-half:]

@@ -1,8 +1,8 @@
 """Pieces of words as tokens, cut by a unigram model of `sentencepiece`.
 
-A word is one or more pieces; its slot is after its last piece. A piece never spans two words. A word becomes `<unk>` if
-the model's normalisation (NFKC, lower case) removes all of it. A part of a word also becomes `<unk>` if the model has
-no piece for it. The model is in the file `pieces.model`. The vocabulary has the model's pieces with the same ids.
+A word becomes one or more pieces; its slot is after its last piece. If the model's normalisation (NFKC, lower case)
+removes all of a word, it becomes `<unk>`. A part of a word for which the model has no piece also becomes `<unk>`. The
+model is in the file `pieces.model`. The vocabulary has the model's pieces with the same ids.
 
 Kudo 2018, "Subword Regularization", section 3.2.
 """
@@ -15,12 +15,10 @@ from punc.data.datadir import DataDir
 from punc.tokens.tokenizer import AGAIN, PieceTokenizer
 from punc.tokens.vocabulary import END, SPECIALS, UNK, Vocabulary, most_frequent
 
-TYPES = 1 << 18  # the number of most frequent words on which a model is trained
+TYPES = 1 << 18  # the maximum number of words on which a model is trained; the most frequent ones are used
 
 
 class SubwordTokenizer(PieceTokenizer):
-    """One or more tokens per word."""
-
     token_type = "subword"
     meaning = "a piece of a word"
     vocab_size = 8000
@@ -40,7 +38,7 @@ class SubwordTokenizer(PieceTokenizer):
 
     @classmethod
     def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "SubwordTokenizer":
-        """Trains a model of at most `size` pieces on the words that occur at least `min_count` times. Raises InputError
+        """Train a model of at most `size` pieces on the words that occur at least `min_count` times. Raises InputError
         if the words have more than `size` different characters."""
         from sentencepiece import SentencePieceTrainer
         model = io.BytesIO()
@@ -57,5 +55,5 @@ class SubwordTokenizer(PieceTokenizer):
         return cls(model.getvalue())
 
     def cut_words(self, words: list[bytes]) -> Sequence[Sequence[int]]:
-        # one word at a time, because for a list, sentencepiece starts threads, which takes as long as cutting 100 words
+        # One word at a time: for lists, sentencepiece starts threads, which takes as long as cutting 100 words.
         return [self._processor.encode(word) or [UNK] for word in words]

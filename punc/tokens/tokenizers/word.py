@@ -6,8 +6,6 @@ from punc.tokens.tokenizer import LookupTokenizer
 
 
 class WordTokenizer(LookupTokenizer):
-    """One token per word."""
-
     token_type = "word"
     meaning = "a word"
 
