@@ -47,7 +47,7 @@ def run(*command, cwd=None, env=None):
 
 
 def streaming_logits(model, tokens):
-    """Yields the logits (L,) of each slot of a stream as soon as the model's look-ahead allows.
+    """Yield the logits (L,) of each slot of a stream as soon as the model's look-ahead allows.
 
     tokens   the id of each token and the pause *before* it in seconds (NaN: unknown)
     """
@@ -61,7 +61,7 @@ def streaming_logits(model, tokens):
 
 
 def random_model(directory, labels, words, name="t_lstm", options=None, std=None):
-    """Writes a model with random weights. The default is a T-LSTM whose labels depend on many earlier words."""
+    """Write a model with random weights. The default is a T-LSTM whose labels depend on many earlier words."""
     import torch
 
     from punc.models.base import create, save
@@ -79,7 +79,7 @@ def random_model(directory, labels, words, name="t_lstm", options=None, std=None
 
 
 def piped(punctuate, model, data, *options):
-    """Returns the output of `punctuate` on a pipe with these bytes. A pipe holds at most 64 KiB."""
+    """Return the output of `punctuate` on a pipe with these bytes. A pipe holds at most 64 KiB."""
     sink, (source, into) = io.BytesIO(), os.pipe()
     os.write(into, data)
     os.close(into)
@@ -95,7 +95,7 @@ def content(path):
 
 
 def toy_labels(task, words, pauses):
-    """Returns labels that depend only on the word after the slot, the word before it, or its pause, as `task` says."""
+    """Return labels that depend only on the word after the slot, the word before it, or its pause, as `task` says."""
     if task == "pause":
         return ["PERIOD" if pause > 0.7 else "COMMA" if pause > 0.3 else "O" for pause in pauses.tolist()]
     deciding = [*words[1:], "b"] if task == "after" else words
@@ -103,7 +103,7 @@ def toy_labels(task, words, pauses):
 
 
 def toy_utterances(task, lengths, rng):
-    """Yields an utterance of random words for each length. Each utterance is a stream."""
+    """Yield an utterance of random words for each length. Each utterance is a stream."""
     for number, length in enumerate(lengths):
         words = rng.choice(WORDS, length).tolist()
         pauses = rng.choice(np.array([0, 0.1, 0.5, 0.6, 0.9, 1.0], np.float32), length)

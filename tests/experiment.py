@@ -15,7 +15,7 @@ HOSTILE = "<script>document.title='broken'</script>"  # changes the title if the
 
 
 def posteriors(labels, rng):
-    """Returns random posteriors, float32 (slots, labels), with the highest value at each slot's label."""
+    """Return random posteriors, float32 (slots, labels), with the highest value at each slot's label."""
     found = rng.dirichlet(np.ones(len(NAMES)), len(labels)).astype(np.float32)
     chosen = [NAMES.index(name) for name in labels]
     found[np.arange(len(labels)), chosen] += 1
@@ -27,7 +27,7 @@ def worsened(labels, rng, share):
 
 
 def make_experiment(place, streams=3, words=40, utterances=2):
-    """Write PLACE/data and PLACE/exp, with scores. Returns PLACE/exp."""
+    """Write PLACE/data and PLACE/exp, with scores. Return PLACE/exp."""
     import kaldiio
 
     rng = np.random.default_rng(7)

@@ -197,7 +197,7 @@ def test_abbreviations_command(tmp_path, capsys):
 
 
 def seconds(labels, text):
-    """Returns two times: to read a text with abbreviations, and to count its tokens for learning abbreviations."""
+    """Return two times: to read a text with abbreviations, and to count its tokens for learning abbreviations."""
     begin = time.process_time()
     passage(labels, text, clean=("square-brackets", "round-brackets"))
     Types(Counter(["end.", *text.split()]))

@@ -141,7 +141,7 @@ def test_align_words_ties_depend_on_words_alone():
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    """Lowers the limits, so that texts of thousands of words are cut like texts of millions."""
+    """Lower the limits, so that texts of thousands of words are cut like texts of millions."""
     for name, value in {"EXACT": 1000**2, "STRIDE": 80, "SUPPORT": 4, "WINDOW": 400}.items():
         monkeypatch.setattr(align, name, value)
 
@@ -171,7 +171,7 @@ def test_rising_points_are_as_many_as_can_be(y, count):
 
 
 def slow_candidates(a, b, n, stride, support):
-    """Returns the middle of the longest run of common n-grams in each stride, if the run has enough support."""
+    """Return the middle of the longest run of common n-grams in each stride, if the run has enough support."""
     found = align._common_unique(align._ngrams(a, n), align._ngrams(b, n))
     points, candidates = list(zip(*(part.tolist() for part in found))), []
     for number in sorted({i // stride for i, _ in points}):

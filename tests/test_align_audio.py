@@ -49,7 +49,7 @@ def write_wav(path, samples=SILENCE, rate=16000, channels=1):
 
 @pytest.fixture
 def place(tmp_path):
-    """Makes wav, data (with the texts in utterances of three words), and bin, which comes first on PATH."""
+    """Make wav, data (with the texts in utterances of three words), and bin, which comes first on PATH."""
     (tmp_path / "wav").mkdir()
     (tmp_path / "bin").mkdir()
     rows = []
@@ -68,7 +68,7 @@ def align(place, *options):
 
 
 def fake(path, body):
-    """Makes a program that appends its arguments to a file next to itself, and then runs the Python code `body`."""
+    """Make a program that appends its arguments to a file next to itself, and then runs the Python code `body`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"#!{sys.executable}\nimport json, sys\nfrom pathlib import Path\nargs = sys.argv[1:]\n"
                     f"open({str(path) + '.args'!r}, 'a').write(' '.join(args) + '\\n')\n{body}\n")

@@ -28,7 +28,7 @@ LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\n"
 
 
 def counted(spoken, heard):
-    """Returns the confusions of a text in which `.` is a word's mark, and the number of omitted words."""
+    """Return the confusions of a text in which `.` is a word's mark, and the number of omitted words."""
     found = Confusions()
     words = spoken.split()
     left_out = add_stream(found, [word.rstrip(".") for word in words], heard.split(),
@@ -270,7 +270,7 @@ def fluency(draws, *texts):
 
 
 def drawn(found, noise, text, first=(0,), count=500):
-    """Draws the replacements of each `b` in a text `count` times."""
+    """Draw the replacements of each `b` in a text `count` times."""
     words = np.array([LETTERS.get(letter, 0) for letter in text], np.int64)
     starts = np.isin(np.arange(len(words)), first)
     wrong = np.flatnonzero(words == B)

@@ -61,7 +61,7 @@ AHEADS = st.sampled_from([0, 1, 2, 3, 7])
 
 
 def make(lengths, labels=True, pauses=True):
-    """Returns a set in which each token, label and pause identifies its slot."""
+    """Return a set in which each token, label and pause identifies its slot."""
     n = sum(lengths)
     numbers = np.arange(n)
     return StoreSet((numbers + 2).astype(np.int32), (numbers % 127).astype(np.int8) if labels else None,
@@ -90,7 +90,7 @@ def test_batch_to_moves_all_tensors():
 
 
 def same(batch, expected):
-    """Asserts that a batch equals `expected`, which has (token, pause, label) for each step of each row."""
+    """Assert that a batch equals `expected`, which has (token, pause, label) for each step of each row."""
     for found, kind, column in ((batch.tokens, torch.int64, 0), (batch.pauses, torch.float32, 1),
                                 (batch.labels, torch.int64, 2)):
         if found is not None:

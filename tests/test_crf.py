@@ -267,7 +267,7 @@ def test_unknown_hides_words_in_training_only():
 
 
 def spelled_twins(**options):
-    """Returns two models with the same weights. The first reads the characters of words outside its vocabulary. The
+    """Return two models with the same weights. The first reads the characters of words outside its vocabulary. The
     second has these words in its vocabulary, with the vector of `<unk>`."""
     words, rare = ["<unk>", "</s>", "a", "to", "the"], ["tot", "ahead", "h"]
     characters = ["<char>", *(f"<char>{character}" for character in "atohed")]

@@ -69,7 +69,7 @@ PARTS = st.lists(st.tuples(st.integers(0, 4), LEADS, st.booleans(), st.booleans(
 
 
 def plainly_cut(passages, size):
-    """Cuts by a simple loop. Returns (id, words, labels, pauses) of each utterance, and the number of dropped marks."""
+    """Cut by a simple loop. Return (id, words, labels, pauses) of each utterance, and the number of dropped marks."""
     found, stream, streams, number, known, ended, dropped = [], "", 0, 1, False, False, 0
     for passage in passages:
         if passage.stream is not None:

@@ -341,7 +341,7 @@ FIRSTS = [0, 1, 2, 4, 5, 7, 8, 9, 11, 12, 14, 15, 16, 17]
 
 @pytest.fixture
 def parts_make(tmp_path):
-    """Returns a function that makes a model with random weights on a store of split text, and returns its directory."""
+    """Return a function that makes a model with random weights on a store of split text, and returns its directory."""
     def model(labels, name, **options):
         (tmp_path / "labels.txt").write_text(labels)
         (tmp_path / "rules").write_text(RULES)

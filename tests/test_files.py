@@ -324,7 +324,7 @@ def test_atomic_file_removed_before_it_is_locked(tmp_path, monkeypatch):
 
 
 def fails(error):
-    """Writes like torch.save, which goes on after a failed write and then raises a different error."""
+    """Write like torch.save, which goes on after a failed write and then raises a different error."""
     try:
         raise OSError(errno.ENOSPC, "No space left on device")
     except OSError:

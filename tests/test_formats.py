@@ -48,7 +48,7 @@ class Format(TextFormat):
 
 @pytest.fixture
 def bars(tmp_path, monkeypatch):
-    """Adds a new format to the folder of formats, and makes a label set and a file to read."""
+    """Add a new format to the folder of formats, and makes a label set and a file to read."""
     (tmp_path / "formats").mkdir()
     (tmp_path / "formats" / "bars.py").write_text(NEW)
     (tmp_path / "labels.txt").write_text("O w\nPERIOD w. .\n")
@@ -184,7 +184,7 @@ def test_notes_and_dots_are_counted_and_bounded(tmp_path):
 
 
 def read(name, text, line_start=True, **options):
-    """Returns the passages of one part of a file, as tuples without pauses, and the repairs."""
+    """Return the passages of one part of a file, as tuples without pauses, and the repairs."""
     passages, repairs = reader(name, **options).read(text.encode(), line_start)
     return [(p.words, p.labels, p.lead, p.stream, p.end) for p in passages], repairs
 

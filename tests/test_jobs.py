@@ -139,7 +139,7 @@ def make_parts(folder):
 
 
 def killed_at(at, paths):
-    """Joins the parts in a child process, which is killed before its change number `at`. Returns whether the child was
+    """Join the parts in a child process, which is killed before its change number `at`. Return whether the child was
     killed."""
     child = os.fork()
     if child:
@@ -320,7 +320,7 @@ def fail_first(folder, task):
 
 
 def begin(folder):
-    """Writes the length of a result to the pool's pipe, but not the result, as a worker killed while it writes does."""
+    """Write the length of a result to the pool's pipe, but not the result, as a worker killed while it writes does."""
     frame = sys._getframe()
     while "result_queue" not in frame.f_locals:
         frame = frame.f_back

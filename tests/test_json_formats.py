@@ -222,7 +222,7 @@ def test_each_row_has_an_example():
 
 
 def changes(old, new, spots):
-    """Asserts that `new` differs from `old` only in the texts at `spots` and in added label probabilities."""
+    """Assert that `new` differs from `old` only in the texts at `spots` and in added label probabilities."""
     if isinstance(old, dict):
         assert [key for key in new if key != "label_probability"] == list(old)
     assert type(old) is type(new)

@@ -52,7 +52,7 @@ def we_validate(directory):
 
 
 def segmented(like, directory):
-    """Writes the data directory as one recording, with the utterances in reverse order, segments and wav.scp."""
+    """Write the data directory as one recording, with the utterances in reverse order, segments and wav.scp."""
     shutil.copytree(like, directory)
     utterances = [u.id for u in DataDir(like).utterances()]
     Path(directory, "segments").write_text("".join(

@@ -48,14 +48,14 @@ VOCABULARY = Vocabulary(["<unk>", "</s>", *"abcdefgh"])
 
 
 def numbered(window, slot_word):
-    """Makes a window layer whose vectors are the ids of the tokens."""
+    """Make a window layer whose vectors are the ids of the tokens."""
     vectors = WordVectors(len(VOCABULARY), 1)
     vectors.weight.data = torch.arange(float(len(VOCABULARY)))[:, None]
     return WindowInput(vectors, window, slot_word)
 
 
 def words_around(ids, slot, window, last):
-    """Returns the tokens of the window around a slot. The word before the slot has index `last` in the window."""
+    """Return the tokens of the window around a slot. The word before the slot has index `last` in the window."""
     indices = range(slot - last, slot - last + window)
     return [int(ids[index]) if 0 <= index < len(ids) else END for index in indices]
 

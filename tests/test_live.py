@@ -97,7 +97,7 @@ def test_tokens_of_words_that_wait_for_the_next(tmp_path):
 
 
 def split(model, at):
-    """Calls `decide` after `at` words. Returns the labels of WORDS, and the labels that this call returned."""
+    """Call `decide` after `at` words. Return the labels of WORDS, and the labels that this call returned."""
     stream, found = open_stream(model, writer(model)), []
     for word in WORDS[:at]:
         found += stream.push(word)

@@ -287,7 +287,7 @@ def test_bind(main, line, bound):
 
 @pytest.fixture
 def run(tmp_path):
-    """Returns a function that runs the script. It returns the status and both outputs, with SCRIPT for the name."""
+    """Return a function that runs the script. It returns the status and both outputs, with SCRIPT for the name."""
     path = tmp_path / "a script.py"
     path.write_text(SCRIPT)
 

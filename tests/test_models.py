@@ -301,7 +301,7 @@ def peephole_step(x, h, c, input_weight, hidden_weight, peepholes):
 
 
 def by_the_equations(weights, ids, pauses, text_pauses, second, pauses2, tell=False):
-    """Returns the posteriors of each slot. First stage: y0 = tanh(W0 x0), y1 = LSTM(y0), y2 = softmax(W2 y1). The
+    """Return the posteriors of each slot. First stage: y0 = tanh(W0 x0), y1 = LSTM(y0), y2 = softmax(W2 y1). The
     second stage uses y3 and y4."""
     w = {name: weight.double().numpy() for name, weight in weights.items()}
     prefix = "text." if second else ""

@@ -54,7 +54,7 @@ def stores(place):
 
 
 def learn(stores, place, out, kind, task, model="encoder", training=None, **options):
-    """Trains a model. Returns the fraction of the dev set's slots that the loaded model labels correctly."""
+    """Train a model. Return the fraction of the dev set's slots that the loaded model labels correctly."""
     given = {"encoder": str(place / kind), **SMALL, **options} if model == "encoder" else options
     train(stores(kind), out, model, given, TrainingOptions(train_set=f"train_{task}", dev_set=f"dev_{task}",
                                                            **TRAINING | (training or {})))

@@ -92,7 +92,7 @@ def counted(stderr):
 
 
 def check(corpus, recipe, stderr):
-    """Asserts that each text is in one set, with the expected words and labels, and checks the printed counts."""
+    """Assert that each text is in one set, with the expected words and labels, and checks the printed counts."""
     found = {name: streams(recipe, name) for name in SETS}
     assert sorted(text for texts in found.values() for text in texts) == sorted(corpus.words)
     printed = counted(stderr)

@@ -357,7 +357,7 @@ def test_committed_findings_follow_their_cells(page):
 
 
 def readme_rows():
-    """Yields the rows of the table of results in README.md: page, metric, sets, and four columns of figures."""
+    """Yield the rows of the table of results in README.md: page, metric, sets, and four columns of figures."""
     table = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Results\n")[2].partition("\n## ")[0]
     for line in table.splitlines():
         if line.startswith("| ["):

@@ -42,7 +42,7 @@ def model(unpacked, tmp_path_factory):
 
 
 def said():
-    """Yields (utterance, channel, begin in the utterance, duration, word, confidence) of each word of the output."""
+    """Yield (utterance, channel, begin in the utterance, duration, word, confidence) of each word of the output."""
     for k, utterance in enumerate(list(SEGMENTS)[:4]):
         at = 0.1
         for i in range(8 if utterance != "ann-r1-3" else 5):
@@ -79,7 +79,7 @@ def recipe(tmp_path, model):
 
 
 def documented(start):
-    """Returns the only line of code on the page that begins with `start`, with paths that exist here."""
+    """Return the only line of code on the page that begins with `start`, with paths that exist here."""
     page = (ROOT / "docs/plug-into-kaldi.md").read_text()
     found = [line for block in re.findall(r"```sh\n(.*?)```", page, re.S) for line in block.splitlines()
              if line.startswith(start)]

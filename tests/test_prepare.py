@@ -85,7 +85,7 @@ def test_prepare_keep_names(labels, tmp_path):
 
 
 def names(labels, tmp_path, *files):
-    """Prepares files with these names. Returns the streams, in order, or the exit status after an error."""
+    """Prepare files with these names. Return the streams, in order, or the exit status after an error."""
     for name in files:
         (tmp_path / name).write_text(f"{name}.")
     status = main(["prepare", "--format=prose", "--keep-names=true", f"--labels={labels}",

@@ -132,7 +132,7 @@ needs_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reas
 
 @pytest.fixture
 def products_by_onednn(monkeypatch):
-    """Uses oneDNN as on a processor where oneDNN is faster. Returns a list that records the sizes of all inputs."""
+    """Use oneDNN as on a processor where oneDNN is faster. Return a list that records the sizes of all inputs."""
     monkeypatch.setattr(products, "_is_faster", lambda: True)
     sizes, to_mkldnn = [], torch.Tensor.to_mkldnn
 

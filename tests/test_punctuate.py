@@ -45,7 +45,7 @@ def exp(tmp_path_factory):
 
 
 def utterances(lengths, pauses=False, seed=0):
-    """Yields utterances of streams a, b, … with these lengths. About one word in ten is unknown to the model."""
+    """Yield utterances of streams a, b, … with these lengths. About one word in ten is unknown to the model."""
     random = np.random.default_rng(seed)
     for stream, of_stream in zip("abcdef", lengths):
         for i, n in enumerate(of_stream):

@@ -88,7 +88,7 @@ def killed_after_an_epoch():
 
 @contextlib.contextmanager
 def recorded(steps):
-    """Appends a list to `steps` for each training step, with (loss, slots) if this rank computes a loss. The last list
+    """Append a list to `steps` for each training step, with (loss, slots) if this rank computes a loss. The last list
     belongs to no step."""
     def record(function):
         def loss(model, logits, labels):
@@ -149,7 +149,7 @@ def gloo_threads():
 
 
 def in_rank(place, rank, ports):
-    """Does the work of one of the two ranks. Each run uses a different port."""
+    """Do the work of one of the two ranks. Each run uses a different port."""
     log.configure()
 
     @contextlib.contextmanager
@@ -196,7 +196,7 @@ def free_ports(number):
 
 @pytest.fixture(scope="module")
 def pair(toy_store, tmp_path_factory):
-    """Runs both ranks. Returns a directory with their files and with the stores `store` and `other`."""
+    """Run both ranks. Return a directory with their files and with the stores `store` and `other`."""
     place = tmp_path_factory.mktemp("pair")
     (place / "store").symlink_to(toy_store)
     shutil.copytree(toy_store, place / "other")
@@ -242,7 +242,7 @@ def test_ranks_have_the_losses_of_one_process(pair, name):
 
 
 def texts_and_losses(lines):
-    """Returns the lines of a log, without the parts that differ between runs, and the losses."""
+    """Return the lines of a log, without the parts that differ between runs, and the losses."""
     lines = [re.sub(r"dev F1.*", "", line) for line in lines]
     loss = r"\d+\.\d{5}"
     found = [float(number) for line in lines for number in re.findall(loss, line)]

@@ -33,7 +33,7 @@ STAGES = range(8)
 # The functions of utils/recipe.sh
 
 def script(tmp_path, body, *arguments, **variables):
-    """Run a script that sources recipe.sh. Returns the lines it prints, and its errors with its exit status."""
+    """Run a script that sources recipe.sh. Return the lines it prints, and its errors with its exit status."""
     settings = {"stage": 0, "stop_stage": 100, "systems": "", "nj": 2, **variables}
     (tmp_path / "run.pl").write_text('#!/bin/sh\necho "$@"\n')
     (tmp_path / "run.pl").chmod(0o755)

@@ -19,7 +19,7 @@ SCLITE = shutil.which("sclite", path=os.environ["PATH"] + ":/usr/lib/sctk/bin") 
 
 
 def sclite(place, pairs):
-    """Returns sclite's counts (words, correct, substitutions, deletions, insertions) for (reference, hypothesis) pairs.
+    """Return sclite's counts (words, correct, substitutions, deletions, insertions) for (reference, hypothesis) pairs.
 
     Each pair is a segment of 100 s, ten segments to a recording. The words of the hypothesis are spread over it.
     """
@@ -71,7 +71,7 @@ def test_sclite_counts_as_we_do(tmp_path, ref, hyp, counts):
 
 
 def recognised(words, vocabulary, rate, rng):
-    """Returns the words with random errors, at about this word error rate."""
+    """Return the words with random errors, at about this word error rate."""
     hyp = []
     for word in words:
         kind = rng.random() / rate

@@ -133,7 +133,7 @@ def test_score_json_undefined_is_null():
 
 @pytest.fixture
 def posteriors_work(tmp_path, monkeypatch):
-    """Makes labels.txt and two data directories of the same 12 streams of 4 words: ref, and exp/S/decode with
+    """Make labels.txt and two data directories of the same 12 streams of 4 words: ref, and exp/S/decode with
     posteriors."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n", encoding="utf-8")

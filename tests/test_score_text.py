@@ -20,7 +20,7 @@ MARKS = {"O": "", "COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
 
 
 def sentences(n, right):
-    """Returns n lines of ten words, and the same lines in which only the fraction `right` of the labels is correct."""
+    """Return n lines of ten words, and the same lines in which only the fraction `right` of the labels is correct."""
     rng, errors, lines = random.Random(1), random.Random(2), []
     for _ in range(n):
         words = [rng.choice(["so", "it", "begins", "and", "ends"]) + str(i) for i in range(10)]
@@ -32,7 +32,7 @@ def sentences(n, right):
 
 @pytest.fixture
 def work(tmp_path, monkeypatch):
-    """Makes ref, good and bad, as texts and, in data, as data directories."""
+    """Make ref, good and bad, as texts and, in data, as data directories."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n", encoding="utf-8")
     for name, right in (("good", 0.9), ("bad", 0.5)):

@@ -48,7 +48,7 @@ class Page:
         return found["result"].get("value")
 
     def wait(self, expression):
-        """Waits until the value of an expression is true. Returns it."""
+        """Wait until the value of an expression is true. Return it."""
         until = time.monotonic() + 15
         while not (value := self.see(expression)):
             assert time.monotonic() < until, (expression, self.see("document.body.innerText"))

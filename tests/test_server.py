@@ -70,7 +70,7 @@ def fresh():
 
 
 def served(fresh, messages, output="auto", rate=1e6, stays=False, seconds=None, **options):
-    """Sends messages to a connection. Returns the client, which has the answers."""
+    """Send messages to a connection. Return the client, which has the answers."""
     client = Client(messages, stays)
     session, words, delay = Session(fresh.copy, LiveOptions(**options)), [], options.get("max_delay")
     made = Connection(client.recv, client.send, session, delay, output, rate, words.append)

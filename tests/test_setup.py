@@ -169,7 +169,7 @@ def torch_checkout(checkout):
 
 
 def set_up_torch(checkout, offered, build=""):
-    """Runs setup.sh. Returns its result, the requests to pip as `FROM VERSION`, and the installed torch."""
+    """Run setup.sh. Return its result, the requests to pip as `FROM VERSION`, and the installed torch."""
     log = checkout.parent / "log"
     log.write_text("")
     env = {**os.environ, "PYTHON": sys.executable, "LOG": str(log), "PUNC_TORCH": build,

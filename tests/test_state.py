@@ -181,7 +181,7 @@ def always(monkeypatch):
 
 
 def written(directory):
-    """Train and write the third epoch up to batch 100. Returns the model and the optimiser."""
+    """Train and write the third epoch up to batch 100. Return the model and the optimiser."""
     made = make()
     run = in_third_epoch(directory, made)
     assert run.place == Place()

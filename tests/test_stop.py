@@ -64,7 +64,7 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def stopped(tmp_path):
-    """Returns a function that starts a program and signals it, and returns its messages, status and seconds."""
+    """Return a function that starts a program and signals it, and returns its messages, status and seconds."""
     def stopped(program, *numbers, delay=0.0, before="env"):
         (tmp_path / "program.py").write_text(program)
         (tmp_path / "sleeps.py").write_text(SLEEPS)

@@ -452,7 +452,7 @@ def labels(tmp_path):
 
 @pytest.fixture
 def line_by_line(monkeypatch):
-    """Makes each line of a data directory a block of its own."""
+    """Make each line of a data directory a block of its own."""
     monkeypatch.setattr(punc.tokens.store_set, "ENCODE_BYTES", 1)
 
 

@@ -66,7 +66,7 @@ def test_marks_after_a_word_before_an_empty_one():
 
 
 def timed(text, pauses=None, duration=0.3):
-    """Returns the words of a text, the mark after each, and times. `pauses` is {word number: seconds after it}."""
+    """Return the words of a text, the mark after each, and times. `pauses` is {word number: seconds after it}."""
     words = text.split()
     kinds = {".": SENTENCE_END, "?": SENTENCE_END, ",": MARK, ";": MARK}
     marks = np.array([kinds.get(word[-1], NO_MARK) for word in words], np.int8)

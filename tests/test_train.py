@@ -121,7 +121,7 @@ def test_train_same_seed_gives_the_same_model(name, toy_store, tmp_path, both_wa
 
 @pytest.fixture(scope="module")
 def plain_weights():
-    """Caches the weights that each run has after one epoch with unchanged options."""
+    """Cache the weights that each run has after one epoch with unchanged options."""
     return {}
 
 
@@ -227,7 +227,7 @@ class Killed(BaseException):
 
 
 def run_two_epochs(store, directory, name):
-    """Trains for two epochs of only a few batches. The model need not be good."""
+    """Train for two epochs of only a few batches. The model need not be good."""
     fewer = {"batch_size": 8} if name == "parts" else {}
     return run(store, directory, name, epochs=2, **fewer)
 
@@ -302,7 +302,7 @@ def handlers():
 
 
 def signal_in(monkeypatch, owner, name, number, moment):
-    """From now on, send a signal in the call of a function after `moment` steps. Returns the list of `count_steps`."""
+    """From now on, send a signal in the call of a function after `moment` steps. Return the list of `count_steps`."""
     monkeypatch.setattr(stop, "_received", 0)
     signal.signal(number, stop._raise)
     steps, function = count_steps(monkeypatch), getattr(owner, name)

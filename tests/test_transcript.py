@@ -50,7 +50,7 @@ def model(tmp_path_factory):
 
 
 def rows(in_recording):
-    """Yields (id, begin, duration, word) for each word. The last utterance has no words."""
+    """Yield (id, begin, duration, word) for each word. The last utterance has no words."""
     for k, (utterance, recording, begin, _) in enumerate(SEGMENTS[:4]):
         for i in range(9):
             at = 0.2 + 0.5 * i + (0.15 if i % 4 == 3 else 0)

@@ -46,7 +46,7 @@ def test_word_crf_learns_and_loads_without_crfsuite(task, toy_store, tmp_path, m
 
 @pytest.fixture
 def suite(monkeypatch, toy_store, tmp_path):
-    """Returns a model of the toy texts, CRFsuite's input (without the bias), and the model file of CRFsuite."""
+    """Return a model of the toy texts, CRFsuite's input (without the bias), and the model file of CRFsuite."""
     given = []
 
     class Trainer(pytest.importorskip("pycrfsuite", reason="no python-crfsuite: the extra 'crf'").Trainer):

@@ -58,7 +58,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def align(path: Path, words: Sequence[str], out: Path, models: dict[str, str]) -> str:
-    """Write the times of a recording's words. Returns a message that says how they were found."""
+    """Write the times of a recording's words. Return a message that says how they were found."""
     samples, speaks = read_wav(path), not models and shutil.which("flite") is not None
     sphinx = Sphinx(flite_phones if speaks else lambda word: "", **models)
     known = [word for word in words if speaks or sphinx.knows(word)]
@@ -74,7 +74,7 @@ def align(path: Path, words: Sequence[str], out: Path, models: dict[str, str]) -
 
 
 def recognise(sphinx: Sphinx, samples: np.ndarray) -> Iterator[tuple[int, list[Heard]]]:
-    """Yields the start of each part, in samples, and the words recognised in the part."""
+    """Yield the start of each part, in samples, and the words recognised in the part."""
     begin = 0
     while begin < len(samples):
         end = cut(samples[begin:begin + LONGEST]) + begin if len(samples) - begin > LONGEST else len(samples)
@@ -83,7 +83,7 @@ def recognise(sphinx: Sphinx, samples: np.ndarray) -> Iterator[tuple[int, list[H
 
 
 def cut(samples: np.ndarray) -> int:
-    """Returns the middle of the quietest fifth of a second after SHORTEST."""
+    """Return the middle of the quietest fifth of a second after SHORTEST."""
     power = np.cumsum(np.square(samples[SHORTEST:].astype(np.float64)))
     return SHORTEST + QUIET // 2 + int((power[QUIET:] - power[:-QUIET]).argmin())
 

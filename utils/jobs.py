@@ -34,11 +34,11 @@ class Call(NamedTuple):
     command: str
 
     def of(self, text: str, number: int | str) -> str:
-        """Returns the text for one job, with the job's number in place of the placeholder."""
+        """Return the text for one job, with the job's number in place of the placeholder."""
         return text.replace(self.name, str(number)) if self.name else text
 
     def logs(self) -> list[str]:
-        """Returns the log files of all jobs."""
+        """Return the log files of all jobs."""
         return [self.of(self.log, number) for number in self.numbers]
 
 
@@ -78,7 +78,7 @@ def parse(arguments: Sequence[str]) -> Call:
 
 
 def _job_range(text: str) -> tuple[str, range]:
-    """Returns the placeholder and the numbers in JOB=first:last or JOB=number."""
+    """Return the placeholder and the numbers in JOB=first:last or JOB=number."""
     name, _, numbers = text.partition("=")
     both = re.fullmatch(r"(\d+)(?::(\d+))?", numbers)
     first, last = (int(both[1]), int(both[2] or both[1])) if both else (0, 0)
@@ -88,7 +88,7 @@ def _job_range(text: str) -> tuple[str, range]:
 
 
 def quote(argument: str) -> str:
-    """Returns an argument for bash. It is quoted only if it has spaces, so that an escaped | or > works."""
+    """Return an argument for bash. It is quoted only if it has spaces, so that an escaped | or > works."""
     if re.fullmatch(r"\S+", argument, re.ASCII):  # bash does not split words at other Unicode spaces
         return argument
     return f"'{argument}'" if '"' in argument else f'"{argument}"'
@@ -117,7 +117,7 @@ def _now() -> str:
 
 
 def run_job(command: str, log: str, threads: int = 1, note: str = "", running: set | None = None) -> int:
-    """Run one job and write its output to a log in Kaldi's format. Returns the exit status that bash would report.
+    """Run one job and write its output to a log in Kaldi's format. Return the exit status that bash would report.
 
     threads   the number of threads to write to the log
     note      an additional line for the head of the log
@@ -144,7 +144,7 @@ def run_job(command: str, log: str, threads: int = 1, note: str = "", running: s
 
 
 def report(call: Call, codes: Sequence[int]) -> int:
-    """If any jobs failed, print how many failed and where their logs are. Returns the exit status of the program."""
+    """If any jobs failed, print how many failed and where their logs are. Return the exit status of the program."""
     failed = sum(code != 0 for code in codes)
     if not failed:
         return 0

@@ -18,7 +18,7 @@ EMPTY = "O"
 
 
 def join(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Returns words and labels, with each clitic joined to the previous word."""
+    """Return words and labels, with each clitic joined to the previous word."""
     joined: list[tuple[str, str]] = []
     for word, label in rows:
         if word in CLITICS and joined and joined[-1][1] == EMPTY:

@@ -19,7 +19,7 @@ from punc.timing.align import align_words
 
 
 def words_and_labels(directory: str, labels: LabelSet) -> tuple[list[str], np.ndarray]:
-    """Returns all words of a data directory, and the numbers of their labels."""
+    """Return all words of a data directory, and the numbers of their labels."""
     utterances = list(DataDir(directory).utterances())
     words = [word for utterance in utterances for word in utterance.words]
     return words, label_numbers(utterances, labels, directory)

@@ -41,7 +41,7 @@ def main(readme: Path, out: Path) -> None:
 
 
 def read_rows(readme: Path) -> Iterator[Row]:
-    """Yields the rows of the table under the heading Results. Raises InputError if a row's figures do not exist."""
+    """Yield the rows of the table under the heading Results. Raises InputError if a row's figures do not exist."""
     table = readme.read_text(encoding="utf-8").partition("\n## Results\n")[2].partition("\n## ")[0]
     names: set[str] = set()
     for number, line in enumerate(table.splitlines()):
@@ -66,14 +66,14 @@ def read_rows(readme: Path) -> Iterator[Row]:
 
 
 def measured_by(directory: Path) -> dict[tuple[str, str], dict[str, float]]:
-    """Returns the figures of a page by system and set. For a system with several seeds, these are means."""
+    """Return the figures of a page by system and set. For a system with several seeds, these are means."""
     metrics = read_page_data(directory).metrics
     return {key: {name: one.value for name, one in row.items()}
             for key, row in {**metrics, **join_seeds(metrics)}.items()}
 
 
 def published(recipe: Path) -> dict[tuple[str, str], dict[str, float]]:
-    """Returns the published figures of a recipe by system and set."""
+    """Return the published figures of a recipe by system and set."""
     found: dict[tuple[str, str], dict[str, float]] = {}
     for one in read_published(recipe / "conf/published.tsv"):
         found.setdefault((one.system, one.set), {})[one.metric] = one.value
@@ -81,7 +81,7 @@ def published(recipe: Path) -> dict[tuple[str, str], dict[str, float]]:
 
 
 def draw(rows: list[Row], colour: str) -> bytes:
-    """Returns the plot as SVG; text has this colour and is not converted to paths. Equal rows give equal bytes."""
+    """Return the plot as SVG; text has this colour and is not converted to paths. Equal rows give equal bytes."""
     import matplotlib as mpl
 
     figure, panels = new_figure([*PANELS], 8.6, 3.4, colour)

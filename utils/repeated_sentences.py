@@ -53,7 +53,7 @@ class Overlap(NamedTuple):
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """Yields the sentences of a text that have at least one word."""
+    """Yield the sentences of a text that have at least one word."""
     begin = 0
     for mark in [*END.finditer(text), None]:
         end = len(text) if mark is None else mark.start() if mark[0][0] == "#" else mark.end()
@@ -63,13 +63,13 @@ def sentences(text: str) -> Iterator[Sentence]:
 
 
 def digest(words: Iterable[str]) -> int:
-    """Returns a 64-bit hash of the words of a sentence."""
+    """Return a 64-bit hash of the words of a sentence."""
     return int.from_bytes(blake2b(" ".join(words).encode(), digest_size=8).digest(), "little")
 
 
 def overlap(held_out: Iterable[str | os.PathLike[str]], training: Iterable[str | os.PathLike[str]], least: int,
             nj: int) -> Overlap:
-    """Compares texts with training texts in `nj` processes. `least`: minimum length of a long sentence, in words."""
+    """Compare texts with training texts in `nj` processes. `least`: minimum length of a long sentence, in words."""
     held_out = list(held_out)
     found = np.concatenate([np.zeros((0, 2), np.uint64), *map_ordered(_digests, file_parts(held_out, b"\n"), nj)])
     known, first, number = np.unique(found[:, 0], return_index=True, return_counts=True)
@@ -104,19 +104,19 @@ def remove_sentences(source: Path, target: Path, known: np.ndarray, least: int) 
 
 
 def digests(paths: Iterable[str | os.PathLike[str]], nj: int) -> np.ndarray:
-    """Returns the distinct digests of all sentences in texts, sorted."""
+    """Return the distinct digests of all sentences in texts, sorted."""
     parts = map_ordered(_digests, file_parts(paths, b"\n"), nj)
     return np.unique(np.concatenate([np.zeros(0, np.uint64), *(part[:, 0] for part in parts)]))
 
 
 def _digests(part: FilePart) -> np.ndarray:
-    """Returns the digest and the number of words of each sentence, uint64 (sentences, 2)."""
+    """Return the digest and the number of words of each sentence, uint64 (sentences, 2)."""
     found = [(digest(one.words), len(one.words)) for one in sentences(decode(part.data, Counter()))]
     return np.array(found, np.uint64).reshape(-1, 2)
 
 
 def _known(part: FilePart, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the indices of the known digests that occur in a part, and how often each occurs."""
+    """Return the indices of the known digests that occur in a part, and how often each occurs."""
     found = _digests(part)[:, 0]
     at = np.minimum(np.searchsorted(known, found), max(len(known) - 1, 0))
     return np.unique(at[known[at] == found] if len(known) else at[:0], return_counts=True)
@@ -128,12 +128,12 @@ def _has(known: np.ndarray, key: int) -> bool:
 
 
 def _total(number: np.ndarray, lengths: np.ndarray, chosen: np.ndarray) -> tuple[int, int]:
-    """Returns the total numbers of chosen sentences and of their words. `number`: how often each sentence occurs."""
+    """Return the total numbers of chosen sentences and of their words. `number`: how often each sentence occurs."""
     return int(number[chosen].sum()), int((number * lengths)[chosen].sum())
 
 
 def _texts(paths: Iterable[str | os.PathLike[str]], counts: dict[int, int]) -> list[tuple[str, int]]:
-    """Returns the words of the sentences with these digests, and their counts, in the order of `counts`."""
+    """Return the words of the sentences with these digests, and their counts, in the order of `counts`."""
     texts: dict[int, str] = {}
     for part in file_parts(paths, b"\n"):
         if len(texts) == len(counts):

@@ -36,7 +36,7 @@ class Heard(NamedTuple):
 
 
 def timed(name: str, start: float, heard: Iterable[Heard], confidence: bool) -> Iterator[TimedWord]:
-    """Yields the words of a chunk that begins at `start` seconds, with their times in the recording."""
+    """Yield the words of a chunk that begins at `start` seconds, with their times in the recording."""
     for word, begin, end, sure in heard:
         yield TimedWord(name, "1", round(start + begin / FRAMES, 2), round((end - begin) / FRAMES, 2), word,
                         round(sure, 3) if confidence else None)
@@ -54,7 +54,7 @@ class Sphinx:
         self._decoders: dict[tuple, Any] = {}
 
     def align(self, samples: np.ndarray, words: Sequence[str], spoken: Sequence[str]) -> list[Heard] | None:
-        """Returns the time of each word spoken in int16 samples; None if the words could not be aligned.
+        """Return the time of each word spoken in int16 samples; None if the words could not be aligned.
 
         spoken  the words in spoken form, from which their phones are made
         """
@@ -71,11 +71,11 @@ class Sphinx:
         return None
 
     def knows(self, word: str) -> bool:
-        """Returns whether the dictionary has a word."""
+        """Return whether the dictionary has a word."""
         return self._decoder(**{"lm": None, **BEAMS[0]}).lookup_word(word) is not None
 
     def recognise(self, samples: np.ndarray) -> list[Heard]:
-        """Returns the words recognised in int16 samples."""
+        """Return the words recognised in int16 samples."""
         for beams in ({}, *BEAMS):
             if heard := _decode(self._decoder(**beams), samples):
                 return heard
@@ -92,7 +92,7 @@ class Sphinx:
 
 
 def _decode(decoder: Any, samples: np.ndarray) -> list[Heard]:
-    """Returns the words that a decoder finds, without silences, noises and pronunciation numbers."""
+    """Return the words that a decoder finds, without silences, noises and pronunciation numbers."""
     decoder.start_utt()
     decoder.process_raw(samples.astype("<i2").tobytes(), full_utt=True)
     decoder.end_utt()
@@ -103,14 +103,14 @@ def _decode(decoder: Any, samples: np.ndarray) -> list[Heard]:
 
 
 def flite_phones(word: str) -> str:
-    """Returns the phones with which flite speaks an English word, with the phone names of pocketsphinx's dictionary."""
+    """Return the phones with which flite speaks an English word, with the phone names of pocketsphinx's dictionary."""
     run = ["flite", "-voice", VOICE, "-ps", "-t", word, "none"]
     phones = subprocess.run(run, check=True, capture_output=True, text=True).stdout.split()
     return " ".join({"ax": "AH"}.get(phone, phone.upper()) for phone in phones if phone != "pau")
 
 
 def read_wav(path: Path) -> np.ndarray:
-    """Returns the int16 samples of a WAV file. Raises InputError unless it has 16 kHz, 16 bit and one channel."""
+    """Return the int16 samples of a WAV file. Raises InputError unless it has 16 kHz, 16 bit and one channel."""
     remedy = f"convert it: sox {path.name} -r 16000 -b 16 -c 1 new/{path.stem}.wav"
     with open_input(path) as opened:
         try:

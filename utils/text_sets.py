@@ -62,7 +62,7 @@ def split_texts(sizes: Mapping[str, int], speakers: Mapping[str, Collection[str]
 
 
 def split_training(names: Sequence[str], sizes: Mapping[str, int]) -> dict[str, list[str]]:
-    """Returns the sets tree and rest, made of the texts of train."""
+    """Return the sets tree and rest, made of the texts of train."""
     found: dict[str, list[str]] = {name: [] for name in TREE_SHARES}
     for text, name in zip(names, share_out([sizes[name] for name in names], TREE_SHARES)):
         found[name].append(text)
@@ -70,7 +70,7 @@ def split_training(names: Sequence[str], sizes: Mapping[str, int]) -> dict[str, 
 
 
 def share_out(sizes: Sequence[int], shares: Mapping[str, Fraction]) -> list[str]:
-    """Returns the set of each text. `sizes`: words of each text. `shares`: fraction of words per set; the sum is 1."""
+    """Return the set of each text. `sizes`: words of each text. `shares`: fraction of words per set; the sum is 1."""
     *small, last = shares
     targets = {name: shares[name] * sum(sizes) for name in small}
     limit = _limit(sizes, list(targets.values()))
@@ -90,12 +90,12 @@ def share_out(sizes: Sequence[int], shares: Mapping[str, Fraction]) -> list[str]
 
 
 def _fits(size: int, words: int, texts: int, target: Fraction) -> bool:
-    """Returns whether a text of `size` words fits into a set that has this many words and texts."""
+    """Return whether a text of `size` words fits into a set that has this many words and texts."""
     return not texts or words + Fraction(size, 2) <= target or (texts < LEAST and words + size <= 2 * target)
 
 
 def _limit(sizes: Sequence[int], targets: Sequence[Fraction]) -> Fraction:
-    """Returns the limit above which texts go to the last set. `targets`: number of words for each other set."""
+    """Return the limit above which texts go to the last set. `targets`: number of words for each other set."""
     wanted, largest = 2 * sum(targets, Fraction()), max(sizes, default=0)
     limit, most = max(max(targets) / STREAMS, Fraction(1, 2)), 2 * max(targets)  # twice a share is never taken
     while limit < largest:
@@ -107,7 +107,7 @@ def _limit(sizes: Sequence[int], targets: Sequence[Fraction]) -> Fraction:
 
 
 def _groups(sizes: Mapping[str, int], speakers: Mapping[str, Collection[str]]) -> tuple[list[list[str]], set[str]]:
-    """Returns the texts in groups by speaker, in the order of each group's first text, and the ignored speakers."""
+    """Return the texts in groups by speaker, in the order of each group's first text, and the ignored speakers."""
     counts = Counter(speaker for name in sizes for speaker in speakers.get(name, ()))
     total, limit = sum(sizes.values()), len(sizes)
     while True:
@@ -120,7 +120,7 @@ def _groups(sizes: Mapping[str, int], speakers: Mapping[str, Collection[str]]) -
 
 
 def _linked(names: Collection[str], speakers: Mapping[str, Collection[str]]) -> list[list[str]]:
-    """Returns the groups of texts that speakers link, directly or through other texts."""
+    """Return the groups of texts that speakers link, directly or through other texts."""
     of_speaker = defaultdict(list)
     for name in names:
         for speaker in speakers[name]:
@@ -168,7 +168,7 @@ def survey(paths: Iterable[str | os.PathLike[str]], speaker_prefix: str, nj: int
 
 
 def _part(part: FilePart, prefix: str) -> tuple[str, int, set[str]]:
-    """Returns a part's file, its number of words, and the speakers that it names."""
+    """Return a part's file, its number of words, and the speakers that it names."""
     words, speakers, start = 0, set(), prefix.encode()
     for line in part.data.splitlines():
         if prefix and line.startswith(start):
@@ -179,7 +179,7 @@ def _part(part: FilePart, prefix: str) -> tuple[str, int, set[str]]:
 
 
 def read_speakers(path: str | os.PathLike[str], names: Iterable[str]) -> dict[str, set[str]]:
-    """Reads the speakers of texts from lines `TEXT SPEAKER …` or, as in Kaldi's utt2spk, `UTTERANCE SPEAKER`.
+    """Read the speakers of texts from lines `TEXT SPEAKER …` or, as in Kaldi's utt2spk, `UTTERANCE SPEAKER`.
 
     An utterance belongs to a text if its id is the text's name followed by `-` or `_` and more. If there are several
     such texts, the utterance belongs to the text with the longest name. A piece of a text (`cut_text`) has the speakers
@@ -202,7 +202,7 @@ def read_speakers(path: str | os.PathLike[str], names: Iterable[str]) -> dict[st
 
 
 def cut_text(path: str | os.PathLike[str], folder: Path, words: int) -> list[Path]:
-    """Cut a text into files NAME_001.txt, … of at least `words` words (the last may be shorter). Returns their paths.
+    """Cut a text into files NAME_001.txt, … of at least `words` words (the last may be shorter). Return their paths.
 
     A text is cut before an empty line, or before a line that begins with `#`. If there is no such line within the next
     `words` words, it is cut at the end of a line.

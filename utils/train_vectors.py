@@ -24,7 +24,7 @@ LINE = 1000  # tokens in a line for gensim, which would cut lines at 10,000
 
 
 def tokens(sets: Sequence[DataDir], marks: Sequence[str], words: int = 0) -> Iterator[list[str]]:
-    """Yields the words of each stream in data directories, each followed by its mark. `words`: the maximum; 0: all."""
+    """Yield the words of each stream in data directories, each followed by its mark. `words`: the maximum; 0: all."""
     marks, left = frozenset(marks), words or sys.maxsize
     for data in sets:
         for _, utterances in data.streams():

@@ -22,13 +22,13 @@ GRID = np.arange(0.3, 1.25, 0.05)
 
 
 def f1(labels: np.ndarray, chosen: np.ndarray) -> float:
-    """Returns the F1 of marks, in percent. Label 0 is no mark."""
+    """Return the F1 of marks, in percent. Label 0 is no mark."""
     right = int(((labels == chosen) & (labels > 0)).sum())
     return 200 * right / max(int((labels > 0).sum()) + int((chosen > 0).sum()), 1)
 
 
 def read_set(directory: str, decoded: str, labels: LabelSet) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the labels (N,) and posteriors (N, L) of all slots. Raises InputError if they do not fit together."""
+    """Return the labels (N,) and posteriors (N, L) of all slots. Raises InputError if they do not fit together."""
     utterances, archive = list(DataDir(directory).utterances()), Path(decoded) / "post.ark"
     found = dict(read_posteriors(archive))
     for utterance in utterances:

@@ -41,7 +41,7 @@ def wait(device: torch.device) -> None:
 
 
 def seconds(run: Callable[[], object], device: torch.device, least: float = 0.3) -> float:
-    """Returns the median time of a call. After some calls to warm up, makes as many calls as take `least` seconds."""
+    """Return the median time of a call. After some calls to warm up, makes as many calls as take `least` seconds."""
     for _ in range(3):
         run()
     spent: list[float] = []
@@ -108,7 +108,7 @@ def print_speed(device: torch.device, rates: dict[torch.dtype, float], size: flo
 
 
 def after_training(model: torch.nn.Module, title: str, batches: list[Batch]) -> tuple[float, Tensor]:
-    """Train on the batches. Returns the mean loss, and then the log-posteriors (N, L) of the batches' slots."""
+    """Train on the batches. Return the mean loss, and then the log-posteriors (N, L) of the batches' slots."""
     loss = train_epoch(model.train(), optimizer_of(model, title), iter(batches))
     found, state = [], ()
     with torch.inference_mode():

@@ -52,7 +52,7 @@ def worker(name: str, tokens: int, threads: int) -> None:
 
 
 def measure(name: str, tokens: int, threads: int, ranks: int) -> tuple[float, float]:
-    """Returns the slots per second of a new process or of ranks, and the number of processors that each rank had."""
+    """Return the slots per second of a new process or of ranks, and the number of processors that each rank had."""
     command = [sys.executable]
     if ranks > 1:
         command += ["-m", "torch.distributed.run", "--nproc-per-node", str(ranks)]

@@ -37,7 +37,7 @@ TRAIN = [sys.executable, __file__, "--train"]
 
 
 def draw_ranks(rng: np.random.Generator, size: int) -> np.ndarray:
-    """Returns ranks of words, from 0, int64, by inverting the integral of the frequencies."""
+    """Return ranks of words, from 0, int64, by inverting the integral of the frequencies."""
     head, tail = np.log(COMMON), 1 / (EXPONENT - 1)
     drawn = rng.random(size) * (head + tail)
     rare = COMMON * np.maximum(1 - (drawn - head) / tail, 1e-12) ** -tail
@@ -78,7 +78,7 @@ def write_text(path: Path, words: int, seed: int) -> None:
 
 
 def train(store: str, directory: str, updates: int, threads: int) -> None:
-    """Runs `punc train` with epochs of some updates only. Prints the number of words and the seconds they took."""
+    """Run `punc train` with epochs of some updates only. Print the number of words and the seconds they took."""
     from punc.training import train as training
     from punc.training.options import TrainingOptions
     batches_of = training.epoch_batches

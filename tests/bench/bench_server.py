@@ -149,7 +149,7 @@ def measure_live(args: argparse.Namespace) -> None:
 
 
 def post(connection: http.client.HTTPConnection, words: list[str], json_words: bool) -> list[str]:
-    """Post a text, or words in JSON. Returns the words of the answer."""
+    """Post a text, or words in JSON. Return the words of the answer."""
     body, kind = " ".join(words), "text/plain"
     if json_words:
         body, kind = json.dumps({"words": words}), "application/json"

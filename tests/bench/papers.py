@@ -49,7 +49,7 @@ def characters_of(count: int) -> StoreSet:
 
 
 def model_of(title: str, **given: float) -> torch.nn.Module:
-    """Returns a new model. Options in `given` that the model does not have are ignored."""
+    """Return a new model. Options in `given` that the model does not have are ignored."""
     name = MODELS[title]
     options = {option: value for option, value in given.items() if option in option_defaults(name)}
     if title in OF_CHARACTERS:
@@ -61,7 +61,7 @@ def model_of(title: str, **given: float) -> torch.nn.Module:
 
 
 def batches_of(title: str, tokens: int) -> tuple[Callable[[], Iterator[Batch]], int]:
-    """Returns a function that starts the batches of about this many training tokens, and the number of tokens."""
+    """Return a function that starts the batches of about this many training tokens, and the number of tokens."""
     data = characters_of(tokens) if title in OF_CHARACTERS else words_of(tokens)
     if title.startswith("T"):
         return partial(stateful, data, 1, 100, 5), len(data.ids)

@@ -84,7 +84,7 @@ class Runner:
             self._keep(kind, fault, why, number)
 
     def _read(self, kind: Kind, folder: Path, rng: random.Random, visible: bytes) -> tuple[str, str, tuple[str, ...]]:
-        """Returns the outcome, the fault, and the place of the fault."""
+        """Return the outcome, the fault, and the place of the fault."""
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         signal.setitimer(signal.ITIMER_VIRTUAL, self.seconds + MIB_SECONDS * size / (1 << 20))
         try:
@@ -189,7 +189,7 @@ def watch(names: list[str], args: argparse.Namespace, place: Path) -> Counter[tu
 
 
 def report(out: Path, hangs: Counter[tuple[str, str]], seconds: float) -> int:
-    """Print the counts. Returns the number of faults."""
+    """Print the counts. Return the number of faults."""
     counts, places = Counter(hangs), Counter[tuple[str, ...]]()
     for path in out.glob("counts.*.json"):
         both = json.loads(path.read_text())

@@ -76,7 +76,7 @@ def read_text(folder: Path, rng: random.Random) -> Read:
 
 
 def read_data(folder: Path, rng: random.Random) -> None:
-    """Reads a data directory with all readers. The fast readers must refuse everything that the slow reader refuses."""
+    """Read a data directory with all readers. The fast readers must refuse everything that the slow reader refuses."""
     (folder.parent / "labels.txt").write_text(LABELS)
     labels, refused = LabelSet.read(folder.parent / "labels.txt"), None
     try:
@@ -126,7 +126,7 @@ def read_whole_archive(folder: Path, rng: random.Random) -> None:
 
 
 def make_tokens(name: str, folder: Path, rng: random.Random) -> None:
-    """Makes a store with a tokenizer. It is the same for all inputs."""
+    """Make a store with a tokenizer. It is the same for all inputs."""
     made = folder.parent / f"made_{name}"
     if not made.is_dir():
         random_numbers = random.Random(1)

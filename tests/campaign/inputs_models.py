@@ -52,7 +52,7 @@ def known_models() -> list[str]:
 
 
 def made(name: str, place: Path) -> Path:
-    """Returns the directory of a model. The model is made only once."""
+    """Return the directory of a model. The model is made only once."""
     folder = place / f"made_model_{name}"
     if folder.is_dir():
         return folder
@@ -107,7 +107,7 @@ def read_model(folder: Path, rng: random.Random) -> None:
 
 
 def altered(content: Any, rng: random.Random) -> Any:
-    """Returns nested values with one value changed. A tensor gets another shape, another type or other numbers."""
+    """Return nested values with one value changed. A tensor gets another shape, another type or other numbers."""
     return changed(content, rng, VALUES, other=lambda tensor: torch.from_numpy(changed_array(tensor.numpy(), rng))
                    if isinstance(tensor, torch.Tensor) else None)
 

@@ -65,7 +65,7 @@ def read_texts(characters: bool, folder: Path, rng: random.Random) -> Read:
 
 
 def make_report(folder: Path, rng: random.Random) -> None:
-    """Makes an experiment of two systems. It is the same for all inputs."""
+    """Make an experiment of two systems. It is the same for all inputs."""
     made = folder.parent / "made_report"
     if not made.is_dir():
         build(made, folder.parent)
@@ -95,7 +95,7 @@ def build(made: Path, place: Path) -> None:
 
 
 def read_report(folder: Path, rng: random.Random) -> None:
-    """Makes the page, mostly without plots, which take half a second."""
+    """Make the page, mostly without plots, which take half a second."""
     recordings, data = rng.choice(((), ("0",))), rng.choice((None, folder / "data"))
     with np.errstate(all="ignore"), ExitStack() as stack:
         for module in (page, set_view) if rng.randrange(50) else ():

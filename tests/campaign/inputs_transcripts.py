@@ -143,7 +143,7 @@ def check_again(path: Path, transcript: Transcript, marked: MarkedTranscript) ->
 
 
 def random_labels(found_words: Words, label_set: LabelSet, rng: random.Random) -> MarkedTranscript:
-    """Gives words random labels, as if a model had chosen them."""
+    """Give words random labels, as if a model had chosen them."""
     split = take_apart(found_words.texts, TokenReader(lowercase=bool(rng.randrange(4))), found_words.streams,
                        found_words.turns, found_words.segments)
     draw = np.random.default_rng(rng.randrange(99))

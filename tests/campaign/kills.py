@@ -51,7 +51,7 @@ def killed_at(line: list[str], area: Path, at: int, counter: Path | None = None)
 
 
 def kill_command(place: Path, name: str, command: Command, draws: Callable[[int], list[int]]) -> Counter[str]:
-    """Kill a command before some of its changes. `draws` chooses these, given the number of changes. Returns counts."""
+    """Kill a command before some of its changes. `draws` chooses these, given the number of changes. Return counts."""
     counts: Counter[str] = Counter()
     area, work = place / name, place / f"{name}.work"
     old, new = make_area(place, area, command)
@@ -80,7 +80,7 @@ def kill_command(place: Path, name: str, command: Command, draws: Callable[[int]
 
 
 def looked(work: Path, command: Command, place: Path) -> str:
-    """Returns the state of a command's output, read by a separate process; empty if the reader failed."""
+    """Return the state of a command's output, read by a separate process; empty if the reader failed."""
     (place / "found").write_text("")
     in_child(lambda: (place / "found").write_text(state(work, command)) and 0)
     return (place / "found").read_text()

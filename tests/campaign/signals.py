@@ -94,7 +94,7 @@ def group(leader: int) -> list[int]:
 
 
 def stopped(place: Path, program: Program, number: signal.Signals, delay: float) -> tuple[dict[str, bool], str]:
-    """Start the program, and send the signal after `delay` seconds. Returns the checks' results, and the messages.
+    """Start the program, and send the signal after `delay` seconds. Return the checks' results, and the messages.
 
     Both are empty if the program ended before the signal.
     """
@@ -133,7 +133,7 @@ def same_model(place: Path) -> bool:
 
 
 def signal_program(place: Path, program: Program, number: signal.Signals, times: int, draw: random.Random) -> int:
-    """Send a signal to a program `times` times, and print the counts. Returns the number of counts that are too low."""
+    """Send a signal to a program `times` times, and print the counts. Return the number of counts that are too low."""
     counts, interpreter, models, others = Counter[str](), 0, 0, 0
     for _ in range(times):
         while True:

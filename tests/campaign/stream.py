@@ -55,7 +55,7 @@ def report(name: str, count: int, seconds: float, memory: list[int]) -> bool:
 
 
 def through_the_command(count: int, streams: int) -> bool:
-    """Send words through a pipe. Returns whether all came back and the memory stayed flat."""
+    """Send words through a pipe. Return whether all came back and the memory stayed flat."""
     every = count // streams if streams else count + 1
     line = [*PUNC, "punctuate", "en-live", "-"]
     with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:

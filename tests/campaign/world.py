@@ -64,7 +64,7 @@ def run(line: list[str], expected: str = "") -> int:
 
 
 def start_child(work: Callable[[], object]) -> int:
-    """Run a function in a child process. Returns the child's process id."""
+    """Run a function in a child process. Return the child's process id."""
     sys.stdout.flush()
     child = os.fork()
     if not child:
@@ -77,7 +77,7 @@ def start_child(work: Callable[[], object]) -> int:
 
 
 def in_child(work: Callable[[], object]) -> int:
-    """Run a function in a child process. Returns its exit status, or -9 if it was killed."""
+    """Run a function in a child process. Return its exit status, or -9 if it was killed."""
     return os.waitstatus_to_exitcode(os.waitpid(start_child(work), 0)[1])
 
 
@@ -212,7 +212,7 @@ def _write_model(folder: Path, name: str, options: dict, version: str) -> None:
 
 
 def make_area(place: Path, area: Path, command: Command) -> tuple[str, str]:
-    """Make an area in which `out` comes from version a, and `in` is version b. Returns the states of `out` for both."""
+    """Make an area in which `out` comes from version a, and `in` is version b. Return the states of `out` for both."""
     area.mkdir()
     for folder in ("data", "exp"):
         shutil.copytree(place / "in_a" / folder, area / folder)

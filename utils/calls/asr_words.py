@@ -15,7 +15,7 @@ from punc.transcripts.ctm import CtmIndex
 
 
 def common(references: dict[str, Path], ctms: dict[str, dict[str, Path]]) -> list[str]:
-    """Returns the calls that have a reference and output of all systems. Raises InputError if there is none."""
+    """Return the calls that have a reference and output of all systems. Raises InputError if there is none."""
     calls = [call for call in references if all(call in files for files in ctms.values())]
     for system, files in ctms.items():
         missing, extra = [c for c in references if c not in files], [c for c in files if c not in references]
@@ -48,7 +48,7 @@ def write_words(out: Path, name: str, files: dict[str, Path]) -> None:
 
 
 def timed_words(path: Path) -> Iterator[tuple[TimedWord, tuple[str, ...]]]:
-    """Yields a CTM's words in time order, each with its spoken words. Raises InputError if the CTM is invalid."""
+    """Yield a CTM's words in time order, each with its spoken words. Raises InputError if the CTM is invalid."""
     index = CtmIndex(path)
     for id in index:
         for word in index[id]().words:

@@ -46,7 +46,7 @@ class Call(NamedTuple):
 
 
 def read_nlp(path: str | os.PathLike) -> list[Token]:
-    """Reads the tokens of a transcript. Joins the letters of an abbreviation into one token.
+    """Read the tokens of a transcript. Join the letters of an abbreviation into one token.
 
     Raises InputError if a column is missing from the header or from a line, or if a time is invalid.
     """
@@ -79,7 +79,7 @@ def read_nlp(path: str | os.PathLike) -> list[Token]:
 
 
 def _times(begin: str, end: str, path: str | os.PathLike, line: int) -> tuple[float, float]:
-    """Returns begin and end in seconds; both are NaN if one is empty. Raises InputError if they are not times."""
+    """Return begin and end in seconds; both are NaN if one is empty. Raises InputError if they are not times."""
     try:
         times = (float(begin), float(end)) if begin and end else (math.nan, math.nan)
         if any(map(math.isinf, times)) or times[1] < times[0]:
@@ -91,24 +91,24 @@ def _times(begin: str, end: str, path: str | os.PathLike, line: int) -> tuple[fl
 
 
 def aligned(tokens: Sequence[Token]) -> float:
-    """Returns the fraction of the tokens that have a time."""
+    """Return the fraction of the tokens that have a time."""
     return sum(token.begin == token.begin for token in tokens) / len(tokens)
 
 
 def division(calls: Mapping[str, Sequence[Token]]) -> tuple[list[str], list[str]]:
-    """Divides the aligned calls. Returns the training calls, and the dev calls: every tenth call."""
+    """Divide the aligned calls. Return the training calls, and the dev calls: every tenth call."""
     usable = [call for call, tokens in calls.items() if aligned(tokens) >= MIN_ALIGNED]
     dev = usable[DEV_EVERY - 1::DEV_EVERY]
     return [call for call in usable if call not in dev], dev
 
 
 def percents(tokens: Iterable[Token]) -> list[Token]:
-    """Returns the tokens of an ASR engine's output. A `%` that it writes as a mark becomes part of the token."""
+    """Return the tokens of an ASR engine's output. A `%` that it writes as a mark becomes part of the token."""
     return [token._replace(token=token.token + "%" * ("%" in token.mark)) for token in tokens]
 
 
 def without_fillers(tokens: Iterable[Token]) -> list[Token]:
-    """Removes `FILLERS`. A filler's mark goes to the previous token, and its time becomes part of the pause."""
+    """Remove `FILLERS`. A filler's mark goes to the previous token, and its time becomes part of the pause."""
     kept: list[Token] = []
     for token in tokens:
         if token.token.lower().rstrip("-") not in FILLERS:
@@ -119,12 +119,12 @@ def without_fillers(tokens: Iterable[Token]) -> list[Token]:
 
 
 def marks(token: Token) -> str:
-    """Returns the marks after a token, without the period of a title such as `Mr.`, which does not end a sentence."""
+    """Return the marks after a token, without the period of a title such as `Mr.`, which does not end a sentence."""
     return token.mark.replace(".", "") if token.token.lower() in TITLES else token.mark
 
 
 def to_call(tokens: Sequence[Token], labels: LabelSet, counts: Counter | None = None) -> Call:
-    """Converts tokens to spoken words. The mark of a dropped token goes to the previous word; the strongest mark wins.
+    """Convert tokens to spoken words. The mark of a dropped token goes to the previous word; the strongest mark wins.
 
     A pause is known if the words on both sides have times and no token without a time was dropped between them. The
     time of dropped tokens is subtracted. The words of one token share its time. Pauses over `MAX_PAUSE`, and pauses
@@ -169,7 +169,7 @@ def _forget_impossible(pauses: np.ndarray, times: np.ndarray, matched: np.ndarra
 
 def utterances(call: str, words: Sequence[str], labels: Sequence[str] | None = None,
                pauses: np.ndarray | None = None) -> Iterator[Utterance]:
-    """Cuts a call into utterances of `UTT_WORDS` words. The boundaries carry no information."""
+    """Cut a call into utterances of `UTT_WORDS` words. The boundaries carry no information."""
     for start in range(0, len(words), UTT_WORDS):
         part = slice(start, start + UTT_WORDS)
         yield Utterance(f"{call}-{start // UTT_WORDS + 1:05d}", call, list(words[part]),
@@ -177,7 +177,7 @@ def utterances(call: str, words: Sequence[str], labels: Sequence[str] | None = N
 
 
 def call_files(directory: Path, ending: str = ".nlp") -> dict[str, Path]:
-    """Returns the files of a directory by call, in C order of the calls. Raises InputError if there are none.
+    """Return the files of a directory by call, in C order of the calls. Raises InputError if there are none.
 
     A call is named after its file, with `_` for characters that a Kaldi id may not have.
     """
@@ -190,5 +190,5 @@ def call_files(directory: Path, ending: str = ".nlp") -> dict[str, Path]:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Returns names as text for a message."""
+    """Return names as text for a message."""
     return " ".join(names) or "none"

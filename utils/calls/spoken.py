@@ -38,7 +38,7 @@ PART = re.compile(rf"(?:{NUMBER.pattern})(?:st|nd|rd|th)?(?![a-z\d])|[^\W_]+(?:'
 
 
 def cardinal(n: int) -> list[str]:
-    """Returns a whole number below 10^12 in words, without `and`."""
+    """Return a whole number below 10^12 in words, without `and`."""
     if n < 20:
         return [ONES[n]]
     if n < 100:
@@ -48,7 +48,7 @@ def cardinal(n: int) -> list[str]:
 
 
 def number(text: str) -> list[str]:
-    """Returns a number, which may have commas and a point, in words. Four digits that can be a year are read as one."""
+    """Return a number, which may have commas and a point, in words. Four digits that can be a year are read as one."""
     whole, point, decimals = text.replace(",", "").partition(".")
     if len(whole) > 12 or ("," not in text and (len(whole) > 6 or (len(whole) > 1 and whole[0] == "0"))):
         words = [ONES[int(digit)] for digit in whole]
@@ -62,13 +62,13 @@ def number(text: str) -> list[str]:
 
 
 def ordinal(words: Sequence[str]) -> list[str]:
-    """Converts a number in words to an ordinal."""
+    """Convert a number in words to an ordinal."""
     *first, last = words
     return [*first, ORDINALS.get(last) or (last[:-1] + "ieth" if last.endswith("y") else last + "th")]
 
 
 def amount(text: str, unit: str, part: str) -> list[str]:
-    """Returns an amount of a currency in words. Two decimals are read as cents or pence."""
+    """Return an amount of a currency in words. Two decimals are read as cents or pence."""
     whole, _, decimals = text.partition(".")
     if part and len(decimals) == 2 and text.count(",") == 0:
         units, parts = int(whole or 0), int(decimals)
@@ -79,13 +79,13 @@ def amount(text: str, unit: str, part: str) -> list[str]:
 
 
 def plural(unit: str, n: int) -> str:
-    """Returns the name of a currency's unit, in the form that follows the number `n`."""
+    """Return the name of a currency's unit, in the form that follows the number `n`."""
     return unit if n == 1 or unit == "yen" else {"penny": "pence"}.get(unit, unit + "s")
 
 
 @lru_cache(1 << 20)
 def words_of(token: str, magnitude: bool = False) -> tuple[tuple[str, ...], str]:
-    """Returns the spoken words of a token, and a currency that is spoken after the next token.
+    """Return the spoken words of a token, and a currency that is spoken after the next token.
 
     magnitude  whether the next token is a magnitude, as in `$5.1 million`
     """
@@ -122,7 +122,7 @@ def words_of(token: str, magnitude: bool = False) -> tuple[tuple[str, ...], str]
 
 
 def spoken(tokens: Sequence[str]) -> list[tuple[str, ...]]:
-    """Returns the spoken words of each token of a text; a dropped token has none."""
+    """Return the spoken words of each token of a text; a dropped token has none."""
     result, pending = [], ""
     for token, following in zip(tokens, [*tokens[1:], ""]):
         magnitude = following.lower().rstrip(".,;:?!") in MAGNITUDES
@@ -135,7 +135,7 @@ def spoken(tokens: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def parts(token: str) -> tuple[str, str]:
-    """Splits a token. Returns it without the marks after it, and those of these marks that can be a label."""
+    """Split a token. Return it without the marks after it, and those of these marks that can be a label."""
     ending = ENDING.search(token)[0]
     core = token[:len(token) - len(ending)]
     kept = "".join(mark for mark in ending if mark in MARKS)
@@ -145,7 +145,7 @@ def parts(token: str) -> tuple[str, str]:
 
 
 def lower_case(token: str, words: Iterable[str]) -> Iterable[str]:
-    """Returns the spoken words of a token unchanged."""
+    """Return the spoken words of a token unchanged."""
     return words
 
 
@@ -166,7 +166,7 @@ class SpokenText(dict):
         return text
 
     def line(self, line: str) -> str:
-        """Converts a line of text to spoken words with their marks."""
+        """Convert a line of text to spoken words with their marks."""
         tokens = line.split()
         if not HAS_CURRENCY.search(line):
             return " ".join(map(self.__getitem__, tokens))

@@ -35,7 +35,7 @@ def prepare(directory: Path, reference: Path, labels: LabelSet, out: Path, engin
 
 
 def punctuated(files: dict[str, Path], labels: LabelSet) -> Iterator[Utterance]:
-    """Yields the calls of an engine with the engine's own labels."""
+    """Yield the calls of an engine with the engine's own labels."""
     for call, path in files.items():
         done = to_call(percents(read_nlp(path)), labels)
         yield from utterances(call, done.words, done.labels, done.pauses)

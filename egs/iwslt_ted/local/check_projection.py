@@ -30,7 +30,7 @@ CLITICS = ("n't", "'s", "'m", "'re", "'ve", "'ll", "'d")  # the published files 
 
 
 def read(path: Path, labels: LabelSet) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Returns all words of a data directory, their label numbers, and 1 for each word that ends an utterance."""
+    """Return all words of a data directory, their label numbers, and 1 for each word that ends an utterance."""
     utterances = list(DataDir(path).utterances())
     words = [word for u in utterances for word in u.words]
     numbers = np.array([labels.index(name) for u in utterances for name in u.labels])

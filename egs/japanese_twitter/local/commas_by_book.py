@@ -37,7 +37,7 @@ class Commas(NamedTuple):
         return Commas(*map(sum, zip(self, other)))
 
     def line(self, name: str) -> str:
-        """Returns the counts as a line of the table."""
+        """Return the counts as a line of the table."""
         scores = prf(COMMA, *map(np.asarray, (self.both, self.system, self.reference))).values()
         figures = self.characters_a_comma(), *np.nan_to_num(list(scores))
         return "\t".join([name, str(self.sentences), *map("{:.1f}".format, figures)])
@@ -47,13 +47,13 @@ class Commas(NamedTuple):
 
 
 def counts(reference: Sequence[str], system: Sequence[str]) -> Commas:
-    """Returns the counts of one sentence from its labels in the reference and in the system's output."""
+    """Return the counts of one sentence from its labels in the reference and in the system's output."""
     commas, written = ([label == COMMA for label in labels] for labels in (reference, system))
     return Commas(1, len(commas), sum(commas), sum(written), sum(map(min, commas, written)))
 
 
 def by_book(books: dict[str, str], reference: str, system: str) -> dict[str, Commas]:
-    """Returns the counts of each book with sentences in two data directories. `books` maps a sentence's key to a book.
+    """Return the counts of each book with sentences in two data directories. `books` maps a sentence's key to a book.
 
     Raises InputError if the directories differ in their words, or if a sentence is in no book.
     """

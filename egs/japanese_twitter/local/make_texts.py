@@ -37,7 +37,7 @@ DOCUMENT = "#doc "
 
 
 def read(path: str, reader: SentenceReader, post: bool) -> list[list[Line]]:
-    """Returns the lines of a file in runs of RUN. Raises InputError if the file has no line."""
+    """Return the lines of a file in runs of RUN. Raises InputError if the file has no line."""
     lines = lines_of(path, reader)
     read_lines = [reader.line(line, post) for line in lines]
     kind = "posts" if post else "other lines"
@@ -47,12 +47,12 @@ def read(path: str, reader: SentenceReader, post: bool) -> list[list[Line]]:
 
 
 def read_books(path: str, reader: SentenceReader) -> list[list[Line]]:
-    """Returns each work of a file as a run. Raises InputError for text before the first #doc."""
+    """Return each work of a file as a run. Raises InputError for text before the first #doc."""
     return [[Line(work, True)] for work in read_works(path, reader).values()]
 
 
 def read_works(path: str, reader: SentenceReader) -> dict[str, list[Sentence]]:
-    """Returns the works of a file, sorted by a hash of the name. Raises InputError for text before the first #doc."""
+    """Return the works of a file, sorted by a hash of the name. Raises InputError for text before the first #doc."""
     works: dict[str, list[Sentence]] = {}
     name = ""
     for line in lines_of(path, reader):
@@ -67,7 +67,7 @@ def read_works(path: str, reader: SentenceReader) -> dict[str, list[Sentence]]:
 
 
 def lines_of(path: str, reader: SentenceReader) -> list[str]:
-    """Returns the non-empty lines of a file. Raises InputError if there is none."""
+    """Return the non-empty lines of a file. Raises InputError if there is none."""
     repairs = Counter()
     with open_input(path) as file:
         lines = decode(file.read(), repairs).split("\n")
@@ -80,7 +80,7 @@ def lines_of(path: str, reader: SentenceReader) -> list[str]:
 
 def divide(kinds: dict[str, list[list[Line]]], sizes: dict[str, int],
            works: int = 0) -> dict[str, dict[str, list[Line]]]:
-    """Divides the runs of each kind into sets. Returns the lines of each set and kind.
+    """Divide the runs of each kind into sets. Return the lines of each set and kind.
 
     Each set takes the next runs until it has the number of sentences in `sizes`, or a few more. All other runs go to
     train; if `works` is not 0, train gets only the next `works` books. Each sentence is used only once.
@@ -97,7 +97,7 @@ def divide(kinds: dict[str, list[list[Line]]], sizes: dict[str, int],
 
 
 def take(runs: Iterator[list[Line]], size: int, most: int, seen: set[str]) -> list[Line]:
-    """Takes runs until they have at least `size` new sentences; at most `most` sentences of each line are used."""
+    """Take runs until they have at least `size` new sentences; at most `most` sentences of each line are used."""
     lines, count = [], 0
     while count < size and (run := next(runs, None)) is not None:
         for line in run:
@@ -113,7 +113,7 @@ def take(runs: Iterator[list[Line]], size: int, most: int, seen: set[str]) -> li
 
 
 def together(lines: Sequence[Line], rng: random.Random) -> list[list[Sentence]]:
-    """Joins the sentences of lines into texts of several sentences. A sentence that remains alone is left out."""
+    """Join the sentences of lines into texts of several sentences. A sentence that remains alone is left out."""
     texts, alone = [], {True: [], False: []}
     for line in lines:
         rest = line.sentences

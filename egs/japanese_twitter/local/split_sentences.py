@@ -42,7 +42,7 @@ class SentenceReader:
         self.counts = Counter()
 
     def line(self, line: str, post: bool) -> Line:
-        """Returns the sentences of a line."""
+        """Return the sentences of a line."""
         if post and self.stop:
             parts = [self._stopped(self.reader.split(part)) for part in line.split(BREAK)]
             found = [sentence for part in joined(parts) for sentence in self._sentences(part)]
@@ -51,7 +51,7 @@ class SentenceReader:
         return Line(found, post)
 
     def _stopped(self, split: Split) -> Split:
-        """Adds 。 if the text does not end with a mark."""
+        """Add 。 if the text does not end with a mark."""
         if split.tokens and split.labels[-1] == "N" and not ended(split):
             split.labels[-1] = "P"
             self.counts["lines of posts that got a full stop"] += 1
@@ -89,7 +89,7 @@ def ended(split: Split) -> bool:
 
 
 def joined(parts: Iterable[Split]) -> Iterator[Split]:
-    """Yields the lines of a post. A line that ends with a comma is joined to the next line."""
+    """Yield the lines of a post. A line that ends with a comma is joined to the next line."""
     before = Split([], [], [""], [])
     for part in parts:
         before = Split(before.tokens + part.tokens, before.labels + part.labels,

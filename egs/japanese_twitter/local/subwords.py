@@ -38,7 +38,7 @@ BATCH = 10_000  # number of utterances that are tokenized at once
 
 
 def as_text(words: list[str]) -> str:
-    """Returns a text with one character for each word."""
+    """Return a text with one character for each word."""
     return "".join([word if len(word) == 1 and not class_of(word) else STANDS_FOR.get(class_of(word), CLUSTER)
                     for word in words])
 
@@ -66,7 +66,7 @@ def train(data: DataDir, out: Path, size: int, seed: int) -> None:
 
 
 def read(path: Path) -> sentencepiece.SentencePieceProcessor:
-    """Reads a subword model. Raises InputError if the file is not a subword model."""
+    """Read a subword model. Raises InputError if the file is not a subword model."""
     with open_input(path) as file:
         try:
             return sentencepiece.SentencePieceProcessor(model_proto=file.read())
@@ -76,7 +76,7 @@ def read(path: Path) -> sentencepiece.SentencePieceProcessor:
 
 def tokenized(utterances: Iterator[Utterance],
               model: sentencepiece.SentencePieceProcessor) -> Iterator[tuple[Utterance, list[int]]]:
-    """Yields each utterance with the ends of its subwords, counted in words.
+    """Yield each utterance with the ends of its subwords, counted in words.
 
     Raises InputError if the subwords do not add up to the words.
     """

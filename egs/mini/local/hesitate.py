@@ -42,7 +42,7 @@ class Said(NamedTuple):
 
 
 def read_token(token: str) -> tuple[str, str]:
-    """Returns the word and the mark of a token. Raises ValueError if it is not a word with at most one mark."""
+    """Return the word and the mark of a token. Raises ValueError if it is not a word with at most one mark."""
     match = TOKEN.fullmatch(token)
     if not match:
         raise ValueError(token)
@@ -50,7 +50,7 @@ def read_token(token: str) -> tuple[str, str]:
 
 
 def say(lines: Iterable[str], random: Random, path: str | None = None) -> list[list[Said]]:
-    """Returns the words that the synthesiser says for each line of a text. Empty lines are left out.
+    """Return the words that the synthesiser says for each line of a text. Empty lines are left out.
 
     Raises InputError about the file `path` if a token is not a word with at most one mark after it, or if there is no
     word.
@@ -70,7 +70,7 @@ def say(lines: Iterable[str], random: Random, path: str | None = None) -> list[l
 
 
 def _slot(word: str, mark: str, random: Random) -> Iterator[Said]:
-    """Yields a word and anything said in the slot after it. Always draws four random numbers."""
+    """Yield a word and anything said in the slot after it. Always draws four random numbers."""
     happens, filled, which, length = (random.random() for _ in range(4))
     if mark:
         heard = "" if happens < SILENT.get(mark, 0) else mark
@@ -85,14 +85,14 @@ def _slot(word: str, mark: str, random: Random) -> Iterator[Said]:
 
 
 def _pause(mark: str, quantile: float) -> float:
-    """Returns the length of a pause in seconds, rounded to milliseconds. The lengths are log-normal."""
+    """Return the length of a pause in seconds, rounded to milliseconds. The lengths are log-normal."""
     median, deviation = PAUSES[mark]
     spread = NormalDist().inv_cdf(min(max(quantile, 0.001), 0.999))  # bounds the longest pause
     return round(median * math.exp(deviation * spread), 3)
 
 
 def sentences(line: list[Said]) -> list[list[Said]]:
-    """Splits a line after each full stop, question mark or exclamation mark that the synthesiser gets."""
+    """Split a line after each full stop, question mark or exclamation mark that the synthesiser gets."""
     parts = [[]]
     for said in line:
         parts[-1].append(said)

@@ -46,7 +46,7 @@ def make(path: Path, work: Path, sphinx: Sphinx) -> None:
 
 
 def words_of(name: str, lines: list[list[Said]], samples: list[np.ndarray], sphinx: Sphinx) -> tuple[list, list, int]:
-    """Returns the aligned words of a text without fillers, the ASR output, and how many words could not be aligned."""
+    """Return the aligned words of a text without fillers, the ASR output, and how many words could not be aligned."""
     lengths = list(map(len, samples))
     begin = starts(lengths, RATE)
     ref, asr, unaligned = [], [], 0

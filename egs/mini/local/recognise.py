@@ -7,7 +7,7 @@ MIN_CHUNK = 8.0  # s; the decoder subtracts the mean of a chunk, and the mean of
 
 
 def chunks(lengths: Sequence[int], rate: int) -> list[range]:
-    """Returns ranges of lines that last at least MIN_CHUNK. `lengths`: samples per line. If the remaining lines are too
+    """Return ranges of lines that last at least MIN_CHUNK. `lengths`: samples per line. If the remaining lines are too
     short, they join the last range."""
     cuts, start = [], 0
     for line in range(len(lengths)):
@@ -21,5 +21,5 @@ def chunks(lengths: Sequence[int], rate: int) -> list[range]:
 
 
 def starts(lengths: Iterable[int], rate: int) -> list[float]:
-    """Returns the time in seconds at which each line begins, and the time at which the last line ends."""
+    """Return the time in seconds at which each line begins, and the time at which the last line ends."""
     return [0.0, *(total / rate for total in accumulate(lengths))]

@@ -33,7 +33,7 @@ class Setting(NamedTuple):
 
 
 def setting(name: str, random: Random) -> Setting:
-    """Returns the setting of a text with this name."""
+    """Return the setting of a text with this name."""
     draw = [random.random() for _ in range(4)]
     first = VOICES[int(draw[0] * len(VOICES))]
     others = [voice for voice in VOICES if voice != first]
@@ -42,7 +42,7 @@ def setting(name: str, random: Random) -> Setting:
 
 
 def speak(lines: Sequence[Sequence[Said]], how: Setting, work: Path) -> list[np.ndarray]:
-    """Returns each line, with the silence after it, as int16 samples in whole frames. Temporary files are in `work`."""
+    """Return each line, with the silence after it, as int16 samples in whole frames. Temporary files are in `work`."""
     voices = [how.voices[i % len(how.voices)] for i in range(len(lines))]
     spoken = [_tempo(_line(line, voice, work), how.tempo, work) for line, voice in zip(lines, voices)]
     if how.snr is None:
@@ -55,7 +55,7 @@ def speak(lines: Sequence[Sequence[Said]], how: Setting, work: Path) -> list[np.
 
 
 def _line(line: Sequence[Said], voice: str, work: Path) -> np.ndarray:
-    """Returns the samples of a line: its sentences, each with the silence after it."""
+    """Return the samples of a line: its sentences, each with the silence after it."""
     parts = []
     for part in sentences(line):
         samples, pauses = _flite(part, voice, work)
@@ -71,7 +71,7 @@ def _line(line: Sequence[Said], voice: str, work: Path) -> np.ndarray:
 
 
 def _flite(part: Sequence[Said], voice: str, work: Path) -> tuple[np.ndarray, list[tuple[float, float]]]:
-    """Returns the samples of a sentence, without silence at its ends, and the start and end of its pauses in s."""
+    """Return the samples of a sentence, without silence at its ends, and the start and end of its pauses in s."""
     text = " ".join(said.spoken + said.mark for said in part)
     run = ["flite", "-voice", voice, "-psdur", "-t", text, "-o", work / "flite.wav"]
     printed = subprocess.run(run, check=True, capture_output=True, text=True).stdout
@@ -83,14 +83,14 @@ def _flite(part: Sequence[Said], voice: str, work: Path) -> tuple[np.ndarray, li
 
 
 def inner_pauses(printed: str) -> list[tuple[float, float]]:
-    """Returns the start and end, in seconds, of each pause inside the sentence. `printed`: `phone:end phone:end …`."""
+    """Return the start and end, in seconds, of each pause inside the sentence. `printed`: `phone:end phone:end …`."""
     pairs = [item.split(":") for item in printed.split()]
     begins = [0.0, *(float(end) for _, end in pairs[:-1])]
     return [(begin, float(end)) for begin, (phone, end) in zip(begins, pairs) if phone == "pau"][1:-1]
 
 
 def _quietest(samples: np.ndarray, begin: float, end: float) -> int:
-    """Returns the middle of the quietest 20 ms near a pause; flite's times for diphone voices are up to 0.1 s off."""
+    """Return the middle of the quietest 20 ms near a pause; flite's times for diphone voices are up to 0.1 s off."""
     width = RATE // 50
     first = max(int((begin - SEARCH) * RATE), 0)
     power = np.square(samples[first:int(end * RATE) + width].astype(np.float64))
@@ -102,7 +102,7 @@ def _silence(seconds: float) -> np.ndarray:
 
 
 def _tempo(samples: np.ndarray, tempo: float, work: Path) -> np.ndarray:
-    """Changes the tempo of samples, but not their pitch, and pads them to whole frames."""
+    """Change the tempo of samples, but not their pitch, and pads them to whole frames."""
     if tempo != 1:
         with wave.open(str(work / "plain.wav"), "wb") as file:
             file.setparams((1, 2, RATE, 0, "NONE", ""))

@@ -57,7 +57,7 @@ class Informal:
             (self.rarely if said.endswith(" rare") else self.often)[tuple(written.split())] = said.removesuffix(" rare")
 
     def make(self, text: str, question: bool) -> str:
-        """Returns an informal question or statement made from a sentence; empty if this is not possible."""
+        """Return an informal question or statement made from a sentence; empty if this is not possible."""
         tokens = text[:-1].split()
         if tokens and tokens[0].rstrip(",") in LINKS:
             tokens = tokens[1:]
@@ -75,7 +75,7 @@ class Informal:
         return " ".join(tokens) + ("?" if question else ".") if len(tokens) > 1 else ""
 
     def _lower(self, tokens: Sequence[str], text: str) -> list[str]:
-        """Replaces formal words and phrases by informal ones."""
+        """Replace formal words and phrases by informal ones."""
         rules = {**self.often, **self.rarely} if one_in(RARE, "rare", text) else self.often
         out, i = [], 0
         while i < len(tokens):
@@ -99,7 +99,7 @@ def one_in(number: int, seed: str, text: str) -> bool:
 
 
 def pick(choices: Sequence[str], seed: str, text: str) -> str:
-    """Returns one of the choices, determined by seed and text."""
+    """Return one of the choices, determined by seed and text."""
     return choices[int(chance(seed, text) * len(choices))]
 
 
@@ -126,7 +126,7 @@ def as_question(tokens: list[str], text: str) -> list[str]:
 
 
 def shortened(tokens: list[str], question: bool, text: str) -> list[str]:
-    """Drops implied words at the beginning of a sentence."""
+    """Drop implied words at the beginning of a sentence."""
     if question:
         return shorter_question(tokens)
     tokens = [*SPLIT.get(tokens[0], tokens[0]).split(), *tokens[1:]]
@@ -136,7 +136,7 @@ def shortened(tokens: list[str], question: bool, text: str) -> list[str]:
 
 
 def shorter_question(tokens: list[str]) -> list[str]:
-    """Shortens a question: do you want to go → want to go; are you coming → you coming. Others do not change."""
+    """Shorten a question: do you want to go → want to go; are you coming → you coming. Others do not change."""
     if len(tokens) < 4 or tokens[0] not in ASKED or tokens[1] not in PEOPLE:
         return tokens
     both = tokens[1] == "you" and one_in(2, "both", " ".join(tokens))
@@ -144,7 +144,7 @@ def shorter_question(tokens: list[str]) -> list[str]:
 
 
 def extended(tokens: list[str], question: bool, text: str) -> list[str]:
-    """Returns the sentence, which may get a greeting at the beginning or an ending."""
+    """Return the sentence, which may get a greeting at the beginning or an ending."""
     if tokens and one_in(GREETED, "greeting", text):
         return [*(pick(GREETINGS, "which greeting", text) + ",").split(), *tokens]
     if tokens and not question and one_in(THANKED, "ending", text):

@@ -30,13 +30,13 @@ SENTENCES = (2, 3, 4)  # possible numbers of sentences in a text
 
 
 def set_of(document: str) -> str:
-    """Returns the set that a document belongs to."""
+    """Return the set that a document belongs to."""
     part = int(chance("set", document) * PARTS)
     return SETS[part] if part < 2 else "train"
 
 
 def documents(sentences: Path, source: str, name: str, seen: set[bytes]) -> Iterator[list[str]]:
-    """Yields the sentences of each document of `source` that is in the set `name`. "" replaces a gap, or a
+    """Yield the sentences of each document of `source` that is in the set `name`. "" replaces a gap, or a
     sentence seen before."""
     for document, texts in read_documents(sentences / f"{source}.txt"):
         if set_of(f"{source} {document}") == name:
@@ -51,7 +51,7 @@ def new(text: str, seen: set[bytes]) -> bool:
 
 
 def balanced(sources: list[list[list[str]]], number: int) -> list[str]:
-    """Returns at most `number` single sentences; each source gives as many statements as questions."""
+    """Return at most `number` single sentences; each source gives as many statements as questions."""
     pools = [[text for document in documents for text in document if text] for documents in sources]
     questions = choose([(i, text) for i, pool in enumerate(pools) for text in pool if is_question(text)], number // 2)
     chosen = [text for _, text in questions]
@@ -66,7 +66,7 @@ def fits(sentences: Iterable[str]) -> bool:
 
 
 def related(document: list[str], used: set[str]) -> Iterator[list[str]]:
-    """Yields runs of sentences around a random half of a document's questions. Adds their sentences to `used`."""
+    """Yield runs of sentences around a random half of a document's questions. Add their sentences to `used`."""
     free = [bool(text) for text in document]
     for i, text in enumerate(document):
         if not free[i] or not is_question(text) or chance("related", text) < 0.5:
@@ -88,7 +88,7 @@ def related(document: list[str], used: set[str]) -> Iterator[list[str]]:
 
 
 def unrelated(sentences: list[str]) -> Iterator[list[str]]:
-    """Joins consecutive sentences into texts. A sentence that does not fit begins the next text. A text with only one
+    """Join consecutive sentences into texts. A sentence that does not fit begins the next text. A text with only one
     sentence is left out."""
     text: list[str] = []
     for sentence in sentences:
@@ -103,7 +103,7 @@ def unrelated(sentences: list[str]) -> Iterator[list[str]]:
 
 
 def combined(sources: list[list[list[str]]]) -> list[list[str]]:
-    """Returns texts of several sentences; about half of all sentences are questions."""
+    """Return texts of several sentences; about half of all sentences are questions."""
     used: set[str] = set()
     texts = [run for documents in sources for document in documents for run in related(document, used)]
     stated = sum(not is_question(text) for text in used)

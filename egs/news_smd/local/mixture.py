@@ -40,14 +40,14 @@ FROM_STATEMENT = 2  # one statement in this many becomes a question
 
 
 def read_kept_messages(path: Path) -> dict[str, str]:
-    """Reads the output of messages.py. Returns the texts of messages by their ids."""
+    """Read the output of messages.py. Return the texts of messages by their ids."""
     with open_input(path) as file:
         lines = [decode_line(line, path, number).split("\t") for number, line in enumerate(file, 1)]
     return dict(lines)
 
 
 def halves(messages: dict[str, str]) -> tuple[list[str], list[str]]:
-    """Returns the test messages in corpus order, and the other messages in random order. Raises InputError if a test
+    """Return the test messages in corpus order, and the other messages in random order. Raises InputError if a test
     message is missing."""
     ids = [name for _, name in read_lines(CONF / "sms_test_ids")]
     for number, name in enumerate(ids, 1):
@@ -59,7 +59,7 @@ def halves(messages: dict[str, str]) -> tuple[list[str], list[str]]:
 
 
 def shuffled(texts: Iterable[str]) -> list[str]:
-    """Returns texts in a pseudo-random order that depends only on the texts."""
+    """Return texts in a pseudo-random order that depends only on the texts."""
     return sorted(texts, key=lambda text: (chance("order", text), text))
 
 
@@ -69,7 +69,7 @@ def held_out(document: str) -> bool:
 
 
 def news(path: Path, seen: set[bytes]) -> Iterator[tuple[bool, str]]:
-    """Yields each sentence of news once: whether it is dev, and the text."""
+    """Yield each sentence of news once: whether it is dev, and the text."""
     for document, texts in read_documents(path):
         for text in texts:
             if text and (digest := key(text)) not in seen:
@@ -78,7 +78,7 @@ def news(path: Path, seen: set[bytes]) -> Iterator[tuple[bool, str]]:
 
 
 def synthetic(paths: list[Path], seen: set[bytes]) -> Iterator[tuple[bool, bool, str]]:
-    """Yields each informal text once: whether it is dev, whether it was made from a question, and the text."""
+    """Yield each informal text once: whether it is dev, whether it was made from a question, and the text."""
     informal = Informal()
     for path in paths:
         for document, texts in read_documents(path):
@@ -96,14 +96,14 @@ def is_other(path: Path, document: str) -> bool:
 
 
 def other(path: Path, seen: set[bytes]) -> Iterator[str]:
-    """Yields the sentences of the documents for a language model, except sentences that are also in another set."""
+    """Yield the sentences of the documents for a language model, except sentences that are also in another set."""
     for document, texts in read_documents(path):
         if is_other(path, document):
             yield from (text for text in texts if text and key(text) not in seen)
 
 
 def conversation(path: Path, number: int, seen: set[bytes]) -> list[tuple[bool, str]]:
-    """Chooses at most `number` sentences of podcasts; the fraction QUESTIONS of them are questions. Returns, for each
+    """Choose at most `number` sentences of podcasts; the fraction QUESTIONS of them are questions. Return, for each
     sentence, whether it is in dev, and its text."""
     found = list(news(path, seen))
     questions = [item for item in found if is_question(item[1])]
@@ -115,13 +115,13 @@ def conversation(path: Path, number: int, seen: set[bytes]) -> list[tuple[bool, 
 
 
 def choose(items: list, number: int) -> list:
-    """Chooses at most `number` items. An item is a text or a tuple that ends in a text; the texts determine the choice.
+    """Choose at most `number` items. An item is a text or a tuple that ends in a text; the texts determine the choice.
     """
     return sorted(items, key=lambda item: (chance("some", item[-1]), item[-1]))[:number]
 
 
 def mixture(sentences: Path, number_news: int, number: int, seen: set[bytes]) -> list[tuple[bool, str]]:
-    """Returns the texts of the mixture: for each text, whether it is in dev, and the text."""
+    """Return the texts of the mixture: for each text, whether it is in dev, and the text."""
     found = list(news(sentences / "news.txt", seen))
     chosen = choose(found, number_news) if number_news else found
     questions = sum(is_question(text) for _, text in chosen)

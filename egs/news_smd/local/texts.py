@@ -60,7 +60,7 @@ CHARACTERS = Characters()
 
 
 def clean(line: str, counts: Counter | None = None) -> str:
-    """Repairs the characters of a line by the rules of this module."""
+    """Repair the characters of a line by the rules of this module."""
     if not ODD.search(line):
         return line
     cleaned = unicodedata.normalize("NFC", line).translate(CHARACTERS)
@@ -70,7 +70,7 @@ def clean(line: str, counts: Counter | None = None) -> str:
 
 
 def read_text(path: Path) -> Iterator[str]:
-    """Yields the lines of a file without line ends. Drops bytes that are not UTF-8."""
+    """Yield the lines of a file without line ends. Drop bytes that are not UTF-8."""
     with open_input(path) as file:
         for line in file:
             yield line.decode("utf-8", "ignore").rstrip("\r\n")
@@ -92,12 +92,12 @@ class SentenceReader:
         self._attach, self._memo = reader.attach, Memo(reader.token)
 
     def sentences(self, line: str) -> Iterator[str]:
-        """Yields the sentences of a line as texts; an empty text stands for a sentence that is left out."""
+        """Yield the sentences of a line as texts; an empty text stands for a sentence that is left out."""
         for tokens in self.split(clean(line, self.counts).split()):
             yield self.read(tokens)
 
     def split(self, tokens: list[str]) -> Iterator[list[str]]:
-        """Splits a list of tokens into sentences."""
+        """Split a list of tokens into sentences."""
         start = 0
         for i, token in enumerate(tokens[:-1], 1):
             if token[-1] in ".?!\"'”’)]»" and self._ends(token) and OPENING.match(tokens[i]):
@@ -115,7 +115,7 @@ class SentenceReader:
         return word not in self.abbreviations and not INITIALS.fullmatch(word + ".")
 
     def read(self, tokens: list[str]) -> str:
-        """Returns a sentence as a text; empty if it is left out."""
+        """Return a sentence as a text; empty if it is left out."""
         piece = self._memo.read(tokens, self._attach, Counter())
         words, names = piece.words.split(), piece.labels.split()
         reason = self._reason(tokens, words)
@@ -128,7 +128,7 @@ class SentenceReader:
 
     @staticmethod
     def _reason(tokens: list[str], words: list[str]) -> str:
-        """Returns the reason why a sentence is left out; empty if it is kept."""
+        """Return the reason why a sentence is left out; empty if it is kept."""
         if not words:
             return "left out: no word"
         if len(words) > MAX_WORDS:
@@ -139,12 +139,12 @@ class SentenceReader:
 
 
 def join(words: Iterable[str], names: Iterable[str]) -> str:
-    """Makes a text from words and label names."""
+    """Make a text from words and label names."""
     return " ".join(word + MARKS.get(name, "") for word, name in zip(words, names))
 
 
 def words_of(text: str) -> list[str]:
-    """Returns the words of a text without their marks."""
+    """Return the words of a text without their marks."""
     return [word.rstrip(",.?") for word in text.split()]
 
 
@@ -153,17 +153,17 @@ def is_question(text: str) -> bool:
 
 
 def key(text: str) -> bytes:
-    """Returns an 8-byte digest of the words, with every digit as 0: equal for texts that a model cannot distinguish."""
+    """Return an 8-byte digest of the words, with every digit as 0: equal for texts that a model cannot distinguish."""
     return blake2b(re.sub(r"\d", "0", " ".join(words_of(text))).encode(), digest_size=8).digest()
 
 
 def chance(seed: str, text: str) -> float:
-    """Returns a uniformly distributed number in [0, 1) that depends only on the seed and the text."""
+    """Return a uniformly distributed number in [0, 1) that depends only on the seed and the text."""
     return int.from_bytes(blake2b(f"{seed} {text}".encode(), digest_size=7).digest(), "big") / 2 ** 56
 
 
 def read_documents(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yields the name and the texts of each document that sentences.py wrote; an empty text is a gap."""
+    """Yield the name and the texts of each document that sentences.py wrote; an empty text is a gap."""
     name, texts = "", []
     with open_input(path) as file:
         for number, raw in enumerate(file, 1):

@@ -18,11 +18,11 @@ def capitals(token: str, words: Sequence[str]) -> list[bool]:
 
 
 def with_capitals(token: str, words: Sequence[str]) -> list[str]:
-    """Returns the spoken words of a token. A word gets a capital if its first letter is a capital in the token."""
+    """Return the spoken words of a token. A word gets a capital if its first letter is a capital in the token."""
     return [with_capital(word) if capital else word for word, capital in zip(words, capitals(token, words))]
 
 
 def cased(names: Sequence[str], flags: Sequence[bool], labels: LabelSet) -> list[str]:
-    """Returns label names. If a flag is true, the label gets a capital; `names` are names of labels without one."""
+    """Return label names. If a flag is true, the label gets a capital; `names` are names of labels without one."""
     upper = {label.name: labels.reading(label.marks[:1], capital=True) for label in labels if not label.capital}
     return [upper[name] if flag else name for name, flag in zip(names, flags, strict=True)]

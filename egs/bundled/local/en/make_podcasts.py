@@ -37,7 +37,7 @@ MARK = re.compile(r"[.,;:?!](?=\s|$)")
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """Yields those paragraphs of a Markdown text that are speech, each after a line with its speaker."""
+    """Yield those paragraphs of a Markdown text that are speech, each after a line with its speaker."""
     text = CODE.sub("", FRONT.sub("", text))
     for block in re.split(r"\n\s*\n", text):
         if LEFT_OUT.match(block):

@@ -61,7 +61,7 @@ def earnings21(directory: Path, labels: LabelSet, marks: LabelSet, out: Path) ->
 
 def write(path: Path, calls: dict[str, list[Token]], labels: LabelSet, pauses: bool = True,
           marks: LabelSet | None = None) -> None:
-    """Write calls in spoken words with capitals as a data directory, unless it exists. Prints its size.
+    """Write calls in spoken words with capitals as a data directory, unless it exists. Print its size.
 
     marks   the label set that reads the marks; None: `labels`
     """
