@@ -27,7 +27,6 @@ def part(number: int, every: int, name: str) -> str:
 
 
 def main(every: int, corpus: Path, out: Path, *sources: str) -> None:
-    """Write the files. Print how many documents each has."""
     counts: Counter[str] = Counter()
     for name, _, paths in (source.partition(":") for source in sources):
         with ExitStack() as stack:

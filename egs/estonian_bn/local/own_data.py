@@ -39,7 +39,6 @@ def times(folder: Path) -> Path:
 
 
 def read(text: str, reader: TextReader) -> tuple[list[str], list[str]]:
-    """Return the words and labels of a punctuated text. Drop marks before the first word."""
     words, labels = [], []
     for token in text.split():
         parts = reader.token(token)
@@ -71,7 +70,6 @@ def of_texts(files: Sequence[Path], reader: TextReader) -> Iterator[Utterance]:
 
 
 def make(folder: Path, out: Path, reader: TextReader) -> None:
-    """Make the data directory. Raises InputError if there are no transcripts."""
     if (folder / "text").is_file():
         data = DataDir(folder, ignore=["punct", "pauses.scp"])
         write_data_dir(out, of_table(data, reader), like=data)

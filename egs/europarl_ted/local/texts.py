@@ -44,7 +44,7 @@ def europarl(corpus: Path) -> Iterator[tuple[str, str]]:
 
 
 def spoken(line: str) -> str:
-    """Remove parentheses, which may be nested, and the text in them from a line."""
+    """Remove text in parentheses, also nested ones."""
     while (left := BRACKETS.sub(" ", line)) != line:
         line = left
     return " ".join(line.split())
@@ -52,10 +52,9 @@ def spoken(line: str) -> str:
 
 def quoted(line: str) -> str:
     """Replace single quotes around phrases by double quotes.
-
-    A closing quote looks like the apostrophe of `citizens' rights`. So a phrase ends at the first closing quote that
-    does not follow an s. If there is no such quote before the next phrase begins, the phrase ends at its first closing
-    quote. A phrase without a closing quote does not change.
+A closing quote looks like the apostrophe of `citizens' rights`. So a phrase ends at the first closing quote that
+does not follow an s, or, if there is none before the next phrase, at the first closing quote of any kind. A phrase
+without a closing quote does not change.
     """
     if "'" not in line and "’" not in line:
         return line
@@ -93,7 +92,6 @@ def conll(corpus: Path) -> Iterator[tuple[str, str]]:
 
 
 def lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a text file. Raises InputError if it is missing or not UTF-8."""
     with open_input(path) as file:
         for number, line in enumerate(file, 1):
             yield decode_line(line, path, number)

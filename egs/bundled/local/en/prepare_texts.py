@@ -35,7 +35,7 @@ BRACKETS = re.compile(r"\([^()]*\)")
 
 
 def clean(line: str, brackets: bool) -> str:
-    """Replace dashes and ellipses inside sentences by commas; removes text in parentheses if `brackets` is true."""
+    """Replace dashes and ellipses inside sentences by commas. Remove text in parentheses if `brackets` is true."""
     if brackets and "(" in line:
         line = BRACKETS.sub(" ", line)
     return ELLIPSIS.sub(",", DASH.sub(", ", line)).strip(" ,")
@@ -49,7 +49,6 @@ def part(number: int, source: str) -> tuple[str, bool]:
 
 
 def main(corpus: Path, out: Path) -> None:
-    """Write the files. Print how many documents each has."""
     names = ["text", "text_more", "written", *(kind + source for source in SOURCES for kind in ("dev_", ""))]
     counts: Counter[str] = Counter()
     with contextlib.ExitStack() as stack:
