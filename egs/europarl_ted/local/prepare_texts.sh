@@ -48,8 +48,8 @@ prepare data/raw/test_ted.txt test_ref
   rm data/test_asr.new/punct
   mv data/test_asr.new data/test_asr
 }
-# The published sets are in lower case without quotes, so they are used only for punctuation. More talks and ASR output of
-# talks, if the corpus has them, are for vectors and, with guessed case, for BLSTM-CRF-TED-more.
+# The published sets are in lower case without quotes, so they are used only for punctuation. More talks and ASR output
+# of talks, if the corpus has them, are for vectors and, with guessed case, for BLSTM-CRF-TED-more.
 prepare_marks iwslt_ted/test2011 test2011
 prepare_marks iwslt_ted/test2011asr test2011asr
 prepare_marks iwslt_ted/train_extra train_extra

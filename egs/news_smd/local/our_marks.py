@@ -32,9 +32,9 @@ def marks_of(path: str) -> dict[str, dict[str, int]]:
 
 
 def overall_f1(published: Mapping[str, float], marks: Mapping[str, int]) -> float:
-    """Return the overall F1, in percent, on text with `marks`, of a system with the published MARK.P and MARK.R.
+    """Return the overall F1, in percent, of a system on text with `marks`. `published` has its MARK.P and MARK.R.
 
-    MARK.R gives the number of marks that are found; with MARK.P, this gives the number of marks that are written.
+    A recall gives the number of correct marks; divided by the precision, it gives the number of marks in the output.
     """
     found = {mark: number * published[f"{mark}.R"] for mark, number in marks.items()}
     written = sum(100 * correct / published[f"{mark}.P"] for mark, correct in found.items() if correct)
