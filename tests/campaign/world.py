@@ -87,7 +87,7 @@ def read_data(path: Path) -> None:
 
 
 def read_projected(path: Path) -> None:
-    """Read a projected directory without its pauses, which are checked with the new inputs."""
+    """Read a projected directory, except its pauses."""
     list(DataDir(path, ["pauses.scp"]).utterances())
 
 
