@@ -1,4 +1,4 @@
-"""Bi-LSTM-A, FC-LSTM, Pause-Window and models that see neighbouring tokens equal their papers' equations."""
+"""Bi-LSTM-A, FC-LSTM, Pause-Window and models that read neighbouring tokens equal their papers' equations."""
 
 from itertools import pairwise
 
@@ -38,7 +38,7 @@ def model(**options):
 
 def by_the_equations(weights, ids, reach, normalize):
     w = {name: weight.double().numpy() for name, weight in weights.items()}
-    line = w["embedding.weight"][[*ids, END]]  # the backward direction starts with END
+    line = w["embedding.weight"][[*ids, END]]  # backwards, the first token is END
     ahead, back = layer_of(w, "lstms.forwards.0."), layer_of(w, "lstms.backwards.0.")
     h = np.concatenate([lstm(line, *ahead), lstm(line[::-1], *back)[::-1]], 1)[:-1]
     logits = []
@@ -141,7 +141,7 @@ def make(**options):
 
 
 def by_hand(model, ids, pauses, slot):
-    """The logits of a slot. Outside the text there are no words and no pauses."""
+    """Return the logits of a slot. Outside the text, there are no words and no pauses."""
     n, inputs = model.window, []
     if model.pauses:
         for t in range(slot - n, slot + n + 1):

@@ -291,7 +291,7 @@ def test_options_wrong_is_one_line(script, tmp_path, arguments, message):
 
 def test_options_environment_variable_is_unknown(script):
     assert "unknown option --other" in script("--other", "1", env={"other": "0"}).stderr
-    # A variable that the script sets is an option, even if the environment has a variable of this name.
+    # A variable that the script sets is an option, even if the environment has a variable with this name.
     assert script("--stage", "1", env={"stage": "7"}).stdout.startswith("1|")
     assert script(env={"stage": "7"}).stdout.startswith("0|")
 
@@ -305,7 +305,7 @@ def test_config_command_line_wins(script, tmp_path):
     (tmp_path / "conf").write_text("# a comment\n\n--stage=1\n  stop_stage=2\n--name=\"$(echo x) = y\"")
     assert script("--config", "conf").stdout == "1|2|false|$(echo x) = y|\n"
     assert script("--stage", "5", "--config", "conf").stdout == "5|2|false|$(echo x) = y|\n"
-    # After the options, --config belongs to the command in the arguments.
+    # After the options, --config is an argument.
     assert script("--stage", "5", "x", "--config", "conf").stdout == "5|100|false|a b|x --config conf\n"
 
 
