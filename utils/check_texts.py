@@ -54,7 +54,6 @@ def compare(what: str, path: str, ids: set[str], names: Sequence[str]) -> None:
 
 
 def some(names: Sequence[str] | set[str]) -> str:
-    """Return the first few names as text for a message."""
     return ", ".join([*(f"'{name}'" for name in sorted(names)[:NAMED]), *["…"] * (len(names) > NAMED)])
 
 

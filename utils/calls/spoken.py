@@ -26,7 +26,7 @@ CURRENCIES = {"$": ("dollar", "cent"), "€": ("euro", "cent"), "£": ("pound", 
               "₽": ("ruble", ""), "₵": ("cedi", ""), "₹": ("rupee", "")}
 MAGNITUDES = frozenset(("hundred", "thousand", "million", "billion", "trillion", "millions", "billions"))
 NOISES = frozenset(("inaudible", "crosstalk"))
-TITLES = frozenset(("mr", "mrs", "ms", "dr", "prof", "st", "vs", "messrs"))  # a period after them ends no sentence
+TITLES = frozenset(("mr", "mrs", "ms", "dr", "prof", "st", "vs", "messrs"))  # periods after these end no sentence
 PLAIN = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "‐": "-", "‑": "-", "\u00a0": " "})
 TAG = re.compile(r"<[^<>]*>")
 MARKS = frozenset(",.;:?!")
@@ -48,7 +48,7 @@ def cardinal(n: int) -> list[str]:
 
 
 def number(text: str) -> list[str]:
-    """Return a number, which may have commas and a point, in words. Four digits that can be a year are read as one."""
+    """Return a number, which may have commas and a point, in words. Four digits are read as a year if possible."""
     whole, point, decimals = text.replace(",", "").partition(".")
     if len(whole) > 12 or ("," not in text and (len(whole) > 6 or (len(whole) > 1 and whole[0] == "0"))):
         words = [ONES[int(digit)] for digit in whole]
@@ -68,7 +68,7 @@ def ordinal(words: Sequence[str]) -> list[str]:
 
 
 def amount(text: str, unit: str, part: str) -> list[str]:
-    """Return an amount of a currency in words. Two decimals are read as cents or pence."""
+    """Return an amount of money in words. Two decimals are read as cents or pence."""
     whole, _, decimals = text.partition(".")
     if part and len(decimals) == 2 and text.count(",") == 0:
         units, parts = int(whole or 0), int(decimals)
@@ -79,7 +79,7 @@ def amount(text: str, unit: str, part: str) -> list[str]:
 
 
 def plural(unit: str, n: int) -> str:
-    """Return the name of a currency's unit, in the form that follows the number `n`."""
+    """Return the name of a currency's unit in singular or plural."""
     return unit if n == 1 or unit == "yen" else {"penny": "pence"}.get(unit, unit + "s")
 
 
@@ -92,7 +92,7 @@ def words_of(token: str, magnitude: bool = False) -> tuple[tuple[str, ...], str]
     token = TAG.sub(" ", token.translate(PLAIN).lower()).strip()
     if token.isalpha() and token.isascii():
         return (() if token in NOISES else (token,)), ""
-    # A hyphen at the end, after letters, marks a word that was cut off.
+    # A hyphen after letters, at the end, shows that a word was cut off.
     if re.search(r"[^\W\d_]-$", token):
         token = token[:token[:-1].rfind("-") + 1]
     currency = CURRENCY.match(token)
@@ -122,7 +122,7 @@ def words_of(token: str, magnitude: bool = False) -> tuple[tuple[str, ...], str]
 
 
 def spoken(tokens: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the spoken words of each token of a text; a dropped token has none."""
+    """Return the spoken words of each token of a text. Dropped tokens have none."""
     result, pending = [], ""
     for token, following in zip(tokens, [*tokens[1:], ""]):
         magnitude = following.lower().rstrip(".,;:?!") in MAGNITUDES
@@ -135,7 +135,7 @@ def spoken(tokens: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def parts(token: str) -> tuple[str, str]:
-    """Split a token. Return it without the marks after it, and those of these marks that can be a label."""
+    """Split a token. Return the token without the marks after it, and the marks among them that can be labels."""
     ending = ENDING.search(token)[0]
     core = token[:len(token) - len(ending)]
     kept = "".join(mark for mark in ending if mark in MARKS)
@@ -145,14 +145,13 @@ def parts(token: str) -> tuple[str, str]:
 
 
 def lower_case(token: str, words: Iterable[str]) -> Iterable[str]:
-    """Return the spoken words of a token unchanged."""
     return words
 
 
 class SpokenText(dict):
     """Maps written tokens to their spoken words with marks. Stores the results, because tokens recur.
 
-    write   takes a token without marks and its spoken words; returns the words as they are written
+    write   returns the spoken words of a token as they are written, given the token without marks, and the words
     """
 
     def __init__(self, write: Callable[[str, Iterable[str]], Iterable[str]] = lower_case):
