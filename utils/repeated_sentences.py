@@ -1,10 +1,10 @@
 """Finds the sentences that occur in two sets of texts, counts them, and returns the most frequent ones.
 
 A sentence ends at a mark in END that is followed by a space (a full-width mark needs no space), at an empty line, and
-at a line that begins with `#`, which is not itself a sentence. Two sentences are the same if their letters and digits
-are the same; case and marks are ignored. Memory grows only with the smaller set: 16 bytes per sentence. A sentence with
-a dot inside, such as in `Mr.`, counts as two sentences. So does a sentence that crosses the border of two parts of a
-large file (`file_parts`, megabytes).
+at a line that begins with `#`, which is not itself a sentence. Two sentences are equal if their letters and digits are;
+case and marks are ignored. Memory grows only with the smaller set: 16 bytes per sentence. A sentence with a period
+inside, such as in `Mr.`, counts as two sentences, and so does a sentence at the border of two parts of a large file
+(`file_parts`, megabytes).
 """
 
 import os
@@ -22,7 +22,7 @@ from punc.base.files import atomic_file
 from punc.base.parallel import map_ordered
 from punc.text.file_parts import FilePart, decode, file_parts
 
-# Marks that end a sentence, with the quotes and brackets after them. A match starts only at the first of several marks.
+# Marks that end a sentence, with the quotes and brackets after them. A match starts at the first of several marks.
 END = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?=\s)|[。！？]+[」』）”]*|\n[ \t]*\n|^#.*$", re.M)
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 SHOWN = 10
@@ -39,8 +39,8 @@ class Sentence(NamedTuple):
 class Overlap(NamedTuple):
     """The sentences that a set shares with the training texts.
 
-    sentences, words     the number of sentences and words in the set
-    repeated             (sentences, words): how many sentences also occur in training, and how many words these have
+    sentences, words     number of sentences and words in the set
+    repeated             (sentences, words): number of the sentences that are also in training, and of their words
     long                 like `repeated`, for sentences of at least `least` words
     frequent             the shared sentences that are most frequent in training, with their counts there
     """
@@ -63,7 +63,6 @@ def sentences(text: str) -> Iterator[Sentence]:
 
 
 def digest(words: Iterable[str]) -> int:
-    """Return a 64-bit hash of the words of a sentence."""
     return int.from_bytes(blake2b(" ".join(words).encode(), digest_size=8).digest(), "little")
 
 
@@ -84,10 +83,8 @@ def overlap(held_out: Iterable[str | os.PathLike[str]], training: Iterable[str |
 
 
 def remove_sentences(source: Path, target: Path, known: np.ndarray, least: int) -> Counter[str]:
-    """Copy a text without the sentences of at least `least` words whose digests are in `known` (sorted).
-
-    Returns how many sentences and words were removed.
-    """
+    """Copy a text without the sentences of at least `least` words whose digests are in `known`, which is sorted. Return
+    how many sentences and words were removed."""
     removed = Counter[str]()
     with atomic_file(target) as file:
         for part in file_parts([source], b"\n"):
@@ -116,7 +113,7 @@ def _digests(part: FilePart) -> np.ndarray:
 
 
 def _known(part: FilePart, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices of the known digests that occur in a part, and how often each occurs."""
+    """Return the indices of the known digests that occur in a part, and how often each of them occurs."""
     found = _digests(part)[:, 0]
     at = np.minimum(np.searchsorted(known, found), max(len(known) - 1, 0))
     return np.unique(at[known[at] == found] if len(known) else at[:0], return_counts=True)

@@ -63,7 +63,7 @@ def wait(call: Any, expression: str) -> None:
 
 @contextmanager
 def served() -> Iterator[str]:
-    """Run punc serve while the block runs. Yield its URL."""
+    """Run punc serve during the with block. Yield its URL."""
     with subprocess.Popen(["punc", "serve", "--port=0"], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr
         yield process.stderr.readline().split()[-1]

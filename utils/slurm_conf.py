@@ -22,7 +22,7 @@ option gpu=* --gres=gpu:$0
 def read_config(path: str | None) -> tuple[str, dict[tuple[str, str], str], dict[str, str]]:
     """Read a configuration. Return the command, {(option, value): options of sbatch}, and {option: default value}.
 
-    Without a path, this reads conf/slurm.conf or, if there is no such file, DEFAULTS. Exits if a line is invalid.
+    Without a path, read conf/slurm.conf or, if there is no such file, DEFAULTS. Exits if a line is invalid.
     """
     command, options, defaults = None, {}, {}
     lines = DEFAULTS.splitlines()
