@@ -212,7 +212,7 @@ def seconds(labels, text):
 @example("a", ".", "").via("once cubic")
 @example("", "[a", "]" * 50_000).via("once quadratic")
 def test_time_is_linear(tmp_path_factory, begin, unit, end):
-    """Ten times the text takes about ten times as long, not a hundred times, as a quadratic search would."""
+    """Ten times as much text takes about ten times as long. A quadratic search would take a hundred times as long."""
     path = tmp_path_factory.mktemp("labels") / "labels.txt"
     path.write_text(LABELS)
     some, more = (seconds(path, begin + unit * n + end) for n in (5_000, 50_000))

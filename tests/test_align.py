@@ -182,7 +182,7 @@ def slow_candidates(a, b, n, stride, support):
                 stretches[-1].append((i, j))
             else:
                 stretches.append([(i, j)])
-        best = max(stretches, key=len)  # the first one, if several are equally long
+        best = max(stretches, key=len)
         i, j = best[0]
         if sum(abs((q - p) - (j - i)) <= stride // 8 for p, q in own) > support:
             middle = (len(best) + n - 1) // 2

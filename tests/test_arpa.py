@@ -33,7 +33,7 @@ ngram 2=2
 
 
 def random_model(rng, order, more=()):
-    """Return a random model as {n-gram: (log10 P, back-off)}. It has a prefix n-gram for each n-gram."""
+    """Return a random model as {n-gram: (log10 P, back-off)}. It also has the prefix of each n-gram."""
     words = [*TOKENS, *more]
     model = {(word,): (float(rng.uniform(-4, 0)), float(rng.uniform(-1, 1))) for word in words if word != "c"}
     for n in range(2, order + 1):

@@ -140,7 +140,7 @@ def test_encode_block_pause_that_cannot_be_read_names_its_line(tmp_path, size):
     assert (error.value.file.name, error.value.line) == ("pauses.scp", 3)
 
 
-EDITS = {  # changes of one line of a table
+EDITS = {
     "remove": lambda line: b"", "twice": lambda line: line * 2, "more": lambda line: line[:-1] + b" 1\n",
     "less": lambda line: line.rpartition(b" ")[0] + b"\n", "key": lambda line: b" " + line,
     "other": lambda line: line.replace(b" ", b"~ ", 1), "bytes": lambda line: b"\xff" + line,

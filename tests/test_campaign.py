@@ -61,7 +61,6 @@ def lost(kind, data, read):
 
 
 def test_kinds_are_those_of_the_program():
-    """New formats, tokenizers and models become part of the campaign automatically."""
     every = (*format_names(), *(f"transcript {name}" for name in MAKERS),
              *(f"store {kind}" for kind in token_types()), *(f"model {m}" for m in model_names()))
     missing = {"store encoder"} if not find_spec("tokenizers") else set()

@@ -141,7 +141,6 @@ TABLE = Confusions(
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory):
-    """Make a directory with a store of each token type, and the confusions in `c`."""
     place, rng = tmp_path_factory.mktemp("stores"), np.random.default_rng(3)
     (place / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n")
     TABLE.write(place / "c")

@@ -181,7 +181,7 @@ def test_spans_of_characters_are_cut_from_the_stream(texts, chunk_size, context)
             continue
         words += len(slots)
         at_slots = np.flatnonzero((stream == SPACE) | (stream == END))[words - len(slots):words]
-        start = at_slots[0] - slots[0]  # where the span begins in the stream
+        start = at_slots[0] - slots[0]
         assert (slots + start).tolist() == at_slots.tolist()
         assert start % chunk_size == 0
         assert start <= max(0, done // chunk_size * chunk_size - context)
@@ -341,7 +341,6 @@ FIRSTS = [0, 1, 2, 4, 5, 7, 8, 9, 11, 12, 14, 15, 16, 17]
 
 @pytest.fixture
 def parts_make(tmp_path):
-    """Return a function that makes a model with random weights on a store of split text, and returns the directory."""
     def model(labels, name, **options):
         (tmp_path / "labels.txt").write_text(labels)
         (tmp_path / "rules").write_text(RULES)
@@ -385,7 +384,7 @@ def test_words_have_the_labels_of_their_parts(parts_make, tmp_path, labels, name
     elif name == "blstm_crf":
         capital = [model.labels[number].capital for number in parts[FIRSTS]]
         assert [model.labels[number].mark for number in words] == [model.labels[number].mark for number in parts[LASTS]]
-        assert all(model.labels[number].capital == one or model.labels[number].mark == "."  # no CAP_PERIOD here
+        assert all(model.labels[number].capital == one or model.labels[number].mark == "."  # there is no CAP_PERIOD
                    for number, one in zip(words, capital))
     # The labels are the same in a data directory, and in a text that arrives word by word.
     write_data_dir(tmp_path / "data", [Utterance("a", "a", WHOLE)])

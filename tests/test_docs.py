@@ -80,7 +80,7 @@ def test_adapt_commands_train_and_score(tmp_path):
 
 
 TEXTS = [f"{kind}-{number:02d}" for kind in ("news", "talk") for number in range(1, 4)]
-LINES = 1  # number of lines of each text
+LINES = 1
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +119,7 @@ def test_tutorial_commands_make_results(book):
 
 
 def test_tutorial_shows_what_is_printed(book):
-    """Each line of output on the page is printed, except that numbers may differ."""
+    """Each output line on the page is printed, possibly with other numbers."""
     root, done = book
     shape = re.compile(r"[\d.,]+")
     printed = {shape.sub("0", line) for line in done.stderr.splitlines()}

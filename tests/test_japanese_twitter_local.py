@@ -130,7 +130,6 @@ def test_commas_by_book(tmp_path, capsys):
 
 @pytest.fixture(scope="module")
 def raw(tmp_path_factory):
-    """Make posts and sentences, and the texts that the script makes from them in the locale C."""
     folder, rng = tmp_path_factory.mktemp("raw"), random.Random(5)
     words = ["今日は", "天気が", "いい", "明日", "行く", "Twitter", "10時", "と言う", "か\u3099", "です", "ました"]
     make = lambda: "".join(rng.choices(words, k=rng.randint(2, 8)))  # noqa: E731

@@ -24,7 +24,6 @@ TEXTS = {"a": "So it begins, as it must. Does it end?\nNot today, nor in the mor
 
 @pytest.fixture
 def recipe(tmp_path, monkeypatch):
-    """Make a Kaldi recipe's directory with data/train of 3 streams, using punc prepare and punc pauses."""
     assert KALDI_UTILS.is_dir(), f"KALDI_ROOT: no {KALDI_UTILS}"
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LC_ALL", "C")

@@ -24,7 +24,6 @@ def level(module):
 
 
 def imports(path, names):
-    """Return the modules of punc that a file imports, anywhere in the file."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

@@ -19,7 +19,7 @@ from punc.training.optim import Optimizer
 
 
 def test_filters_have_counts_of_the_papers():
-    """Kim et al. 2015 (table 2, large model) have the first list. Gale & Parthasarathy 2017 have 1,650 filters."""
+    """The first list is from Kim et al. 2015 (table 2, large model). Gale & Parthasarathy 2017 have 1,650 filters."""
     assert [len(w) for w in Filters(15, 7, 50).weights] == [50, 100, 150, 200, 200, 200, 200]
     assert [len(w) for w in Filters(15, 7, 75).weights] == [75, 150, 225, 300, 300, 300, 300]
     assert Filters(15, 7, 75).size == 1650
@@ -74,7 +74,7 @@ def test_window_input_stateful_batches_match_loop(window, slot_word):
     rng = np.random.default_rng(window)
     offsets = np.cumsum([0, 1, 7, 2, 12, 1, 1, 30, 5])
     ids, total = rng.integers(2, 10, offsets[-1]).astype(np.int32), int(offsets[-1])
-    # The label of each slot is its number, by which its window is found.
+    # The label of each slot is its number, which identifies its window.
     data = StoreSet(ids, np.arange(total), None, [""] * 8, offsets)
     found, state = {}, None
     for batch in stateful(data, layer.lookahead, batch_size=2, bptt=3):

@@ -42,7 +42,7 @@ NO = np.nan
 EXAMPLES = [
     ("O,O.OO?", "O,O.OO?", {"COMMA.P": 100, "COMMA.R": 100, "COMMA.F1": 100, "overall.F1": 100, "Err": 0, "SER": 0,
                             "macro.F1": 100, "2-class.F1": 100, "3-class.F1": 100, "O.F1": 100}),
-    # One comma is correct, one comma is missing, the period is a comma, and one mark is inserted.
+    # One comma is correct, one comma is missing, the period is replaced by a comma, and one mark is inserted.
     (",O.,OO", ",O,O.O", {"COMMA.P": 50, "COMMA.R": 50, "COMMA.F1": 50, "PERIOD.P": 0, "PERIOD.R": 0, "PERIOD.F1": 0,
                           "QUESTION.P": NO, "QUESTION.R": NO, "QUESTION.F1": NO, "macro.F1": 25,
                           "overall.P": 100 / 3, "overall.R": 100 / 3, "overall.F1": 100 / 3,

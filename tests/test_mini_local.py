@@ -41,7 +41,6 @@ def local():
 
 @pytest.fixture(scope="module")
 def long(local):
-    """Return a text of many lines as (word, mark) pairs, and as the synthesiser says it."""
     tokens = [local["hesitate"].read_token(token) for _ in range(600) for token in TEXT.split()]
     return tokens, local["hesitate"].say([TEXT] * 600, Random("a"))
 

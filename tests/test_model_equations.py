@@ -38,7 +38,7 @@ def model(**options):
 
 def by_the_equations(weights, ids, reach, normalize):
     w = {name: weight.double().numpy() for name, weight in weights.items()}
-    line = w["embedding.weight"][[*ids, END]]  # backwards, the first token is END
+    line = w["embedding.weight"][[*ids, END]]  # the backward direction starts with END
     ahead, back = layer_of(w, "lstms.forwards.0."), layer_of(w, "lstms.backwards.0.")
     h = np.concatenate([lstm(line, *ahead), lstm(line[::-1], *back)[::-1]], 1)[:-1]
     logits = []

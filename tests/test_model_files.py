@@ -49,8 +49,6 @@ def test_load_truncated_file(directory, part):
 
 
 class Malicious:
-    """Runs code if it is unpickled without precautions."""
-
     def __init__(self, witness):
         self.witness = witness
 

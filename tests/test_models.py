@@ -195,7 +195,6 @@ def test_forward_in_parts_and_live_match_one_call(name, inputs, text_model):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_lookahead_is_what_the_model_reads(name, text_model):
-    """The slot's logits depend on the token `lookahead` steps after the slot, and on no later token."""
     model = make(name, text_model)
     if model.lookahead is None:
         return
@@ -244,8 +243,6 @@ def test_forward_in_bfloat16_is_nearly_the_same(name, inputs, text_model):
 
 
 class OnlyOn(TorchDispatchMode):
-    """Fails if an operation has a result on another device."""
-
     def __init__(self, device):
         super().__init__()
         self.device = device
@@ -463,7 +460,6 @@ WINDOW_NAMES = ("window_dnn", "window_cnn1", "window_cnn2")
 
 @pytest.mark.parametrize("name", WINDOW_NAMES)
 def test_word_vectors_are_saved_with_the_model(name, tmp_path):
-    """Training does not change the vectors. The model can be loaded without their file."""
     path = tmp_path / "vectors.txt"
     path.write_text("".join(f"{word} {number} 0.5\n" for number, word in enumerate(VOCABULARY.tokens[2:])))
     options = options_of(name, "", embedding_dim=2)
@@ -504,7 +500,7 @@ def dilated_at(t, layer, vector, w):
     """Return the output of the first `layer` convolutions at step t, by recursion."""
     if not layer:
         return vector(t)
-    at = [int(key.split(".")[1]) for key in w if key.endswith("both.weight")][2 * layer - 2]  # highways are the others
+    at = [int(key.split(".")[1]) for key in w if key.endswith("both.weight")][2 * layer - 2]  # odd ones are highways
     dilation = 2 ** (layer - 1)
     before, here, after = (dilated_at(place, layer - 1, vector, w)
                            for place in (t - dilation // 2, t, t + (dilation + 1) // 2))

@@ -270,7 +270,6 @@ def test_finding_that_the_page_does_not_bear_out_is_left_out(finding, why, caplo
 
 
 def conf_of(page):
-    """Return the conf file of a committed page, in its recipe or in a variant of the recipe."""
     recipe = recipe_of(page)
     if variant := page.relative_to(recipe).parent.name:
         return recipe / f"conf/results-{variant}.conf"

@@ -20,7 +20,6 @@ NAN = np.nan
 
 
 def timing(words: str, times: str, end: float | None = None) -> Timing:
-    """Return a Timing with these words and their `begin-end` times."""
     rows = []
     for word, time in zip(words.split(), times.split(), strict=True):
         begin, stop = map(float, time.split("-"))
@@ -94,7 +93,6 @@ def test_stream_pauses_substituted_words():
 
 
 def segments(utterances, *times):
-    """Return utterances of one recording, each with its begin and end."""
     return [utterance._replace(stream="rec", times=one) for utterance, one in zip(utterances, times)]
 
 

@@ -162,7 +162,6 @@ def test_prepare_output_does_not_depend_on_processes(labels, tmp_path, monkeypat
 
 @pytest.mark.parametrize("line", [1, 30, 77, 99])
 def test_prepare_error_has_its_line_in_the_file(labels, tmp_path, monkeypatch, line):
-    """The error names the line in the file, no matter which part of the file has the error."""
     lines = [b"so it is.\n"] * 100
     lines[line - 1] = b"so\0\n"
     (tmp_path / "in").write_bytes(b"".join(lines))

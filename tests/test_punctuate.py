@@ -118,7 +118,6 @@ def test_punctuate_spans_of_long_streams_give_the_same(tmp_path, monkeypatch, pa
 
 @pytest.fixture(scope="module", params=[("char", "after"), ("subword", "before")])
 def learned(request, toy_store, tmp_path_factory):
-    """Train a T-LSTM with one token type. Return it with the data directory of its dev set."""
     place, (token_type, task) = tmp_path_factory.mktemp("learned"), request.param
     sets = [toy_store.parent / f"train_{task}", toy_store.parent / f"dev_{task}"]
     make_store(place / "store", sets, toy_store.parent / "labels.txt", token_type=token_type, nj=1)

@@ -235,7 +235,7 @@ def test_ranks_have_the_losses_of_one_process(pair, name):
     whole = run(pair, f"one/{name}", name)
     shares = zip(*(torch.load(pair / f"losses-{name}.{rank}") for rank in range(2)), strict=True)
     steps = [[loss for rank in ranks for loss in rank] for ranks in shares]
-    assert min(map(len, steps)) == (1 if name == "chunks" else 2)  # in "chunks", one rank had no row once
+    assert min(map(len, steps)) == (1 if name == "chunks" else 2)  # in "chunks", one rank had no row in one step
     means = [sum(loss * weight for loss, weight in step) / sum(weight for _, weight in step) for step in steps]
     assert means == pytest.approx([loss for (loss, _), in whole], abs=1e-5)
     assert_close(weights(pair / f"two/{name}"), weights(pair / f"one/{name}"))
@@ -255,7 +255,7 @@ def test_ranks_write_and_log_once(pair, capsys):
     said, losses = texts_and_losses(capsys.readouterr().err.splitlines())
     texts, of_ranks = texts_and_losses((pair / "said-all.0").read_text().splitlines()[:3])
     assert texts == said
-    assert of_ranks == pytest.approx(losses, abs=2e-5)  # sums in a different order
+    assert of_ranks == pytest.approx(losses, abs=2e-5)  # summed in a different order
     assert (pair / "said-all.1").read_text() == ""
     assert sorted(os.listdir(pair / "two/stateful")) == sorted(os.listdir(pair / "once"))
     assert (pair / "two/stateful/conf").read_text() == (pair / "once/conf").read_text()

@@ -141,7 +141,7 @@ theirs\telsewhere\tErr\t77.7\tA & B 2001, table 1
 
 @pytest.fixture
 def toys(tmp_path, monkeypatch):
-    """Write scores of good, bad and always on test and of bad on asr to exp/SYSTEM/decode_SET/score; published.tsv."""
+    """Write published.tsv and exp/SYSTEM/decode_SET/score: good, bad and always on test, and bad on asr."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n", encoding="utf-8")
     (tmp_path / "published.tsv").write_text(PUBLISHED, encoding="utf-8")

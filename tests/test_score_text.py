@@ -32,7 +32,6 @@ def sentences(n, right):
 
 @pytest.fixture
 def work(tmp_path, monkeypatch):
-    """Make ref, good and bad as texts and, in data, as data directories."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n", encoding="utf-8")
     for name, right in (("good", 0.9), ("bad", 0.5)):

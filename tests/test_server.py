@@ -70,7 +70,6 @@ def fresh():
 
 
 def served(fresh, messages, output="auto", rate=1e6, stays=False, seconds=None, **options):
-    """Send messages to a connection. Return the client, which has the answers."""
     client = Client(messages, stays)
     session, words, delay = Session(fresh.copy, LiveOptions(**options)), [], options.get("max_delay")
     made = Connection(client.recv, client.send, session, delay, output, rate, words.append)
@@ -177,7 +176,7 @@ def test_silence_decides(fresh):
 def test_many_words_wait_and_are_out_at_the_end(fresh, monkeypatch):
     monkeypatch.setattr(connection, "BURST", 0.5)
     client = served(fresh, [" ".join([TEXT] * 100)], rate=100, stays=True, seconds=0.4)
-    assert 400 < client.left < 560  # of 600 words, 50 (the burst) and 0.4 s at 100 words/s are done
+    assert 400 < client.left < 560  # of 600 words, 90 are done: a burst of 50, and 100 words/s for 0.4 s
     assert len("".join(client.sent).split()) == 600
 
 
@@ -287,7 +286,7 @@ def test_clients_that_misbehave_harm_no_other():
                 _, writer = await asyncio.open_connection(host, port)
                 stack.callback(writer.close)
                 writer.write(begin)
-            half = await stack.enter_async_context(connect(url, close_timeout=0.1))  # gets no closing frame
+            half = await stack.enter_async_context(connect(url, close_timeout=0.1))  # no closing frame comes
             await half.send(['{"word": "ha', "lf", '"}'])
             half.transport.write(b"\x81\xfe")  # the beginning of a frame
             gone = await connect(url)

@@ -160,7 +160,6 @@ TORCH = re.search(r"^torch==(.+)$", (ROOT / "constraints.txt").read_text(), re.M
 
 @pytest.fixture
 def torch_checkout(checkout):
-    """Make a checkout with a simulated pip that offers versions of torch."""
     if sys.platform != "linux":
         pytest.skip("other systems have one build of torch")
     for name in ("python", "punc"):

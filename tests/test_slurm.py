@@ -258,7 +258,6 @@ def until(true, seconds=20):
 
 @pytest.fixture(scope="module")
 def slurm():
-    """Start a Slurm. Set SLURM_CONF to its configuration."""
     missing = [name for name in (*DAEMONS, "sbatch") if not shutil.which(name, path=SEARCH)]
     if missing:
         pytest.skip(f"no {' '.join(missing)} (on Debian: apt-get install slurm-wlm munge)")

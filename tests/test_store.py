@@ -129,7 +129,7 @@ def test_make_store_char_by_hand(place, capsys):
     np.testing.assert_array_equal(train.pauses, np.float32(
         [nan, .5, nan, nan, nan, nan, nan, .25, nan, nan, .5, nan, nan, nan, nan, .25]))
     assert (list(train.streams), train.offsets.tolist()) == (["a", "b"], [0, 11, 16])
-    assert [tokens[i] for i in test.ids] == ["ä", "<space>", "<space>", "x", "</s>"]  # `new` is all unknown
+    assert [tokens[i] for i in test.ids] == ["ä", "<space>", "<space>", "x", "</s>"]  # `new`: unknown characters
     assert test.labels is None
     assert "train: 6 words, 16 characters with spaces in 2 streams, 1 left out\n" in capsys.readouterr().err
 
@@ -452,7 +452,6 @@ def labels(tmp_path):
 
 @pytest.fixture
 def line_by_line(monkeypatch):
-    """Make each line of a data directory a separate block."""
     monkeypatch.setattr(punc.tokens.store_set, "ENCODE_BYTES", 1)
 
 

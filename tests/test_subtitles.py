@@ -161,7 +161,6 @@ CUTS = st.lists(st.integers(1, 59), max_size=2)
 
 
 def spoken_words(spoken, cuts):
-    """Return the arguments of make_cues for the words `spoken`, in recordings that end at `cuts`."""
     words, marks, gaps, durations, turns = zip(*spoken)
     ends = np.maximum(np.cumsum(np.array(gaps) + np.array(durations)), 0.0)
     begins = np.maximum(ends - np.array(durations), 0.0)

@@ -141,7 +141,6 @@ def test_batches_have_the_targets_of_their_slots(model, toy_store):
 
 @pytest.fixture(scope="module")
 def targets(toy_store, tmp_path_factory):
-    """Make soft targets for the words of train_after, with a teacher of another task, `before`."""
     place = tmp_path_factory.mktemp("teacher")
     train(toy_store, place / "teacher", "t_lstm", SMALL, TrainingOptions(train_set="train_before", bptt=5, **SETTINGS))
     make_targets(place / "teacher", Store(toy_store), place / "targets", ["train_after"])

@@ -43,7 +43,6 @@ MEASURED = [sys.executable, "-c", CODE, "punctuate"]
 
 
 def words_of(source: Path | None, model: PackedModel) -> list[str]:
-    """Return the words of a data directory, or a million random words."""
     if source:
         return [word for utterance in DataDir(source).utterances() for word in utterance.words]
     known = model.tokenizer.vocabulary.tokens[2:]

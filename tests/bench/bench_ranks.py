@@ -29,7 +29,7 @@ SETTINGS = {"1 thread": (1, 1), "2 threads": (2, 1), "2 ranks": (1, 2)}  # threa
 
 
 def worker(name: str, tokens: int, threads: int) -> None:
-    """Train in this process, or in several ranks. The first rank prints numbers of slots, and seconds."""
+    """Train in this process, or in several ranks. The first rank prints slots, seconds and processor seconds."""
     torch.set_num_threads(threads)
     torch.manual_seed(1)
     keep_freed_memory()

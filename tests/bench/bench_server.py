@@ -149,7 +149,6 @@ def measure_live(args: argparse.Namespace) -> None:
 
 
 def post(connection: http.client.HTTPConnection, words: list[str], json_words: bool) -> list[str]:
-    """Post words as text or JSON. Return the words of the answer."""
     body, kind = " ".join(words), "text/plain"
     if json_words:
         body, kind = json.dumps({"words": words}), "application/json"
@@ -216,7 +215,7 @@ def measure_end() -> None:
             connection = http.client.HTTPConnection("127.0.0.1", port)
             found.append(len(post(connection, draw(random.Random(number), LONG), True)))
 
-        ask(9)  # wait for the server to start
+        ask(9)
         found.clear()
         threads = [threading.Thread(target=ask, args=(number,)) for number in range(4)]
         for thread in threads:

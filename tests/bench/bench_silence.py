@@ -26,7 +26,6 @@ def reference(path: Path) -> str:
 
 
 def hypothesis(ctm: Path, delay: str, model: str) -> str:
-    """Return the words of a CTM, punctuated as they arrive with their times."""
     options = [] if delay == "none" else [f"--max-delay={delay}"]
     with open(ctm, "rb") as file:
         result = subprocess.run([*PUNC, "punctuate", *options, model, "-"], stdin=file, stdout=subprocess.PIPE,

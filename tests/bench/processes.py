@@ -41,8 +41,8 @@ def tree(process: int) -> list[int]:
 
 
 def memory(process: int, data: Path) -> tuple[int, int]:
-    """Return two sizes in bytes: the memory without mapped files in `data`, and these files. Shared pages count in part
-    (PSS)."""
+    """Return two sizes in bytes: all memory except mapped files of `data`, and these mapped files. A shared page counts
+    in part (PSS)."""
     own = mapped = 0
     in_data = False
     inside = f"{data}/".encode()

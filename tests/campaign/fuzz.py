@@ -181,7 +181,7 @@ def watch(names: list[str], args: argparse.Namespace, place: Path) -> Counter[tu
             time.sleep(0.2)
             for job in list(workers):
                 look(job)
-    except KeyboardInterrupt:  # the counts so far are printed
+    except KeyboardInterrupt:
         for worker in workers.values():
             worker.kill()
             worker.join()
@@ -189,7 +189,6 @@ def watch(names: list[str], args: argparse.Namespace, place: Path) -> Counter[tu
 
 
 def report(out: Path, hangs: Counter[tuple[str, str]], seconds: float) -> int:
-    """Print the counts. Return the number of faults."""
     counts, places = Counter(hangs), Counter[tuple[str, ...]]()
     for path in out.glob("counts.*.json"):
         both = json.loads(path.read_text())

@@ -110,7 +110,6 @@ def make_archive(folder: Path, rng: random.Random) -> None:
 
 
 def alter_archive(folder: Path, rng: random.Random) -> None:
-    """Change the header of an entry: kind, size or shape."""
     content = (folder / "post.ark").read_bytes()
     kind = rng.choice((b"FV ", b"DV ", b"FM ", b"DM ", b"CM ", b"CM2", b"SV ", b"IV ", b"PKL", b"NPY"))
     size = rng.choice((-1, 0, 1, 2**31 - 1, -2**31, 65536))
@@ -153,7 +152,6 @@ def read_tokens(folder: Path, rng: random.Random) -> None:
 
 
 def alter_store(folder: Path, rng: random.Random) -> None:
-    """Change the size, type or range of an array, or write the conf of an early version."""
     train, name = folder / "store/train", rng.choice([*ARRAYS])
     array = np.load(train / name)
     choice = rng.randrange(7)

@@ -54,7 +54,6 @@ def json_lines(rng: random.Random) -> str:
 
 
 def vosk(rng: random.Random) -> str:
-    """Return consecutive results of Vosk, some of them on several lines."""
     text = json_grammars.vosk(timed(rng), rng, together=False)
     return text
 

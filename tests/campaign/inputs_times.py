@@ -62,7 +62,6 @@ def make_gentle(folder: Path, rng: random.Random) -> None:
 
 
 def gentle_words(data: bytes) -> bytes:
-    """Return the words with possible times."""
     try:
         found = [word["word"] for word in json.loads(data)["words"]
                  if "start" in word and all(0 <= word[time] < 1e6 for time in ("start", "end"))]

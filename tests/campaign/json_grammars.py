@@ -132,7 +132,6 @@ def whisper(rows: Rows, rng: random.Random) -> str:
 
 
 def vosk(rows: Rows, rng: random.Random, together: bool = True) -> str:
-    """Make results and partial results, one after another or, if `together` allows it, as a list."""
     results: list[Any] = []
     for row in rows:
         rated = [{"conf": 1.0, "end": end, "start": begin, "word": text} for text, begin, end in row]

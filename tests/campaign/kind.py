@@ -56,7 +56,7 @@ def words(rng: random.Random, number: int) -> list[str]:
 
 
 def counted(text: bytes) -> Counter[bytes]:
-    """Count the counted words in a text. Of several words without a space between them, only the first is counted."""
+    """Count words such as `qzabcq` in a text. Of several words without spaces, only the first is counted."""
     return Counter(match[1] for match in map(WORD.search, text.split()) if match)
 
 

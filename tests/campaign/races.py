@@ -33,7 +33,6 @@ def with_inputs(line: list[str], version: str) -> list[str]:
 
 
 def start(area: Path, line: list[str], version: str, delay: float) -> int:
-    """Start a command with the inputs of a version. Return the process id."""
     def work() -> int:
         time.sleep(delay)
         os.chdir(area)

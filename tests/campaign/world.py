@@ -64,7 +64,6 @@ def run(line: list[str], expected: str = "") -> int:
 
 
 def start_child(work: Callable[[], object]) -> int:
-    """Run a function in a child process. Return the child's process id."""
     sys.stdout.flush()
     child = os.fork()
     if not child:
@@ -87,7 +86,6 @@ def read_data(path: Path) -> None:
 
 
 def read_projected(path: Path) -> None:
-    """Read a projected directory, except its pauses."""
     list(DataDir(path, ["pauses.scp"]).utterances())
 
 
