@@ -19,7 +19,7 @@ class Call(NamedTuple):
     """A command line.
 
     options   options with their values, in the given order, without those in AT_ONCE
-    at_once   how many jobs may run at a time, as the smallest of several numbers, as in Kaldi; None if not given
+    at_once   maximum number of jobs at a time; if several are given, the smallest, as in Kaldi; None if none is given
     name      the placeholder for the job's number, usually JOB; None for a single job without a number
     numbers   the jobs' numbers; 1 for a single job
     log       the name of the log file, with the placeholder

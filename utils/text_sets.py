@@ -152,7 +152,7 @@ class Survey(NamedTuple):
 
 
 def survey(paths: Iterable[str | os.PathLike[str]], speaker_prefix: str, nj: int) -> Survey:
-    """Read texts in `nj` processes. Lines with `speaker_prefix`, if it is not empty, name a speaker."""
+    """Read texts in `nj` processes. Lines that begin with `speaker_prefix`, unless it is empty, name a speaker."""
     paths = list(paths)
     found = Survey({file_name(path): 0 for path in paths}, {file_name(path): set() for path in paths})
     for path, words, speakers in map_ordered(partial(_part, prefix=speaker_prefix), file_parts(paths, b"\n"), nj):

@@ -24,7 +24,7 @@ LINE = 1000  # tokens in a line for gensim, which would cut lines of over 10,000
 
 
 def tokens(sets: Sequence[DataDir], marks: Sequence[str], words: int = 0) -> Iterator[list[str]]:
-    """Yield the words of each stream in data directories, each followed by its mark; at most `words` words, 0: all."""
+    """Yield each stream's words, each followed by its mark. `words`: maximum number of words; 0: all."""
     marks, left = frozenset(marks), words or sys.maxsize
     for data in sets:
         for _, utterances in data.streams():

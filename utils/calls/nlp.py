@@ -91,6 +91,7 @@ def _times(begin: str, end: str, path: str | os.PathLike, line: int) -> tuple[fl
 
 
 def aligned(tokens: Sequence[Token]) -> float:
+    """Return the fraction of the tokens that have a time."""
     return sum(token.begin == token.begin for token in tokens) / len(tokens)
 
 

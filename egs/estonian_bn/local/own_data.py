@@ -39,6 +39,7 @@ def times(folder: Path) -> Path:
 
 
 def read(text: str, reader: TextReader) -> tuple[list[str], list[str]]:
+    """Return the words and labels of a punctuated text. Marks before the first word are dropped."""
     words, labels = [], []
     for token in text.split():
         parts = reader.token(token)
@@ -70,6 +71,7 @@ def of_texts(files: Sequence[Path], reader: TextReader) -> Iterator[Utterance]:
 
 
 def make(folder: Path, out: Path, reader: TextReader) -> None:
+    """Make the data directory. Raises InputError if there are no transcripts."""
     if (folder / "text").is_file():
         data = DataDir(folder, ignore=["punct", "pauses.scp"])
         write_data_dir(out, of_table(data, reader), like=data)

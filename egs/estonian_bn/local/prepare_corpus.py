@@ -28,6 +28,7 @@ WORDS = {"train": 21049, "test": 4307}  # number of words in the published files
 
 
 def read(path: Path) -> str:
+    """Read a text of the corpus. Raises InputError if it is missing."""
     with open_input(path, "README.md says where to get the corpus"):
         return path.read_text(encoding="utf-8")
 

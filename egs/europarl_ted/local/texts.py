@@ -92,6 +92,7 @@ def conll(corpus: Path) -> Iterator[tuple[str, str]]:
 
 
 def lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a text file. Raises InputError if it is missing or not UTF-8."""
     with open_input(path) as file:
         for number, line in enumerate(file, 1):
             yield decode_line(line, path, number)

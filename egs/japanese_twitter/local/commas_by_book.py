@@ -52,7 +52,7 @@ def counts(reference: Sequence[str], system: Sequence[str]) -> Commas:
 
 
 def by_book(books: dict[str, str], reference: str, system: str) -> dict[str, Commas]:
-    """Return the counts of each book. `books` maps a sentence to its book; the sentences are in two data directories.
+    """Return the counts of each book, from two data directories. `books` maps a sentence's key to its book.
 
     Raises InputError if the directories differ in their words, or if a sentence is in no book.
     """

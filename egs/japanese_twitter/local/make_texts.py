@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 """Makes the texts of all sets, OUT-DIR/*.txt, from books, posts, and files with one or more sentences per line.
 
-    *_single   single sentences
     *_single   texts of one sentence
-*_multi    texts of 2 to 5 of these sentences: those of a book or post in order, all others in random order
+    *_multi    texts of 2 to 5 of these sentences: those of a book or post in order, all others in random order
+
 train_* and dev_* have texts of all kinds; test_books_*, test_posts_* and test_sentences_* have texts of one kind.
 
-Held-out books are whole works. Works are sorted by a hash of their names, so that the choice depends on nothing else;
-Held-out books are complete works. Works are sorted by a hash of their names; the first works are test and the next ones
-dev. The first HELD_OUT sentences of a held-out work are used; its other sentences are in no set. In other files, each
-run of RUN lines goes to one set, drawn at random, because neighbouring lines may be translations of one sentence. Of
-sentences that differ only in their marks, only one is used: in test if possible, otherwise in dev.
+Held-out books are complete works. Works are sorted by a hash of their names; the first works are test and the next
+ones dev. The first HELD_OUT sentences of a held-out work are used; its other sentences are in no set. In other files,
+each run of RUN lines goes to one set, drawn at random, because neighbouring lines may be translations of one sentence.
+Of sentences that differ only in their marks, only one is used: in test if possible, otherwise in dev.
 """
 
 import random
@@ -37,7 +36,7 @@ DOCUMENT = "#doc "
 
 
 def read(path: str, reader: SentenceReader, post: bool) -> list[list[Line]]:
-    """Return the lines of a file in runs of RUN. Raises InputError if the file has no line."""
+    """Return the lines of a file in runs of RUN lines. Raises InputError if the file has no lines."""
     lines = lines_of(path, reader)
     read_lines = [reader.line(line, post) for line in lines]
     kind = "posts" if post else "other lines"
@@ -47,6 +46,7 @@ def read(path: str, reader: SentenceReader, post: bool) -> list[list[Line]]:
 
 
 def read_books(path: str, reader: SentenceReader) -> list[list[Line]]:
+    """Return each work of a file as a run. Raises InputError for text before the first #doc."""
     return [[Line(work, True)] for work in read_works(path, reader).values()]
 
 
@@ -66,6 +66,7 @@ def read_works(path: str, reader: SentenceReader) -> dict[str, list[Sentence]]:
 
 
 def lines_of(path: str, reader: SentenceReader) -> list[str]:
+    """Return the non-empty lines of a file. Raises InputError if there is none."""
     repairs = Counter()
     with open_input(path) as file:
         lines = decode(file.read(), repairs).split("\n")

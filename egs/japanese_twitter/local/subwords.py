@@ -66,6 +66,7 @@ def train(data: DataDir, out: Path, size: int, seed: int) -> None:
 
 
 def read(path: Path) -> sentencepiece.SentencePieceProcessor:
+    """Read a subword model. Raises InputError if the file is not a subword model."""
     with open_input(path) as file:
         try:
             return sentencepiece.SentencePieceProcessor(model_proto=file.read())
@@ -75,7 +76,10 @@ def read(path: Path) -> sentencepiece.SentencePieceProcessor:
 
 def tokenized(utterances: Iterator[Utterance],
               model: sentencepiece.SentencePieceProcessor) -> Iterator[tuple[Utterance, list[int]]]:
-    """Yield each utterance with the ends of its subwords, counted in words."""
+    """Yield each utterance with the ends of its subwords, counted in words.
+
+    Raises InputError if the subwords do not add up to the words.
+    """
     while batch := list(islice(utterances, BATCH)):
         found = model.encode([as_text(utterance.words) for utterance in batch], out_type=str, num_threads=1)
         for utterance, subwords in zip(batch, found):

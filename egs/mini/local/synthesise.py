@@ -21,7 +21,7 @@ TEMPOS = (1.0, 1.0, 1.0, 0.9, 1.1)
 NOISES = (None, None, None, 35.0)  # signal-to-noise ratio in dB; 30 dB would raise the word error rate by half
 QUIET = 0.02  # fraction of the loudest sample; quieter samples at the ends of a sentence are cut off
 EDGE = 0.05  # s; this much of the quiet ends is kept
-SEARCH = 0.15  # s; the quietest place is sought from this long before the start of flite's pause
+SEARCH = 0.15  # s; the search for the quietest place begins this long before flite's pause
 
 
 class Setting(NamedTuple):

@@ -34,7 +34,7 @@ def marks_of(path: str) -> dict[str, dict[str, int]]:
 def overall_f1(published: Mapping[str, float], marks: Mapping[str, int]) -> float:
     """Return the overall F1, in percent, of a system on text with `marks`. `published` has its MARK.P and MARK.R.
 
-    A recall gives the number of correct marks; divided by the precision, it gives the number of marks in the output.
+    The recall gives the number of correct marks. This number, divided by the precision, is the number of output marks.
     """
     found = {mark: number * published[f"{mark}.R"] for mark, number in marks.items()}
     written = sum(100 * correct / published[f"{mark}.P"] for mark, correct in found.items() if correct)

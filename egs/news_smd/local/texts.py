@@ -150,7 +150,7 @@ def is_question(text: str) -> bool:
 
 
 def key(text: str) -> bytes:
-    """Return an 8-byte digest of the words, digits as 0, so that texts that are equal to a model have equal ones."""
+    """Return an 8-byte digest of the words, digits as 0. Texts that look equal to a model have equal digests."""
     return blake2b(re.sub(r"\d", "0", " ".join(words_of(text))).encode(), digest_size=8).digest()
 
 
