@@ -100,8 +100,8 @@ pip install "$(grep '^pip==' constraints.txt)" 2>/dev/null || echo "pip is not u
 [ -z "$train" ] || install_torch || fail "pip could not install torch; see the message above and docs/install.md"
 pip install --constraint constraints.txt --editable ".${extras:+[$extras]}" ||
   fail "pip could not install the packages; see the message above and docs/install.md"
-# pip would compile all modules, although most of torch's are never imported. Instead, Python compiles modules when they
-# are imported. They are imported here, so that a Python without write permission need not compile them each time.
+# pip would compile all modules, although most of torch's are never imported. Instead, Python compiles the
+# needed modules when they are imported here, so that a Python without write permission need not compile them each time.
 PYTHONDONTWRITEBYTECODE='' .venv/bin/python -c "import $modules" ||
   fail "what pip has installed cannot be imported; remove .venv and try again"
 .venv/bin/punc --help >/dev/null || fail ".venv/bin/punc does not start; remove .venv and try again"

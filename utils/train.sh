@@ -2,7 +2,7 @@
 # train_ranks, train_nodes, train_cmd and cmd of recipe.sh.
 # shellcheck shell=bash disable=SC2154
 
-# Starts a training in several processes. Slurm's variables are expanded in the job.
+# launch: the command that starts a training in several processes. Slurm's variables are expanded in the job.
 launch=()
 if [ "$train_nodes" -gt 1 ]; then
   # shellcheck disable=SC2016

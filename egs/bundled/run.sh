@@ -8,7 +8,7 @@ cd "$(dirname "$0")"
 stage=0
 stop_stage=100
 language=en           # a directory of conf/
-corpus=corpus         # where the corpora are
+corpus=corpus         # directory of the corpora
 systems=              # names separated by spaces; all if empty
 pretrained=false      # true: copy the bundled models instead of training them
 mpnet=                # en: directory of all-mpnet-base-v2, the teacher (README.md); if empty, its systems are left out

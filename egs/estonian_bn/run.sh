@@ -27,7 +27,7 @@ absolute corpus own
 choose_systems
 prose=(--format prose --document-prefix '#doc' --lowercase "$lowercase")
 
-# Stage 0: cut the corpus into documents and news items, and hold out some of them as dev set.
+# Stage 0: cut the corpus into documents and news items, and hold out some of them as the dev set.
 if runs 0; then
   [ -f data/raw/pauses.test.txt ] || local/prepare_corpus.py "$corpus" data/raw
 fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Japanese, without word boundaries: LSTMs on characters (Chen, Wu & Su) or subwords, on single or several sentences.
 #
-#   ./run.sh --posts FILE                  # your own posts, one a line
+#   ./run.sh --posts FILE                  # your own posts, one per line
 #   ./run.sh --corpus DIR                  # DIR has books, posts and sentences, or some of them (README.md)
 #   ./run.sh --corpus DIR --systems "Bi-LSTM Bi-LSTM-A" --texts multi --seeds "1 2 3"
 set -euo pipefail

@@ -12,13 +12,13 @@ stop_stage=100
 corpus=corpus         # directory of the corpora
 experiments="1 2 3 4" # 1 news and synthetic texts, 2 with in-domain data, 3 matched sentences, 4 matched longer texts
 systems=              # names separated by spaces; all if empty
-news=0                # informal texts in the mixture; 0: as many as make 18.9 % of news and informal texts questions
-synthetic=0           # informal texts in the mixture; 0: such that 18.9 % of the news and informal texts are questions
+news=0                # sentences of news in the mixture; 0: all
+synthetic=0           # informal texts in the mixture; 0: so many that 18.9 % of news and informal texts are questions
 conversation=100000   # sentences of podcasts in the mixture, 18.9 % questions; 0: as many as the questions allow
 train=400000          # maximum number of matched training sentences; in practice, the questions limit it
 held_out=20000        # matched sentences each in dev and test, as in the paper
 rates="0.001 0.002"   # learning rates to try on dev; others follow while the lowest or highest one is best
-trial=4               # a trial reads one part of this many of the system's text
+trial=4               # a trial reads one in this many parts of the system's text
 penalties="c1=0.5,c2=0.01 c1=0,c2=0.3 c1=0,c2=1"  # weight penalties that Word-CRF tries on dev
 min_count=2           # minimum count of a word in the neural word models; not tuned
 threads=1             # threads of PyTorch
@@ -94,6 +94,6 @@ if runs 6; then each test_row; fi
 if runs 7; then
   for number in ${experiments/#1 2/1}; do
     exp=exp/${pages[number]} page=conf/results-${pages[number]}.conf
-    [ ! -d "$exp" ] || collect_results "${page/-matched/}"  # without models, no row of this page has been trained
+    [ ! -d "$exp" ] || collect_results "${page/-matched/}"  # otherwise no row of this page has been trained
   done
 fi
