@@ -274,7 +274,6 @@ def test_count_streams_forms():
 
 
 def test_count_streams_long_ones_are_cut_without_cost():
-    """Streams of 3,000 words have the same word errors, whether they are aligned in parts or as a whole."""
     rng = np.random.default_rng(1)
 
     def side(words):

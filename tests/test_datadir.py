@@ -106,7 +106,6 @@ def test_utterances_with_segments_of_any_order(tmp_path_factory, rows):
 
 
 def test_utterances_speakers_in_the_order_of_bytes(tmp_path):
-    """Streams are sorted by bytes, so "~" comes before "é"."""
     utterances = [Utterance(f"{name}-1", name, ["x"], ["O"], np.zeros(1, np.float32)) for name in "!A~éあ"]
     write_data_dir(tmp_path / "data", utterances)
     assert same(DataDir(tmp_path / "data").utterances(), utterances)

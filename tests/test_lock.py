@@ -115,7 +115,6 @@ def test_lock_of_removed_directory_leaves_the_next_ones(tmp_path):
 
 
 def test_lock_has_one_holder_of_many(tmp_path):
-    """Threads take and release the lock as fast as they can. No two threads ever hold it at the same time."""
     inside, most, taken = [], [], []
 
     def work():

@@ -98,7 +98,6 @@ PAUSES = [*((name, {}) for name in NAMES), *((name, inputs) for name, inputs in 
 
 @pytest.mark.parametrize("name", base.names())
 def test_model_is_documented(name):
-    """The module's docstring cites a paper; each option has a default value and a help text."""
     model = base.model_class(name)
     assert any(year in inspect.getmodule(model).__doc__ for year in map(str, range(1948, 2100)))
     arguments = list(inspect.signature(model).parameters)

@@ -254,7 +254,6 @@ def test_packed_weights_are_close_and_packed_again_the_same(tmp_path):
 
 @pytest.mark.parametrize("name", ["bi_lstm", "delay"])
 def test_lstm_is_packed_with_products_in_int8(tmp_path, name):
-    """Posteriors and labels hardly differ from those with float products."""
     import onnx
     exp = make_model(tmp_path / "exp", name, {"embedding_dim": 48, "hidden_dim": 40, "layers": 2, "pauses": True})
     assert main(["pack", "--int8", "true", str(exp), str(tmp_path / "int8")]) == 0

@@ -41,7 +41,6 @@ def one_stream(words: str, of: Timing, **options) -> np.ndarray:
 
 @given(st.lists(st.tuples(st.integers(0, 3000), st.integers(1, 3000)), min_size=1, max_size=50))
 def test_slot_pauses_closed_form(gaps_and_durations):
-    """Words with given gaps between them, in milliseconds, have exactly these pauses."""
     rows, time = [], 0
     for gap, duration in gaps_and_durations:
         rows.append(((time + gap) / 1000, (time + gap + duration) / 1000))

@@ -250,7 +250,6 @@ def texts_and_losses(lines):
 
 
 def test_ranks_write_and_log_once(pair, capsys):
-    """The first rank writes and logs the same as a single process; the other rank logs nothing."""
     run(pair, "once", "stateful")
     said, losses = texts_and_losses(capsys.readouterr().err.splitlines())
     texts, of_ranks = texts_and_losses((pair / "said-all.0").read_text().splitlines()[:3])

@@ -53,7 +53,6 @@ def test_advance_halving(losses, rates, ended):
 
 
 def test_advance_linear():
-    """The rate falls by equal steps whether the loss falls or rises, and training continues."""
     progress = Progress(0.9)
     for rate, loss in ((0.6, 5.0), (0.3, 7.0), (0.0, 4.0)):
         progress = advance(progress, loss, 0.1, fall=0.3)

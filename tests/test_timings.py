@@ -88,7 +88,6 @@ def test_textgrid_speakers_in_time_order(write):
 
 @pytest.mark.parametrize("content", [LONG, SHORT], ids=["long", "short"])
 def test_textgrid_cut_short_anywhere(write, content):
-    """If a TextGrid is cut after any character, the error is one line. Only the last line end may be missing."""
     for size in range(len(content) - 1):
         with pytest.raises(InputError) as error:
             read_timing(write(content[:size]))

@@ -107,7 +107,6 @@ def test_step_adagrad_by_hand(epsilon):
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_step_changes_only_rows_of_the_batch(name):
-    """Neither weight decay nor the momentum of earlier batches changes other rows."""
     net = Net(True)
     updates = Optimizer(net, name, 0.1, weight_decay=0.1, max_grad_norm=1.0)
     for batch in BATCHES:

@@ -648,7 +648,6 @@ def test_a_long_word_and_many_words(tmp_path):
 
 
 def test_jobs_of_one_file_give_the_same(tmp_path, monkeypatch):
-    """The labels do not depend on how a long stream is divided among processes."""
     monkeypatch.setattr("punc.decoding.spans.GROUP", 500)
     text = " ".join(SPOKEN_WORDS * 1500)
     cut = punctuated(tmp_path, text, "--nj=1")

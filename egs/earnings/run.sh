@@ -35,7 +35,7 @@ choose_systems conf/$variant/systems
 [ -n "$mpnet" ] || leave_out mpnet "no --mpnet (docs/encoder.md)"
 [ -d "$data/text_podcasts" ] || [ -f "$corpus/podcasts/changelog.txt" ] || leave_out podcasts "no podcasts (README.md)"
 tests="test_ref test_asr test_asr_libri"
-engines=$([ "$labels" = 3 ] || echo amazon google microsoft speechmatics)  # 3-label variants have no questions
+engines=$([ "$labels" = 3 ] || echo amazon google microsoft speechmatics)  # with 3 labels, ? is not a label
 
 # Stage 0: check that the corpora are those used for RESULTS.md.
 if runs 0; then local/check_corpus.sh "$corpus"; fi
