@@ -147,7 +147,6 @@ with open(Path(args[2]) / "ctm", "w") as file:
 
 @needs_speech
 def test_align_pocketsphinx(place, capsys):
-    """One recording matches its text. The other one has other words, so it is recognised."""
     long = ["the", "boat", "leaves", "at", "noon", "from", "the", "pier", "behind", "the", "old", "mill", "and",
             "never", "comes", "back", "before", "night"]
     write_data_dir(place / "data", [Utterance("a-1", "a", TEXTS["a"].split(), ["O"] * 6),

@@ -103,7 +103,6 @@ def test_words_in_are_words_out_or_named(name, place, data):
 
 @pytest.mark.parametrize("name", QUICK)
 def test_no_file_runs_code(name, place):
-    """Each file that a reader opens is replaced by pickles, and by code that would run if it were evaluated."""
     kind, marker = KINDS[name], place / "ran"
     for file in kind.mutated:
         for payload in mutate.payloads(marker)[1:11:3]:  # a pickle: alone, after PKL, after NUMPY; code

@@ -195,7 +195,6 @@ def test_store_noise_streams_keep_their_place(stores, kind, capsys):
 @pytest.mark.parametrize(("kind", "won", "tree"), [
     ("word", "<unk>", "<unk>"), ("spelled", "<char>w<char>o<char>n<unk>", "<char>t<char>r<char>e<char>e<unk>")])
 def test_store_noise_words_outside_the_vocabulary(stores, kind, won, tree):
-    """`one` becomes `won`, which is not in the vocabulary, so it is replaced by `<unk>` or spelled."""
     store, data, drawn = noisy(stores, kind)
     before, after = (Counter(word for stream in streams(store, d) for word, *_ in stream) for d in (data, drawn))
     if "<char>w" not in store.vocabulary.tokens:

@@ -132,7 +132,6 @@ def test_ctm_index_short_and_long_overlaps(ctm):
 
 
 def test_ctm_index_overlap_of_a_second(ctm):
-    """Overlaps of up to one second are allowed. The error about a longer one names the line of the word."""
     lines = ["u 1 0 2 a\n", "u 1 1 1 b\n", "u 1 2 2 c\n", "u 1 2.9 1 d\n"]
     assert words_of(CtmIndex(ctm("".join(lines[:3])))["u"]()) == ["a", "b", "c"]
     with pytest.raises(InputError, match=r"ctm:4: at 2.90 s a word of 'u' overlaps the one before by more than 1 s"):

@@ -134,7 +134,6 @@ def test_cut_open_dot_is_decided_by_what_follows(passages, ends, independent):
 
 
 def test_cut_turns():
-    """A word is flagged if the next word of its stream has another speaker. Unknown speakers are ignored."""
     passages = [Passage("a b", "O O", stream="", speaker="A"), Passage("c", "O", speaker="B"),
                 Passage("d", "O", stream=""), Passage("e", "O", speaker="A"), Passage("f g h", "O O O", speaker="B"),
                 Passage("", "", speaker="C"), Passage("i", "O"), Passage("j", "O", speaker="C")]

@@ -122,7 +122,6 @@ def test_utterances_with_segments_names_the_line(data):
 
 
 def test_utterances_archive_with_a_tab_in_its_name(data):
-    """The tab after an id is a separator. Other tabs belong to the file name."""
     (data / "segments").write_text("a-1 r 0 0.01\na-2 r 0.01 999999999\nb-1 r 1 2\n")  # the largest times
     index = (data / "pauses.scp").read_text().replace(" ", "\t").replace("pauses.ark", "p\tq.ark")
     (data / "pauses.scp").write_text(index)
@@ -235,7 +234,6 @@ def test_write_data_dir_removes_stale_tables_only(data):
 
 
 def test_write_data_dir_like_another_in_the_order_of_time(data, tmp_path):
-    """Speakers and segments are copied, and tables are sorted. Other tables are not copied."""
     labels = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
     (data / "segments").write_text("a-1 r2 5 6.5\na-2 r2 1 2\nb-1 r1 100 101\n")
     (data / "turns").write_text("a-1 0 1\na-2\nb-1 0\n")

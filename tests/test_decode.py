@@ -248,7 +248,6 @@ def test_best_sequences_are_the_best_of_all(transitions, seed):
 
 
 def test_last_slot_after_a_settled_one():
-    """The label of a near-certain slot affects the choice for the slot after it, even for the last slot."""
     transitions = Transitions(np.array([[0.0, 1.0], [0.0, 0.0]]), np.zeros(2))
     log_probs = np.log([[0.999, 0.001], [0.6, 0.4]])
     assert best_sequences(log_probs, np.array([0, 2]), transitions).tolist() == [0, 1]
@@ -443,7 +442,6 @@ SPANISH = LabelSet(tuple(Label(name, written) for name, written in (
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_sentences_have_both_question_marks_or_neither(seed):
-    """The most probable labels with paired question marks are chosen. Case and other marks do not change."""
     rng = np.random.default_rng(seed)
     log_probs = np.log(rng.dirichlet(np.full(len(SPANISH), 0.3), 12) + 1e-9)
     chosen, offsets = log_probs.argmax(1), np.array([0, 0, 7, 12])

@@ -119,7 +119,6 @@ def test_tutorial_commands_make_results(book):
 
 
 def test_tutorial_shows_what_is_printed(book):
-    """Each output line on the page is printed, possibly with other numbers."""
     root, done = book
     shape = re.compile(r"[\d.,]+")
     printed = {shape.sub("0", line) for line in done.stderr.splitlines()}

@@ -63,7 +63,6 @@ def test_reading_with_capitals(read, marks, capital, name):
 
 
 def test_sentence_ends(read):
-    """A label ends a sentence if its mark contains a `.` or a `?`."""
     text = CASED + "ELLIPSIS w...  …\nDASH w-  -\nQUOTED w.\"  \"\n"
     assert read(text).sentence_ends == {"PERIOD", "CAPPERIOD", "ELLIPSIS", "QUOTED"}
 
@@ -161,7 +160,6 @@ def run(place, subcommand, *arguments):
 
 
 def test_data_directories_have_their_label_set(place, capsys):
-    """Prepared, punctuated and projected directories keep their label set; directories without labels keep none."""
     for name in ("train", "decoded"):
         assert LabelSet.read(place / name / "punct.labels") == LabelSet.read(place / "labels.txt")
     (place / "asr").mkdir()
@@ -195,7 +193,6 @@ def test_data_of_another_label_set_are_noticed(place, capsys, arguments):
 
 
 def test_score_of_a_system_with_another_label_set_is_noticed(place, capsys):
-    """The reference is prepared again, but the system's output still comes from the old model."""
     (place / "labels.txt").write_text(MORE)
     run(place, "prepare", "--format", "prose", "--labels", "labels.txt", "text.txt", "dev")
     assert run(place, "score", "--labels", "labels.txt", "dev", "decoded", "score") == 0

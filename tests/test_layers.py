@@ -48,7 +48,6 @@ VOCABULARY = Vocabulary(["<unk>", "</s>", *"abcdefgh"])
 
 
 def numbered(window, slot_word):
-    """Make a window layer in which the vector of a token is its id."""
     vectors = WordVectors(len(VOCABULARY), 1)
     vectors.weight.data = torch.arange(float(len(VOCABULARY)))[:, None]
     return WindowInput(vectors, window, slot_word)
@@ -122,7 +121,6 @@ def test_word_vectors_of_file_change_only_if_trained(tmp_path, train):
 
 
 def test_word_vectors_normalize_without_variance(tmp_path):
-    """The variance is zero if all words have the same value, or if there is only one word."""
     for text, expected in (("a 1 2\n", [[1., 2.]] * 2), ("a 1 2\nb 1 8\n", [[0., -1.], [0., 1.]])):
         (tmp_path / "vectors.txt").write_text(text)
         layer = WordVectors(len(VOCABULARY), 2, str(tmp_path / "vectors.txt"))

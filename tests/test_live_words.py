@@ -121,8 +121,6 @@ def test_lines_come_out_with_their_end():
 
 
 class Recorder:
-    """A stream that decides each word when the next word arrives."""
-
     def __init__(self, calls):
         self.calls, self.words, self.out = calls, [], 0
 

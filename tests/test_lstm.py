@@ -201,7 +201,6 @@ def test_stack_invalid_sizes(kind, sizes, message):
 
 
 def test_with_ends_lengths():
-    """The rows: full, with END at the end, with padding, with END inside, and with END only."""
     rows = torch.tensor([[5, 6, 7], [5, 6, END], [5, END, END], [5, END, 7], [END, END, END]])
     line, lengths = with_ends(rows)
     assert torch.equal(line[:, :3], rows)

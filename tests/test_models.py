@@ -163,7 +163,6 @@ def test_log_posteriors_streams_of_a_batch_are_independent(name, inputs, text_mo
 
 @pytest.mark.parametrize("name", NAMES)
 def test_log_posteriors_character_texts_are_independent(name, text_model):
-    """The last token of a text is END, and may be its only token. Further END tokens are padding."""
     model, data = make(name, text_model), characters([25, 1, 2, 40, 7])
     one, five = (log_posteriors(model, data, chunk_size=0, batch_size=size) for size in (1, 5))
     np.testing.assert_allclose(one, five, rtol=0, atol=1e-5)

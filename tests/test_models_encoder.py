@@ -197,7 +197,6 @@ def test_encoder_learns_from_pauses(stores, place, kind, tmp_path):
 
 
 def test_encoder_pauses_begin_as_nothing(stores, place):
-    """Before training, the model equals the pre-trained encoder. Text without pauses has unknown pauses."""
     model, tokens = create(stores, place, "bert", pauses=True), torch.tensor([[9, 8, 7, 9, 10]])
     pauses = torch.tensor([[0.0, 0.3, torch.nan, 5.0, 0.1]])
     with torch.inference_mode():
@@ -219,7 +218,6 @@ def test_encoder_rate_of_output(stores, place):
 
 @pytest.mark.parametrize(("kind", "below"), [("bert", "embeddings"), ("mpnet", "relative_attention_bias")])
 def test_encoder_frozen_layers(stores, place, kind, below):
-    """Embeddings, MPNet's distance buckets and the first layer are frozen; the second layer and the output change."""
     model = create(stores, place, kind, frozen_layers=1)
     trained = {name for name, weight in model.named_parameters() if weight.requires_grad}
     assert trained == {name for name, _ in model.named_parameters() if ".layer.1." in name or name.startswith("output")}
@@ -228,7 +226,6 @@ def test_encoder_frozen_layers(stores, place, kind, below):
 
 @pytest.mark.parametrize("stage", ["lstm", "linear"])
 def test_ta_encoder_learns_from_pauses(stores, place, stage, tmp_path):
-    """The first stage does not change. The second stage needs no other directory."""
     learn(stores, place, tmp_path / "text", "bert", "before", training={"epochs": 1})
     before = base.load(tmp_path / "text").state_dict()
     training = {"learning_rate": 0.03}
@@ -242,7 +239,6 @@ def test_ta_encoder_learns_from_pauses(stores, place, stage, tmp_path):
 
 
 def test_encoder_runs_no_code_of_the_directory(stores, place, tmp_path):
-    """Code that config.json names does not run. A directory without safetensors is refused."""
     shutil.copytree(place / "bert", tmp_path / "bert")
     config = json.loads((tmp_path / "bert/config.json").read_text())
     config["auto_map"] = {"AutoModel": "evil.Model", "AutoConfig": "evil.Config"}

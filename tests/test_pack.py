@@ -237,7 +237,6 @@ def test_packed_model_has_the_labels_and_posteriors_of_torch(name, text_model, t
 
 
 def test_packed_weights_are_close_and_packed_again_the_same(tmp_path):
-    """Large matrices are stored in int8. The error is at most half a step, and 0 if the model is packed again."""
     exp = make_model(tmp_path / "exp", "delay", {"embedding_dim": 80, "hidden_dim": 40, "layers": 1})
     pack(exp, tmp_path / "1")
     first, model = unpack(tmp_path / "1"), base.load(exp)

@@ -96,7 +96,6 @@ def test_project_labels_of_another_set_raises(directories, labels):
 
 
 def test_project_recordings_in_time_order(tmp_path, labels):
-    """With segments, a stream is a recording. Utterances get their own labels, even if ids are not in time order."""
     write_data_dir(tmp_path / "ref", [utterance("a-1", "one, two. three? four.")])
     write_data_dir(tmp_path / "hyp", [utterance("x-1", "three four", False), utterance("x-2", "one two", False)])
     (tmp_path / "hyp" / "segments").write_text("x-1 a 5.0 9.0\nx-2 a 0.0 5.0\n")

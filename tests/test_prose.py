@@ -172,7 +172,6 @@ def test_longest_mark_is_read():
 
 
 def test_mark_that_is_a_letter_is_not_read_in_words(clitics):
-    """The mark is not read inside a word, next to a hyphen, or between a word and its clitic."""
     labels = LabelSet((Label("O", "w"), Label("EX", "wX", ("X",))))
     for reader in (TextReader(labels), TextReader(labels, lowercase=False), TextReader(labels, clitics=clitics)):
         for token in ("MaX", "MaX-", "-MaX", "DOXn't", "n't"):
@@ -286,7 +285,6 @@ def test_prose_writer_casing_and_clitics(text, expected):
 @pytest.mark.parametrize("text", ["I", "USA", "1996 3.5", "x" * 500, "don't don’t donʼt don＇t",
                                   "no capital, here. none", "ÇA Ça ß"])
 def test_prose_writer_odd_words_round_trip(text):
-    """Prose that is read and written changes only in capitals inside words and in typographic apostrophes."""
     parts = [TextReader(LABELS).token(token) for token in text.split()]
     file = io.BytesIO()
     writer = ProseWriter(file, LABELS)

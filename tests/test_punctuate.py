@@ -150,7 +150,6 @@ def test_punctuate_characters_and_subwords_with_any_cuts(learned, tmp_path, monk
 
 
 def test_punctuate_words_of_several_tokens_as_they_come(learned, tmp_path):
-    """The text stream gets the same labels as the data directory."""
     exp, _ = learned
     words = np.random.default_rng(4).choice(["abc", "ha", "defgh", "b"], 60).tolist()
     write_data_dir(tmp_path / "data", [Utterance("a", "a", words)])
@@ -413,7 +412,6 @@ def test_punctuate_missing_gpu_is_one_line_and_writes_nothing(exp, data, tmp_pat
     ("auto", True, "cuda"), ("cuda:1", True, "cuda:1"), ("cpu", True, "cpu"), ("auto", False, "cpu"),
     ("cuda:1", False, "cpu")])
 def test_decoder_device(exp, monkeypatch, name, by_gradient, found):
-    """A model that is not trained by gradient runs on the CPU, even if there is a GPU."""
     monkeypatch.setattr(worker, "find_device", lambda name: "cuda" if name == "auto" else name)
     monkeypatch.setattr("punc.models.t_lstm.Model.trained_by_gradient", by_gradient)
     assert worker.Decoder(exp, DecodingOptions(device=name)).device == found

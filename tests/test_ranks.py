@@ -343,7 +343,6 @@ def below(process):
 
 
 def test_rank_that_dies_ends_the_job(toy_store, tmp_path):
-    """A rank dies during training under torchrun. The next run continues the training."""
     options = [f"--{name.replace('_', '-')}={value}" for name, value in
                {**LSTM, **TASK, **RUNS["stateful"][2], "epochs": 1000, "schedule": "linear"}.items()]
     code = "import sys; from punc.bin.main import main; sys.exit(main())"

@@ -301,7 +301,6 @@ def test_option_that_is_not_a_number(tmp_path, option, said):
 
 @pytest.mark.parametrize("table", sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("egs/**/conf/**/systems")))
 def test_table_of_systems(table):
-    """Each system has a conf file. The systems that it needs are listed above it."""
     path = ROOT / table
     rows = [re.sub("[()]", "", line).split() for line in path.read_text().splitlines() if not line.startswith("#")]
     above = set()

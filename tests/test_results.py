@@ -250,7 +250,6 @@ def test_results_conf_file(toys):
 
 
 def test_results_of_some_systems_keep_those_of_the_others(toys, capsys):
-    """A pair is left out with a message if one of its systems was not run. All existing scores are kept."""
     assert results("--compare", "good,bad", "--compare", "good,later", "--systems", "good later") == 0
     assert "no set has scores of both good and later: their test is left out" in capsys.readouterr().err
     assert "| good | bad |" in (toys / "exp/results/test.md").read_text()
@@ -389,7 +388,6 @@ def test_results_names_the_kept_rows_that_leave_the_pages(tmp_path, capsys):
 
 
 def test_results_names_the_tests_that_are_missing(tmp_path, capsys):
-    """A pair with a kept test is not named as missing."""
     first, second = tmp_path / "one/exp", tmp_path / "two/exp"
     scored(first, "A", 2)
     scored(first, "B", 3)

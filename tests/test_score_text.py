@@ -88,7 +88,6 @@ def test_score_text_several_systems_are_tested_against_the_first(work, capsys):
 
 
 def test_score_text_other_words_are_aligned(work, capsys):
-    """Numbers, case, and deleted or inserted words do not change the counts of other words' marks. WER is reported."""
     lines = (work / "ref.txt").read_text().splitlines()
     changed = [re.sub(r"^\w+", "5,000", line.upper()) + " uh" for line in lines]
     (work / "changed.txt").write_text(" ".join(changed))

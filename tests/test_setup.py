@@ -84,7 +84,6 @@ def test_setup_after_failure_is_repeated(checkout):
 
 
 def test_setup_with_the_pip_that_is_there(checkout):
-    """setup.sh first installs the version of pip in constraints.txt. If that fails, the old pip is used."""
     result, asked = set_up(checkout, REFUSED="install --no-compile pip==")
     assert result.returncode == 0
     assert "pip is not updated: " in result.stderr

@@ -67,7 +67,6 @@ def changed(path, place):
 @pytest.mark.parametrize("token_type", ["word", "char", "spelled"])
 @pytest.mark.parametrize(("name", "members"), [("train", "baa"), ("a", "a")])
 def test_targets_are_aligned_by_slots(taught, token_type, name, members):
-    """For every token type, and for joined sets, the n-th slot has the posteriors of the n-th word."""
     store = student_store(taught, token_type)
     data, targets = store.set(name), read_targets(taught / "targets", store, name)
     found, slots = targets[np.arange(len(data.ids))], data.labels >= 0

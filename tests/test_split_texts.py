@@ -47,7 +47,6 @@ def test_split_has_each_text_once_and_each_speaker_on_one_side(sizes, data):
 
 
 def test_split_speakers_of_several_texts():
-    """Each of five readers has ten texts, all of them in the same set."""
     speakers = {name: {f"reader{i // 10}"} for i, name in enumerate(names(50))}
     sets, ignored = split_texts(dict.fromkeys(names(50), 100), speakers)
     assert not ignored

@@ -334,7 +334,6 @@ def test_store_without_one_of_its_files_is_unfinished(place, missing):
 
 
 def test_make_store_conf_by_hand(place):
-    """The store is made again if an option, or the size or time of an input, has changed."""
     make(place)
     (place / "rules").write_text("n't\n")
     inputs = ["labels.txt", "store/vocab", "rules", *(f"train/{name}" for name in DataDir(place / "train").tables),
@@ -419,7 +418,6 @@ def test_make_store_of_a_directory_whose_name_is_not_text(place, caplog):
 
 
 def test_joined_sets_stand_end_to_end(place):
-    """In a joined set, members without pauses get unknown pauses; members without turns get no speaker changes."""
     write_data_dir(place / "talk", [Utterance("t", "t", ["z", "x"], ["O", "PERIOD"], None, np.array([True, False]))])
     store = make(place, "train", "talk", joins=["all=talk,train,talk", "twice=talk,talk"])
     joined, twice, talk, train = map(store.set, ("all", "twice", "talk", "train"))

@@ -102,7 +102,6 @@ def test_loss_of_a_chain_is_that_of_all_labellings():
 
 
 def test_tokens_without_a_slot_are_certain():
-    """With --loss-on tokens, a token without a slot has the first label."""
     labels = np.array([-1, 1], np.int8)
     data = training_set(NeuralModel(), stream_of(labels), TrainingOptions(loss_on="tokens"))
     teacher = Teacher(data, SoftTargets([np.array([[64, 192, 0]], np.uint8)], labels), 0.5)

@@ -354,7 +354,6 @@ def test_known_words_are_words_and_new_ones_their_longest_form():
 
 
 def test_rare_words_leave_their_forms():
-    """Three of the four words are in the vocabulary, together with the forms of all four."""
     assert TOKENIZER.vocabulary.tokens[-3:] == ["it", "running", "10:30"]
     assert tokens("McDonald") == ["<form:3:AaAa:ald>"]
     assert len(TOKENIZER.vocabulary) == 2 + 13 + 3

@@ -44,7 +44,6 @@ def test_encode_by_hand(tokenizers):
 @settings(deadline=None, max_examples=60)
 @given(words=WORDS)
 def test_encode_words_are_those_of_the_text(tokenizers, directories, kind, words):
-    """The pieces of the words, one after another, are the pieces of the text. Each word has at least one piece."""
     from tokenizers import Tokenizer
     ours, theirs = tokenizers[kind], Tokenizer.from_file(str(directories[kind] / "tokenizer.json"))
     theirs.no_truncation()

@@ -202,7 +202,6 @@ def test_transcript_recording_with_a_slash_stays_in_its_directory(model, tmp_pat
 
 @pytest.mark.parametrize("options", [{}, {"marks": "keep"}, {"marks": "replace"}])
 def test_transcript_existing_marks_are_not_doubled(tmp_path, options):
-    """If the words of a CTM have marks, its tags do not change. Subtitles omit the tags."""
     (tmp_path / "data").mkdir()
     (tmp_path / "data/utt2spk").write_text("r r\n")
     said = ["Hello,", "how", "are", "you?", "<noise>", "I'm", "fine,", "thanks!"]
@@ -412,7 +411,6 @@ def test_standard_input_is_a_file_too():
 
 
 def test_one_file_into_a_directory(tmp_path, capsys):
-    """OUT is a directory if such a directory exists, or if it ends with a slash. Several inputs need a directory."""
     (tmp_path / "talk.txt").write_text("how are you\n")
     (tmp_path / "more.txt").write_text("how are you\n")
     for _ in range(2):

@@ -122,7 +122,6 @@ def test_read_bad_file_is_an_error(tmp_path, text, message):
 
 
 def test_read_truncated_file_is_an_error(tmp_path):
-    """Missing lines are noticed if there is a header. Without one, only an incomplete last line is noticed."""
     for header in ("", "7 3\n"):
         text = header + GLOVE
         for end in range(len(header) + 1, len(text)):

@@ -175,7 +175,6 @@ def requests(port: int, number: int, count: int, size: int, delays: list[float])
 
 
 def in_threads(count: int, run: Callable[[int], None]) -> float:
-    """Return the seconds that `count` simultaneous calls of `run` take."""
     begin = time.perf_counter()
     with ThreadPoolExecutor(count) as pool:
         list(pool.map(run, range(count)))

@@ -84,7 +84,6 @@ class Runner:
             self._keep(kind, fault, why, number)
 
     def _read(self, kind: Kind, folder: Path, rng: random.Random, visible: bytes) -> tuple[str, str, tuple[str, ...]]:
-        """Return the outcome, the fault, and the place of the fault."""
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         signal.setitimer(signal.ITIMER_VIRTUAL, self.seconds + MIB_SECONDS * size / (1 << 20))
         try:

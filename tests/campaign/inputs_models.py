@@ -107,7 +107,6 @@ def read_model(folder: Path, rng: random.Random) -> None:
 
 
 def altered(content: Any, rng: random.Random) -> Any:
-    """Return nested values with one value changed. A tensor gets a new shape, type or numbers."""
     return changed(content, rng, VALUES, other=lambda tensor: torch.from_numpy(changed_array(tensor.numpy(), rng))
                    if isinstance(tensor, torch.Tensor) else None)
 
