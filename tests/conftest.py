@@ -17,16 +17,16 @@ from punc.data.labels import LabelSet
 from punc.tokens.store import make_store
 from punc.tokens.vocabulary import Vocabulary
 
-# A shell starts background jobs with SIGINT ignored. All programs that tests start would inherit this.
+# Shells start background jobs with SIGINT ignored, and all programs that tests start would inherit this.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 log.configure()  # tests see messages on standard error, as users do
-# The speed of examples depends on the machine's load, not on the program.
+# Examples have no deadline, because their time depends on the machine's load.
 settings.register_profile("random", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-# Every run uses the same examples; --hypothesis-profile random draws new ones.
+# Examples are the same in every run; --hypothesis-profile random draws new ones.
 settings.register_profile("punc", settings.get_profile("random"), derandomize=True)
 settings.load_profile("punc")
 
-# Slow test files run first, so that two processes end at about the same time; --no-loadscope-reorder keeps the order.
+# Slow test files run first, so that two processes end at about the same time. --no-loadscope-reorder keeps this order.
 LONG = ("recipe", "new_corpora", "docs", "slurm", "campaign", "ranks", "train", "asr_formats", "punctuated_parts",
         "punctuate")
 
@@ -47,10 +47,8 @@ def run(*command, cwd=None, env=None):
 
 
 def streaming_logits(model, tokens):
-    """Yields the logits (L,) of each slot of a stream as soon as the model's look-ahead allows.
-
-    tokens   the id of each token and the pause *before* it in seconds (NaN: unknown)
-    """
+    """Yield the logits (L,) of each slot of a stream as soon as the model's look-ahead allows. `tokens` has the id of
+    each token, and the pause *before* it in seconds (NaN: unknown)."""
     from punc.live.stream import SlotStream
     stream = SlotStream(model)
     for token, pause in tokens:
@@ -61,7 +59,7 @@ def streaming_logits(model, tokens):
 
 
 def random_model(directory, labels, words, name="t_lstm", options=None, std=None):
-    """Writes a model with random weights. The default is a T-LSTM whose labels depend on many earlier words."""
+    """Write a model with random weights. The default is a T-LSTM whose output depends on many earlier words."""
     import torch
 
     from punc.models.base import create, save
@@ -79,7 +77,7 @@ def random_model(directory, labels, words, name="t_lstm", options=None, std=None
 
 
 def piped(punctuate, model, data, *options):
-    """Returns the output of `punctuate` on a pipe with these bytes. A pipe holds at most 64 KiB."""
+    """Return the output of `punctuate` on a pipe that contains `data`, at most 64 KiB."""
     sink, (source, into) = io.BytesIO(), os.pipe()
     os.write(into, data)
     os.close(into)
@@ -95,7 +93,7 @@ def content(path):
 
 
 def toy_labels(task, words, pauses):
-    """Returns labels that depend only on the word after the slot, the word before it, or its pause, as `task` says."""
+    """Return labels that depend only on the word after the slot, the word before it, or the pause, as `task` says."""
     if task == "pause":
         return ["PERIOD" if pause > 0.7 else "COMMA" if pause > 0.3 else "O" for pause in pauses.tolist()]
     deciding = [*words[1:], "b"] if task == "after" else words
@@ -103,7 +101,7 @@ def toy_labels(task, words, pauses):
 
 
 def toy_utterances(task, lengths, rng):
-    """Yields an utterance of random words for each length. Each utterance is a stream."""
+    """Yield an utterance of random words for each length, each as a separate stream."""
     for number, length in enumerate(lengths):
         words = rng.choice(WORDS, length).tolist()
         pauses = rng.choice(np.array([0, 0.1, 0.5, 0.6, 0.9, 1.0], np.float32), length)
@@ -112,7 +110,7 @@ def toy_utterances(task, lengths, rng):
 
 @pytest.fixture(scope="session")
 def toy_store(tmp_path_factory):
-    """A store with the sets train_<task> and dev_<task> of the tasks after, before, pause and short (short texts)."""
+    """Make a store with the sets train_<task> and dev_<task> of the tasks after, before, pause and short."""
     place, rng = tmp_path_factory.mktemp("toy"), np.random.default_rng(5)
     (place / "labels.txt").write_text(LABELS)
     (place / "vocab").write_text("\n".join(["<unk>", "</s>", *WORDS, ""]))

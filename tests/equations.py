@@ -12,7 +12,7 @@ def softmax(a):
 
 
 def lstm(inputs, w, u, a, b):
-    """PyTorch's LSTM layer, (T, D) → (T, H), step by step. The order of gates is i, f, g, o."""
+    """Compute PyTorch's LSTM layer, (T, D) → (T, H), step by step. The order of the gates is i, f, g, o."""
     h, c, outputs = np.zeros(u.shape[1]), np.zeros(u.shape[1]), []
     for x in inputs:
         i, f, g, o = np.split(w @ x + a + u @ h + b, 4)

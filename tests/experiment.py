@@ -1,4 +1,4 @@
-"""A small experiment for the tests of `punc report`: two systems on test_ref, and one of them also on ASR output."""
+"""Makes a small experiment for the tests of `punc report`: two systems on test_ref, one also on ASR output."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ HOSTILE = "<script>document.title='broken'</script>"  # changes the title if the
 
 
 def posteriors(labels, rng):
-    """Returns random posteriors, float32 (slots, labels), with the highest value at each slot's label."""
+    """Return random posteriors, float32 (slots, labels), that are highest for the given labels."""
     found = rng.dirichlet(np.ones(len(NAMES)), len(labels)).astype(np.float32)
     chosen = [NAMES.index(name) for name in labels]
     found[np.arange(len(labels)), chosen] += 1
@@ -27,7 +27,7 @@ def worsened(labels, rng, share):
 
 
 def make_experiment(place, streams=3, words=40, utterances=2):
-    """Write PLACE/data and PLACE/exp, with scores. Returns PLACE/exp."""
+    """Write PLACE/data and PLACE/exp, with scores. Return PLACE/exp."""
     import kaldiio
 
     rng = np.random.default_rng(7)
@@ -40,7 +40,7 @@ def make_experiment(place, streams=3, words=40, utterances=2):
             pauses = rng.choice(np.array([0, 0.05, 0.4, 2, np.nan], np.float32), words)
             name = f"rec{stream:02}"
             reference.append(Utterance(f"{name}-{number}", name, text, labels, pauses))
-            heard = [*text[:5], "wrong", *text[6:-1]]  # one word is substituted, and the last one is missing
+            heard = [*text[:5], "wrong", *text[6:-1]]  # one substituted word; the last word is missing
             recognised.append(Utterance(f"{name}-{number}", name, heard, labels[:-1], pauses[:-1]))
     exp = place / "exp"
     for name, data in (("test_ref", reference), ("test_asr", recognised)):

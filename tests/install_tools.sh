@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs tools that some tests need and the set-up does not install: Slurm, sclite, flite, sox and Chromium (as root
-# on Debian or Ubuntu), the extras of pyproject.toml, and KenLM's lmplz. If something cannot be installed, it says so,
-# and those tests are skipped.
+# on Debian or Ubuntu), the extras of pyproject.toml, and KenLM's lmplz. If a tool cannot be installed, this is printed,
+# and the tests that need it are skipped.
 set -u
 cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)" || exit 1
 

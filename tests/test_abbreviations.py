@@ -1,4 +1,4 @@
-"""Dots that are not marks: which words have them, files of such words, and lists that are learned from text."""
+"""Periods that are not marks: words that have them, files of such words, and lists that are learned from text."""
 
 import random
 import time
@@ -106,7 +106,7 @@ SET = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",",)), Label("PERIOD", "
 
 @given(st.lists(st.lists(st.sampled_from(TOKENS), max_size=6), max_size=4))
 def test_abbreviations_change_no_word_and_count_each_dot(lines):
-    """Each dropped dot would be a mark without the option, unless another mark is in its slot."""
+    """Without the option, each dropped period would be a mark, unless its slot has another mark."""
     plain, ours = (list(cut(lines, abbreviations)) for abbreviations in (None, shipped()))
     (words, labels, _), (same, changed, counts) = plain[0], ours[0]
     assert words == same
@@ -155,7 +155,7 @@ def test_abbreviations_write_and_read(tmp_path):
 
 def test_shipped_abbreviations():
     assert {"mr.", "etc.", "jne."} <= shipped().keep_dot
-    assert not {"no.", "i."} & shipped().keep_dot  # these are words, which a recogniser also writes
+    assert not {"no.", "i."} & shipped().keep_dot  # these are also words, which a recogniser may write
     assert {*shipped().kinds.values()} <= {*KINDS}
 
 
@@ -163,7 +163,7 @@ NOUNS = ["house", "river", "garden", "street", "doctor", "letter", "morning", "w
 
 
 def corpus(sentences=2000, seed=1):
-    """Sentences with titles before names, `U.S.` and `etc.` in the middle and at the end, and German ordinals."""
+    """Return sentences with titles before names, `U.S.` and `etc.` in the middle and at the end, and ordinals."""
     rng = random.Random(seed)
     lines = []
     for _ in range(sentences):
@@ -179,7 +179,7 @@ def test_letters_are_initials_unless_their_dots_are_rare():
     tokens = Counter({"I": 1000, "I.": 1, "J.": 9, "B": 100, "B.": 3, "word": 1000, "end.": 100})
     found = words_by_kind(Types(tokens), Counter())
     assert found["word"] == ["i."]
-    assert "b." not in found["starter"]  # its form alone shows that it is an initial
+    assert "b." not in found["starter"]  # the form alone shows that it is an initial
 
 
 def test_abbreviations_command(tmp_path, capsys):
@@ -197,7 +197,7 @@ def test_abbreviations_command(tmp_path, capsys):
 
 
 def seconds(labels, text):
-    """Returns two times: to read a text with abbreviations, and to count its tokens for learning abbreviations."""
+    """Return the times for reading a text with abbreviations, and for counting its tokens to learn abbreviations."""
     begin = time.process_time()
     passage(labels, text, clean=("square-brackets", "round-brackets"))
     Types(Counter(["end.", *text.split()]))
@@ -212,7 +212,7 @@ def seconds(labels, text):
 @example("a", ".", "").via("once cubic")
 @example("", "[a", "]" * 50_000).via("once quadratic")
 def test_time_is_linear(tmp_path_factory, begin, unit, end):
-    """Ten times the text takes about ten times as long. With a quadratic search, it would be a hundred times."""
+    """Ten times as much text takes about ten times as long. A quadratic search would take a hundred times as long."""
     path = tmp_path_factory.mktemp("labels") / "labels.txt"
     path.write_text(LABELS)
     some, more = (seconds(path, begin + unit * n + end) for n in (5_000, 50_000))

@@ -59,8 +59,8 @@ def test_align_words_distance_is_minimum(ref, hyp):
 PAIRED = [  # reference, hypothesis, ref_to_hyp
     ("a b c", "a b c", [0, 1, 2]),
     ("a x c", "a y c", [0, 1, 2]),
-    ("a x y c", "a z c", [0, 1, -1, 2]),  # of the words that differ, the last reference word (`y`) is left over
-    ("a x c", "a y z c", [0, 2, 3]),  # of the words that differ, the first hypothesis word (`y`) is left over
+    ("a x y c", "a z c", [0, 1, -1, 2]),  # x and z are paired; y has no partner
+    ("a x c", "a y z c", [0, 2, 3]),  # x and z are paired; y has no partner
     ("x y", "p q r", [1, 2]),
     ("x y z", "p q", [0, 1, -1]),
     ("a b", "a b p q", [0, 1]),
@@ -92,19 +92,19 @@ def test_align_streams_is_stream_by_stream(streams):
     assert found.distance == sum(align_words(*pair).distance for pair in streams)
 
 
-# Labels: 0 no mark, 1 comma, 2 period, 3 question mark. The highest label is the strongest.
+# Labels: 0 no mark, 1 comma, 2 period, 3 question mark. Higher labels are stronger.
 PROJECTED = [
     ("a, b.", "a b", "a, b."),
-    ("a x, b.", "a y b", "a y, b."),  # the mark is after the substituted word
-    ("a x, b.", "a b", "a, b."),  # x is deleted, so its mark moves to the hypothesis word before it
+    ("a x, b.", "a y b", "a y, b."),  # x and y are paired, so y gets the mark
+    ("a x, b.", "a b", "a, b."),  # x is deleted; its mark moves to the word before it
     ("a x y z? b.", "a b", "a? b."),
     ("a x. y b", "a p b", "a p. b"),  # x is paired, and y is deleted
-    ("a x y. b", "a p b", "a p. b"),  # the mark of y moves to the word before it
-    ("a, b", "a p q b", "a, p q b"),  # inserted words follow the mark
+    ("a x y. b", "a p b", "a p. b"),  # y is deleted; its mark moves to the word before it
+    ("a, b", "a p q b", "a, p q b"),  # inserted words come after the mark
     ("a, x. b", "a p q b", "a, p q. b"),  # a mark before a matched word stays before it
-    ("a, x. b", "a b", "a. b"),  # if several marks are in one slot, the strongest remains
+    ("a, x. b", "a b", "a. b"),  # of several marks in one slot, the strongest remains
     ("a? x. y, b", "a b", "a? b"),
-    ("x, a.", "a", "a."),  # the mark is lost, because no word is before it
+    ("x, a.", "a", "a."),  # the mark is lost, because there is no word before it
     ("x, y? a.", "b", "b?"),  # b is paired with x; y and a are deleted
     ("a. b.", "", ""),
     ("", "a b", "a b"),
@@ -141,7 +141,7 @@ def test_align_words_ties_depend_on_words_alone():
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    """Lowers the limits, so that texts of thousands of words are cut like texts of millions."""
+    """Lower the limits, so that texts of thousands of words are cut like texts of millions of words."""
     for name, value in {"EXACT": 1000**2, "STRIDE": 80, "SUPPORT": 4, "WINDOW": 400}.items():
         monkeypatch.setattr(align, name, value)
 
@@ -171,7 +171,7 @@ def test_rising_points_are_as_many_as_can_be(y, count):
 
 
 def slow_candidates(a, b, n, stride, support):
-    """Returns the middle of the longest run of common n-grams in each stride, if the run has enough support."""
+    """Return the middle of the longest run of common n-grams in each stride, if the run has enough support."""
     found = align._common_unique(align._ngrams(a, n), align._ngrams(b, n))
     points, candidates = list(zip(*(part.tolist() for part in found))), []
     for number in sorted({i // stride for i, _ in points}):
@@ -182,7 +182,7 @@ def slow_candidates(a, b, n, stride, support):
                 stretches[-1].append((i, j))
             else:
                 stretches.append([(i, j)])
-        best = max(stretches, key=len)  # the first if several are equally long
+        best = max(stretches, key=len)
         i, j = best[0]
         if sum(abs((q - p) - (j - i)) <= stride // 8 for p, q in own) > support:
             middle = (len(best) + n - 1) // 2
@@ -206,7 +206,7 @@ def test_anchors_are_in_the_longest_stretches_with_support(seed, n, monkeypatch)
 
 @pytest.mark.parametrize(("moved", "found"), [(5, [(13, 113)]), (6, [])])
 def test_support_is_at_nearly_the_same_offset(moved, found, monkeypatch):
-    """Offsets that differ by less than an eighth of a stride are nearly the same."""
+    """Offsets that differ by less than an eighth of a stride count as nearly the same."""
     monkeypatch.setattr(align, "STRIDE", 40)
     monkeypatch.setattr(align, "SUPPORT", 10)
     a, b = np.arange(40), np.arange(1000, 1200)
@@ -219,7 +219,7 @@ def test_anchors_of_texts_without_common_ngrams():
 
 
 def test_parts_between_anchors_are_cut_again(monkeypatch):
-    """Texts are cut at long n-grams first, then at shorter ones, and then by windows."""
+    """Texts are cut first at long n-grams, then at shorter ones, and then by windows."""
     asked = []
 
     def cut(a, b, n=0):
@@ -235,11 +235,11 @@ def test_parts_between_anchors_are_cut_again(monkeypatch):
 
 
 def test_windows_boundaries(monkeypatch):
-    """The longest stretch that begins in the third quarter is used, even if one outside this quarter is longer."""
+    """The longest stretch that begins in the third quarter of a window is used. Longer stretches elsewhere are not."""
     monkeypatch.setattr(align, "EXACT", 40 * 40 - 1)
     monkeypatch.setattr(align, "WINDOW", 20)
     ref, hyp = list(range(100, 140)), list(range(200, 240))
-    for begin, size in ((4, 5), (11, 2), (14, 1), (16, 4)):  # a window has 21 words; its third quarter is 10 to 14
+    for begin, size in ((4, 5), (11, 2), (14, 1), (16, 4)):  # the window has 21 words; its third quarter is 10 to 14
         hyp[begin:begin + size] = ref[begin:begin + size]
     assert align._windows(np.array(ref), np.array(hyp)) == [(12, 12)]
     hyp[10:13] = [ref[10], 0, 1]
@@ -248,7 +248,7 @@ def test_windows_boundaries(monkeypatch):
     assert align._windows(np.array(ref), np.array(hyp)) == [(14, 14)]
     hyp[14:16] = [4, ref[15]]
     assert align._windows(np.array(ref), np.array(hyp)) == [(21, 21)]
-    hyp[9:15] = [0, *ref[9:13], 1]  # only in the hypothesis does the stretch begin in the third quarter
+    hyp[9:15] = [0, *ref[9:13], 1]  # the stretch begins in the third quarter only in the hypothesis
     assert align._windows(np.array(ref), np.array(hyp)) == [(21, 21)]
 
 
@@ -275,7 +275,7 @@ def test_align_words_moved_and_missing_parts(small_parts):
     assert align_words(ref, ref[:2000] + ref[5000:]).distance == 3000
     assert align_words(ref, ref[3000:4000]).distance == 7000
     moved = align_words(ref, ref[6000:] + ref[:6000])
-    assert moved.distance <= 4000  # the longer part matches; the shorter one is deleted and inserted
+    assert moved.distance <= 4000  # the longer part matches; the shorter part is deleted and inserted
 
 
 def unrelated(random):
@@ -305,7 +305,6 @@ def test_align_words_texts_without_anchors(make, margin, monkeypatch, small_part
 
 @pytest.mark.parametrize(("n_ref", "n_hyp"), [(6000, 2400), (2400, 6000), (4000, 4000)])
 def test_windows_keep_the_proportion_of_the_texts(n_ref, n_hyp, small_parts):
-    """Texts without common words are cut at the ends of windows, so both texts are cut at the same fractions."""
     cuts = align._windows(np.arange(n_ref), np.arange(n_hyp) + n_ref)
     r, h = np.diff([(0, 0), *cuts], axis=0).T
     assert len(cuts) > 5
@@ -332,7 +331,7 @@ def test_align_words_one_word_repeated():
 
 
 def test_align_words_memory_is_linear():
-    """A table of all word pairs would take 2.5 GB here with a byte per pair, and 600 MB with two bits per pair."""
+    """A table of all word pairs would take 2.5 GB at a byte per pair, or 600 MB at two bits per pair."""
     random = np.random.default_rng(5)
     ref = random.integers(0, 1000, 50_000).astype(str).tolist()
     hyp = random.integers(0, 1000, 50_000).astype(str).tolist()

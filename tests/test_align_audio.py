@@ -1,4 +1,4 @@
-"""utils/align_audio.sh: the command line, input and output of each aligner, and pocketsphinx on flite's speech."""
+"""utils/align_audio.sh: the command line, the input and output of each aligner, and pocketsphinx."""
 
 import os
 import shutil
@@ -49,7 +49,7 @@ def write_wav(path, samples=SILENCE, rate=16000, channels=1):
 
 @pytest.fixture
 def place(tmp_path):
-    """Makes wav, data (with the texts in utterances of three words), and bin, which comes first on PATH."""
+    """Make wav, data (texts in utterances of three words), and bin, which comes first on PATH."""
     (tmp_path / "wav").mkdir()
     (tmp_path / "bin").mkdir()
     rows = []
@@ -68,7 +68,7 @@ def align(place, *options):
 
 
 def fake(path, body):
-    """Makes a program that appends its arguments to a file next to itself, and then runs the Python code `body`."""
+    """Make a program that appends its arguments to PATH.args, and then runs the Python code `body`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"#!{sys.executable}\nimport json, sys\nfrom pathlib import Path\nargs = sys.argv[1:]\n"
                     f"open({str(path) + '.args'!r}, 'a').write(' '.join(args) + '\\n')\n{body}\n")
@@ -147,7 +147,6 @@ with open(Path(args[2]) / "ctm", "w") as file:
 
 @needs_speech
 def test_align_pocketsphinx(place, capsys):
-    """One recording matches its text. The other has other words, and is recognised."""
     long = ["the", "boat", "leaves", "at", "noon", "from", "the", "pier", "behind", "the", "old", "mill", "and",
             "never", "comes", "back", "before", "night"]
     write_data_dir(place / "data", [Utterance("a-1", "a", TEXTS["a"].split(), ["O"] * 6),

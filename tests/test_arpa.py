@@ -33,7 +33,7 @@ ngram 2=2
 
 
 def random_model(rng, order, more=()):
-    """A random model as {n-gram: (log10 P, back-off)}. It also has the first n − 1 tokens of each n-gram."""
+    """Return a random model as {n-gram: (log10 P, back-off)}. It also has the prefix of each n-gram."""
     words = [*TOKENS, *more]
     model = {(word,): (float(rng.uniform(-4, 0)), float(rng.uniform(-1, 1))) for word in words if word != "c"}
     for n in range(2, order + 1):
@@ -128,7 +128,7 @@ BEGIN, END, EVERY = 12, 1, range(12)  # `<s>` is never predicted
 
 
 def discounted(order, seed=0):
-    """A normalized model of random texts, made by absolute discounting: {n-gram: P} and {context: α}."""
+    """Return a normalized model of random texts, made by absolute discounting: {n-gram: P} and {context: α}."""
     rng = np.random.default_rng(seed)
     texts = [[BEGIN, *rng.choice([2, 3, 4, 5, 11], 25, p=[0.4, 0.3, 0.1, 0.1, 0.1]), END] for _ in range(4)]
     probs = {(w,): (sum(t.count(w) for t in texts) + 0.5) / (sum(len(t) - 1 for t in texts) + 6) for w in EVERY}
@@ -142,7 +142,7 @@ def discounted(order, seed=0):
 
 
 def weights_of(probs):
-    """α of each context, from short contexts to long ones, so that probabilities add up to 1."""
+    """Return α of each context, from short contexts to long ones, so that probabilities add up to 1."""
     weights = {}
     for context in sorted({gram[:-1] for gram in probs if len(gram) > 1}, key=len):
         explicit = [gram for gram in probs if gram[:-1] == context and len(gram) == len(context) + 1]
@@ -164,7 +164,7 @@ def context_prob(probs, weights, context):
 
 
 def pruned_by_hand(probs, weights, order, threshold):
-    """Returns the n-grams that are kept. D is a sum over all words, with and without each n-gram."""
+    """Return the n-grams that are kept. The distance D is a sum over all words, with and without each n-gram."""
     kept = dict(probs)
     for n in range(order, 1, -1):
         for gram in [gram for gram in probs if len(gram) == n]:
@@ -218,7 +218,7 @@ EVENTS, FIRST, LAST = 10, 20, 1  # words are tokens 0 … 3, and label i is toke
 
 
 def toy(order, seed=0):
-    """A model with random probabilities that depend on the last order − 1 tokens."""
+    """Return a model with random probabilities that depend on the last order − 1 tokens."""
     rng, table = np.random.default_rng(seed), {}
 
     def log_probs(history, tokens):

@@ -28,7 +28,7 @@ LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\n"
 
 
 def counted(spoken, heard):
-    """Returns the confusions of a text in which `.` is a word's mark, and the number of omitted words."""
+    """Return the confusions of a text in which `.` follows words with a mark, and the number of omitted words."""
     found = Confusions()
     words = spoken.split()
     left_out = add_stream(found, [word.rstrip(".") for word in words], heard.split(),
@@ -65,7 +65,7 @@ def test_replacements_follow_the_pairing_rule(words, output, expected):
 
 
 def test_burst_is_that_of_a_chain():
-    """A word is right or wrong like the previous word with probability b; otherwise it is wrong with probability m."""
+    """With probability b, a word is correct if the word before it is; otherwise, it is wrong with probability m."""
     rng, n, b, m = np.random.default_rng(1), 200_000, 0.3, 0.1
     wrong = rng.random(n) < m
     copied = rng.random(n) < b
@@ -111,7 +111,7 @@ def test_read_confusions_broken_file_raises(tmp_path, text, message):
 
 
 def test_read_confusions_counts_of_nothing_are_left_out(tmp_path):
-    """An edited file may have counts of 0. A row whose weights add up to 0 would have no probabilities."""
+    """An edited file may have counts of 0. A row of such counts would have no probabilities."""
     (tmp_path / "c").write_text(f"{HEADER}\nslots\t9\tmark\nseen\t9\ta\nseen\t0\tb\n"
                                 "replaced\t0\ta\tb\ninserted\t0\tmark\tand\n")
     found = read_confusions(tmp_path / "c")
@@ -157,7 +157,7 @@ def test_make_table_rates_and_replacements_are_those_counted():
     found = table()
     assert found.errors[1:4] == pytest.approx([0.08, 0.1, 0.2], rel=0.01)
     assert found.inserted == pytest.approx([0.01, 0.1])
-    lengths = found.replacements.mean(np.append(found.lengths, 0))  # 300 single words and 100 deletions of `a`
+    lengths = found.replacements.mean(np.append(found.lengths, 0))  # from 300 single words and 100 deletions of `a`
     assert lengths[1:4] == pytest.approx([0.75, 2, 1], abs=0.02)
 
 
@@ -165,7 +165,7 @@ def test_make_table_unseen_word_has_the_rate_of_rare_words_and_sounds_like_other
     confusions = Confusions(runs=3, seen=Counter(testament=1, rate=1, common=100),
                             heard=Counter(rate=5, common=100), replaced=Counter({("testament", ("stamen",)): 1}))
     found = make_table(confusions, {"common": 1, "rate": 2, "gate": 3}, {"common", "rate", "gate"})
-    assert found.errors[3] == pytest.approx(0.5)  # of the two words that were seen once, one was wrong
+    assert found.errors[3] == pytest.approx(0.5)  # two words were seen once; one of them was wrong
     drawn = found.replacements.draw(np.full(1000, 3), np.random.default_rng(1))
     assert set(drawn.tolist()) == {2}
 
@@ -202,7 +202,7 @@ def test_draw_has_the_word_error_rate_that_was_asked_for(wer):
     words, marks, first = text(rng, 100_000)
     found = table().at_wer(wer, np.bincount(words, minlength=5), marks.mean())
     drawn = draw(found, words, marks, first, rng)
-    # Counts the drawn edits, not the edit distance, which is lower if fewer edits explain the same change.
+    # Count the drawn edits, not the edit distance, which is lower if fewer edits explain the same change.
     lengths = np.bincount(drawn.source, minlength=len(words))
     edits = np.where(drawn.kept, lengths - 1, np.maximum(lengths, 1)).sum()
     assert edits / len(words) == pytest.approx(wer, rel=0.05)
@@ -230,7 +230,6 @@ def test_draw_gives_a_text_with_known_sources(seed, n):
     assert np.isin(np.flatnonzero(first), drawn.source).all()  # no stream loses its first word
     kept = drawn.kept[drawn.source] & drawn.spoken
     assert (drawn.words[kept] == words[drawn.source[kept]]).all()
-    # Aligning in parts gives nearly the same distance as aligning complete streams.
     alignment = align_drawn(words, first, drawn)
     assert alignment.n_hyp == len(drawn.words)
     bounds = np.append(np.flatnonzero(first), n)
@@ -256,7 +255,7 @@ A, B, C, D, E, F = LETTERS.values()
 
 
 def table_of_b(**outputs):
-    """The table of the word b, which is always wrong. `outputs` has the count of each replacement."""
+    """Return the table of the word b, which is always wrong. `outputs` has the count of each replacement."""
     count = sum(outputs.values())
     replaced = Counter({("b", tuple(words.replace("_", ""))): number for words, number in outputs.items()})
     return make_table(Confusions(runs=count, seen=Counter(b=count), replaced=replaced), LETTERS, "")
@@ -270,7 +269,7 @@ def fluency(draws, *texts):
 
 
 def drawn(found, noise, text, first=(0,), count=500):
-    """Draws the replacements of each `b` in a text `count` times."""
+    """Draw the replacements of each `b` in a text `count` times."""
     words = np.array([LETTERS.get(letter, 0) for letter in text], np.int64)
     starts = np.isin(np.arange(len(words)), first)
     wrong = np.flatnonzero(words == B)
@@ -291,7 +290,7 @@ def test_seen_is_a_set_of_pairs(text):
 
 def test_draw_takes_what_fits_on_both_sides():
     noise = table_of_b(c=1000, d=1000, e=1000)
-    found = fluency(8, "acf", "adx", "xef")  # c fits on both sides, d and e only on one
+    found = fluency(8, "acf", "adx", "xef")  # c fits on both sides, d and e on one side only
     assert (drawn(found, noise, "abf") == C).mean() == pytest.approx(1 - (2 / 3) ** 8, abs=0.03)
     assert set(drawn(found, noise, "abx").ravel().tolist()) <= {C, D, E}
 

@@ -1,4 +1,4 @@
-"""Streams are cut into chunks and batches, step by step, and batches into epochs."""
+"""Streams are cut into chunks, chunks are grouped into batches, and batches form epochs."""
 
 import subprocess
 import sys
@@ -23,7 +23,7 @@ from punc.training.options import TrainingOptions
 
 @pytest.mark.parametrize("lookahead", [None, 1])
 def test_cut_depends_only_on_the_length_of_a_stream(lookahead):
-    """So a recording gets the same labels whether it is decoded alone or together with others."""
+    """A recording must get the same labels, whether it is decoded alone or with others."""
     alone = [a.tolist() for a in cut(bounds_of([23]), lookahead, 5, 2)][1:]
     among = cut(bounds_of([9, 23, 1]), lookahead, 5, 2)
     assert [a[among.stream == 1].tolist() for a in among][1:] == alone
@@ -32,7 +32,7 @@ def test_cut_depends_only_on_the_length_of_a_stream(lookahead):
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(1, 200), min_size=1, max_size=40), st.integers(1, 9), st.none() | st.integers(0, 99))
 def test_by_length_groups_have_similar_lengths(lengths, batch_size, seed):
-    """Each chunk occurs once. Chunks are sorted by length, so the differences in length limit the padding."""
+    """Each chunk occurs once. Chunks are sorted by length, so that batches need little padding."""
     chunks = cut(bounds_of(lengths), 0, 1000, 0)
     groups = by_length(chunks, batch_size, None if seed is None else np.random.default_rng(seed))
     assert sorted(k for group in groups for k in group.tolist()) == list(range(len(lengths)))
@@ -61,7 +61,7 @@ AHEADS = st.sampled_from([0, 1, 2, 3, 7])
 
 
 def make(lengths, labels=True, pauses=True):
-    """Returns a set in which each token, label and pause identifies its slot."""
+    """Return a set in which each token, label and pause identifies its slot."""
     n = sum(lengths)
     numbers = np.arange(n)
     return StoreSet((numbers + 2).astype(np.int32), (numbers % 127).astype(np.int8) if labels else None,
@@ -70,7 +70,7 @@ def make(lengths, labels=True, pauses=True):
 
 
 def steps_of(data, stream, lookahead):
-    """(token, pause, label) of the steps −lookahead … n − 1 of a stream, as `models.base` defines them."""
+    """Return (token, pause, label) of the steps −lookahead … n − 1 of a stream, as `models.base` defines them."""
     begin, end = int(data.offsets[stream]), int(data.offsets[stream + 1])
     return [(int(data.ids[begin + t + lookahead]) if begin + t + lookahead < end else END,
              float(data.pauses[begin + t]) if t >= 0 and data.pauses is not None else np.nan,
@@ -90,7 +90,7 @@ def test_batch_to_moves_all_tensors():
 
 
 def same(batch, expected):
-    """Asserts that a batch equals `expected`, which has (token, pause, label) for each step of each row."""
+    """Assert that a batch equals `expected`, which has (token, pause, label) for each step of each row."""
     for found, kind, column in ((batch.tokens, torch.int64, 0), (batch.pauses, torch.float32, 1),
                                 (batch.labels, torch.int64, 2)):
         if found is not None:
@@ -150,7 +150,7 @@ def test_share_has_its_rows_and_counts_the_slots_of_all(pauses):
 
 
 def brute_chunks(lengths, lookahead, size, context):
-    """Chunks as (stream, first, last, begin, end), by a walk through each stream."""
+    """Yield chunks as (stream, first, last, begin, end), by a walk through each stream."""
     for stream, length in enumerate(lengths):
         for begin in range(0, length, size):
             end = min(begin + size, length)
@@ -189,7 +189,7 @@ def test_batches_without_labels_and_pauses(lookahead):
     assert all(b.pauses is None and bool((b.labels == -1).all()) for b in batches)
 
 
-# The streams "ab c" and "abcde" of characters, with a slot after each word.
+# Characters of the streams "ab c" and "abcde", with a slot after each word.
 DATA = StoreSet(np.arange(2, 11, dtype=np.int32), np.array([-1, 1, -1, 2, -1, -1, -1, -1, 0], np.int8), None,
                 ["a", "b"], np.array([0, 4, 9]))
 
@@ -215,7 +215,7 @@ def test_loss_on_slots_is_the_set_itself():
 
 @pytest.mark.parametrize(("fall", "warmup"), [(0.0, 0.5), (0.04, 0.5), (0.04, 1.5), (0.04, 0.0)])
 def test_at_rates_rise_in_the_warmup_and_fall(fall, warmup):
-    """Computed by hand for batches of 4, 0 and 6 slots, in epochs of 10."""
+    """The values are computed by hand for batches of 4, 0 and 6 slots, in epochs of 10."""
     seen, rate = [], 0.1
     updates = SimpleNamespace(set_learning_rate=seen.append)
     for epoch in range(2):

@@ -46,7 +46,7 @@ def test_line_blocks_cover_tables_with_equal_lines(tmp_path_factory, lines, size
 
 
 def test_line_blocks_lines_longer_than_what_is_read_at_once(tmp_path):
-    """The second table, `punct`, has lines of up to 1.2 million letters; 1 MiB is read at a time."""
+    """The second table, `punct`, has lines of up to 1.2 million letters, while 1 MiB is read at a time."""
     lengths = [400_000, 1_048_570, 1_200_000, 5, 900_000, 700_000, 3]
     data = write(tmp_path / "d", text="".join(f"u{i} x\n" for i in range(7)), utt2spk="",
                  punct="".join(f"u{i} " + "O" * n + "\n" for i, n in enumerate(lengths)))
@@ -140,7 +140,7 @@ def test_encode_block_pause_that_cannot_be_read_names_its_line(tmp_path, size):
     assert (error.value.file.name, error.value.line) == ("pauses.scp", 3)
 
 
-EDITS = {  # changes of one line of a table
+EDITS = {
     "remove": lambda line: b"", "twice": lambda line: line * 2, "more": lambda line: line[:-1] + b" 1\n",
     "less": lambda line: line.rpartition(b" ")[0] + b"\n", "key": lambda line: b" " + line,
     "other": lambda line: line.replace(b" ", b"~ ", 1), "bytes": lambda line: b"\xff" + line,
@@ -153,7 +153,7 @@ EDITS = {  # changes of one line of a table
 @given(rows, st.sets(st.sampled_from(TABLES[2:])), st.sampled_from(TABLES),
        st.sampled_from([*EDITS]), st.integers(0, 9))
 def test_encode_block_refuses_what_datadir_refuses(tmp_path_factory, rows, more, name, edit, i):
-    """If a table has one change, both readers refuse it or both read it. `explain` gives DataDir's error."""
+    """With a changed line, both readers refuse the table, or both read it. `explain` gives DataDir's error."""
     data = write_rows(tmp_path_factory.mktemp("d"), rows, {"text", "utt2spk", *more})
     if name not in data.tables:
         return

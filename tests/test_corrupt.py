@@ -1,4 +1,4 @@
-"""Noise in data directories, by `punc corrupt`, and in stores of words, spelled words and pieces."""
+"""Noise in data directories, made by `punc corrupt`, and in stores of words, spelled words and pieces."""
 
 from collections import Counter
 
@@ -71,7 +71,7 @@ def test_corrupt_pauses_stay_with_their_words(place):
         paired = pairs >= 0
         same = old_pauses[paired] == new_pauses[pairs[paired]]
         assert same.mean() > 0.85
-        # Pauses are kept, are added up if words are deleted, or become unknown.
+        # Pauses are kept, or added up if words are deleted, or become unknown.
         assert np.isnan(new_pauses).any()
         assert np.nansum(new_pauses) <= old_pauses.sum() + 1e-3
 
@@ -117,7 +117,7 @@ def test_corrupt_needs_labels(place, capsys):
 
 @pytest.mark.parametrize(("draws", "share"), [(1, 0.5), (8, 1)])
 def test_corrupt_draws_wrong_words_that_fit(tmp_path, draws, share):
-    """`red` is heard as `read` or `rat`. Only `read` occurs between `the` and `book`; `rat` is a separate stream."""
+    """`red` is heard as `read` or `rat`. Only `read` occurs between `the` and `book`; `rat` occurs alone."""
     (tmp_path / "labels.txt").write_text(LABELS)
     confusions = Confusions(runs=100, seen=Counter(red=1000, the=100000, book=100000), heard=Counter(read=1, rat=1),
                             replaced=Counter({("red", ("read",)): 200, ("red", ("rat",)): 200}))
@@ -141,7 +141,6 @@ TABLE = Confusions(
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory):
-    """Makes a directory with a store of each token type, and the confusions in `c`."""
     place, rng = tmp_path_factory.mktemp("stores"), np.random.default_rng(3)
     (place / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n")
     TABLE.write(place / "c")
@@ -163,7 +162,7 @@ def noisy(stores, kind, wer=0.2, seed=1):
 
 
 def streams(store, data):
-    """The streams of a set as (word, label, pause)."""
+    """Return the streams of a set as lists of (word, label, pause)."""
     found = []
     for begin, end in zip(data.offsets, data.offsets[1:]):
         words, current = [], []
@@ -196,7 +195,6 @@ def test_store_noise_streams_keep_their_place(stores, kind, capsys):
 @pytest.mark.parametrize(("kind", "won", "tree"), [
     ("word", "<unk>", "<unk>"), ("spelled", "<char>w<char>o<char>n<unk>", "<char>t<char>r<char>e<char>e<unk>")])
 def test_store_noise_words_outside_the_vocabulary(stores, kind, won, tree):
-    """`one` becomes `won`, which is not in the vocabulary. So `won` becomes `<unk>`, or is spelled."""
     store, data, drawn = noisy(stores, kind)
     before, after = (Counter(word for stream in streams(store, d) for word, *_ in stream) for d in (data, drawn))
     if "<char>w" not in store.vocabulary.tokens:
@@ -215,7 +213,7 @@ def test_store_noise_same_seed_same_bytes_other_seed_others(stores):
 
 
 def test_store_noise_labels_are_those_of_the_words_before_them(stores):
-    """Errors in words lose few marks and add none, and no stream gets a label that is higher than all its labels."""
+    """Errors in words delete few marks and add none. No stream gets a label above its highest label."""
     store, data, drawn = noisy(stores, "word", wer=0.05)
     before, after = streams(store, data), streams(store, drawn)
     assert sum(map(len, after)) != sum(map(len, before))
@@ -248,7 +246,7 @@ def test_store_noise_refuses_characters(stores):
 
 
 def test_share_of_the_text_has_errors(stores, monkeypatch):
-    """Streams within error-free stretches do not change, and most other streams do."""
+    """Streams in error-free stretches do not change; most of the other streams do."""
     monkeypatch.setattr(punc.noise.store_noise, "STRETCH", 50)
     store = Store(stores / "word")
     data = store.set("train")

@@ -1,4 +1,4 @@
-"""Counts per unit equal those of a loop over words, wrong directories are refused, and tables are read back."""
+"""Counts per unit equal those of a loop over words. Wrong directories are refused. Tables are read back."""
 
 import itertools
 import random
@@ -48,18 +48,18 @@ COUNTED = [
     (["s-1 a . b ,", "t-1 c ?"], ["s-1 a . b", "t-1 c ?"], {}, ["s:000000", "t:000000"], 2, 3, 0),
     (["s-1 a . b ,", "t-1 c ?"], ["s-1 a . b", "t-1 c ?"], {"last_slot": "false"}, ["s:000000", "t:000000"], 1, 1, 0),
     (["s-1 a . b ,", "t-1 c ?"], ["s-1 a . b", "t-1 c ?"], {"last_slot": "only"}, ["s:000000", "t:000000"], 1, 2, 0),
-    # "Last slot" means the last slot of the stream, not of the utterance.
+    # The last slot is that of the stream, not of the utterance.
     (["s-1 a . b ,", "s-2 c ?"], ["s-1 a . b ,", "s-2 c ?"], {"last_slot": "false"}, ["s:000000"], 2, 2, 0),
-    # Blocks may cross utterance boundaries, but not stream boundaries.
+    # Blocks may contain the end of an utterance, but not of a stream.
     (["s-1 a . b ,", "s-2 c ?", "t-1 d ."], ["s-1 a . b ,", "s-2 c ?", "t-1 d ."], {"block": 2},
      ["s:000000", "s:000001", "t:000000"], 4, 4, 0),
-    # One stream has different words, so its reference is projected onto the slots of the hypothesis.
+    # One stream has different words, so its reference labels are projected onto the hypothesis.
     (["s-1 a b . c", "t-1 d ?"], ["s-1 a x b . c", "t-1 d ?"], {}, ["s:000000", "t:000000"], 2, 5, 1),
     (["s-1 a b . c", "t-1 d ?"], ["s-1 a . c", "t-1 d ?"], {}, ["s:000000", "t:000000"], 2, 3, 1),
-    # The hypothesis has other utterances.
+    # The hypothesis is cut into different utterances.
     (["s-1 a . b ,", "s-2 c ?"], ["s-1 a .", "s-2 b ,", "s-3 c ?"], {"match": "streams"},
      ["s:000000"], 3, 3, 0),
-    # A block consists of reference words. An inserted word is in the block of the word before it.
+    # Blocks consist of reference words. An inserted word belongs to the block of the word before it.
     (["s-1 a b . c d ?"], ["s-1 a b . x y c d ?"], {"block": 2}, ["s:000000", "s:000001"], 2, 6, 1),
 ]
 
@@ -74,7 +74,7 @@ def test_count_examples(tmp_path, labels, ref, hyp, options, units, right, numbe
 
 
 def test_count_aligns_streams_in_blocks(tmp_path, labels):
-    """A word that is deleted at the border of two blocks does not move marks of other blocks."""
+    """A word that is deleted at the end of a block does not move marks into other blocks."""
     ref = make_dir(tmp_path / "ref", "s-1 a b c . d", "s-2 e f , g .")
     hyp = make_dir(tmp_path / "hyp", "s-1 a b c .", "s-2 e f , g .")
     counts = count(ref, hyp, labels, block=4)
@@ -168,7 +168,7 @@ def test_read_counts_reads_what_was_written(tmp_path, labels, words):
     np.testing.assert_array_equal(again.confusion, counts.confusion)
     np.testing.assert_array_equal(again.flat, counts.flat)
     assert (again.words is None) == (words is None)
-    assert (again.streams, again.aligned, again.block) == (0, 0, 0)  # these are unknown
+    assert (again.streams, again.aligned, again.block) == (0, 0, 0)  # these three are unknown
     header = (tmp_path / "counts.tsv").read_text().splitlines()[0].split("\t")
     assert header[:3] == ["unit", "O>O", "O>COMMA"]
     assert header[17:] == ([f"{form}:{outcome}" for form in ("WER", "WER_C", "WER_PC") for outcome in "CSDI"]
@@ -200,7 +200,7 @@ def words(pairs):
 
 
 def counts_by_hand(ref, hyp, marks, block, last_slot):
-    """`count_streams` of one stream by a loop over words: {block: confusion}, {block: word errors}, labels."""
+    """Compute `count_streams` of a stream with a loop over words: {block: confusion}, {block: word errors}, labels."""
     size = block or max(len(ref.plain), 1)
     blocks = max(1, -(-len(ref.plain) // size))
     tables, errors = np.zeros((blocks, 3, 3), int), np.zeros((blocks, 3, 4), int)
@@ -275,7 +275,6 @@ def test_count_streams_forms():
 
 
 def test_count_streams_long_ones_are_cut_without_cost():
-    """Streams of 3,000 words with errors have the same word errors, whether they are aligned in parts or as a whole."""
     rng = np.random.default_rng(1)
 
     def side(words):

@@ -1,4 +1,4 @@
-"""The linear chain and BLSTM-CRF equal an enumeration of all labellings, also in chunks. Gradients equal finite
+"""The linear chain and BLSTM-CRF equal an enumeration of all label sequences, also in chunks; gradients equal
 differences."""
 
 from itertools import pairwise, product
@@ -38,7 +38,7 @@ def drawn(rows, steps, labels=L, seed=1, dtype=torch.float64):
 
 
 def score(crf, emissions, path):
-    """C(y) of equation (2)."""
+    """Return C(y) of equation (2)."""
     return (crf.begin[path[0]] + sum(emissions[t, y] for t, y in enumerate(path))
             + sum(crf.transitions[pair] for pair in pairwise(path)) + crf.end[path[-1]])
 
@@ -73,7 +73,7 @@ def test_partition_marginals_and_viterbi_match_enumeration(lengths):
 
 
 def test_loss_ignores_context():
-    """Only steps 2 and 3 of six have slots, so the scores of other steps, and those of begin and end, do not count."""
+    """Only steps 2 and 3 of six have slots, so the other scores, and those of begin and end, have no effect."""
     crf, emissions, sizes = chain(), drawn(1, 6), torch.tensor([6])
     labels = torch.tensor([[-1, -1, 1, 2, -1, -1]])
     paths = {(i, j): emissions[0, 2, i] + emissions[0, 3, j] + crf.transitions[i, j]
@@ -134,7 +134,7 @@ def test_log_marginals_nearly_same_in_chunks(chunk_size, context):
     cut = log_marginals(scores, transitions, offsets, chunk_size, context)
     np.testing.assert_allclose(np.exp(cut), np.exp(whole), atol=1e-5)
     without = log_marginals(scores, transitions, offsets, 50, 0)
-    assert np.abs(np.exp(without) - np.exp(whole)).max() > 1e-3  # this shows that the context matters
+    assert np.abs(np.exp(without) - np.exp(whole)).max() > 1e-3  # shows that the context matters
 
 
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
@@ -148,7 +148,7 @@ def make(seed=0, **options):
     model = base.create("blstm_crf", WORDS, LABELS, sizes | options)
     for weight in model.parameters():
         torch.nn.init.uniform_(weight, -0.9, 0.9)
-    for weight in model.vectors.parameters():  # so that both the word and its neighbours matter
+    for weight in model.vectors.parameters():  # so that both a word and its neighbours matter
         torch.nn.init.uniform_(weight, -4, 4)
     torch.nn.init.uniform_(model.output.weight, -4, 4)
     torch.nn.init.zeros_(model.output.bias)
@@ -164,7 +164,7 @@ def data_of(lengths=TEXT_LENGTHS):
 
 
 def emissions(model, ids):
-    """W h + b, (T, L), of a single complete text, computed by the layers of the model."""
+    """Return W h + b, (T, L), of a single complete text, computed with the layers of the model."""
     line = torch.from_numpy(np.append(ids, END)).long().unsqueeze(0)
     inputs = model.vectors(line)
     if model.spelling:
@@ -173,7 +173,7 @@ def emissions(model, ids):
 
 
 def scores(model, ids, scale=1.0):
-    """C(y) of equation (2) for all labellings of a text. `scale` multiplies the posterior of O."""
+    """Return C(y) of equation (2) for all label sequences of a text. `scale` multiplies the posterior of O."""
     own = emissions(model, ids) + np.log([scale, 1, 1])
     begin, follow, end = (w.detach().numpy() for w in (model.chain.begin, model.chain.transitions, model.chain.end))
     return {path: begin[path[0]] + own[range(len(path)), path].sum() + sum(follow[pair] for pair in pairwise(path))
@@ -236,7 +236,7 @@ def test_punctuate_writes_best_sequence(given, factor, viterbi, tmp_path):
 
 
 def test_best_sequence_same_for_any_chunk_and_batch_size():
-    """A word's influence on the LSTM and on the chain fades with distance, so a limited context is enough."""
+    """A word influences distant labels little, through the LSTMs and the chain, so a limited context is enough."""
     model, data = make(), data_of([90, 3, 45])
     whole = decode(model, data, chunk_size=0)[0]
     assert np.array_equal(decode(model, data, chunk_size=0, batch_size=1)[0], whole)
@@ -267,8 +267,8 @@ def test_unknown_hides_words_in_training_only():
 
 
 def spelled_twins(**options):
-    """Returns two models with the same weights. The first reads the characters of words outside its vocabulary. The
-    second has these words in its vocabulary, with the vector of `<unk>`."""
+    """Return two models with the same weights. The first one reads unknown words as characters. The second one has
+    these words in its vocabulary, with the vector of `<unk>`."""
     words, rare = ["<unk>", "</s>", "a", "to", "the"], ["tot", "ahead", "h"]
     characters = ["<char>", *(f"<char>{character}" for character in "atohed")]
     sizes = {"embedding_dim": 4, "hidden_dim": 5, "layers": 2}
@@ -313,7 +313,7 @@ def test_spelled_words_are_read_as_words_of_the_vocabulary(options, batch_size):
 
 @pytest.mark.parametrize("options", [{}, {"crf": False}])
 def test_spelled_words_have_the_loss_and_gradients_of_words(options):
-    """Only slots in the middle of the text count, as in a chunk with context."""
+    """As in a chunk with context, only slots in the middle of the text count."""
     words, names = ["tot", "a", "ahead", "h", "the", "to"], [-1, 0, 1, 2, 1, -1]
     losses, grads = [], []
     for model in spelled_twins(unknown=0.0, dropout=0.0, **options):
@@ -338,7 +338,7 @@ def test_hidden_word_of_a_spelled_store_keeps_its_characters():
 
 
 def test_spelled_words_from_store_to_text(tmp_path):
-    """Words that end with y get a capital. No dev word occurs in training, so only the characters show this."""
+    """Words that end with y get a capital. Dev words do not occur in training, so only the characters show this."""
     rng = np.random.default_rng(3)
     (tmp_path / "labels.txt").write_text("O w\nPERIOD w. .\nCAP W\nCAP_PERIOD W. .\n")
     for name, count, letters in (("train", 30, "abcd"), ("dev", 5, "bca")):

@@ -1,4 +1,4 @@
-"""CTM: Kaldi's and NIST's formats, in the fast and the line-by-line reader; round trips; every kind of mistake."""
+"""CTM: Kaldi's and NIST's formats, with the fast and the line-by-line reader; round trips; every kind of mistake."""
 
 import os
 from collections import Counter
@@ -132,7 +132,6 @@ def test_ctm_index_short_and_long_overlaps(ctm):
 
 
 def test_ctm_index_overlap_of_a_second(ctm):
-    """An overlap of up to one second is allowed. If it is longer, the error names the line of the word."""
     lines = ["u 1 0 2 a\n", "u 1 1 1 b\n", "u 1 2 2 c\n", "u 1 2.9 1 d\n"]
     assert words_of(CtmIndex(ctm("".join(lines[:3])))["u"]()) == ["a", "b", "c"]
     with pytest.raises(InputError, match=r"ctm:4: at 2.90 s a word of 'u' overlaps the one before by more than 1 s"):
@@ -185,7 +184,7 @@ def test_ctm_index_nothing_there(ctm, tmp_path):
         CtmIndex(ctm(";; only a comment\n\n"))
 
 
-# Times in microseconds are read back exactly. Words and ids may have any characters except spaces and controls.
+# Times in microseconds are read back exactly. Words and ids may have all characters except spaces and controls.
 names = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters=" "), min_size=1).filter(
     lambda name: not name.startswith(";;") and name not in ("<eps>", "<sil>", "<SIL>", "!SIL")
     and not name.startswith("<ALT"))
@@ -262,12 +261,12 @@ def test_ctm_invalid_time(tmp_path, value):
 
 
 @pytest.mark.parametrize("text", [
-    "a 1 0 0.5 one \na 1 0.5 0.5 two \n",                    # get_train_ctm.sh: a final space, no confidence
-    "a\t1  0 0.5 one\na 1 0.5 0.5 two",                      # no newline at the end of the file
+    "a 1 0 0.5 one \na 1 0.5 0.5 two \n",                    # get_train_ctm.sh: a space at the end, no confidence
+    "a\t1  0 0.5 one\na 1 0.5 0.5 two",                      # no final newline
     ";; made by hand\na 1 0 0.5 one\n\n;; more\na 1 0.5 0.5 two\n",
     "a 1 0 0.5 one\na 1 0.5 0.5 two 0.7\n",                  # an additional column
     "a 0 0.5 one 0.9\na 0.5 0.5 two 0.7\n",                  # no channels
-    "a 1 0.5 0.5 two\na 1 0 0.5 one\n",                      # not in the order of time
+    "a 1 0.5 0.5 two\na 1 0 0.5 one\n",                      # not sorted by time
     "a 1 * * <ALT_BEGIN>\na 1 0 0.5 one\na 1 * * <ALT>\na 1 0 0.5 won\na 1 * * <ALT_END>\na 1 0.5 0.5 two\n",
 ])
 def test_lines_of_an_id_are_texts_of_a_document(tmp_path, text):

@@ -36,7 +36,7 @@ def test_ctm_format_words_and_pauses(tmp_path, capsys):
         ("a-x-00000001", "a-x", ["one", "two"], None), ("a-x-00000002", "a-x", ["three"], None),
         ("b-00000001", "b", ["hello", "there"], None)]
     np.testing.assert_array_equal(np.concatenate([one.pauses, two.pauses]), np.array([0.5, 0.5, np.nan], np.float32))
-    np.testing.assert_array_equal(three.pauses, np.array([0.3, 0.25], np.float32))  # the final silence
+    np.testing.assert_array_equal(three.pauses, np.array([0.3, 0.25], np.float32))  # until the end of the utterance
     validate(tmp_path / "out")
     written = CtmIndex(tmp_path / "out" / "ctm")
     assert [word.word for word in written["b"]().words] == ["HELLO", "There"]
@@ -51,7 +51,7 @@ def test_ctm_format_pauses_are_found_from_another_directory(tmp_path, monkeypatc
     (tmp_path / "asr.ctm").write_text(CTM)
     assert main(["prepare", "--format=ctm", "asr.ctm", "out"]) == 0
     (tmp_path / "copy").mkdir()
-    for name in ("text", "utt2spk", "pauses.scp"):  # as punc project would
+    for name in ("text", "utt2spk", "pauses.scp"):  # as punc project does
         (tmp_path / "copy" / name).write_bytes((tmp_path / "out" / name).read_bytes())
     monkeypatch.chdir("/")
     assert [len(u.pauses) for u in DataDir(tmp_path / "copy").utterances()] == [3, 2]

@@ -1,4 +1,4 @@
-"""Passages are cut into utterances: ids, marks before the first word, dots that the next words decide, and turns."""
+"""Passages are cut into utterances: ids, marks before the first word, undecided periods, and speaker turns."""
 
 from itertools import pairwise
 
@@ -69,7 +69,7 @@ PARTS = st.lists(st.tuples(st.integers(0, 4), LEADS, st.booleans(), st.booleans(
 
 
 def plainly_cut(passages, size):
-    """Cuts by a simple loop. Returns (id, words, labels, pauses) of each utterance, and the number of dropped marks."""
+    """Cut with a simple loop. Return (id, words, labels, pauses) of each utterance, and the number of dropped marks."""
     found, stream, streams, number, known, ended, dropped = [], "", 0, 1, False, False, 0
     for passage in passages:
         if passage.stream is not None:
@@ -134,7 +134,6 @@ def test_cut_open_dot_is_decided_by_what_follows(passages, ends, independent):
 
 
 def test_cut_turns():
-    """A word is flagged if another speaker says the next word of its stream. Unknown speakers are ignored."""
     passages = [Passage("a b", "O O", stream="", speaker="A"), Passage("c", "O", speaker="B"),
                 Passage("d", "O", stream=""), Passage("e", "O", speaker="A"), Passage("f g h", "O O O", speaker="B"),
                 Passage("", "", speaker="C"), Passage("i", "O"), Passage("j", "O", speaker="C")]
@@ -158,7 +157,7 @@ LINES = "#doc one\nBefore anyone.\n#speaker Ann\nSo it begins,\nas it must.\n#sp
     ("([A-Z]+):", "ANN: so. he said: NO: no\nBOB: yes", True,
      [("ANN", " so. he said: NO: no\n", False), ("BOB", " yes", False)]),
     ("[A-Z]+:", "ANN: so", True, [("ANN:", " so", False)]),  # without a group, the whole match is the name
-    ("([A-Z]+)?", "so\nit", True, [(None, "so\nit", True)]),  # an empty match is not a label
+    ("([A-Z]+)?", "so\nit", True, [(None, "so\nit", True)]),  # an empty match is no speaker
 ])
 def test_speaker_turns(expression, text, line_start, parts):
     assert list(speaker_turns(expression, text, line_start)) == parts
@@ -166,8 +165,8 @@ def test_speaker_turns(expression, text, line_start, parts):
 
 @given(st.lists(st.tuples(st.sampled_from("ABC"), st.integers(0, 4)), max_size=12), st.integers(1, 5))
 def test_turn_flags_are_where_the_speakers_of_words_differ(turns, size):
-    """The flags are compared with brute force, including turns without words. The last word has no flag, because no
-    word follows it."""
+    """The flags equal those of brute force, including turns without words. The last word has no flag, as no word
+    follows."""
     passages = [Passage(" ".join("w" * words), " ".join("O" * words), speaker=speaker) for speaker, words in turns]
     passages.insert(0, Passage("", "", stream=""))
     found = [turn for utterance in Cutter(size, attach, turns=True).cut(passages) for turn in utterance.turns.tolist()]

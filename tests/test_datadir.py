@@ -88,7 +88,7 @@ def test_utterances_with_segments_in_time_order(data, tmp_path):
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 5), WORDS, st.sampled_from([" ", "\t", "  ", " \t"])),
                 min_size=1, max_size=8))
 def test_utterances_with_segments_of_any_order(tmp_path_factory, rows):
-    """The order is by recording, then by begin, then by line. The spaces in the tables do not matter."""
+    """Utterances are sorted by recording, then by begin time, then by line. Spaces in the tables make no difference."""
     data = tmp_path_factory.mktemp("data")
     tables = {"text": [], "punct": [], "utt2spk": [], "segments": [], "turns": []}
     for i, (recording, begin, words, blank) in enumerate(rows):
@@ -106,7 +106,6 @@ def test_utterances_with_segments_of_any_order(tmp_path_factory, rows):
 
 
 def test_utterances_speakers_in_the_order_of_bytes(tmp_path):
-    """Streams are in C order, so "~" comes before "é", whose bytes are greater."""
     utterances = [Utterance(f"{name}-1", name, ["x"], ["O"], np.zeros(1, np.float32)) for name in "!A~éあ"]
     write_data_dir(tmp_path / "data", utterances)
     assert same(DataDir(tmp_path / "data").utterances(), utterances)
@@ -123,7 +122,6 @@ def test_utterances_with_segments_names_the_line(data):
 
 
 def test_utterances_archive_with_a_tab_in_its_name(data):
-    """The tab after an id is a separator. Other tabs are part of the file's name."""
     (data / "segments").write_text("a-1 r 0 0.01\na-2 r 0.01 999999999\nb-1 r 1 2\n")  # the largest times
     index = (data / "pauses.scp").read_text().replace(" ", "\t").replace("pauses.ark", "p\tq.ark")
     (data / "pauses.scp").write_text(index)
@@ -165,7 +163,7 @@ def test_utterances_wrong_segments(data, line):
     ("turns", "a-1 0 1\nb-1 1\n", 2, "no line for 'a-2', which text has"),
     ("utt2spk", "a-1 a\na-2\nb-1 b\n", 2, "one speaker"),
     ("utt2spk", "a-1 a\na-2\ta\tb\nb-1 b\n", 2, "one speaker"),
-    ("utt2spk", "a-1 a\nb-1 b\na-2 a\n", 3, "out of order"),  # the message does not claim that a-2 is missing
+    ("utt2spk", "a-1 a\nb-1 b\na-2 a\n", 3, "out of order"),  # the message must not claim that a-2 is missing
     ("text", "a-1 x y\na-2\nb-1 é\nc-1 x\n", None, "no line for 'c-1', which text has"),
     ("text", "a-1 x y\na-2\nÿ é\n", 3, "no line for 'b-1', which utt2spk has"),
 ])
@@ -175,7 +173,7 @@ def test_utterances_tables_that_do_not_fit(data, name, content, line, what):
     assert what in error.what
     assert error.line == line
     assert error.remedy
-    # If text has no line for an id, the error names text or the table that has the line.
+    # If text has no line for an id, the error names either table.
     assert error.file.parent == data
     assert error.file.name == name or "no line" in error.what
 
@@ -236,7 +234,6 @@ def test_write_data_dir_removes_stale_tables_only(data):
 
 
 def test_write_data_dir_like_another_in_the_order_of_time(data, tmp_path):
-    """Speakers and segments are copied and tables are sorted. Other tables are not copied."""
     labels = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
     (data / "segments").write_text("a-1 r2 5 6.5\na-2 r2 1 2\nb-1 r1 100 101\n")
     (data / "turns").write_text("a-1 0 1\na-2\nb-1 0\n")

@@ -1,4 +1,4 @@
-"""Decoding: posteriors of streams cut into spans, the best allowed labels, and labels of split words."""
+"""Decoding: posteriors of streams that are cut into spans, the best allowed labels, and labels of split words."""
 
 from itertools import pairwise, product
 
@@ -41,7 +41,7 @@ LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w."))
 
 
 class Window(NeuralModel):
-    """The logits of a slot are a known function of the pause and the last `memory` tokens, newest first."""
+    """Logits of a slot are a known function of the pause and the last `memory` tokens, newest first."""
 
     labels = LABELS
 
@@ -59,7 +59,7 @@ class Window(NeuralModel):
 
 
 class Whole(NeuralModel):
-    """Reads whole texts. The logits of a slot depend on its token and the tokens on both sides, but not on END."""
+    """Reads whole texts. The logits of a slot depend on its token and the two neighbours, but not on END."""
 
     lookahead = None
     labels = LABELS
@@ -72,7 +72,7 @@ class Whole(NeuralModel):
 
 
 def logits_of(windows, pauses):
-    """Logits (B, T, 3) from windows (B, T, 3), newest first; elementwise, so the batch changes no bit of a result."""
+    """Return logits (B, T, 3) from windows (B, T, 3), newest first. The batch cannot change any bit of a result."""
     newest, middle, oldest = windows.unbind(2)
     pause = torch.full(newest.shape, -1.0) if pauses is None else pauses.nan_to_num(nan=-1.0)
     values = newest * 1.0 + middle * 10.0 + oldest * 100.0 + pause * 7.0
@@ -83,13 +83,13 @@ def make(lengths, pauses, seed=0):
     rng = np.random.default_rng(seed)
     n, offsets = sum(lengths), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     lasting = rng.choice(np.array([0, 0.25, np.nan], np.float32), n)
-    lasting[offsets[1:] - 1] = np.nan  # the silence after the end of a stream is unknown
+    lasting[offsets[1:] - 1] = np.nan  # the silence after a stream is unknown
     return StoreSet(rng.integers(2, 9, n).astype(np.int32), None, lasting if pauses else None,
                     [str(i) for i in range(len(lengths))], offsets)
 
 
 def by_hand(model, data):
-    """Logits (N, L) of all slots, computed one at a time from the tokens that the model should read."""
+    """Return the logits (N, L) of all slots, computed one by one from the tokens that the model should read."""
     result = []
     for begin, end in zip(data.offsets, data.offsets[1:]):
         tokens = data.ids[begin:end].tolist()
@@ -138,7 +138,7 @@ def test_log_posteriors_chunks_with_enough_context_equal_whole_streams(lookahead
     model, data = model_of(lookahead), make([1, 30, 101], True)
     whole = log_posteriors(model, data, chunk_size=0)
     np.testing.assert_array_equal(log_posteriors(model, data, chunk_size, context=2), whole)
-    if chunk_size == 1 and lookahead in (0, None):  # less context gives different results: the context is used
+    if chunk_size == 1 and lookahead in (0, None):  # with less context, results differ, so the context is used
         assert not np.array_equal(log_posteriors(model, data, chunk_size, 0), whole)
 
 
@@ -161,7 +161,7 @@ def test_streaming_logits_come_as_soon_as_the_look_ahead_allows(lookahead):
 @given(st.lists(st.lists(st.sampled_from(["a", "bc", "日", "ddddddddd"]), max_size=9), min_size=1, max_size=30),
        st.integers(1, 9), st.integers(0, 20))
 def test_spans_of_characters_are_cut_from_the_stream(texts, chunk_size, context):
-    """Wherever the stream is cut, its tokens are the same, and only its last token is END."""
+    """The tokens are the same wherever the stream is cut, and only its last token is END."""
     tokenizer = CharTokenizer(Vocabulary(["<unk>", "</s>", "<space>", *"abcd"]))
     utterances = [Utterance(str(i), "s", words, None, np.arange(len(words), dtype=np.float32))
                   for i, words in enumerate(texts)]
@@ -181,7 +181,7 @@ def test_spans_of_characters_are_cut_from_the_stream(texts, chunk_size, context)
             continue
         words += len(slots)
         at_slots = np.flatnonzero((stream == SPACE) | (stream == END))[words - len(slots):words]
-        start = at_slots[0] - slots[0]  # the position of the span in the stream
+        start = at_slots[0] - slots[0]
         assert (slots + start).tolist() == at_slots.tolist()
         assert start % chunk_size == 0
         assert start <= max(0, done // chunk_size * chunk_size - context)
@@ -200,7 +200,7 @@ def test_span_groups_are_filled_and_keep_the_order(tmp_path, monkeypatch):
     found = list(spans.span_groups(DataDir(tmp_path), WordTokenizer(Vocabulary(["<unk>", "</s>"])), 0, 0))
     assert [len(group) for group in found] == [10] * 10
     assert [span.utterances[0].stream for group in found for span in group] == [f"{i:03}" for i in range(100)]
-    # Each stream is slightly longer than a chunk, so it has two chunks. A group has enough streams to fill the
+    # Each stream has two chunks, because it is slightly longer than one. A group has enough streams to fill its
     # batches.
     found = list(spans.span_groups(DataDir(tmp_path), WordTokenizer(Vocabulary(["<unk>", "</s>"])), 5, 2))
     assert {len(group) for group in found} == {7, 100 % 7}
@@ -248,14 +248,13 @@ def test_best_sequences_are_the_best_of_all(transitions, seed):
 
 
 def test_last_slot_after_a_settled_one():
-    """The label of a near-certain slot affects the choice for the slot after it, even if that slot is the last one."""
     transitions = Transitions(np.array([[0.0, 1.0], [0.0, 0.0]]), np.zeros(2))
     log_probs = np.log([[0.999, 0.001], [0.6, 0.4]])
     assert best_sequences(log_probs, np.array([0, 2]), transitions).tolist() == [0, 1]
 
 
 def test_best_sequences_without_a_label_that_all_may_follow():
-    """No label may follow itself, so none may follow every label, and each stream must be searched in one piece."""
+    """No label may follow itself, so no label may follow all labels, and each stream must be searched in one piece."""
     transitions = Transitions(np.where(np.eye(3), -np.inf, 0), np.array([-np.inf, 0, 0]))
     offsets, log_probs = np.array([0, 7, 15]), drawn(15, 3)
     found = best_sequences(log_probs, offsets, transitions)
@@ -283,7 +282,7 @@ def test_case_rules_keep_allowed_labels_and_change_the_least_probable():
     rules = case_rules(CASED)
     sure = np.log(np.full((4, 6), 0.02) + 0.88 * np.eye(6)[[1, 4, 1, 0]])
     assert best_sequences(sure, np.array([0, 4]), rules).tolist() == [1, 4, 1, 0]
-    sure[2] = np.log([0.5, 0.3, 0.05, 0.05, 0.05, 0.05])  # a word after a period, probably without a capital
+    sure[2] = np.log([0.5, 0.3, 0.05, 0.05, 0.05, 0.05])  # after a period, a word that probably has no capital
     assert best_sequences(sure, np.array([0, 4]), rules).tolist() == [1, 4, 1, 0]
     sure[1] = np.log([0.4, 0.05, 0.02, 0.02, 0.49, 0.02])  # now the period is uncertain, too
     assert best_sequences(sure, np.array([0, 4]), rules).tolist() == [1, 0, 0, 0]
@@ -341,7 +340,6 @@ FIRSTS = [0, 1, 2, 4, 5, 7, 8, 9, 11, 12, 14, 15, 16, 17]
 
 @pytest.fixture
 def parts_make(tmp_path):
-    """Returns a function that makes a model with random weights on a store of split text, and returns its directory."""
     def model(labels, name, **options):
         (tmp_path / "labels.txt").write_text(labels)
         (tmp_path / "rules").write_text(RULES)
@@ -385,9 +383,9 @@ def test_words_have_the_labels_of_their_parts(parts_make, tmp_path, labels, name
     elif name == "blstm_crf":
         capital = [model.labels[number].capital for number in parts[FIRSTS]]
         assert [model.labels[number].mark for number in words] == [model.labels[number].mark for number in parts[LASTS]]
-        assert all(model.labels[number].capital == one or model.labels[number].mark == "."  # the set lacks CAP_PERIOD
+        assert all(model.labels[number].capital == one or model.labels[number].mark == "."  # there is no CAP_PERIOD
                    for number, one in zip(words, capital))
-    # The same words get the same labels in a data directory, and in a text that arrives word by word.
+    # The labels are the same in a data directory, and in a text that arrives word by word.
     write_data_dir(tmp_path / "data", [Utterance("a", "a", WHOLE)])
     assert main(["punctuate", "--nj=1", str(tmp_path / "exp"), str(tmp_path / "data"), str(tmp_path / "out")]) == 0
     utterance, = DataDir(tmp_path / "out").utterances()
@@ -396,7 +394,7 @@ def test_words_have_the_labels_of_their_parts(parts_make, tmp_path, labels, name
     stream = open_stream(model, LiveWriter(model, Casing(model.labels, {})))
     found = [marked for word in WHOLE for marked in stream.push(word)] + stream.close()
     assert [(marked.word, marked.label) for marked in found] == list(zip(WHOLE, names[words]))
-    # If the speaker falls silent, the waiting words get the labels of a text that ends there. No other label changes.
+    # When the speaker pauses, the waiting words get the labels of a text that ends there. No other label changes.
     for at in range(1, len(WHOLE)) if model.lookahead is not None else ():
         stream = open_stream(model, LiveWriter(model, Casing(model.labels, {})))
         found = [marked for word in WHOLE[:at] for marked in stream.push(word)]
@@ -444,7 +442,6 @@ SPANISH = LabelSet(tuple(Label(name, written) for name, written in (
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_sentences_have_both_question_marks_or_neither(seed):
-    """The most probable labels with paired question marks are chosen. Case, other marks and sentence ends stay."""
     rng = np.random.default_rng(seed)
     log_probs = np.log(rng.dirichlet(np.full(len(SPANISH), 0.3), 12) + 1e-9)
     chosen, offsets = log_probs.argmax(1), np.array([0, 0, 7, 12])
@@ -457,7 +454,7 @@ def test_sentences_have_both_question_marks_or_neither(seed):
         if not (ends[chosen[end]] or end in (6, 11)):
             continue
         own = found[at:end + 1]
-        if not ends[chosen[end]] or (at == 7 and not begins[2]):  # the sentence does not end here, or began earlier
+        if not ends[chosen[end]] or (at == 7 and not begins[2]):  # the sentence goes on, or began earlier
             assert own.tolist() == chosen[at:end + 1].tolist()
         else:
             base = [plain[i] for i in chosen[at:end + 1]]

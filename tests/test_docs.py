@@ -45,7 +45,7 @@ def test_after_asr_commands_show_what_the_page_shows(number, tmp_path):
 
 @pytest.mark.parametrize("page", ["prepare-data", "clean-text", "tokens"])
 def test_commands_print_what_the_page_shows(page, tmp_path):
-    """All commands of a page run one after the other. The text below a command is everything that it prints."""
+    """All commands of a page run one after another. The text below a command is everything that it prints."""
     text = (ROOT / f"docs/{page}.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```sh\n(.*?)^```$(?:\n\n^```\n(.*?)^```$)?", text, re.DOTALL | re.MULTILINE)
     parts = [f"{commands}echo %%" for commands, _ in blocks]
@@ -67,7 +67,7 @@ def test_adapt_commands_train_and_score(tmp_path):
     done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False,
                           env=os.environ | {"OMP_NUM_THREADS": "1"})
     assert done.returncode == 0, done.stderr
-    # The training starts from `en`. From random weights, a thousand words would not be enough to learn this.
+    # The training starts from the model `en`. From random weights, a thousand words would be too few.
     first, last = (float(loss) for loss in re.findall(r"epoch [13]: .* dev loss (\S+),", done.stderr))
     assert last < first < 0.6
     sentence, *scores = done.stdout.splitlines()
@@ -80,12 +80,12 @@ def test_adapt_commands_train_and_score(tmp_path):
 
 
 TEXTS = [f"{kind}-{number:02d}" for kind in ("news", "talk") for number in range(1, 4)]
-LINES = 1  # lines of each text
+LINES = 1
 
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory):
-    """A checkout with some short texts, in which all commands of the tutorial have been run; and their output."""
+    """Make a checkout with short texts, run all commands of the tutorial in it, and return it with their output."""
     if not (find_spec("pocketsphinx") and shutil.which("flite")):
         pytest.skip("pocketsphinx and flite are extras")
     root = tmp_path_factory.mktemp("checkout")
@@ -119,7 +119,6 @@ def test_tutorial_commands_make_results(book):
 
 
 def test_tutorial_shows_what_is_printed(book):
-    """Each line of output on the page matches a printed line, except for numbers."""
     root, done = book
     shape = re.compile(r"[\d.,]+")
     printed = {shape.sub("0", line) for line in done.stderr.splitlines()}

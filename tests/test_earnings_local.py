@@ -79,8 +79,8 @@ def test_to_call_pauses(local, labels, tmp_path):
     call = local["nlp"].to_call(local["nlp"].read_nlp(path), labels)
     assert call.words == ["hello", "the", "cfo", "twenty", "late", "mr", "go", "back", "um"]
     assert call.labels == ["PERIOD", "O", "QUESTION", "O", "O", "O", "O", "PERIOD", "O"]
-    # The 0.3 s of the laugh are subtracted. Pauses are unknown next to `late`, at 64.9 s, at the jump from 71 back to
-    # 3, at 76 s, and at the end.
+    # The 0.3 s of the laugh are subtracted. Pauses are unknown next to `late` at 64.9 s, where the time jumps back from
+    # 71 to 3, at 76 s, and at the end.
     assert call.pauses == pytest.approx([0.2, 0.3, 0.1] + [np.nan] * 6, abs=1e-5, nan_ok=True)
 
 

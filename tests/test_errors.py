@@ -74,7 +74,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def become_terminal(monkeypatch):
-    """Returns a function that makes standard error a terminal, and advances the clock by 3 seconds at each reading."""
+    """Return a function that makes standard error a terminal. The clock advances by 3 s at each reading."""
     def become() -> Terminal:
         seconds, terminal = iter(range(0, 1_000_000, 3)), Terminal()
         monkeypatch.setattr(sys, "stderr", terminal)

@@ -101,7 +101,7 @@ def test_prepare_ten_labels(text, expected, tmp_path):
 
 
 def test_quotes_that_are_words(tmp_path):
-    """As in the recipe's texts, quotation marks are words. The word before one has the label for a quotation mark. The
+    """Quotation marks are words, as in the recipe's texts. The word before a quotation mark has a QUOTATION label. The
     quotation mark itself can have another label."""
     sed = re.search(r"sed -E '([^']+)'", (RECIPE / "local/prepare_texts.sh").read_text(encoding="utf-8"))[1]
     text = subprocess.run(["sed", "-E", sed], input='#doc "a"\nThe “why” guy said, "No" , he.\n', check=True, text=True,
@@ -131,8 +131,8 @@ def guess_case(tmp_path, *directories):
 
 
 def test_guess_case_by_word_and_sentence(tmp_path):
-    """In the cased sentences, `bob` always has a capital inside a sentence, and `may` in half of the cases. Each
-    sentence begins with a capital."""
+    """Inside cased sentences, `bob` always has a capital, and `may` in half of the cases. Each sentence begins with a
+    capital."""
     write_data_dir(tmp_path / "cased", [
         Utterance("s-1", "s", ["the", "bob", "may", "the"], ["CAP", "CAP_COMMA", "CAP_QUOTATION", "PERIOD"]),
         Utterance("s-2", "s", ["the", "bob", "may"], ["CAP", "CAP", "O"])])

@@ -153,7 +153,7 @@ def test_atomic_dir_directory_in_the_place_of_a_file(tmp_path):
 
 
 def test_atomic_dir_error_while_files_move_leaves_an_unfinished_directory(tmp_path, monkeypatch):
-    """As after a kill, the key file is missing, and the remaining files are marked as ours."""
+    """As after a kill, the key file is missing, and a mark on the remaining files shows that they are ours."""
     (tmp_path / "key").write_text("1")
     (tmp_path / "mine").write_text("kept")
     writing = atomic_dir(tmp_path, "key")
@@ -178,11 +178,11 @@ NAMES = ("key", "a", "b", "sub/c", "old")
 
 
 class Killed(BaseException):
-    """Simulates a kill at a call that changes a directory. After it, no code of the program may change files."""
+    """Simulates a kill at a call that changes a directory. Afterwards, the program must not change files."""
 
 
 def test_atomic_dir_killed_at_any_change_is_old_or_new_or_has_no_key(tmp_path, monkeypatch):
-    """After a kill, a directory never has files of two versions, and only a complete directory has the key file."""
+    """After a kill, a directory never mixes files of two versions, and only a complete directory has the key file."""
     at, seen = 0, set()
     calls = {name: getattr(os, name) for name in CHANGES}
     while True:
@@ -194,7 +194,7 @@ def test_atomic_dir_killed_at_any_change_is_old_or_new_or_has_no_key(tmp_path, m
         def change(*arguments, call, **options):
             nonlocal left
             left -= 1
-            if left < 0:  # this also stops changes by handlers, which would not run after a kill
+            if left < 0:  # also stops changes by handlers, which would not run after a kill
                 raise Killed
             return call(*arguments, **options)
 
@@ -274,17 +274,17 @@ with atomic_file(sys.argv[1] + "/f") as file, atomic_dir(sys.argv[1] + "/d", "a"
 
 
 def test_atomic_removes_leftovers_of_killed_processes_only(tmp_path):
-    """A leftover is recognised by its lock, whatever machine its process ran on."""
+    """Leftovers are recognised by their locks, even if their process ran on another machine."""
     with subprocess.Popen([sys.executable, "-c", WRITE, tmp_path], stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"half\n"
         names = {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if file.is_file()}
         assert {"d/.lock", "d/.new/b"} < names
-        with atomic_file(tmp_path / "f") as file:  # the other process still runs, so its file stays
+        with atomic_file(tmp_path / "f") as file:  # the other process is running, so its file stays
             file.write("whole")
         assert len(list(tmp_path.glob(".f.*.tmp"))) == 1
         process.kill()
         process.wait()
-    (tmp_path / ".other.12345678.tmp").touch()  # belongs to another file
+    (tmp_path / ".other.12345678.tmp").touch()  # a leftover of another file
     (tmp_path / ".f.12345678.tmp").touch()
     with atomic_file(tmp_path / "f") as file:
         file.write("again")
@@ -308,7 +308,7 @@ def test_atomic_file_leftover_that_goes_meanwhile(tmp_path, monkeypatch):
 
 
 def test_atomic_file_removed_before_it_is_locked(tmp_path, monkeypatch):
-    """If another process removes the new file as a leftover, this process makes another one."""
+    """If another process removes the new file as a leftover, this process makes a new one."""
     flock, removed = fcntl.flock, []
 
     def other_is_faster(file, operation):
@@ -324,7 +324,7 @@ def test_atomic_file_removed_before_it_is_locked(tmp_path, monkeypatch):
 
 
 def fails(error):
-    """Writes like torch.save, which goes on after a failed write and then raises a different error."""
+    """Fail like torch.save, which continues after a failed write and then raises a different error."""
     try:
         raise OSError(errno.ENOSPC, "No space left on device")
     except OSError:

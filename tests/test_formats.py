@@ -48,7 +48,7 @@ class Format(TextFormat):
 
 @pytest.fixture
 def bars(tmp_path, monkeypatch):
-    """Adds a new format to the folder of formats, and makes a label set and a file to read."""
+    """Add a new format to the folder of formats. Make a label set and a file to read."""
     (tmp_path / "formats").mkdir()
     (tmp_path / "formats" / "bars.py").write_text(NEW)
     (tmp_path / "labels.txt").write_text("O w\nPERIOD w. .\n")
@@ -108,7 +108,7 @@ def test_file_parts_end_with_delimiter(tmp_path, data, delimiter, size):
 
 
 @pytest.mark.parametrize(("raw", "text", "count"), [
-    (b"\xe2\x99?you", "you", 1),  # a music note whose last byte was lost in conversion
+    (b"\xe2\x99?you", "you", 1),  # a music note without its last byte
     (b"\xe2\x99?\xe2\x99?he", "he", 2),
     (b"caf\xe9?", "caf?", 1),
     (b"\xff\xfex", "x", 2),
@@ -139,7 +139,7 @@ LINES = st.lists(st.sampled_from(["#doc A b", "#doc", "#note x", "#note", "so it
 
 @given(LINES, st.booleans(), st.sampled_from(["#doc", ""]), st.sampled_from(["#note", ""]))
 def test_streams_line_by_line(lines, line_start, document_prefix, skip_prefix):
-    """Each line with the prefix begins a stream. The first line of a part may be the second half of a line."""
+    """Each line with the prefix begins a stream. A part may begin in the middle of a line."""
     expected, text = [(None, [])], "\n".join(lines)
     for i, line in enumerate(lines):
         if (i or line_start) and skip_prefix and line.startswith(skip_prefix):
@@ -184,7 +184,7 @@ def test_notes_and_dots_are_counted_and_bounded(tmp_path):
 
 
 def read(name, text, line_start=True, **options):
-    """Returns the passages of one part of a file, as tuples without pauses, and the repairs."""
+    """Return the passages of one part of a file, as tuples without pauses, and the repairs."""
     passages, repairs = reader(name, **options).read(text.encode(), line_start)
     return [(p.words, p.labels, p.lead, p.stream, p.end) for p in passages], repairs
 
@@ -339,7 +339,7 @@ def test_mteval_documents_without_names():
 
 
 def test_mteval_parts_end_with_segments(tmp_path):
-    """Parts end where segments end, so each part can be read alone, and memory does not grow with the file."""
+    """Parts end where segments end, so each part can be read alone, and large files do not need more memory."""
     (tmp_path / "in").write_text("<doc docid='x'>" + "<seg>so,\nmuch</SEG>\n" * 20)
     mteval = reader("mteval", utt_words=3)
     assert mteval.has_utterances
@@ -379,7 +379,7 @@ def test_options_that_apply_to_each_format(name, options):
 
 
 def test_sil_words_that_look_like_marks():
-    """`.COMPANY` is a word, because COMPANY is not the name of a mark. Marks that the label set lacks are dropped."""
+    """`.COMPANY` is a word, because no mark has the name COMPANY. Marks that the label set lacks are dropped."""
     (passage,), repairs = reader("sil").read(b"so 'CAUSE $MILLION .COMPANY ,COMMA x ;SEMICOLON ?QUESTION")
     assert (passage.words, passage.labels) == ("so 'cause $million .company x", "O O O COMMA QUESTION")
     assert repairs == {"marks that the label set does not read, dropped": 1}

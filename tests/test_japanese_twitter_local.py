@@ -66,7 +66,7 @@ def test_sentence_reader_line_breaks(post, stop, drop):
 
 def test_divide_no_sentence_in_two_sets():
     rng = random.Random(3)
-    word = ["".join(rng.choices("あいうえおかきくけこ", k=3)) for _ in range(2000)]  # some words are the same
+    word = ["".join(rng.choices("あいうえおかきくけこ", k=3)) for _ in range(2000)]  # some words are equal
     lines = [TEXTS.Line([TEXTS.Sentence(f"{w}。", w)], False) for w in word]
     runs = [lines[i:i + TEXTS.RUN] for i in range(0, 2000, TEXTS.RUN)]
     posts = [[TEXTS.Line([TEXTS.Sentence(f"{w}。", w) for w in word[:40]], True)]] * 2
@@ -81,7 +81,7 @@ def test_divide_no_sentence_in_two_sets():
 
 
 def books(path, works):
-    """A file of works. Each paragraph has one sentence, except the second one, which has no sentence end."""
+    """Write a file of works. Each paragraph has one sentence, except the second one, in which no sentence ends."""
     path.write_text("".join(f"#doc {name}\n{name}あ{n}。\nおわらない\n" if n == 0 else f"{name}あ{'い' * n}。\n"
                             for name, size in works.items() for n in range(size)))
     return TEXTS.read_books(str(path), TEXTS.SentenceReader(LabelSet.read(LABELS), "stop"))
@@ -111,7 +111,7 @@ def test_together_sentences_in_order():
 
 
 def two_books(folder, restored):
-    """A file of two works, and two data directories of their sentences. The second one has the labels `restored`."""
+    """Write a file of two works, and two data directories with their sentences, one labelled `restored`."""
     (folder / "books").write_text("#doc さ\nあ、い、う、え。\nお、か。\n#doc す\nきくけ、こ。\n", encoding="utf-8")
     words = [[*"あいうえ"], [*"おか"], [*"きくけこ"]]
     for name, labels in (("reference", ["CCCP", "CP", "NNCP"]), ("system", restored)):
@@ -130,7 +130,6 @@ def test_commas_by_book(tmp_path, capsys):
 
 @pytest.fixture(scope="module")
 def raw(tmp_path_factory):
-    """Posts and sentences, and the texts that the script makes from them in the locale C."""
     folder, rng = tmp_path_factory.mktemp("raw"), random.Random(5)
     words = ["今日は", "天気が", "いい", "明日", "行く", "Twitter", "10時", "と言う", "か\u3099", "です", "ました"]
     make = lambda: "".join(rng.choices(words, k=rng.randint(2, 8)))  # noqa: E731
@@ -162,7 +161,7 @@ def test_make_texts_repeatable(raw, tmp_path, capsys):
 
 
 def utterances(rng):
-    """Common words among other characters. Marks follow words, and are sometimes inside a word."""
+    """Yield common words among other characters. Marks follow words, and are sometimes inside a word."""
     units = ["ました", "です", "ところ", "Twitter", "10", "か\u3099", *"あいうえおかきくけこさしせそたちつてとな"]
     marks = ["N", "N", "C", "P", "Q"]
     for n in range(1500):

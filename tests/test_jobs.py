@@ -1,4 +1,4 @@
-"""Jobs share their work in parts, and the process pool returns results in order and ends with its parent."""
+"""Jobs share their work in parts. The process pool returns results in order, and ends with its parent."""
 
 import json
 import logging
@@ -139,8 +139,7 @@ def make_parts(folder):
 
 
 def killed_at(at, paths):
-    """Joins the parts in a child process, which is killed before its change number `at`. Returns whether the child was
-    killed."""
+    """Join the parts in a child process, which is killed before change number `at`. Return whether it was killed."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
@@ -169,7 +168,7 @@ def test_finish_joining_after_a_kill_at_any_change(tmp_path):
         paths = [tmp_path / str(kills) / name for name in "12"]
         done = not any(file.name != ".lock" for path in paths for file in path.glob("*"))
         if not done and not finish_joining(paths):
-            with joining(paths) as parts:  # no part was removed
+            with joining(paths) as parts:  # no part has been removed
                 assert [part.files() for part in parts] == [["data", "text"]] * 2
         finished += not done
         assert done or not any(path.exists() for path in paths)
@@ -275,7 +274,7 @@ if __name__ == "__main__":
 
 
 def parent_of(function, folder, script):
-    """The command line of a process that calls a function of this module for several tasks, with a folder."""
+    """Return the command line of a process that calls a function of this module for several tasks, with a folder."""
     script.write_text(PARENT)
     return [sys.executable, script, Path(__file__).parent, function, folder]
 
@@ -320,7 +319,7 @@ def fail_first(folder, task):
 
 
 def begin(folder):
-    """Writes the length of a result to the pool's pipe, but not the result, as a worker killed while it writes does."""
+    """Write only the length of a result to the pool's pipe, like a worker that is killed while it writes."""
     frame = sys._getframe()
     while "result_queue" not in frame.f_locals:
         frame = frame.f_back

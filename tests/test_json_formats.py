@@ -1,4 +1,4 @@
-"""JSON of recognisers: examples of each format, which values change with the words, invalid JSON, and linear time."""
+"""JSON of recognisers: examples of each format, values that change with the words, invalid JSON, linear time."""
 
 import json
 import time
@@ -15,13 +15,13 @@ from punc.transcripts.transcript import words_of, write
 
 
 def timed(key, *said, unit=1.0, begin="start", end="end", length=False, **more):
-    """Words of half a second that begin one second apart: `{key: "a", "start": 0, "end": 0.5}`."""
+    """Return words of half a second that begin one second apart: `{key: "a", "start": 0, "end": 0.5}`."""
     return [{key: word, begin: n * unit, end: (0 if length else n * unit) + unit / 2, **more}
             for n, word in enumerate(said)]
 
 
 def item(word, begin=None, end=None, **more):
-    """An item of Amazon Transcribe. It is a word, or a mark if it has no times."""
+    """Return an item of Amazon Transcribe: a word, or a mark if there are no times."""
     times = {"start_time": str(begin), "end_time": str(end)} if begin is not None else {}
     return {**times, "type": "pronunciation" if times else "punctuation",
             "alternatives": [{"confidence": "0.9", "content": word}], **more}
@@ -37,7 +37,7 @@ CHANNELS = [[item("hi", 0.1, 0.3), item("you", 0.4, 0.6)], [item("yes", 0.2, 0.4
 SEGMENT = {"id": 0, "start": 0, "end": 1.5, "text": " hi you", "words": timed("word", " hi", " you")}
 HI_YOU = "hi 0 .5, you 1 1.5"
 
-# Each row has a file and its words as `word begin end speaker`, with - for unknown values.
+# Each row has a file, and its words as `word begin end speaker`, with - for unknown values.
 EXAMPLES = [
     ("whisper.cpp", {"systeminfo": "AVX = 1", "result": {"language": "en"}, "transcription": [
         {"timestamps": {"from": "00:00:00,000"}, "offsets": {"from": 0, "to": 500}, "text": " Jen", "tokens": [
@@ -222,7 +222,7 @@ def test_each_row_has_an_example():
 
 
 def changes(old, new, spots):
-    """Asserts that `new` differs from `old` only in the texts at `spots` and in added label probabilities."""
+    """Assert that `new` differs from `old` only in the texts at `spots` and in added label probabilities."""
     if isinstance(old, dict):
         assert [key for key in new if key != "label_probability"] == list(old)
     assert type(old) is type(new)
@@ -299,7 +299,7 @@ def test_messages(value, said):
 
 
 def test_bytes_that_are_not_utf8_stay_where_no_word_is_read(tmp_path):
-    """whisper.cpp can split a character between `tokens`, so these may not be UTF-8."""
+    """whisper.cpp can split a character between `tokens`, which are then not valid UTF-8."""
     raw = (b'{"transcription": [{"offsets": {"from": 0, "to": 1000}, "text": " caf\xc3\xa9 so", "tokens": ['
            b'{"text": "\xc3"}, {"text": "\xa9 \\udcc3\\ud83d\\ude00"}]}]}\n')
     (tmp_path / "a.json").write_bytes(raw)
@@ -342,7 +342,7 @@ def test_probabilities_stand_next_to_the_words():
 
 
 def test_whisper_words_that_continue_the_word_before():
-    """large-v3 splits a word into ` state`, `-of`, `-the`, `-art.`. `Well,`, which is in no segment, stays."""
+    """large-v3 splits a word into ` state`, `-of`, `-the`, `-art.`. `Well,` is in no segment and stays."""
     made = {"text": " Well, a state-of-the-art.", "segments": [{
         "text": " a state-of-the-art.", "words": timed("word", " a", " state", "-of", "-the", "-art.")}]}
     assert read(made)[1].texts == ["a", "state-of-the-art."]
@@ -359,8 +359,8 @@ def test_removed_mark_leaves_an_empty_item():
 
 
 def test_a_text_with_marks_is_read_before_words_without():
-    """Azure's text has a numeral in place of some words. The numeral gets the times of these words, and new marks are
-    written into these words, too."""
+    """Azure's text has a numeral in place of some words. The numeral gets their times, and these words get new marks,
+    too."""
     words = timed("word", "at", "ten", "yes", unit=1e7, begin="offsetInTicks", end="durationInTicks", length=True)
     value = {"recognizedPhrases": [{"nBest": [{"lexical": "at ten yes", "display": "At 10, yes.", "words": words}]}]}
     assert described(read(value)[1]) == "At 0 .5, 10, 1 1.5, yes. 2 2.5"
@@ -370,7 +370,7 @@ def test_a_text_with_marks_is_read_before_words_without():
 
 
 def test_recordings():
-    """Documents without names are recordings 1, 2, …. All parts of a file or of a stream are one recording."""
+    """Documents without names are recordings 1, 2, …. All parts of a file or stream are one recording."""
     chunks = [{"text": "a b", "chunks": []}, {"text": "c", "chunks": []}]
     words = read(chunks)[1]
     assert (words.recordings, words.recording.tolist(), words.streams.tolist()) == (["1", "2"], [0, 0, 1], [0, 0, 1])

@@ -24,7 +24,6 @@ TEXTS = {"a": "So it begins, as it must. Does it end?\nNot today, nor in the mor
 
 @pytest.fixture
 def recipe(tmp_path, monkeypatch):
-    """A Kaldi recipe's directory with data/train of 3 streams, made by punc prepare and punc pauses."""
     assert KALDI_UTILS.is_dir(), f"KALDI_ROOT: no {KALDI_UTILS}"
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LC_ALL", "C")
@@ -34,7 +33,7 @@ def recipe(tmp_path, monkeypatch):
         Path(name).write_text(text * 3)
     assert main(["prepare", "--format=prose", "--labels=labels.txt", "--utt-words=7", "--nj=1", *TEXTS,
                  "data/train"]) == 0
-    with open("ctm", "w") as ctm:  # like get_train_ctm.sh: by utterance, with a space at the end
+    with open("ctm", "w") as ctm:  # like get_train_ctm.sh: by utterance, with a final space
         for utterance in DataDir("data/train").utterances():
             times = enumerate(utterance.words)
             ctm.writelines(f"{utterance.id} 1 {0.5 * i + i % 3 / 10:.3f} 0.250 {word} \n" for i, word in times)
@@ -52,7 +51,7 @@ def we_validate(directory):
 
 
 def segmented(like, directory):
-    """Writes the data directory as one recording, with the utterances in reverse order, segments and wav.scp."""
+    """Write the data directory as one recording, with the utterances in reverse order, segments and wav.scp."""
     shutil.copytree(like, directory)
     utterances = [u.id for u in DataDir(like).utterances()]
     Path(directory, "segments").write_text("".join(
@@ -69,7 +68,6 @@ def test_kaldi_validate_data_dir(recipe):
     write_data_dir("data/again", data.utterances(), like=data)
     kaldi_validates("data/again")
     we_validate("data/again")
-    # Show that the check can fail.
     with open("data/again/text", "a") as text:
         text.write("zzz word\n")
     with pytest.raises(AssertionError):
@@ -105,7 +103,7 @@ def test_kaldi_split_data(recipe):
     for part in parts:
         kaldi_validates(part)
         assert len(list(DataDir(part).streams())) == 1
-    we_validate("data/train")  # split3 is in it now
+    we_validate("data/train")  # split3 is now in it
 
 
 def test_kaldi_copy_vector(recipe):
@@ -121,7 +119,6 @@ def test_kaldi_copy_vector(recipe):
         pauses = np.array(copied[utterance.id].strip("[] ").split(), np.float32)
         np.testing.assert_allclose(pauses, utterance.pauses, rtol=1e-5)
     assert any(np.isnan(u.pauses).any() for u in utterances)
-    # Read Kaldi's copy, too.
     result = run(found, "scp:data/train/pauses.scp", "ark,scp:copy.ark,copy.scp")
     assert result.returncode == 0, result.stderr
     shutil.move("copy.scp", "data/train/pauses.scp")

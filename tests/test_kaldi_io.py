@@ -1,4 +1,4 @@
-"""Kaldi's float vectors: round trips, the same values as with kaldiio, paths of archives, and what is refused."""
+"""Kaldi's float vectors: round trips, the same values as with kaldiio, archive paths, and what is refused."""
 
 import io
 import os
@@ -102,7 +102,7 @@ class Planted:
 
 
 def test_archive_runs_no_code(tmp_path):
-    """kaldiio would unpickle everything after PKL."""
+    """kaldiio would unpickle the content after PKL."""
     content = b"utt PKL" + pickle.dumps(Planted(tmp_path / "ran"))
     (tmp_path / "x.ark").write_bytes(content)
     with pytest.raises(InputError, match=r"'utt' at byte .* is not a float vector or matrix"):
@@ -187,7 +187,7 @@ def test_reader_invalid_offset(tmp_path, offset):
 
 
 def test_archive_of_a_larger_array_than_is_read(tmp_path, monkeypatch):
-    """A matrix is read at once, so a large one could fill the memory."""
+    """Matrices are read as a whole, so a large one could fill the memory."""
     kaldiio.save_ark(str(tmp_path / "a.ark"), {"utt": np.zeros((40, 5), np.float32)})
     assert len(list(read_archive(tmp_path / "a.ark"))) == 1
     monkeypatch.setattr("punc.data.kaldi_io.LARGEST", 300)

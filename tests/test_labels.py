@@ -63,7 +63,6 @@ def test_reading_with_capitals(read, marks, capital, name):
 
 
 def test_sentence_ends(read):
-    """A label ends a sentence if it writes a `.` or a `?` anywhere in its mark."""
     text = CASED + "ELLIPSIS w...  …\nDASH w-  -\nQUOTED w.\"  \"\n"
     assert read(text).sentence_ends == {"PERIOD", "CAPPERIOD", "ELLIPSIS", "QUOTED"}
 
@@ -140,7 +139,7 @@ def labels_of(tmp_path, text):
 
 @pytest.fixture
 def place(tmp_path):
-    """A data directory, a store, a model and its output, all with the old label set."""
+    """Make a data directory, a store, a model and its output, all with the old label set."""
     (tmp_path / "labels.txt").write_text(f"# a comment\n{OLD}")
     (tmp_path / "text.txt").write_text("So it begins, as it must! Does it end? No.\n" * 4)
     for name in ("train", "dev"):
@@ -156,12 +155,11 @@ TRAIN = ["train", "--model", "t_lstm", "--embedding-dim", "2", "--hidden-dim", "
 
 
 def run(place, subcommand, *arguments):
-    """Run a command. Names in FILES become paths in `place`. Returns the exit status."""
+    """Run a command. Names in FILES become paths in `place`. Return the exit status."""
     return command.main([subcommand, *(str(place / one) if one in FILES else one for one in arguments)])
 
 
 def test_data_directories_have_their_label_set(place, capsys):
-    """Prepared, punctuated and projected directories keep their label set; a directory without labels keeps none."""
     for name in ("train", "decoded"):
         assert LabelSet.read(place / name / "punct.labels") == LabelSet.read(place / "labels.txt")
     (place / "asr").mkdir()
@@ -170,7 +168,7 @@ def test_data_directories_have_their_label_set(place, capsys):
     assert not (place / "train" / "punct.labels").exists()
 
 
-# Changed label sets, each with the message of the commands about data with the old label set.
+# Changed label sets, each with the message that commands print about data with the old label set.
 REFUSED = [(LESS, "label 'QUESTION' is not in the label set, which has O COMMA PERIOD"),
            (WRITTEN, "label 'COMMA' is written w, here, but w; in the label set")]
 SAID = [(MORE, "it lacks BANG"), (MARKS, "it has other marks for COMMA")]
@@ -195,7 +193,6 @@ def test_data_of_another_label_set_are_noticed(place, capsys, arguments):
 
 
 def test_score_of_a_system_with_another_label_set_is_noticed(place, capsys):
-    """The reference is prepared again, but the system's output comes from the old model."""
     (place / "labels.txt").write_text(MORE)
     run(place, "prepare", "--format", "prose", "--labels", "labels.txt", "text.txt", "dev")
     assert run(place, "score", "--labels", "labels.txt", "dev", "decoded", "score") == 0
@@ -214,7 +211,7 @@ def test_punctuate_data_of_another_label_set_says_so(place, capsys):
 @pytest.mark.parametrize(("text", "message"), [(MORE, "it lacks BANG"), (MARKS, "it has other marks for COMMA")])
 def test_train_finished_model_of_another_label_set_is_refused(place, capsys, text, message):
     (place / "labels.txt").write_text(text)
-    assert run(place, "make-store", "--labels", "labels.txt", "store", "train", "dev") == 0  # the store is made again
+    assert run(place, "make-store", "--labels", "labels.txt", "store", "train", "dev") == 0  # makes the store again
     capsys.readouterr()
     assert run(place, *TRAIN) == 1
     said = capsys.readouterr().err
@@ -251,7 +248,7 @@ def test_marks_before_a_word_are_read_and_written(place, capsys):
     assert run(place, "prepare", "--format", "prose", "--labels", "labels.txt", "text.txt", "dev") == 0
     words, found = ((place / "dev" / name).read_text().split()[1:] for name in ("text", "punct"))
     assert " ".join(words) == "hola cómo está ana qué no y tú dijo"
-    # No label has both an opening mark and a comma. For such words, the mark after the word counts.
+    # No label has both an opening mark and a comma. For such words, only the mark after the word counts.
     assert " ".join(found) == (
         "CAP_COMMA OPEN COMMA CAP_QUESTION CAP_OPEN_QUESTION CAP_OPEN CAP_OPEN QUESTION QUESTION")
     assert " ".join(written(words, found, LabelSet.read(place / "labels.txt"))) == (

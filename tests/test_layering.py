@@ -1,4 +1,4 @@
-"""Packages import only from lower packages, no package has a cycle of imports, and modules are small and documented."""
+"""Packages import only from lower packages, imports have no cycle, and modules are small and documented."""
 
 import ast
 from graphlib import TopologicalSorter
@@ -7,24 +7,23 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "punc"
-# From low to high: a package imports only from itself and from packages before it.
+# From low to high: a package imports only from itself and from packages to its left.
 PACKAGES = ["base", "data", "timing", "transcripts", "text", "tokens", "layers", "models", "subtitles", "decoding",
             "live", "scoring", "results", "noise", "training", "bin"]
 
 
 def modules():
-    """{module: file} of every module of punc. punc/bin/__init__.py is punc.bin."""
+    """Return {module: file} for all modules of punc. punc/bin/__init__.py is punc.bin."""
     names = {path: path.relative_to(PACKAGE.parent).with_suffix("") for path in sorted(PACKAGE.rglob("*.py"))}
     return {".".join(name.parts).removesuffix(".__init__"): path for path, name in names.items()}
 
 
 def level(module):
-    """The index of a module's package in PACKAGES. punc itself, the interface for programs, is above all packages."""
+    """Return the index of a module's package in PACKAGES. punc itself is above all packages."""
     return PACKAGES.index(module.split(".")[1]) if "." in module else len(PACKAGES)
 
 
 def imports(path, names):
-    """The modules of punc that a file imports, anywhere in the file."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

@@ -19,7 +19,7 @@ from punc.training.optim import Optimizer
 
 
 def test_filters_have_counts_of_the_papers():
-    """The large model of Kim et al. 2015 (table 2) has the first list. Gale & Parthasarathy 2017 have 1,650 filters."""
+    """The first list is from Kim et al. 2015 (table 2, large model). Gale & Parthasarathy 2017 have 1,650 filters."""
     assert [len(w) for w in Filters(15, 7, 50).weights] == [50, 100, 150, 200, 200, 200, 200]
     assert [len(w) for w in Filters(15, 7, 75).weights] == [75, 150, 225, 300, 300, 300, 300]
     assert Filters(15, 7, 75).size == 1650
@@ -48,14 +48,13 @@ VOCABULARY = Vocabulary(["<unk>", "</s>", *"abcdefgh"])
 
 
 def numbered(window, slot_word):
-    """Makes a window layer whose vectors are the ids of the tokens."""
     vectors = WordVectors(len(VOCABULARY), 1)
     vectors.weight.data = torch.arange(float(len(VOCABULARY)))[:, None]
     return WindowInput(vectors, window, slot_word)
 
 
 def words_around(ids, slot, window, last):
-    """Returns the tokens of the window around a slot. The word before the slot has index `last` in the window."""
+    """Return the tokens in the window around a slot. The word before the slot has index `last` in the window."""
     indices = range(slot - last, slot - last + window)
     return [int(ids[index]) if 0 <= index < len(ids) else END for index in indices]
 
@@ -65,16 +64,16 @@ WINDOWS = [(window, slot_word) for window in (1, 2, 5) for slot_word in range(wi
 
 @pytest.mark.parametrize(("window", "slot_word"), WINDOWS)
 def test_window_input_stateful_batches_match_loop(window, slot_word):
-    """In stateful batches, a row holds one stream after another, but no window contains words of two streams."""
+    """In stateful batches, a row has several streams one after another. No window contains words of two streams."""
     layer = numbered(window, slot_word)
     last = (slot_word or (window + 1) // 2) - 1
     assert layer.lookahead == window - 1 - last
     if layer.lookahead == 0 and window > 1:
-        return  # without a look-ahead, no END separates streams, for any model
+        return  # without a look-ahead, no model has END between streams
     rng = np.random.default_rng(window)
     offsets = np.cumsum([0, 1, 7, 2, 12, 1, 1, 30, 5])
     ids, total = rng.integers(2, 10, offsets[-1]).astype(np.int32), int(offsets[-1])
-    # The label of each slot is the slot's number, which identifies its window.
+    # The label of each slot is its number, which identifies its window.
     data = StoreSet(ids, np.arange(total), None, [""] * 8, offsets)
     found, state = {}, None
     for batch in stateful(data, layer.lookahead, batch_size=2, bptt=3):
@@ -84,7 +83,7 @@ def test_window_input_stateful_batches_match_loop(window, slot_word):
         for row, step in zip(*np.nonzero(batch.labels.numpy() >= 0)):
             found[int(batch.labels[row, step])] = vectors[row, step, :, 0].int().tolist()
     assert found.keys() == set(range(total))
-    second_row = (total + 8 * layer.lookahead + 1) // 2  # it begins inside a stream, so earlier words are unknown
+    second_row = (total + 8 * layer.lookahead + 1) // 2  # the row begins inside a stream, so earlier words are unknown
     for begin, end in pairwise(offsets):
         for slot in range(begin, end):
             expected = words_around(ids[begin:end], slot - begin, window, last)
@@ -109,7 +108,7 @@ def test_word_vectors_of_file_change_only_if_trained(tmp_path, train):
     path.write_text("a 1 2\nb 3 8\nz 5 6\n")
     layer = WordVectors(len(VOCABULARY), 2, str(path), train)
     layer.initialize_from_vocabulary(VOCABULARY)
-    expected = torch.zeros(10, 2)  # words of the vocabulary in the file, with mean 0 and variance 1
+    expected = torch.zeros(10, 2)  # words that are both in the vocabulary and in the file, with mean 0 and variance 1
     expected[2:4] = torch.tensor([[-1., -1.], [1., 1.]])
     assert torch.equal(layer.weight, expected)
     assert layer.weight.requires_grad == train
@@ -122,7 +121,6 @@ def test_word_vectors_of_file_change_only_if_trained(tmp_path, train):
 
 
 def test_word_vectors_normalize_without_variance(tmp_path):
-    """There is no variance if all words have the same value, or if there is only one word."""
     for text, expected in (("a 1 2\n", [[1., 2.]] * 2), ("a 1 2\nb 1 8\n", [[0., -1.], [0., 1.]])):
         (tmp_path / "vectors.txt").write_text(text)
         layer = WordVectors(len(VOCABULARY), 2, str(tmp_path / "vectors.txt"))
@@ -134,7 +132,7 @@ torch.set_num_threads(1)
 
 
 def by_loops(layers, inputs, kept=None, middle=0.0):
-    """The output for one sample, in double precision. `kept`: the units of each hidden layer that are not dropped."""
+    """Return the output for one sample in double precision. `kept` has the units of each hidden layer that are kept."""
     values = [float(x) for x in inputs]
     for number, layer in enumerate(layers):
         weight, bias = layer.weight.double().tolist(), layer.bias.double().tolist()
@@ -150,7 +148,7 @@ def by_loops(layers, inputs, kept=None, middle=0.0):
 
 @pytest.mark.parametrize("centred", [False, True])
 def test_shared_dropout_drops_same_units_in_batch(monkeypatch, centred):
-    """With known dropped units, values and gradients equal those of a network without these units."""
+    """When certain units are dropped, values and gradients equal those of a network without these units."""
     layer, inputs = FullyConnected((6, 4, 8, 3), 0.5, centred=centred).train(), torch.randn(5, 6)
     orders = {4: [2, 0, 1, 3], 8: [7, 6, 0, 3, 1, 2, 4, 5]}
     monkeypatch.setattr(torch, "randperm", lambda size, device: torch.tensor(orders[size]))
@@ -247,7 +245,7 @@ def test_dropout_all_shapes_and_types(shape, dtype):
 
 def test_dropout_each_unit_by_itself():
     torch.manual_seed(1)
-    dropped = Dropout(0.3)(torch.ones(20000, 4)) == 0  # each column uses a quarter of a random number
+    dropped = Dropout(0.3)(torch.ones(20000, 4)) == 0  # the four columns share random numbers
     patterns = (dropped * torch.tensor([1, 2, 4, 8])).sum(1).bincount(minlength=16) / 20000
     expected = [0.3 ** bin(n).count("1") * 0.7 ** (4 - bin(n).count("1")) for n in range(16)]
     assert patterns.tolist() == pytest.approx(expected, abs=0.01)

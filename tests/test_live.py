@@ -1,4 +1,4 @@
-"""Words that arrive one by one, with pauses, get the labels of the whole stream as soon as the model allows.
+"""Words that arrive one by one, with pauses, get the labels of a complete stream as soon as the model allows.
 
 Words with marks, tags and numbers are written as in a file.
 """
@@ -27,10 +27,10 @@ LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nCAP W\nCAP_COMMA W, ,\nCAP_PERIOD W. .\n
 KNOWN = ["hello", "you", "are", "in", "the", "fine", "we"]
 TEXTS = [*KNOWN, *KNOWN, "it's", "hello,", '"fine."', "42.", "3,5", "$5", "u.s.", "[Music]", "<unk>", "<unk>.", "[soft",
          "music]", ",", ".", "NATO", "Ada", "we-you", "…", "<eps>", "nato", "x.com", "You"]
-NAMES = [f"w{a}{b}" for a in "abc" for b in "abcdefghij"]  # without digits, which a model would read differently
+NAMES = [f"w{a}{b}" for a in "abc" for b in "abcdefghij"]  # no digits, which a model would read differently
 WORDS = np.random.default_rng(3).choice(NAMES, 60).tolist()
 PAUSES = np.random.default_rng(4).choice([0, 0.1, 0.4, 2.0, np.nan], len(WORDS)).astype(np.float32)
-PAUSES[-1] = np.nan  # no pause follows the end of a stream
+PAUSES[-1] = np.nan  # the pause after a stream is unknown
 SIZES = {"embedding_dim": 8, "hidden_dim": 8}
 
 
@@ -97,7 +97,7 @@ def test_tokens_of_words_that_wait_for_the_next(tmp_path):
 
 
 def split(model, at):
-    """Calls `decide` after `at` words. Returns the labels of WORDS, and the labels that this call returned."""
+    """Call `decide` after `at` words. Return the labels of WORDS, and the labels that this call returned."""
     stream, found = open_stream(model, writer(model)), []
     for word in WORDS[:at]:
         found += stream.push(word)
@@ -110,8 +110,8 @@ def split(model, at):
 
 
 def test_decide_gives_the_labels_of_a_stream_that_ends_there(model):
-    """For a word model that reads pauses, these are the labels with the highest posterior, averaged over two kinds of
-    continuation: the text ends, or likely next words follow."""
+    """A word model that reads pauses chooses the labels with the highest mean posterior over two continuations: the
+    text ends, or likely words follow."""
     whole = [marked.number for marked in mark(open_stream(model, writer(model)), WORDS)]
     ahead = model.lookahead
     for at in (0, 1, 2, 17, len(WORDS)):
@@ -138,7 +138,7 @@ def test_decide_gives_the_labels_of_a_stream_that_ends_there(model):
 def test_capital_after_a_full_stop_that_silence_decided(model):
     if model.lookahead is None:
         return
-    scale = np.array([1, 1, 1e30, 1, 1, 1])  # full stops only
+    scale = np.array([1, 1, 1e30, 1, 1, 1])  # makes every label a full stop
     stream = open_stream(model, writer(model, sentences=True), scale)
     found = [marked.text for word in WORDS[:5] for marked in stream.push(word)] + [m.text for m in stream.decide()]
     found += [marked.text for word in WORDS[5:9] for marked in stream.push(word)] + [m.text for m in stream.close()]
@@ -158,7 +158,7 @@ def of_file(model, texts):
 @settings(max_examples=60)
 @given(st.lists(st.sampled_from(TEXTS), max_size=30))
 def test_words_are_written_as_in_a_file(model, texts):
-    texts = ["you", *texts]  # a lower-case word comes first, because a live stream does not know later words
+    texts = ["you", *texts]  # a lower-case word is first, because a live stream does not know later words
     stream = open_stream(model, cased(model))
     found = [marked for text in texts for marked in stream.push(text)] + stream.close()
     assert [marked.word for marked in found] == texts
@@ -180,7 +180,7 @@ def test_decide_loses_and_repeats_no_word(model, texts):
 
 
 class Said:
-    """A stream whose labels are given. It decides each word when the next word arrives."""
+    """A stream with given labels, which decides each word when the next word arrives."""
 
     def __init__(self, numbers):
         self.labels = [Labelled(number, np.zeros(6, np.float32)) for number in numbers]
@@ -210,7 +210,7 @@ def test_all_in_capitals_says_nothing(model):
 
 
 def test_pause_is_measured_over_a_tag(model):
-    """Silence is measured from the end of a word that the model reads to the beginning of the next such word."""
+    """A pause lasts from the end of a word that the model reads to the beginning of the next one that it reads."""
     stream, pauses = open_stream(model, cased(model)), []
     push = stream._labels.push
     stream._labels.push = lambda word, pause: pauses.append(pause) or push(word, pause)

@@ -1,4 +1,4 @@
-"""Live input and output: items of each kind, decisions at silences, and the formats of decided words."""
+"""Live input and output: items of each kind, decisions at pauses, and the formats of decided words."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from punc.live.input import CtmReader, End, ItemReader, LiveWord, Partial, kind_
 from punc.live.session import OUTPUTS, Decided, LiveOptions, Session, Writer
 from punc.live.words import Marked
 
-# Output of vosk 0.3.45 with SetWords, SetPartialWords and SetMaxAlternatives, with its spaces.
+# Output of vosk 0.3.45 with SetWords, SetPartialWords and SetMaxAlternatives, including spaces.
 VOSK_RESULT = """{
   "result" : [{
       "conf" : 1.000000,
@@ -97,7 +97,7 @@ def test_ctm_reader_error(line):
         CtmReader("x").read(line, 3)
 
 
-# Text in pieces becomes items: an item is returned as soon as it is complete.
+# An item is returned as soon as its text is complete.
 
 def names(items):
     return [item.word if isinstance(item, LiveWord) else item for item in items]
@@ -121,8 +121,6 @@ def test_lines_come_out_with_their_end():
 
 
 class Recorder:
-    """A stream that decides each word when the next one arrives."""
-
     def __init__(self, calls):
         self.calls, self.words, self.out = calls, [], 0
 

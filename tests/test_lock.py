@@ -1,4 +1,4 @@
-"""The lock of a directory, in Python and utils/lock.sh: it has one holder, ends with its process and leaves no file."""
+"""Locks of directories, in Python and utils/lock.sh, have one holder, end with their process and leave no file."""
 
 import contextlib
 import errno
@@ -53,7 +53,7 @@ def test_lock_of_killed_process_is_free(tmp_path, holder, number):
     with lock_directory(tmp_path / "exp"):
         assert (tmp_path / "exp/.lock").read_text().startswith(f"{socket.gethostname()} {os.getpid()} ")
         assert (tmp_path / "exp/.lock").read_text().count("\n") == 1
-    assert list((tmp_path / "exp").iterdir()) == []  # the directory stays, because this process did not make it
+    assert list((tmp_path / "exp").iterdir()) == []  # this process did not make the directory, so it remains
 
 
 def test_lock_does_not_pass_to_started_processes(tmp_path):
@@ -87,7 +87,7 @@ def test_lock_before_its_content_is_written(tmp_path):
 
 
 def test_lock_file_removed_between_open_and_lock_is_not_a_lock(tmp_path, monkeypatch):
-    """The previous holder removes the file after this process has opened it. The lock is then taken on a new file."""
+    """The previous holder removes the file after this process has opened it. This process then locks a new file."""
     flock, calls = fcntl.flock, []
 
     def late(file, operation):
@@ -104,7 +104,7 @@ def test_lock_file_removed_between_open_and_lock_is_not_a_lock(tmp_path, monkeyp
 
 
 def test_lock_of_removed_directory_leaves_the_next_ones(tmp_path):
-    """Another holder removes the directory and makes it again. When the first lock ends, the second lock stays."""
+    """Another process replaces the directory and locks it. Releasing the first lock keeps the second one."""
     with lock_directory(tmp_path / "exp"):
         os.rename(tmp_path / "exp", tmp_path / "old")
         second = lock_directory(tmp_path / "exp")
@@ -115,7 +115,6 @@ def test_lock_of_removed_directory_leaves_the_next_ones(tmp_path):
 
 
 def test_lock_has_one_holder_of_many(tmp_path):
-    """Threads take and release the lock, with its directory, as fast as they can. No two of them hold it at once."""
     inside, most, taken = [], [], []
 
     def work():
@@ -149,7 +148,7 @@ def test_lock_file_system_without_locks_is_a_warning(tmp_path, capsys, monkeypat
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])
 def test_lock_directory_that_cannot_be_written_is_an_input_error(tmp_path, monkeypatch, number):
-    """The error is simulated, because tests may run as root, who can write everywhere."""
+    """The error is simulated, because tests may run as root, who may write everywhere."""
     def refuse(*_, **__):
         raise OSError(number, os.strerror(number))
 
@@ -220,7 +219,7 @@ def test_lock_sh_stays_while_a_command_of_a_killed_script_runs(tmp_path):
         process.kill()
         assert "is writing here" in outcome(tmp_path)[1]
         process.stdin.close()
-        process.stdout.read()  # returns after cat has ended
+        process.stdout.read()  # returns when cat has ended
     assert outcome(tmp_path)[0] == "held\n"
 
 

@@ -1,4 +1,4 @@
-"""LSTM layers with peepholes and stacks of LSTMs equal loops over their equations; initial weights are orthogonal."""
+"""LSTM layers with peepholes and stacks of LSTMs equal loops over their equations. Initial weights are orthogonal."""
 
 import math
 
@@ -17,7 +17,7 @@ torch.set_num_threads(1)
 
 
 def loop(inputs, input_weight, hidden_weight, peepholes, h, c):
-    """The equations for one step, row and gate at a time: (T, B, D) → outputs (T, B, H), h, c."""
+    """Compute each step, row and gate separately: (T, B, D) → outputs (T, B, H), h, c."""
     size = h.shape[1]
     w_ix, w_fx, w_gx, w_ox = (input_weight[:, k * size:(k + 1) * size].T for k in range(4))
     w_ih, w_fh, w_gh, w_oh = (hidden_weight[:, k * size:(k + 1) * size].T for k in range(4))
@@ -62,7 +62,7 @@ def test_forward_matches_equations(dtype, tolerance, steps, batch, input_dim, si
 
 
 def test_recurrence_is_in_float32_under_autocast():
-    """The product with the inputs is in bfloat16, and everything after it equals float32 bit for bit."""
+    """The product with the inputs is in bfloat16. All later operations equal those in float32 bit for bit."""
     made, inputs = layer(3, 4), torch.randn(6, 2, 3)
     state = torch.randn(2, 4), torch.randn(2, 4)
     with torch.autocast("cpu", torch.bfloat16):
@@ -123,7 +123,7 @@ def test_gradients_match_autograd_if_some_results_are_unused(use):
 
 
 def test_cell_that_never_forgets_for_2000_steps():
-    """With open gates, the cell counts the steps, and nothing overflows, neither forward nor backward."""
+    """With open gates, the cell counts the steps. Nothing overflows, neither forward nor backward."""
     made = layer(1, 2)
     with torch.no_grad():
         for weight in made.parameters():
@@ -163,7 +163,7 @@ def test_lstm_stack_matches_loop(layers):
 
 @pytest.mark.parametrize("layers", [1, 2])
 def test_bidirectional_stack_matches_loop(layers):
-    """In the backward direction, each text begins at its own end, whatever follows the text in the row."""
+    """The backward direction of each text begins at the end of this text, whatever follows in the row."""
     lengths = [8, 1, 5]
     stack, inputs = made(BidirectionalStack, 4, 3, layers, 0.5).eval(), torch.randn(3, 8, 4)
     with torch.no_grad():
@@ -182,7 +182,7 @@ def test_stack_dropout_before_between_and_after_layers(kind):
     stack.dropout.register_forward_hook(lambda _, given, dropped: seen.append((given[0], dropped)))
     stack(torch.ones(10, 5, 40), stack.initial_state(10) if kind is LSTMStack else torch.full((10,), 5))
     if kind is LSTMStack:
-        assert stack.lstm.dropout == 0.5  # between the layers
+        assert stack.lstm.dropout == 0.5  # between layers
     assert len(seen) == (2 if kind is LSTMStack else 3)
     for given, dropped in seen:
         assert 0.4 < float((dropped == 0).float().mean()) < 0.6
@@ -201,7 +201,6 @@ def test_stack_invalid_sizes(kind, sizes, message):
 
 
 def test_with_ends_lengths():
-    """A full row, a row with its own END, a padded row, a row with END inside, and a row with only END."""
     rows = torch.tensor([[5, 6, 7], [5, 6, END], [5, END, END], [5, END, 7], [END, END, END]])
     line, lengths = with_ends(rows)
     assert torch.equal(line[:, :3], rows)
@@ -218,7 +217,7 @@ def test_make_orthogonal_of_each_gate_of_each_layer(stack):
     make_orthogonal(net)
     layers = [module for module in net.modules() if isinstance(module, nn.LSTM)]
     for name, weights in (pair for layer in layers for pair in layer.named_parameters()):
-        gates = weights.view(4, 8, *weights.shape[1:])  # input, forget, cell, output: the order of torch.nn.LSTM
+        gates = weights.view(4, 8, *weights.shape[1:])  # torch.nn.LSTM's order: input, forget, cell, output
         if name.startswith("weight_hh"):
             assert torch.allclose(gates @ gates.mT, torch.eye(8).expand(4, 8, 8), atol=1e-5)
         elif name.startswith("weight_ih"):

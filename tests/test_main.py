@@ -1,4 +1,4 @@
-"""The punc command and scripts of recipes: help, command lines, and errors of one line, without a traceback."""
+"""The punc command and the scripts of recipes: help, command lines, and errors of one line without a traceback."""
 
 import ast
 import os
@@ -72,7 +72,7 @@ def test_subcommand_help(command, capsys):
     assert lines[-1].startswith("example: ")
     section = lines[lines.index("options:"):-1]
     options = [line for line in section if line.startswith("  -")]
-    # The text of each option is in the option's own line, after two spaces, and no line continues another.
+    # The text of an option follows in the same line after two spaces. No line continues another line.
     assert all(len(line.strip().split("  ", 1)) == 2 for line in options)
     assert not [line for line in section if line.startswith(" " * 20)]
 
@@ -287,7 +287,7 @@ def test_bind(main, line, bound):
 
 @pytest.fixture
 def run(tmp_path):
-    """Returns a function that runs the script. It returns the status and both outputs, with SCRIPT for the name."""
+    """Return a function that runs the script. It returns the status and both outputs, with SCRIPT for the script."""
     path = tmp_path / "a script.py"
     path.write_text(SCRIPT)
 

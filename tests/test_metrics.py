@@ -1,4 +1,4 @@
-"""Metrics equal examples that are published or counted by hand. Intervals and tests are compared with enumeration."""
+"""Metrics equal published examples and counts by hand. Intervals and tests are compared with enumeration."""
 
 import itertools
 import math
@@ -42,13 +42,13 @@ NO = np.nan
 EXAMPLES = [
     ("O,O.OO?", "O,O.OO?", {"COMMA.P": 100, "COMMA.R": 100, "COMMA.F1": 100, "overall.F1": 100, "Err": 0, "SER": 0,
                             "macro.F1": 100, "2-class.F1": 100, "3-class.F1": 100, "O.F1": 100}),
-    # One comma is right, one comma is missing, the period becomes a comma, and a mark is inserted.
+    # One comma is correct, one comma is missing, the period is replaced by a comma, and one mark is inserted.
     (",O.,OO", ",O,O.O", {"COMMA.P": 50, "COMMA.R": 50, "COMMA.F1": 50, "PERIOD.P": 0, "PERIOD.R": 0, "PERIOD.F1": 0,
                           "QUESTION.P": NO, "QUESTION.R": NO, "QUESTION.F1": NO, "macro.F1": 25,
                           "overall.P": 100 / 3, "overall.R": 100 / 3, "overall.F1": 100 / 3,
                           "2-class.P": 200 / 3, "2-class.R": 200 / 3, "Err": 50, "SER": 100,
                           "O.P": 200 / 3, "O.R": 200 / 3}),
-    # A question mark becomes a period, which is correct with 3 classes and with 2.
+    # A question mark is a period in the hypothesis, which is correct with 3 or 2 classes.
     ("O?O.", "O.O.", {"PERIOD.P": 50, "PERIOD.R": 100, "QUESTION.P": NO, "QUESTION.R": 0, "QUESTION.F1": 0,
                       "overall.P": 50, "overall.R": 50, "3-class.F1": 100, "3-class.FULLSTOP.F1": 100,
                       "2-class.F1": 100, "Err": 25, "SER": 50}),
@@ -107,20 +107,20 @@ def test_ser_and_err_count_each_error(labels, pair):
 
 def test_overall_micro_average_of_published_table(labels):
     """In Che et al. 2016, the overall P and R (table 2) follow from those of each label (table 3) and from the numbers
-    of marks in the test set (table 1)."""
+    of marks (table 1)."""
     expected = np.array([830, 808, 46])
     right = np.round(expected * [0.357, 0.648, 0])
     predicted = np.array([right[0] / 0.582, right[1] / 0.616, 0]).round()
     counts = np.zeros((4, 4))
     counts[[1, 2, 3], [1, 2, 3]] = right
-    counts[1:, 0] = expected - right  # P and R do not depend on what replaced a wrong mark
+    counts[1:, 0] = expected - right  # P and R do not depend on which mark is written instead of a correct one
     counts[0, 1:] = predicted - right
     found = compute_metrics(counts, labels)
     assert [found[f"overall.{part}"] for part in ("P", "R", "F1")] == pytest.approx([60.3, 48.6, 53.8], abs=0.1)
 
 
 def test_ser_published_example(labels):
-    """CNN-2A's SER of 68.0 follows from the 1,684 marks and its 4-class and 2-class figures in Che et al. (table 2)."""
+    """CNN-2A's SER of 68.0 in Che et al. (table 2) follows from 1,684 marks and its 4-class and 2-class figures."""
     right, positions = round(1684 * 0.550), round(1684 * 0.799)
     predicted = round(positions / 0.776)
     counts = np.zeros((4, 4))
@@ -133,15 +133,15 @@ def test_ser_published_example(labels):
 
 
 def test_per_published_example():
-    """In the example of NeMo's documentation, one mark is right, one wrong, one missing and one inserted."""
+    """In this example from NeMo's documentation, one mark is correct, one wrong, one missing and one inserted."""
     marks = LabelSet((Label("O", "w"), *(Label(name, f"w{name}", (name,)) for name in ".,!?")))
     texts = "Hi, dear! Nice to see you. What's", "Hi dear! Nice to see you! What's?"
     assert score_texts(*texts, marks)["PER"] == 75
 
 
 def test_sentence_ends_counted_by_hand(labels):
-    """Of 3 sentence ends, one is missed, and one has a different mark, which does not matter. One is inserted. So the
-    error is 2/3."""
+    """Of 3 sentence ends, one is missed, and one has a different mark, which does not matter. One more is inserted, so
+    the error is 2/3."""
     found = compute_metrics(table("O.,O?.", "O?.OO."), labels)
     assert found["SU-error"] == pytest.approx(100 * 2 / 3)
     assert (found["sentence.P"], found["sentence.R"]) == pytest.approx((100 * 2 / 3, 100 * 2 / 3))
@@ -150,7 +150,7 @@ def test_sentence_ends_counted_by_hand(labels):
 def test_capitals_counted_by_hand():
     stop = (".",)
     cased = LabelSet((Label("O", "w"), Label("CAP", "W"), Label("PERIOD", "w.", stop), Label("CAP_PERIOD", "W.", stop)))
-    # Of 3 capitals, 2 are found. One word wrongly gets a capital.
+    # 2 of 3 capitals are found. One word wrongly gets a capital.
     ref, hyp = np.array([1, 0, 2, 3, 1, 0]), np.array([1, 1, 2, 1, 0, 0])
     found = compute_metrics(confusion(ref, hyp, np.zeros(6, int), 1, 4)[0], cased)
     assert found["capital.accuracy"] == pytest.approx(100 * 4 / 6)
@@ -270,7 +270,7 @@ MEASURE = partial(compute_metrics, labels=LABELS)
 
 
 def system(units, right, seed=1, slots=40):
-    """Counts of a system that labels a fraction `right` of the slots correctly and the other slots at random."""
+    """Return counts of a system that labels the fraction `right` of the slots correctly and other slots at random."""
     rng = np.random.default_rng(seed)
     reference = np.random.default_rng(99).choice(3, (units, slots), p=(0.8, 0.1, 0.1))
     hypothesis = np.where(rng.random((units, slots)) < right, reference, rng.integers(0, 3, (units, slots)))
@@ -280,7 +280,7 @@ def system(units, right, seed=1, slots=40):
 
 
 def test_intervals_two_units_by_enumeration():
-    """Resampling gives (a, a), (a, b), (b, a), (b, b) equally often, so the interval is from Err of a to Err of b."""
+    """Resampling gives (a, a), (a, b), (b, a), (b, b) equally often, so the bounds are Err of a and Err of b."""
     counts = np.array([np.diag([6, 2, 2]), [[4, 2, 0], [0, 2, 0], [0, 0, 2]]])
     found = intervals(counts, MEASURE)["Err"]
     assert found == pytest.approx((10, 0, 20))
@@ -295,12 +295,12 @@ def test_intervals_one_unit_has_no_bounds():
 
 
 def test_intervals_same_seed_same_values():
-    """If there are many units, only some replicates are drawn at a time. This does not change the values."""
+    """If there are many units, the replicates are drawn in several groups. This does not change the values."""
     counts = system(30, 0.8)
     one, other = intervals(counts, MEASURE, 100, seed=5), intervals(counts, MEASURE, 100, seed=6)
     assert one == intervals(counts, MEASURE, 100, seed=5)
     assert one != other
-    many = np.concatenate([counts, np.zeros((70_000, 3, 3), int)])  # 59 replicates at a time
+    many = np.concatenate([counts, np.zeros((70_000, 3, 3), int)])  # replicates are drawn in groups of 59
     sums = bootstrap_sums(many, 100, 1)
     drawn = np.random.default_rng([1, zlib.crc32(b"bootstrap")]).integers(0, len(many), (100, len(many)))
     np.testing.assert_array_equal(sums[-1], many[drawn[-1]].sum(0))
@@ -320,7 +320,7 @@ def test_compare_system_with_itself():
 
 
 def test_compare_p_by_enumeration():
-    """Six units can be exchanged in 64 ways; p approximates the fraction that reaches the observed difference."""
+    """Six units can be exchanged in 64 ways. p approximates the fraction that reaches the observed difference."""
     this, other = system(6, 0.9, 1), system(6, 0.75, 2)
     error = [100 * (1 - np.trace(s, axis1=1, axis2=2) / 40) for s in (this, other)]
     seen = abs(error[0].mean() - error[1].mean())
@@ -345,7 +345,7 @@ def test_check_pair_different_slots_raises():
         check_pair(one, Counts(units, np.zeros((4, 4, 4), int)), "exp/b")
 
 
-SLOTS = 200  # in each unit
+SLOTS = 200  # per unit
 
 
 def wrong_share(counts):
@@ -353,7 +353,7 @@ def wrong_share(counts):
 
 
 def runs_of(rng, shares, noise, seeds):
-    """Wrong and right slots (units, 2) of each run. The fraction of wrong slots is `shares` plus a run's noise."""
+    """Return the wrong and right slots (units, 2) of each run. The fraction that is wrong is `shares` plus noise."""
     found = []
     for _ in range(seeds):
         wrong = rng.binomial(SLOTS, np.clip(shares + rng.normal(0, noise), 0.001, 0.999))
@@ -362,10 +362,10 @@ def runs_of(rng, shares, noise, seeds):
 
 
 def rejected(test, noise, seeds=(3, 3), units=30, trials=300):
-    """How often a test finds a significant difference (p < 0.05) between systems that differ only in their seeds."""
+    """Return how often a test finds a significant difference (p < 0.05) between systems that differ only in seeds."""
     rng, found = np.random.default_rng(5), 0
     for _ in range(trials):
-        shares = rng.uniform(0.05, 0.25, units)  # recordings are not equally hard
+        shares = rng.uniform(0.05, 0.25, units)  # recordings differ in difficulty
         found += test(*(runs_of(rng, shares, noise, number) for number in seeds)) < 0.05
     return found / trials
 
@@ -388,7 +388,7 @@ def test_compare_runs_finds_a_difference():
 
 
 def test_compare_runs_equal_units_is_welch_t_test():
-    """If all units of a run have the same errors, recordings add no noise, and the test becomes Welch's t test."""
+    """If all units of a run have the same errors, recordings add no noise, and the test is Welch's t test."""
     these, others = ([np.tile([wrong, SLOTS - wrong], (12, 1)) for wrong in side] for side in ([10, 14, 12], [20, 17]))
     found = compare_runs(these, others, wrong_share)["Err"]
     assert (found.this, found.other, found.difference) == pytest.approx((6, 9.25, -3.25))
@@ -398,7 +398,7 @@ def test_compare_runs_equal_units_is_welch_t_test():
 
 
 def test_compare_runs_single_runs_is_the_paired_bootstrap():
-    """With one run each, only recordings add noise, so the standard error is that of the mean paired difference."""
+    """With a single run, only recordings add noise, so the standard error is that of the mean paired difference."""
     rng = np.random.default_rng(3)
     shares = rng.uniform(0.05, 0.25, 400)
     this, other = (runs_of(rng, shares, 0.01, 1)[0] for _ in range(2))
@@ -411,7 +411,7 @@ def test_compare_runs_single_runs_is_the_paired_bootstrap():
 def test_compare_runs_undefined():
     rng = np.random.default_rng(6)
     runs = runs_of(rng, np.full(5, 0.1), 0.01, 4)
-    assert math.isnan(compare_runs([run[:1] for run in runs[:2]], [runs[2][:1]], wrong_share)["Err"].p)  # a single unit
+    assert math.isnan(compare_runs([run[:1] for run in runs[:2]], [runs[2][:1]], wrong_share)["Err"].p)  # one unit
     found = compare_runs([runs[0], runs[0]], [runs[0]], wrong_share)["Err"]
     assert (found.difference, found.low, found.high, found.p) == (0, 0, 0, 1)
     found = compare_runs(runs[:2], [np.zeros_like(runs[0]), runs[3]], lambda counts: {

@@ -1,4 +1,4 @@
-"""The synthetic speech of egs/mini: functions, the complete script (if its tools are installed), and the corpus."""
+"""The synthetic speech of egs/mini: functions, the script (if its tools are installed), and the corpus."""
 
 import gzip
 import os
@@ -41,7 +41,6 @@ def local():
 
 @pytest.fixture(scope="module")
 def long(local):
-    """A text of many lines as (word, mark) pairs, and as the synthesiser says it."""
     tokens = [local["hesitate"].read_token(token) for _ in range(600) for token in TEXT.split()]
     return tokens, local["hesitate"].say([TEXT] * 600, Random("a"))
 
@@ -131,7 +130,7 @@ def test_make_speech_repeatable(tmp_path):
 
 @pytest.fixture(scope="module")
 def corpus(local, tmp_path_factory):
-    """The words and marks of each text of the corpus, and its words in both CTMs."""
+    """Return the words and marks of each text of the corpus, and its words in both CTMs."""
     place, times = tmp_path_factory.mktemp("ctm"), {}
     for kind in ("ref", "asr"):
         (place / kind).write_bytes(gzip.decompress((CORPUS / f"{kind}.ctm.gz").read_bytes()))
@@ -165,8 +164,8 @@ def test_corpus_pauses_overlap(corpus):
     none, comma, period = (np.array(pauses[mark]) for mark in ("", ",", "."))
     assert np.median(none) == pytest.approx(0, abs=1e-6)
     assert 0.1 < np.median(comma) < np.median(period) / 1.5
-    # Pauses are ambiguous: some commas and full stops have none, some pauses are not at a mark, and the pauses at some
-    # commas are longer than those at some full stops.
+    # Pauses are ambiguous: some commas and full stops have none, some words without a mark have one, and some commas
+    # have longer pauses than some full stops.
     assert (comma < 0.1).mean() > 0.2
     assert (period < 0.1).mean() > 0.02
     assert (none > 0.1).mean() > 0.01

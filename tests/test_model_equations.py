@@ -1,4 +1,4 @@
-"""Bi-LSTM-A, FC-LSTM, Pause-Window and models that see neighbouring tokens equal their papers' equations."""
+"""Bi-LSTM-A, FC-LSTM, Pause-Window and models that read neighbouring tokens equal their papers' equations."""
 
 from itertools import pairwise
 
@@ -141,7 +141,7 @@ def make(**options):
 
 
 def by_hand(model, ids, pauses, slot):
-    """The logits of a slot. Outside the text there are no words and no pauses."""
+    """Return the logits of a slot. Outside the text, there are no words and no pauses."""
     n, inputs = model.window, []
     if model.pauses:
         for t in range(slot - n, slot + n + 1):

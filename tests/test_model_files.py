@@ -1,4 +1,4 @@
-"""Files in a model's directory that are missing, truncated or of another kind; and how `Spelling` treats words."""
+"""Files in a model's directory that are missing, truncated or of another kind; and how `Spelling` reads words."""
 
 import pickle
 import re
@@ -27,7 +27,7 @@ def directory(tmp_path):
 
 
 def refused(directory):
-    """Loads the model in a directory, which must be refused. Returns the error message, which must be one line."""
+    """Load the model in a directory, which must be refused. Return the error message, which must be one line."""
     with pytest.raises(InputError) as error:
         base.load(directory)
     assert "\n" not in str(error.value)
@@ -49,8 +49,6 @@ def test_load_truncated_file(directory, part):
 
 
 class Malicious:
-    """Runs code if it is unpickled without precautions."""
-
     def __init__(self, witness):
         self.witness = witness
 
@@ -74,7 +72,7 @@ def test_load_other_file(directory, kind):
     else:
         content = {"format": base.FORMAT, "spec": Malicious(witness)}
         torch.save(content, path, _use_new_zipfile_serialization=kind == "torch")
-    # For a directory, the message does not advise to train again, because this would not help.
+    # The message about a directory does not advise the user to train again, because this would not help.
     assert refused(directory) == ("DIR/final.pt: this is a directory; give a file" if kind == "directory" else BROKEN)
     assert not witness.exists()
 
@@ -172,7 +170,7 @@ def test_spell_words_and_special_tokens():
     assert [sum(number != PADDING for number in lines[word]) for word in ("a", "NATO", "1996-12-06")] == [1, 4, 10]
     assert lines["a"][0] == lines["japan"][1] != lines["NATO"][1]  # case matters
     assert lines["é"] == lines["e\u0301"]
-    assert len({tuple(lines[word]) for word in ("don't", "don’t", "donʼt", "don＇t")}) == 4  # prepare makes them equal
+    assert len({tuple(lines[word]) for word in ("don't", "don’t", "donʼt", "don＇t")}) == 4  # prepare merges them
 
 
 def test_spell_long_word_keeps_both_ends():
@@ -200,7 +198,7 @@ def test_characters_are_spelled_by_themselves():
 @pytest.mark.parametrize("mode", [True, False])
 def test_read_spelled_is_what_a_word_of_the_vocabulary_has(mode):
     words = ["<unk>", "</s>", "aab", "b", "abcd" * 8, "<char>", "<char>a", "<char>b", "<char>c", "<char>d"]
-    spelling = Spelling(len(words), 2, 5, 4).train(mode)  # c and d have the same vector
+    spelling = Spelling(len(words), 2, 5, 4).train(mode)  # c and d have equal vectors
     spelling.initialize_from_vocabulary(Vocabulary(words), 5)
     a, b, c, d = 6, 7, 8, 9
     tokens = torch.tensor([[a, a, b, 0, b, 0, 2, c, d], [a, b, c, d] * 2 + [0]])

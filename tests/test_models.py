@@ -1,8 +1,7 @@
-"""Every neural model of punc/models learns, is saved and loaded, and gives the same posteriors streamed and in batches.
+"""Every neural model in punc/models learns, is saved and loaded, and gives the same posteriors in streams and batches.
 
 These tests automatically include new files in that folder. Tests of single models follow, in the order of their papers.
-Models that are not trained by gradient have their own test files, test_ngram.py and test_word_crf.py, and so do those
-with a pre-trained encoder: test_models_encoder.py.
+Other test files: test_ngram.py and test_word_crf.py for models without gradients, test_models_encoder.py for encoders.
 """
 
 import inspect
@@ -34,8 +33,8 @@ from punc.training.train import train
 torch.set_num_threads(1)
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
 VOCABULARY = Vocabulary(["<unk>", "</s>", *"abcdefgh"])
-# A model gets only the options that it has. The batches of the toy task have 5 steps; with a larger look-ahead, a batch
-# would have no slot.
+# A model gets only its own options. The batches of the toy task have 5 steps; with a larger look-ahead, they would have
+# no slot.
 SMALL = {"embedding_dim": 8, "hidden_dim": 16, "init_range": 0.1, "filters": 8, "delay": 2, "ngram": 4,
          "pool": 2, "dilated_layers": 2, "layers": 2, "dropout": 0.0, "embedding_std": 1.0}
 TRAINING = {"optimizer": "adam", "learning_rate": 0.03, "batch_size": 10, "bptt": 5, "epochs": 5, "chunk_size": 32,
@@ -55,13 +54,13 @@ def text_model(tmp_path_factory, toy_store):
 
 
 def options_of(name, text_model, **changes):
-    """The options of a small model: those of SMALL and `changes` that the model has, and its first stage, if any."""
+    """Return the options of a small model: those of SMALL and `changes` that it has, and its first stage, if any."""
     given = {**SMALL, "text_model": str(text_model), **changes}
     return {option: given[option] for option in base.option_defaults(name) if option in given}
 
 
 def make(name, text_model, **changes):
-    """A new model with weights so large that every input matters."""
+    """Return a new model with weights so large that every input matters."""
     torch.manual_seed(2)
     model = base.create(name, VOCABULARY, LABELS, options_of(name, text_model, **changes))
     for weight in model.parameters():
@@ -78,7 +77,7 @@ def data_of(lengths, seed=0):
 
 
 def characters(lengths, seed=0):
-    """Texts without pauses. Only the last token of each text is END."""
+    """Return texts without pauses. Only the last token of each text is END."""
     data = data_of(lengths, seed)
     data.ids[data.ids == END] = 2
     data.ids[data.offsets[1:] - 1] = END
@@ -91,7 +90,7 @@ def write(model, directory):
     model.labels.write(directory / "labels.txt")
 
 
-# Each model without pauses and, if it can read pauses, with them.
+# Each model without pauses, and with pauses if it can read them.
 WITH_PAUSES = [(name, {option: True for option in ("pauses",) if option in base.option_defaults(name)})
                for name in NAMES]
 PAUSES = [*((name, {}) for name in NAMES), *((name, inputs) for name, inputs in WITH_PAUSES if inputs)]
@@ -99,7 +98,6 @@ PAUSES = [*((name, {}) for name in NAMES), *((name, inputs) for name, inputs in 
 
 @pytest.mark.parametrize("name", base.names())
 def test_model_is_documented(name):
-    """The module's docstring cites a paper; each option has a default value and a help text."""
     model = base.model_class(name)
     assert any(year in inspect.getmodule(model).__doc__ for year in map(str, range(1948, 2100)))
     arguments = list(inspect.signature(model).parameters)
@@ -151,7 +149,6 @@ def test_log_posteriors_are_distributions_that_depend_on_inputs(name, inputs, te
     assert not np.allclose(log_probs, log_posteriors(model, data._replace(ids=data.ids[::-1])))
     still = np.allclose(log_probs, log_posteriors(model, data._replace(pauses=data.pauses[::-1])))
     assert still != bool(inputs)
-    # No pauses and unknown pauses give the same result.
     unknown = log_posteriors(model, data._replace(pauses=np.full(60, np.nan, np.float32)))
     np.testing.assert_allclose(log_posteriors(model, data._replace(pauses=None)), unknown, atol=1e-6)
 
@@ -166,7 +163,6 @@ def test_log_posteriors_streams_of_a_batch_are_independent(name, inputs, text_mo
 
 @pytest.mark.parametrize("name", NAMES)
 def test_log_posteriors_character_texts_are_independent(name, text_model):
-    """The last token of a text is END, which may be its only token. Any further END is padding."""
     model, data = make(name, text_model), characters([25, 1, 2, 40, 7])
     one, five = (log_posteriors(model, data, chunk_size=0, batch_size=size) for size in (1, 5))
     np.testing.assert_allclose(one, five, rtol=0, atol=1e-5)
@@ -190,14 +186,13 @@ def test_forward_in_parts_and_live_match_one_call(name, inputs, text_model):
             torch.testing.assert_close(torch.cat(parts, 1), whole, rtol=0, atol=1e-5)
     if model.lookahead or not inputs:  # in live use, the pause after the newest token is unknown
         before = np.append(np.nan, data.pauses[:-1]).tolist()
-        for _ in range(2):  # each stream begins with a fresh state
+        for _ in range(2):  # each stream has a fresh initial state
             found = np.array(list(streaming_logits(model, zip(data.ids.tolist(), before))))
             np.testing.assert_allclose(found, whole[0, model.lookahead:].numpy(), rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_lookahead_is_what_the_model_reads(name, text_model):
-    """The slot's logits depend on the token `lookahead` steps after it, and on no token after that."""
     model = make(name, text_model)
     if model.lookahead is None:
         return
@@ -211,13 +206,13 @@ def test_lookahead_is_what_the_model_reads(name, text_model):
 
 @pytest.mark.parametrize(("name", "inputs"), PAUSES)
 def test_every_trained_weight_has_a_gradient(name, inputs, text_model):
-    without = {**WITHOUT, "characters": False}  # words have one character, so a character LSTM never looks back
+    without = {**WITHOUT, "characters": False}  # words have one character, so an LSTM over characters never looks back
     model = make(name, text_model, **without | inputs).train()
     tokens = torch.randint(2, 10, (4, 6))
     logits, _ = model(tokens, torch.rand(4, 6), model.initial_state(4))
     assert logits.shape == (4, 6, 3)
     labels = torch.randint(0, 3, (4, 6))
-    labels[1:, 0] = -1  # one row keeps its first label, because some weights are used only at the start of a text
+    labels[1:, 0] = -1  # one row keeps its first label, because some weights are only used at the start of a text
     model.loss(logits, labels).backward()
     trained = {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
     assert trained
@@ -232,7 +227,7 @@ def test_forward_in_bfloat16_is_nearly_the_same(name, inputs, text_model):
     tokens, pauses = torch.randint(2, 10, (4, 6)), torch.rand(4, 6)
 
     def twice():
-        torch.manual_seed(1)  # the same vectors are dropped in both calls
+        torch.manual_seed(1)  # drops the same vectors in both calls
         first, state = model(tokens, pauses, model.initial_state(4))
         return torch.cat([first, model(tokens, pauses, state)[0]], dim=1).float()
 
@@ -246,8 +241,6 @@ def test_forward_in_bfloat16_is_nearly_the_same(name, inputs, text_model):
 
 
 class OnlyOn(TorchDispatchMode):
-    """Fails as soon as an operation has a result on another device."""
-
     def __init__(self, device):
         super().__init__()
         self.device = device
@@ -269,7 +262,7 @@ def everything(model, tokens, pauses):
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize(("name", "inputs"), PAUSES)
 def test_models_make_tensors_on_the_device_of_their_inputs(name, inputs, training, text_model):
-    """The default device is different here. So tensors that the model makes without naming a device are noticed."""
+    """The default device differs from that of the inputs, so tensors made without a device are noticed."""
     changes = {"dropout": 0.5, "unknown": 0.5}
     model = make(name, text_model, **WITHOUT | changes | inputs).train(training)
     tokens, labels = torch.randint(1, 10, (4, 6)), torch.randint(0, 3, (4, 6))
@@ -291,24 +284,24 @@ def test_loss_by_hand():
     assert float(base.NeuralModel().loss(logits, labels)) == pytest.approx(sum(losses) / 4, rel=1e-5)
 
 
-# The models of Tilk & Alumäe 2015, by the equations of its section 2.3.
+# The models of Tilk & Alumäe 2015, with the equations in section 2.3.
 
 def peephole_step(x, h, c, input_weight, hidden_weight, peepholes):
-    """One step of Sak et al. 2014, equations (1)-(6), for vectors."""
+    """Compute one step of Sak et al. 2014, equations (1)-(6), for vectors."""
     i, f, g, o = np.split(x @ input_weight + h @ hidden_weight, 4)
     c = sigmoid(f + peepholes[1] * c) * c + sigmoid(i + peepholes[0] * c) * np.tanh(g)
     return sigmoid(o + peepholes[2] * c) * np.tanh(c), c
 
 
 def by_the_equations(weights, ids, pauses, text_pauses, second, pauses2, tell=False):
-    """Returns the posteriors of each slot. First stage: y0 = tanh(W0 x0), y1 = LSTM(y0), y2 = softmax(W2 y1). The
-    second stage uses y3 and y4."""
+    """Return the posteriors of each slot. First stage: y0 = tanh(W0 x0), y1 = LSTM(y0), y2 = softmax(W2 y1). The second
+    stage has y3 and y4."""
     w = {name: weight.double().numpy() for name, weight in weights.items()}
     prefix = "text." if second else ""
     size, size2 = w[prefix + "output.weight"].shape[1], w["output.weight"].shape[1]
     h1, c1, h3, c3 = np.zeros(size), np.zeros(size), np.zeros(size2), np.zeros(size2)
     result = []
-    for step, word in enumerate([*ids.tolist(), END]):  # step t decides slot t − 1, with the word after that slot
+    for step, word in enumerate([*ids.tolist(), END]):  # step t decides slot t − 1 from the word after this slot
         pause = 0.0 if step == 0 or np.isnan(pauses[step - 1]) else float(pauses[step - 1])
         one_hot = np.zeros(len(VOCABULARY))
         one_hot[word] = 1
@@ -346,10 +339,10 @@ def size(model):
 
 
 def test_t_lstm_and_ta_lstm_have_number_of_weights_of_the_paper(tmp_path):
-    """The paper has 100 tanh units and 100 LSTM blocks on a vocabulary of 100 K + 2, without biases; TA-LSTM-p's second
-    stage reads 101 numbers."""
+    """The paper has 100 tanh units and 100 LSTM blocks, with a vocabulary of 100 K + 2 and no biases. The second stage
+    of TA-LSTM-p reads 101 numbers."""
     vocabulary = Vocabulary(["<unk>", "</s>", *map(str, range(1000))])
-    blocks = 4 * 100 * 100 + 3 * 100  # recurrent weights of cell and gates, peepholes
+    blocks = 4 * 100 * 100 + 3 * 100  # recurrent weights of cell and gates, and peepholes
     for pauses in (False, True):
         model = base.create("t_lstm", vocabulary, LABELS, {"pauses": pauses})
         assert size(model) == 1002 * 100 + 4 * 100 * (100 + pauses) + blocks + 3 * 100
@@ -422,7 +415,7 @@ def window_logits(name, weights, image, pool):
 
 
 def convolved(planes, w, number):
-    """tanh of each filter at each pixel of the planes (C, m, n), which are padded with zeros."""
+    """Return tanh of each filter at each pixel of the planes (C, m, n), which are padded with zeros."""
     filters, bias = w[f"convolutions.{number}.weight"], w[f"convolutions.{number}.bias"]
     size, (_, rows, columns) = filters.shape[2], planes.shape
     around = np.pad(planes, ((0, 0), (size // 2, size // 2), (size // 2, size // 2)))
@@ -465,7 +458,6 @@ WINDOW_NAMES = ("window_dnn", "window_cnn1", "window_cnn2")
 
 @pytest.mark.parametrize("name", WINDOW_NAMES)
 def test_word_vectors_are_saved_with_the_model(name, tmp_path):
-    """Training does not change the vectors, and the model can be loaded without their file."""
     path = tmp_path / "vectors.txt"
     path.write_text("".join(f"{word} {number} 0.5\n" for number, word in enumerate(VOCABULARY.tokens[2:])))
     options = options_of(name, "", embedding_dim=2)
@@ -485,7 +477,7 @@ def test_word_vectors_are_saved_with_the_model(name, tmp_path):
 # The models of Gale & Parthasarathy 2017 (section 2.3).
 
 def stacked(weights, inputs):
-    """The outputs of stacked LSTM layers, each with weights [W, U, a, b], for a sequence of vectors."""
+    """Return the outputs of stacked LSTM layers, each with weights [W, U, a, b], for a sequence of vectors."""
     for layer in weights:
         inputs = lstm(inputs, *layer)
     return inputs
@@ -497,16 +489,16 @@ def highway(x, weight, bias):
 
 
 def convolved_at(t, vector, filters, bias):
-    """The outputs of all kernels around step t. `filters` has an array (count, w, E) for each width w."""
+    """Return the outputs of all kernels around step t. `filters` has an array (count, w, E) for each width w."""
     return np.tanh([sum(kernel[i] @ vector(t - (len(kernel) - 1) // 2 + i) for i in range(len(kernel)))
                     for width in filters for kernel in width] + bias)
 
 
 def dilated_at(t, layer, vector, w):
-    """The output of the first `layer` convolutions at step t, by recursion."""
+    """Return the output of the first `layer` convolutions at step t, by recursion."""
     if not layer:
         return vector(t)
-    at = [int(key.split(".")[1]) for key in w if key.endswith("both.weight")][2 * layer - 2]  # the next is its highway
+    at = [int(key.split(".")[1]) for key in w if key.endswith("both.weight")][2 * layer - 2]  # odd ones are highways
     dilation = 2 ** (layer - 1)
     before, here, after = (dilated_at(place, layer - 1, vector, w)
                            for place in (t - dilation // 2, t, t + (dilation + 1) // 2))
@@ -518,7 +510,7 @@ def dilated_at(t, layer, vector, w):
 
 
 def hidden_by_hand(name, options, w, text):
-    """The logits of all tokens of a text that ends with END."""
+    """Return the logits of all tokens of a text that ends with END."""
     size = len(text)
 
     def vector(t):
@@ -563,7 +555,7 @@ CHARACTER_MODELS = [("delay", {"delay": 3, "layers": 3}), ("delay", {"delay": 0}
 
 @pytest.mark.parametrize(("name", "options"), CHARACTER_MODELS)
 def test_character_models_match_equations(name, options):
-    """The texts are of characters, which include END, or of words, after which END is added."""
+    """Texts are of characters, including END, or of words, after which END is added."""
     model = make(name, "", embedding_dim=3, hidden_dim=4, **options)
     w = {key: weight.double().numpy() for key, weight in model.state_dict().items()}
     for data in (characters([9, 3, 4, 2]), data_of([8, 1, 3])):
@@ -578,7 +570,7 @@ def test_character_models_match_equations(name, options):
 
 
 def lstm_size(inputs, token_types):
-    """The number of weights of an LSTM layer, which has four gates, each with PyTorch's two biases."""
+    """Return the number of weights of an LSTM layer, which has four gates, each with PyTorch's two biases."""
     return 4 * token_types * (inputs + token_types + 2)
 
 

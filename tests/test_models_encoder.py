@@ -1,4 +1,4 @@
-"""Fine-tuned encoders of each kind learn, need only their own directory, and read texts of any length."""
+"""Fine-tuned encoders of each kind learn, need no other directory, and read texts of any length."""
 
 import json
 import shutil
@@ -54,7 +54,7 @@ def stores(place):
 
 
 def learn(stores, place, out, kind, task, model="encoder", training=None, **options):
-    """Trains a model. Returns the fraction of the dev set's slots that the loaded model labels correctly."""
+    """Train a model. Return the fraction of the dev set's slots that the model, loaded again, labels correctly."""
     given = {"encoder": str(place / kind), **SMALL, **options} if model == "encoder" else options
     train(stores(kind), out, model, given, TrainingOptions(train_set=f"train_{task}", dev_set=f"dev_{task}",
                                                            **TRAINING | (training or {})))
@@ -78,7 +78,7 @@ def posteriors(packed, tokens):
 
 
 def create(stores, place, kind, **options):
-    """A new model whose output layer has weights large enough to matter."""
+    """Return a new model in which the weights of the output layer are large enough to matter."""
     torch.manual_seed(2)
     store = Store(stores(kind))
     model = base.create("encoder", store.vocabulary, store.labels, {"encoder": str(place / kind), **SMALL, **options},
@@ -103,7 +103,7 @@ def test_encoder_learns_and_its_directory_is_whole(stores, place, kind, tmp_path
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_encoder_windows_and_batches_do_not_matter(stores, place, kind):
-    """A text may be longer than the encoder can read. The rows of a batch see neither other rows nor padding."""
+    """Texts may be longer than what the encoder can read. Rows of a batch see neither other rows nor padding."""
     model, data = create(stores, place, kind), Store(stores(kind)).set("dev_before")
     lengths = [90, 3, 25, 1, 21]
     offsets = np.cumsum([0, *lengths])
@@ -121,7 +121,7 @@ def test_encoder_windows_and_batches_do_not_matter(stores, place, kind):
 
 
 def test_encoder_reads_what_transformers_computes(stores, place):
-    """The vectors of a text equal those that `transformers` computes for the text with special pieces around it."""
+    """The vectors of a text equal those of `transformers` for the text with special pieces around it."""
     from transformers import AutoModel
     model = create(stores, place, "bert")
     tokens = torch.tensor([[9, 8, 7, 9, 10], [9, 7, 1, 1, 1]])
@@ -135,7 +135,7 @@ def test_encoder_reads_what_transformers_computes(stores, place):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_encoder_traceable_is_forward(stores, place, kind):
-    """Some texts are longer than the reach of ModernBERT's local layers, and the rows have different lengths."""
+    """Some texts are longer than ModernBERT's local layers can reach. The rows have different lengths."""
     model = create(stores, place, kind, window=0)
     tokens = torch.randint(2, 12, (3, 40), generator=torch.Generator().manual_seed(1))
     tokens[1, 20:], tokens[2, 1:] = 1, 1
@@ -147,7 +147,7 @@ def test_encoder_traceable_is_forward(stores, place, kind):
 
 @pytest.mark.parametrize("kind", ["bert", "deberta-v2", "modernbert", "mpnet"])
 def test_encoder_is_packed(stores, place, kind, tmp_path):
-    """`pack` itself compares ONNX Runtime's labels with PyTorch's. A text may be longer than the window."""
+    """`pack` itself compares ONNX Runtime's labels with PyTorch's. Texts may be longer than the window."""
     pytest.importorskip("onnx")
     from punc.decoding.pack import pack
     model = create(stores, place, kind, dropout=0.1, pauses=kind == "bert")
@@ -163,7 +163,7 @@ def test_encoder_is_packed(stores, place, kind, tmp_path):
 
 
 def test_encoder_is_packed_with_products_in_int8(stores, place, tmp_path, capfd):
-    """Five of the six products of a layer are in int8, posteriors hardly differ, and the model can be unpacked."""
+    """Five of the six products of a layer are in int8. Posteriors hardly change. The model can be unpacked."""
     onnx = pytest.importorskip("onnx")
     from punc.bin.main import main
     from punc.decoding.pack import pack
@@ -172,7 +172,7 @@ def test_encoder_is_packed_with_products_in_int8(stores, place, tmp_path, capfd)
     torch.manual_seed(2)
     model = base.create("encoder", store.vocabulary, store.labels, {"encoder": str(place / "wide"), **SMALL},
                         store.tokenizer).eval()
-    with torch.no_grad():  # the exporter merges equal weights, such as a new model's biases
+    with torch.no_grad():  # random weights, because the exporter merges equal ones, such as a new model's biases
         for weight in model.parameters():
             weight += 0.02 * torch.randn_like(weight)
     write(model, tmp_path / "exp")
@@ -197,7 +197,6 @@ def test_encoder_learns_from_pauses(stores, place, kind, tmp_path):
 
 
 def test_encoder_pauses_begin_as_nothing(stores, place):
-    """Before training, the model equals the pre-trained encoder. Text without pauses has unknown pauses."""
     model, tokens = create(stores, place, "bert", pauses=True), torch.tensor([[9, 8, 7, 9, 10]])
     pauses = torch.tensor([[0.0, 0.3, torch.nan, 5.0, 0.1]])
     with torch.inference_mode():
@@ -219,7 +218,6 @@ def test_encoder_rate_of_output(stores, place):
 
 @pytest.mark.parametrize(("kind", "below"), [("bert", "embeddings"), ("mpnet", "relative_attention_bias")])
 def test_encoder_frozen_layers(stores, place, kind, below):
-    """Embeddings, MPNet's distance buckets and the first layer do not change; the second layer and the output do."""
     model = create(stores, place, kind, frozen_layers=1)
     trained = {name for name, weight in model.named_parameters() if weight.requires_grad}
     assert trained == {name for name, _ in model.named_parameters() if ".layer.1." in name or name.startswith("output")}
@@ -228,7 +226,6 @@ def test_encoder_frozen_layers(stores, place, kind, below):
 
 @pytest.mark.parametrize("stage", ["lstm", "linear"])
 def test_ta_encoder_learns_from_pauses(stores, place, stage, tmp_path):
-    """The first stage does not change, and the second stage needs no other directory."""
     learn(stores, place, tmp_path / "text", "bert", "before", training={"epochs": 1})
     before = base.load(tmp_path / "text").state_dict()
     training = {"learning_rate": 0.03}
@@ -242,7 +239,6 @@ def test_ta_encoder_learns_from_pauses(stores, place, stage, tmp_path):
 
 
 def test_encoder_runs_no_code_of_the_directory(stores, place, tmp_path):
-    """Code that config.json names is not run, and a directory without safetensors is refused."""
     shutil.copytree(place / "bert", tmp_path / "bert")
     config = json.loads((tmp_path / "bert/config.json").read_text())
     config["auto_map"] = {"AutoModel": "evil.Model", "AutoConfig": "evil.Config"}
@@ -307,7 +303,7 @@ def test_load_encoder_with_other_special_pieces(stores, place, tmp_path, start):
 @given(lengths=st.lists(st.integers(1, 60), min_size=1, max_size=4), size=st.integers(3, 20), overlap=st.integers(0, 8),
        at_once=st.integers(1, 9), more=st.booleans())
 def test_in_windows_gives_each_token_its_surroundings(lengths, size, overlap, at_once, more):
-    """A layer that reads the tokens around each token gets `overlap` real tokens on both sides."""
+    """A layer that reads neighbouring tokens gets `overlap` real tokens on both sides."""
     overlap = min(overlap, (size - 1) // 2)
     width = max(lengths)
     tokens = torch.full((len(lengths), width), END)
@@ -326,11 +322,11 @@ def test_in_windows_gives_each_token_its_surroundings(lengths, size, overlap, at
 
     found = in_windows(read, tokens, 2 * tokens.unsqueeze(2) if more else None, size, overlap, at_once)
     assert found.shape == (len(lengths), width, 2 * overlap + 1)
-    found = torch.where(found == END, -1, found)  # tokens past the end of a text
+    found = torch.where(found == END, -1, found)  # marks tokens after the end of a text
     for row, length in enumerate(lengths):
         whole = torch.nn.functional.pad(tokens[row, :length], (overlap, overlap), value=-1)
         for t in range(length):
             assert torch.equal(found[row, t].long(), whole[t:t + 2 * overlap + 1])
-    if width > size:  # no window consists of padding, and the windows of a text do not depend on other texts
+    if width > size:  # no window is all padding, and the windows of a text do not depend on other texts
         step = size - 2 * overlap
         assert sum(seen) == sum(max(1, -(-(length - 2 * overlap) // step)) for length in lengths)

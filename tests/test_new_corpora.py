@@ -1,4 +1,4 @@
-"""Recipes of new corpora: utils/new_recipe.sh makes each of the four kinds, from small texts with traps."""
+"""Recipes for new corpora: utils/new_recipe.sh makes each of the four kinds from small texts with traps."""
 
 import os
 import random
@@ -13,7 +13,7 @@ import pytest
 from punc.data.datadir import DataDir
 
 ROOT = Path(__file__).parents[1]
-# For each sentence: its words with their labels, and its traps as punc prepare counts them.
+# For each sentence: its words with labels, and its traps as punc prepare counts them.
 SENTENCES = [
     ("Dr. Olsen came by train, as always.", "dr olsen came by train/C as always/P", ["dots that are not marks"]),
     ("The boat leaves at 3.30 p.m. from pier 2.", "the boat leaves at 3.30 p.m from pier 2/P",
@@ -34,9 +34,9 @@ COUNTED = re.compile(r"punc prepare: (left out: |decoded: |perhaps not speech: |
 
 
 class Corpus:
-    """texts/NAME.txt, the words and labels that each text must have in a data directory, and its traps.
+    """Files texts/NAME.txt, the words and labels that each text must have in a data directory, and its traps.
 
-    speakers   texts are turns, each of which begins with the name of one of two speakers
+    speakers   texts consist of turns, each of which begins with the name of one of two speakers
     """
 
     def __init__(self, folder, texts=12, sentences=24, speakers=False):
@@ -58,7 +58,7 @@ class Corpus:
             self.labels[name] = [MARKS[label] for _, _, label in tokens]
 
     def write_ctm(self, file, wrong=0, upper=False):
-        """Write the times of all words, with half a second after a mark. Every `wrong`-th word is replaced."""
+        """Write the times of all words, with half a second after each mark. Every `wrong`-th word is replaced."""
         with open(self.folder / file, "w") as ctm:
             for name, words in self.words.items():
                 begin = 0.0
@@ -92,7 +92,7 @@ def counted(stderr):
 
 
 def check(corpus, recipe, stderr):
-    """Asserts that each text is in one set, with the expected words and labels, and checks the printed counts."""
+    """Assert that each text is in one set and has the expected words and labels. Check the printed counts."""
     found = {name: streams(recipe, name) for name in SETS}
     assert sorted(text for texts in found.values() for text in texts) == sorted(corpus.words)
     printed = counted(stderr)
@@ -123,7 +123,7 @@ def test_read_speech_with_times(make):
 
 
 def test_conversations_with_speakers(make):
-    """Texts 0 and 6, 1 and 7, … have the same guest, and a host speaks in all texts."""
+    """Texts 0 and 6, 1 and 7, … have the same guest. A host speaks in all texts."""
     corpus = make(speakers=True)
     speakers = {name: {"host", f"guest{number % 6}"} for number, name in enumerate(corpus.words)}
     (corpus.folder / "speakers").write_text("".join(f"{name} {' '.join(who)}\n" for name, who in speakers.items()))
@@ -198,7 +198,7 @@ def recipe_make(corpus, recipe, *options):
 
 
 def shrink(recipe):
-    """Make the neural systems small and train them for one epoch, by editing their conf files as a user may."""
+    """Make neural systems small and train them for one epoch, by editing their conf files as users may."""
     for conf in recipe.glob("conf/*-LSTM*.conf"):
         conf.write_text(conf.read_text() + "--epochs=1\n--hidden-dim=20\n")
 
@@ -214,7 +214,7 @@ def test_new_recipe_runs_from_texts_and_ctms_to_results(corpus):
     assert made.returncode == 0, made.stderr
     recipe = corpus / "a place/talks"
     shrink(recipe)
-    # path.sh puts .venv on PATH. Networks are trained by the tutorial in docs/, which another test runs.
+    # path.sh puts .venv on PATH. Training of networks is tested with the tutorial in docs/.
     has_lmplz = bool(shutil.which("lmplz")) or (ROOT / ".venv/bin/lmplz").exists()
     system = "4-gram+DT-p" if has_lmplz else "TA-LSTM-p"
     command = recipe / "run.sh", "--nj", "1", "--systems", system
@@ -225,7 +225,7 @@ def test_new_recipe_runs_from_texts_and_ctms_to_results(corpus):
     assert sets == {"test_ref": ["talk-01", "talk-11"], "dev": ["talk-02", "talk-12"], "train": NAMES[2:10],
                     "tree": ["talk-03", "talk-08"], "rest": [*NAMES[3:7], *NAMES[8:10]],
                     "test_asr": ["talk-01", "talk-11"]}
-    assert "240 reference words, WER 15.00 %" in ran.stderr  # 18 of the 120 words of a text are wrong
+    assert "240 reference words, WER 15.00 %" in ran.stderr  # in each text, 18 of 120 words are wrong
     assert (recipe / "exp" / system / "final.pt").exists()
     trained = written(recipe)
     ran = run(*command, cwd="/")
@@ -246,7 +246,7 @@ def test_new_recipe_leaves_out_systems_without_data(corpus):
     recipe = corpus / "talks"
     recipe_run = run(recipe / "run.sh", "--nj", "1", "--stop-stage", "0", cwd=recipe)
     assert f"{recipe / 'run.sh'}: no word times, so no TA-LSTM-p 4-gram+DT-p\n" in recipe_run.stderr
-    # A PATH without lmplz
+    # Run without lmplz on PATH.
     (corpus / "bin").mkdir()
     path = (recipe / "path.sh").read_text()
     (recipe / "path.sh").write_text(f'{path}PATH={corpus / "bin"}:$(dirname "$(command -v bash)")\n')
@@ -301,7 +301,7 @@ def test_new_recipe_ctm_with_unknown_ids(corpus):
 
 
 def test_new_recipe_in_egs_has_relative_path(corpus):
-    root = corpus / "a checkout"  # so that path.sh has nothing to set up
+    root = corpus / "a checkout"  # there, path.sh has nothing to set up
     (root / "egs").mkdir(parents=True)
     shutil.copytree(ROOT / "utils", root / "utils")
     (root / "path.sh").write_text(f'. "{ROOT}/path.sh"\n')

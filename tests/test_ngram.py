@@ -52,7 +52,7 @@ def arpa(tmp_path_factory, toy_store):
 def exp(tmp_path_factory, toy_store, arpa):
     directory = tmp_path_factory.mktemp("exp") / "ngram"
     train(toy_store, directory, "ngram", {"arpa": str(arpa / "pause")},
-          TrainingOptions(train_set="train_pause", dev_set="dev_pause", device="cuda"))  # the device is ignored
+          TrainingOptions(train_set="train_pause", dev_set="dev_pause", device="cuda"))  # ignores the device
     return directory
 
 
@@ -68,8 +68,8 @@ def test_ngram_learns_and_loads(task, toy_store, arpa, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["conf", "final.pt", "labels.txt", "vocab"]
     before = (tmp_path / "final.pt").read_bytes()
     train(toy_store, tmp_path, "ngram", options, TrainingOptions(train_set=f"train_{task}", dev_set=f"dev_{task}"))
-    assert (tmp_path / "final.pt").read_bytes() == before  # the second run finds the training finished
-    # Each stream is decoded independently of others.
+    assert (tmp_path / "final.pt").read_bytes() == before  # the training is already finished
+    # Streams are decoded independently.
     alone = StoreSet(data.ids[200:400], None, None, ["1"], np.array([0, 200]))
     np.testing.assert_allclose(log_posteriors(model, alone), found[200:400], atol=1e-5)
 
@@ -139,7 +139,7 @@ def test_leaves_match_scikit_learn():
     tree = pytest.importorskip("sklearn.tree", reason="no scikit-learn: the extra 'tree'")
     rng = np.random.default_rng(0)
     features = rng.uniform(-1, 1, (2000, 4)).astype(np.float32)
-    labels = rng.choice([0, 2], 2000, p=[0.7, 0.3]) * (features[:, 0] > 0)  # label 1 is never seen
+    labels = rng.choice([0, 2], 2000, p=[0.7, 0.3]) * (features[:, 0] > 0)  # label 1 never occurs
     for options in ({"max_depth": 1}, {"max_depth": 6}, {"min_samples_leaf": 1000}, {}):
         classifier = tree.DecisionTreeClassifier(random_state=0, **options).fit(features, labels)
         arrays = ngram_dt.arrays_of(classifier, 3)
@@ -170,7 +170,7 @@ def test_tree_learns_from_pauses_and_saves_language_model(exp, toy_store, tmp_pa
     assert any(0.1 < pause < 0.5 for pause in pauses)
     assert any(0.6 < pause < 0.9 for pause in pauses)
     assert list(pauses) == sorted(pauses)
-    # The first feature is UNKNOWN if the pause is unknown. The other features are the posteriors.
+    # The first feature is UNKNOWN if the pause is unknown. The other features are posteriors.
     assert ngram_dt.features(data._replace(pauses=None), model.lm)[:, 0].tolist() == [ngram_dt.UNKNOWN] * len(data.ids)
     lm_log_probs = log_posteriors(base.load(exp), data)
     np.testing.assert_allclose(ngram_dt.features(data, model.lm)[:, 1:], np.exp(lm_log_probs), atol=1e-6)
@@ -188,7 +188,7 @@ def test_tree_with_folds_reads_posteriors_by_models_that_have_not_read_the_strea
     train(toy_store, tmp_path / "dt", "ngram_dt", {"lm_model": str(tmp_path / "lm"), "folds": 2}, options)
     assert "was trained on" not in caplog.text
     counts = [base.load(tmp_path / name).arrays["counts"][0].sum() for name in ("same", "dt")]
-    assert counts[0] == counts[1]  # with folds, too, each slot is one training example
+    assert counts[0] == counts[1]  # each slot is one training example, also with folds
     store = Store(toy_store)
     data = store.set("train_pause")
     halves = [ngram_dt.Folds(store, ["train_pause"], 2, 1, inside).set("train_pause") for inside in (True, False)]
@@ -268,7 +268,7 @@ TREE = {"left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, -2, -2], "thre
     {"feature": [4, -2, -2]}, {"feature": [-1, -2, -2]}, {"counts": [[-2, 2, 0], [2, 0, 0], [0, 2, 0]]},
     {name: values[:0] for name, values in TREE.items()}])
 def test_tree_that_is_invalid_is_refused(change, exp):
-    """A node that is its own child would cause an endless loop, and a feature or node out of range a traceback."""
+    """A node that is its own child would cause an endless loop; a feature or node out of range, a traceback."""
     lm = {f"lm_model.{name}": array for name, array in base.load(exp).state_dict().items()}
 
     def load(tree):
@@ -284,7 +284,7 @@ def test_tree_that_is_invalid_is_refused(change, exp):
 
 
 def test_load_more_orders_than_can_be_decoded(exp, tmp_path):
-    """With 40 orders, the label histories would fill the memory."""
+    """With 40 orders, the histories of labels would fill the memory."""
     shutil.copytree(exp, tmp_path / "exp")
     content = torch.load(exp / "final.pt", weights_only=True)
     for order in range(3, 41):

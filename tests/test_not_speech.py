@@ -1,4 +1,4 @@
-"""Text that is not speech: its kinds, what is removed, and that each lost word is counted."""
+"""Text that is not speech: its kinds, and what is removed. Each lost word is counted."""
 
 from collections import Counter
 

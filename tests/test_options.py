@@ -228,7 +228,7 @@ def test_help_one_line_per_option_with_default(parser, capsys):
 
 def test_with_options_names_an_argument_as_its_option():
     assert with_options(InputError("hidden_dim=0",
-                                   "give 1 or more")) == "--hidden-dim=0 is out of range; give 1 or more"
+                                   "give 1 or more")) == "--hidden-dim=0; give 1 or more"
     assert with_options(InputError("a=b", "rename it", "x=1")) == "x=1: a=b; rename it"
     assert with_options(InputError("no set 'a=b'", "give another one")) == "no set 'a=b'; give another one"
 
@@ -292,7 +292,7 @@ def test_options_wrong_is_one_line(script, tmp_path, arguments, message):
 
 def test_options_environment_variable_is_unknown(script):
     assert "unknown option --other" in script("--other", "1", env={"other": "0"}).stderr
-    # A variable that the script sets is an option, even if the environment has a variable of this name.
+    # A variable that the script sets is an option, even if the environment has a variable with this name.
     assert script("--stage", "1", env={"stage": "7"}).stdout.startswith("1|")
     assert script(env={"stage": "7"}).stdout.startswith("0|")
 
@@ -306,7 +306,7 @@ def test_config_command_line_wins(script, tmp_path):
     (tmp_path / "conf").write_text("# a comment\n\n--stage=1\n  stop_stage=2\n--name=\"$(echo x) = y\"")
     assert script("--config", "conf").stdout == "1|2|false|$(echo x) = y|\n"
     assert script("--stage", "5", "--config", "conf").stdout == "5|2|false|$(echo x) = y|\n"
-    # After the options, --config belongs to the command in the arguments.
+    # After the options, --config is an argument.
     assert script("--stage", "5", "x", "--config", "conf").stdout == "5|100|false|a b|x --config conf\n"
 
 

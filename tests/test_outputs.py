@@ -1,4 +1,4 @@
-"""No command accepts an input as its output. If an output is a device or a link, it is written to, not replaced."""
+"""No command accepts an input as its output. Commands write to a device or link, and do not replace it."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ from conftest import PUNC, content
 from punc.base.files import atomic_file
 from punc.bin.main import main
 
-# Command lines whose output is one of their inputs. IN stands for a data directory with a text.
+# Command lines with an output that is one of the inputs. IN is a data directory with a text.
 LABELS = "--labels=IN/labels.txt"
 OVER = {
     "abbreviations": ["IN/text", "IN/text"], "confusions": [LABELS, "IN", "OTHER", "IN/text"],
@@ -20,7 +20,7 @@ OVER = {
     "prepare": ["--format=prose", LABELS, "IN/text", "IN"], "project": [LABELS, "IN", "OTHER", "IN"],
     "punctuate": ["en", "IN", "IN"], "report": ["IN", "IN/text"], "score": [LABELS, "IN", "OTHER", "IN"],
     "soft-targets": ["en", "IN", "IN", "x"], "train": ["--model=t_lstm", "IN", "IN"], "transcript": ["en", "IN", "IN"]}
-# Commands that only write messages, or that change the given directory.
+# Commands that only print messages, or that change the given directory.
 IN_PLACE = {"casing", "find-ctm", "live", "pauses", "publish", "results", "score-text", "serve", "turns", "validate",
             "kaldi-scripts"}
 

@@ -1,4 +1,4 @@
-"""`punc pack`: with ONNX Runtime and without torch, every neural model gives the same labels in batches and streams."""
+"""`punc pack`: without torch, every neural model gives the same labels with ONNX Runtime, in batches and streams."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def make_model(directory, name, options):
 
 @pytest.fixture(scope="module")
 def packed(tmp_path_factory):
-    """Packed models with a casing table and a card. `en` reads in both directions, `en-live` from left to right."""
+    """Make packed models with a casing table and a card. `en` is bidirectional; `en-live` reads left to right."""
     place = tmp_path_factory.mktemp("pack")
     (place / "casing.txt").write_text("Nato NATO\niphone iPhone\n")
     (place / "card.md").write_text("# en\n")
@@ -139,7 +139,7 @@ def test_punctuate_posteriors_and_case_rule_of_a_packed_model(packed, data, tmp_
 
 @pytest.mark.parametrize(("model", "options"), [("bi_lstm", {}), ("delay", {"delay": 2})])
 def test_transitions_of_a_model_decide_in_files_in_python_and_live(model, options, data, tmp_path):
-    """The transitions of this model forbid a label twice in a row."""
+    """The transitions of this model forbid the same label twice in a row."""
     size = {"embedding_dim": 8, "hidden_dim": 12, "layers": 1, "dropout": 0.0}
     exp = make_model(tmp_path / "exp", model, size | options)
     labels = LabelSet.read(exp / "labels.txt")
@@ -154,7 +154,7 @@ def test_transitions_of_a_model_decide_in_files_in_python_and_live(model, option
     in_files = [text.split() for text in texts(tmp_path / "out_packed/punct")]
     assert in_files == [text.split() for text in texts(tmp_path / "out_exp/punct")]
     assert in_files[0][:-2] == in_python[:-2]
-    assert in_python[-1] in labels.sentence_ends  # the end of a text is a sentence end
+    assert in_python[-1] in labels.sentence_ends  # texts end with a sentence end
     assert live[-1] in labels.sentence_ends
     for found in (live, in_python, *in_files):
         assert len(set(found)) > 1
@@ -188,7 +188,7 @@ def test_unpack_options_that_are_not_the_model_s_are_an_error(packed, tmp_path, 
 
 @pytest.fixture(scope="module")
 def text_model(tmp_path_factory):
-    """The directory of a T-LSTM with random weights, which some models need as their first stage."""
+    """Return the directory of a T-LSTM with random weights, which some models need as their first stage."""
     place = tmp_path_factory.mktemp("text")
     write(make("t_lstm", ""), place)
     return place
@@ -199,7 +199,7 @@ def with_pauses(name):
 
 
 def small_set(lengths):
-    """Streams of `lengths` tokens with pauses, some unknown. They do not end with END, which would be padding."""
+    """Return streams of `lengths` tokens with pauses, some unknown. A final END would be padding, so there is none."""
     data = data_of(lengths)
     data.ids[data.offsets[1:] - 1] = 5
     return data
@@ -213,7 +213,7 @@ def test_packed_model_has_the_labels_and_posteriors_of_torch(name, text_model, t
     write(made, tmp_path / "exp")
     pack(tmp_path / "exp", tmp_path / "packed")
     small = load_packed(tmp_path / "packed")
-    if name in ("blstm_crf", "ta_lstm"):  # weights that decoding does not need are not in the file
+    if name in ("blstm_crf", "ta_lstm"):  # the file has only weights that decoding needs
         with pytest.raises(InputError, match="its weights do not fit its model; use the model from before"):
             unpack(tmp_path / "packed")
         model = made
@@ -230,7 +230,7 @@ def test_packed_model_has_the_labels_and_posteriors_of_torch(name, text_model, t
         with pytest.raises(InputError, match="no posteriors; give --posteriors false and no --scale"):
             decode(small, data, posteriors=True)
     if small.lookahead is not None:
-        pauses = np.append(np.nan, data.pauses[:49])  # pauses before each token
+        pauses = np.append(np.nan, data.pauses[:49])  # the pause before each token
         _, log_probs = decode(small, StoreSet(data.ids[:50], None, np.append(data.pauses[:49], np.nan), [""],
                                               np.array([0, 50])), posteriors=True)
         live = list(streaming_logits(small, zip(data.ids[:50].tolist(), pauses.tolist())))
@@ -238,7 +238,6 @@ def test_packed_model_has_the_labels_and_posteriors_of_torch(name, text_model, t
 
 
 def test_packed_weights_are_close_and_packed_again_the_same(tmp_path):
-    """Large matrices are stored as int8. The error is at most half a step, and 0 if the model is packed again."""
     exp = make_model(tmp_path / "exp", "delay", {"embedding_dim": 80, "hidden_dim": 40, "layers": 1})
     pack(exp, tmp_path / "1")
     first, model = unpack(tmp_path / "1"), base.load(exp)
@@ -255,7 +254,6 @@ def test_packed_weights_are_close_and_packed_again_the_same(tmp_path):
 
 @pytest.mark.parametrize("name", ["bi_lstm", "delay"])
 def test_lstm_is_packed_with_products_in_int8(tmp_path, name):
-    """Posteriors and labels hardly differ from those with float products."""
     import onnx
     exp = make_model(tmp_path / "exp", name, {"embedding_dim": 48, "hidden_dim": 40, "layers": 2, "pauses": True})
     assert main(["pack", "--int8", "true", str(exp), str(tmp_path / "int8")]) == 0
@@ -316,7 +314,7 @@ def test_packed_weights_of_another_shape_are_an_error(packed, tmp_path, name):
     lstm = next(node for node in graph.graph.node if node.op_type == "LSTM")
     made = {output: node for node in graph.graph.node for output in node.output}
     recurrent = lstm.input[2]
-    while recurrent in made:  # through operations such as DequantizeLinear
+    while recurrent in made:  # skips operations such as DequantizeLinear
         recurrent = made[recurrent].input[0]
     weights = next(one for one in graph.graph.initializer if one.name == recurrent)
     array = onnx.numpy_helper.to_array(weights)

@@ -1,4 +1,4 @@
-"""The page of `punc report` in a real browser, Debian's headless chromium. Without chromium, the tests are skipped.
+"""The page of `punc report` in headless chromium, if it is installed.
 
 A script at the end of the page acts like a user, and then writes the visible text into an element.
 """
@@ -88,7 +88,7 @@ def test_page_filters_keys_and_links(page):
     assert seen["recording"] == ["80 slots found.", 2, 6]
     assert seen["search"] == "6 slots found."
     assert seen["focus"]
-    assert seen["typed"] == -1  # in a text field, n is a letter
+    assert seen["typed"] == -1  # n is a letter in a text field
     assert (seen["spoken"][0:2], seen["wrong"]) == (" [", 6)
     assert seen["link"] == ["test_ref", "B", "rec02", "error"]
     first, direction, second = seen["sorted"]

@@ -1,4 +1,4 @@
-"""Page data and result pages are read back, rendered and published, and committed pages follow from their tables."""
+"""Page data and result pages are read, rendered and published. Committed pages agree with their tables."""
 
 import re
 import shutil
@@ -56,7 +56,7 @@ def test_published_f1_is_the_harmonic_mean_of_p_and_r(pytestconfig):
         for (system, set, metric), f1 in of.items():
             p, r = (of.get((system, set, metric.replace(".F1", part))) for part in (".P", ".R"))
             if metric.endswith(".F1") and p and r:
-                # If a paper gives whole percentages, P, R and F1 are each off by up to one half.
+                # If a paper gives whole percentages, P, R and F1 each have an error of up to 0.5.
                 rounding = 1.0 if f1 % 1 == p % 1 == r % 1 == 0 else 0.16
                 assert f1 == pytest.approx(2 * p * r / (p + r), abs=rounding), (system, set, metric)
 
@@ -114,7 +114,7 @@ SIGNATURE = "labels:O+COMMA|slots:10"
 
 
 def page_data():
-    """Systems A and B on ref and asr, C on asr, a paired test of A and B, and the costs of training both."""
+    """Return systems A and B on ref and asr, C on asr, a paired test of A and B, and the costs of training both."""
     values = {("A", "ref"): 61.26, ("B", "ref"): 40.04, ("A", "asr"): 55.8, ("B", "asr"): 55.84, ("C", "asr"): NAN}
     metrics = {key: {"COMMA.P": Interval(value, NAN, NAN), "COMMA.R": Interval(50, 40, 60),
                      "COMMA.F1": Interval(value, value - 5, value + 5), "overall.F1": Interval(value, 1, 99),
@@ -165,7 +165,7 @@ def test_render_set_page():
 
 
 def test_render_set_page_shows_each_run_of_several():
-    """Each run is shown, because a mean can hide that the runs fall into two groups."""
+    """All runs are shown, because a mean can hide that the runs fall into two groups."""
     data = page_data()
     for name, value in (("A.seed2", 40.0), ("A.seed3", NAN)):
         data.metrics[name, "ref"] = dict.fromkeys(data.metrics["A", "ref"], Interval(value, NAN, NAN))
@@ -189,7 +189,7 @@ def test_render_wrong_settings_raises(settings, message):
 
 
 def findings_data():
-    """A page with T-X (three seeds) and Y on ref, Y also on asr, and tests of T-X against Y."""
+    """Return a page with T-X (three seeds) and Y on ref, Y also on asr, and tests of T-X against Y."""
     values = {("T-X", "ref"): 60.0, ("T-X.seed2", "ref"): 62.0, ("T-X.seed3", "ref"): 61.0, ("Y", "ref"): 59.2,
               ("Y", "asr"): 4.26}
     metrics = {key: {"COMMA.F1": Interval(NAN, NAN, NAN), "overall.F1": Interval(value, 0, 0),
@@ -270,7 +270,6 @@ def test_finding_that_the_page_does_not_bear_out_is_left_out(finding, why, caplo
 
 
 def conf_of(page):
-    """The conf file of a committed page, in its recipe or in the recipe's variant."""
     recipe = recipe_of(page)
     if variant := page.relative_to(recipe).parent.name:
         return recipe / f"conf/results-{variant}.conf"
@@ -331,8 +330,8 @@ def page_of(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_committed_findings_follow_their_cells(page):
-    """If a cell changes, the findings that use it change. A figure typed by hand, or a reference to a missing cell, is
-    an error."""
+    """If a cell changes, the findings that use it change. Figures typed by hand and references to missing cells are
+    errors."""
     options, data, published = page_of(page)
     text = (recipe_of(page) / options.findings).read_text(encoding="utf-8")
     declared = {*options.systems.split(), *options.sets.split()}
@@ -357,7 +356,7 @@ def test_committed_findings_follow_their_cells(page):
 
 
 def readme_rows():
-    """Yields the rows of the table of results in README.md: page, metric, sets, and four columns of figures."""
+    """Yield the rows of the results table in README.md: page, metric, sets, and four columns of figures."""
     table = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Results\n")[2].partition("\n## ")[0]
     for line in table.splitlines():
         if line.startswith("| ["):
@@ -372,7 +371,7 @@ def test_readme_table_has_every_published_recipe():
 
 
 def expected(entry, kind, metric, sets, data, published):
-    """An entry of README's table, `NAME FIGURE / FIGURE`, made from the cells. A figure that a paper lacks is `–`."""
+    """Return an entry of README's table, `NAME FIGURE / FIGURE`, made from cells. A missing published figure is `–`."""
     name = re.fullmatch(r"(.+?) [\d.]+(?: .*)?", entry)[1]
     figures = []
     for one in sets:

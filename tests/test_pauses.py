@@ -1,5 +1,4 @@
-"""Pauses from word times: closed forms, words without times, channels, quartiles by label, and the command `punc
-pauses`."""
+"""Pauses from word times: closed forms, words without times, channels, quartiles by label, and `punc pauses`."""
 
 import os
 from collections import Counter
@@ -21,7 +20,6 @@ NAN = np.nan
 
 
 def timing(words: str, times: str, end: float | None = None) -> Timing:
-    """A Timing with these words and their `begin-end` times."""
     rows = []
     for word, time in zip(words.split(), times.split(), strict=True):
         begin, stop = map(float, time.split("-"))
@@ -43,7 +41,6 @@ def one_stream(words: str, of: Timing, **options) -> np.ndarray:
 
 @given(st.lists(st.tuples(st.integers(0, 3000), st.integers(1, 3000)), min_size=1, max_size=50))
 def test_slot_pauses_closed_form(gaps_and_durations):
-    """Words with given gaps (in milliseconds) between them have exactly these gaps as their pauses."""
     rows, time = [], 0
     for gap, duration in gaps_and_durations:
         rows.append(((time + gap) / 1000, (time + gap + duration) / 1000))
@@ -85,7 +82,7 @@ def test_stream_pauses_untimed_word_hides_two_slots():
 
 
 def test_stream_pauses_subtract_extra_words():
-    """we [0.5 s] um (1 s) [0.25 s] go: there are 1.75 s between `we` and `go`, but only 0.75 s of silence."""
+    """we [0.5 s] um (1 s) [0.25 s] go: of the 1.75 s between `we` and `go`, only 0.75 s are silence."""
     assert_array_equal(one_stream("we go", timing("we um go", "0-1 1.5-2.5 2.75-3")), np.float32([0.75, NAN]))
 
 
@@ -95,7 +92,6 @@ def test_stream_pauses_substituted_words():
 
 
 def segments(utterances, *times):
-    """Utterances of one recording, each with its begin and end."""
     return [utterance._replace(stream="rec", times=one) for utterance, one in zip(utterances, times)]
 
 

@@ -1,4 +1,4 @@
-"""punc needs one link and one line in another Kaldi recipe. The directory here is like a Kaldi recipe's."""
+"""punc plugs into another Kaldi recipe with one link and one line. The directory here resembles a Kaldi recipe's."""
 
 import os
 import re
@@ -35,14 +35,14 @@ def unpacked(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def model(unpacked, tmp_path_factory):
-    """The same model, packed, so that commands start faster."""
+    """Pack the model, so that commands start faster."""
     place = tmp_path_factory.mktemp("packed") / "model"
     pack(unpacked, place)
     return place
 
 
 def said():
-    """Yields (utterance, channel, begin in the utterance, duration, word, confidence) of each word of the output."""
+    """Yield (utterance, channel, begin in the utterance, duration, word, confidence) of each word of the output."""
     for k, utterance in enumerate(list(SEGMENTS)[:4]):
         at = 0.1
         for i in range(8 if utterance != "ann-r1-3" else 5):
@@ -52,7 +52,7 @@ def said():
 
 @pytest.fixture
 def recipe(tmp_path, model):
-    """A recipe's directory with the link, data/test and exp. punc is not on PATH."""
+    """Make a recipe's directory with the link, data/test and exp. punc is not on PATH."""
     recipe = tmp_path / "lab/s5"
     (recipe / "data/test").mkdir(parents=True)
     (tmp_path / "lab/model").symlink_to(model)
@@ -79,7 +79,7 @@ def recipe(tmp_path, model):
 
 
 def documented(start):
-    """Returns the only line of code on the page that begins with `start`, with paths that exist here."""
+    """Return the only line of code on the page that begins with `start`, with its paths replaced by existing ones."""
     page = (ROOT / "docs/plug-into-kaldi.md").read_text()
     found = [line for block in re.findall(r"```sh\n(.*?)```", page, re.S) for line in block.splitlines()
              if line.startswith(start)]
@@ -113,7 +113,7 @@ def outputs(place):
 
 
 def test_plugin_ctm_of_recordings(recipe, unpacked):
-    """The model is not packed, so words stay in lower case."""
+    """The model is not packed, so words remain in lower case."""
     (recipe.parent / "model").unlink()
     (recipe.parent / "model").symlink_to(unpacked)
     ctm = recipe / "exp/tri3/decode_test/score_10/test.ctm"
@@ -123,11 +123,11 @@ def test_plugin_ctm_of_recordings(recipe, unpacked):
     out = recipe / "transcripts/test"
     assert set(outputs(out)) == {"text", "ctm", *(f"{kind}/{r}.{kind}" for kind in ("srt", "vtt", "txt")
                                                   for r in ("r1", "r2", "r3"))}
-    # Only marks are added to the lines of the CTM.
+    # The lines of the CTM only get marks.
     before, after = ctm.read_text().splitlines(), (out / "ctm").read_text().splitlines()
     assert [re.sub(r"[,.?](?= )", "", row[10:]) for row in after] == [row[10:] for row in before]
     assert re.findall(r"\w[,.?] ", "\n".join(after)), "a test without marks tests nothing"
-    # There is one line per recording, and all files have the same words.
+    # Each file has one line per recording, and all files have the same words.
     text = dict(row.partition(" ")[::2] for row in (out / "text").read_text().splitlines())
     assert list(text) == ["r1", "r2", "r3"]
     assert text["r3"] == ""
@@ -177,7 +177,6 @@ def test_plugin_text_with_the_run_pl_of_the_recipe(recipe):
     text = (out / "text").read_text()
     assert [row.split()[0] for row in text.splitlines()] == list(SEGMENTS)
     assert plain(text.replace("-", "")) == plain((recipe / "data/test/text").read_text().replace("-", ""))
-    # A warning says that no word is in the vocabulary.
     assert "10 of 10 words are unknown to the model" in result.stderr
     result = line(recipe, command.replace('"$decode_cmd"', "no.pl"))
     assert (result.returncode, result.stderr) == (
@@ -185,7 +184,7 @@ def test_plugin_text_with_the_run_pl_of_the_recipe(recipe):
 
 
 def test_plugin_names_that_a_shell_reads(recipe):
-    """The paths have characters that bash, run.pl and punc's options would misread if they were not quoted."""
+    """The paths have characters that bash, run.pl and punc's options would misread without quotes."""
     name = """b c'"&(;|\\JOB$(touch ran)`touch ran`~*é"""
     data, ctm, model, out = f"data/{name}", f"-{name}", f"~{name}", f"-o {name}"
     (recipe / "data/test").rename(recipe / data)

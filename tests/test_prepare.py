@@ -1,4 +1,4 @@
-"""`punc prepare`: whole files, parts and processes, streams, and errors that leave the output unchanged."""
+"""`punc prepare`: complete files, parts, processes, streams, and errors that leave the output unchanged."""
 
 import os
 import threading
@@ -85,7 +85,7 @@ def test_prepare_keep_names(labels, tmp_path):
 
 
 def names(labels, tmp_path, *files):
-    """Prepares files with these names. Returns the streams, in order, or the exit status after an error."""
+    """Prepare files with these names. Return the streams in order, or the exit status after an error."""
     for name in files:
         (tmp_path / name).write_text(f"{name}.")
     status = main(["prepare", "--format=prose", "--keep-names=true", f"--labels={labels}",
@@ -154,7 +154,7 @@ def test_prepare_output_does_not_depend_on_processes(labels, tmp_path, monkeypat
     assert prepare(1) == prepare(3)
     assert (tmp_path / "nj1" / "text").read_bytes() == (tmp_path / "nj3" / "text").read_bytes()
     (tmp_path / "in").write_bytes(FILES["prose"] + b"\nso\0\n")
-    with pytest.raises(InputError) as error:  # the error is raised in a worker
+    with pytest.raises(InputError) as error:  # raised in a worker
         prepare(3)
     assert error.value.line == FILES["prose"].count(b"\n") + 2
     assert (tmp_path / "nj1" / "text").read_bytes() == (tmp_path / "nj3" / "text").read_bytes()
@@ -162,7 +162,6 @@ def test_prepare_output_does_not_depend_on_processes(labels, tmp_path, monkeypat
 
 @pytest.mark.parametrize("line", [1, 30, 77, 99])
 def test_prepare_error_has_its_line_in_the_file(labels, tmp_path, monkeypatch, line):
-    """The error names the line in the file, whichever part of the file it is in."""
     lines = [b"so it is.\n"] * 100
     lines[line - 1] = b"so\0\n"
     (tmp_path / "in").write_bytes(b"".join(lines))

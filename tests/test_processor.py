@@ -1,4 +1,4 @@
-"""Devices by name, with and without GPUs; bfloat16; memory returned to the system; and products by oneDNN."""
+"""Devices by name, with and without GPUs; bfloat16; freed memory that is kept or returned; products by oneDNN."""
 
 import contextlib
 import subprocess
@@ -83,7 +83,7 @@ def test_has_bfloat16_false_if_pytorch_fails(monkeypatch):
     assert not has_bfloat16()
 
 
-# Uses bytes objects and not arrays, because NumPy asks for huge pages if it can.
+# The memory is taken by bytes objects, because NumPy's arrays use huge pages if they can.
 TAKE = """
 import resource
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -95,7 +95,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 
 def faults(first):
-    """The page faults of a process that takes and frees 64 MB twenty times."""
+    """Return the page faults of a process that takes and frees 64 MB twenty times."""
     run = [sys.executable, "-c", f"{first}\n{TAKE}"]
     return int(subprocess.run(run, capture_output=True, text=True, check=True).stdout)
 
@@ -107,7 +107,7 @@ def test_keep_freed_memory_second_large_array_costs_no_pages():
 
 
 def test_give_back_freed_memory_takes_less_memory():
-    """If a block in use lies above small freed blocks, the process keeps these until it explicitly gives them back."""
+    """Small freed blocks below a block in use stay with the process, until it explicitly gives them back."""
     code = """
 import ctypes, os
 from punc.base.processor import give_back_freed_memory
@@ -132,7 +132,7 @@ needs_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reas
 
 @pytest.fixture
 def products_by_onednn(monkeypatch):
-    """Uses oneDNN as on a processor where oneDNN is faster. Returns a list that records the sizes of all inputs."""
+    """Use oneDNN as on a processor where it is faster. Return a list that records the sizes of all inputs."""
     monkeypatch.setattr(products, "_is_faster", lambda: True)
     sizes, to_mkldnn = [], torch.Tensor.to_mkldnn
 
@@ -145,7 +145,7 @@ def products_by_onednn(monkeypatch):
 
 
 def large(*shape, size=1024):
-    """Inputs of this shape plus a last dimension, and a layer that needs at least LEAST multiplications for them."""
+    """Return inputs of this shape plus a last dimension, and a layer with at least LEAST multiplications for them."""
     torch.manual_seed(0)
     inputs = torch.randn(*shape, size)
     return inputs, nn.Linear(size, LEAST // inputs.numel() + 1)

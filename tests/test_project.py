@@ -1,4 +1,4 @@
-"""`punc project`: streams are aligned and then cut back into utterances; copied files; invalid input."""
+"""`punc project`: streams are aligned, then cut into utterances again; copied files; invalid input."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def punct(path):
 
 def test_project_aligns_streams_and_cuts_back(directories, labels):
     done = project(*directories, labels)
-    # In a, "the" is inserted, and "um" and "did" are deleted. The marks of a are `. , . ? , .`, and those of b `, .`.
+    # In a, "the" is inserted, and "um" and "did" are deleted. The marks of a are `. , . ? , .`; those of b are `, .`.
     assert punct(directories[2]) == {"a-1": "O O", "a-2": "O O PERIOD PERIOD QUESTION COMMA",
                                      "a-3": "PERIOD", "b-1": "PERIOD"}
     assert done == Projection(streams=2, words=12, errors=4, marks=8, moved=2, merged=1, lost=1)
@@ -70,13 +70,13 @@ def test_project_copies_files_except_those_of_other_labels(directories, labels):
 
 def test_project_does_not_read_the_labels_before(directories, labels):
     ref, hyp, out = directories
-    (hyp / "punct").write_text("a-1 NONE\n")  # for other words, and with a label that is not in the set
+    (hyp / "punct").write_text("a-1 NONE\n")  # has other words, and a label that is not in the set
     project(ref, hyp, out, labels)
     assert punct(out)["b-1"] == "PERIOD"
 
 
 @pytest.mark.parametrize(("ref", "hyp", "projected", "counts"), [
-    ("so um, went.", "so went", [1, 2], (1, 3, 1, 2, 1, 0, 0)),  # moved to the first slot
+    ("so um, went.", "so went", [1, 2], (1, 3, 1, 2, 1, 0, 0)),  # the mark moves to the first slot
     ("um, so went.", "so went", [0, 2], (1, 3, 1, 2, 0, 0, 1)),
     ("so, um. went", "so went", [2, 0], (1, 3, 1, 2, 1, 1, 0)),
     ("so? went.", "", [], (1, 2, 2, 2, 0, 0, 2)),
@@ -96,7 +96,6 @@ def test_project_labels_of_another_set_raises(directories, labels):
 
 
 def test_project_recordings_in_time_order(tmp_path, labels):
-    """With segments, a stream is a recording. Each utterance gets its own labels, even if ids are in another order."""
     write_data_dir(tmp_path / "ref", [utterance("a-1", "one, two. three? four.")])
     write_data_dir(tmp_path / "hyp", [utterance("x-1", "three four", False), utterance("x-2", "one two", False)])
     (tmp_path / "hyp" / "segments").write_text("x-1 a 5.0 9.0\nx-2 a 0.0 5.0\n")

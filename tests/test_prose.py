@@ -77,7 +77,7 @@ def clitics(tmp_path):
     ("<s>", "", "s", "O"),
     ("maX", "", "max", "O"),
     ("X-ray", "", "x-ray", "O"),
-    ("a\u200db", "", "a\u200db", "O"),  # a joiner, a private character, and an unassigned one
+    ("a\u200db", "", "a\u200db", "O"),  # a joiner, a private-use character, and an unassigned one
     ("a\ue000b", "", "a\ue000b", "O"),
     ("a\u0378b", "", "a\u0378b", "O"),
 ])
@@ -172,7 +172,6 @@ def test_longest_mark_is_read():
 
 
 def test_mark_that_is_a_letter_is_not_read_in_words(clitics):
-    """Such a mark is not read inside a word, before or after a hyphen, or between a word and its clitic."""
     labels = LabelSet((Label("O", "w"), Label("EX", "wX", ("X",))))
     for reader in (TextReader(labels), TextReader(labels, lowercase=False), TextReader(labels, clitics=clitics)):
         for token in ("MaX", "MaX-", "-MaX", "DOXn't", "n't"):
@@ -195,7 +194,7 @@ def test_token_any_text_gives_words_and_a_label_each(text):
 @given(st.text(st.sampled_from("abÉßǅİʼ’́ 日.,:;?!-…0"), min_size=1, max_size=4).filter(lambda text: " " not in text),
        st.sampled_from([CHE, CASED]), st.booleans())
 def test_token_of_letters_and_a_mark_is_read_as_any_other(token, labels, lowercase):
-    """The quote is dropped, but because of it, the token is not read by the fast path for letters and a mark."""
+    """The quote is dropped. Because of it, the token is not read by the fast path for letters and a mark."""
     reader = TextReader(labels, lowercase)
     assert reader.token(token)[1:] == reader.token("“" + token)[1:]
 
@@ -286,7 +285,6 @@ def test_prose_writer_casing_and_clitics(text, expected):
 @pytest.mark.parametrize("text", ["I", "USA", "1996 3.5", "x" * 500, "don't don’t donʼt don＇t",
                                   "no capital, here. none", "ÇA Ça ß"])
 def test_prose_writer_odd_words_round_trip(text):
-    """Prose that is read and written changes only in capitals inside words, and in typographic apostrophes."""
     parts = [TextReader(LABELS).token(token) for token in text.split()]
     file = io.BytesIO()
     writer = ProseWriter(file, LABELS)
@@ -304,7 +302,7 @@ CAPITALS = LabelSet((Label("O", "w"), Label("CAP", "W"), Label("PERIOD", "w.", (
 
 
 def data(path, *texts):
-    """A data directory of texts, as `punc prepare --lowercase false` makes it."""
+    """Write a data directory of texts, as `punc prepare --lowercase false` does."""
     reader = TextReader(CAPITALS, lowercase=False)
     parts = [[reader.token(token) for token in text.split()] for text in texts]
     write_data_dir(path, (Utterance(f"{i:02}", f"{i:02}", [p.words for p in line], [p.labels for p in line])
@@ -316,7 +314,7 @@ def data(path, *texts):
     (["NATO and NATO met McDonald. McDonald left."], {"Mcdonald": "McDonald", "Nato": "NATO"}),
     (["The US let us go. Us US, US", "us us us us"], {}),  # `us` is more frequent than `US`
     (["my iPhone, an iPhone an iphone"], {"iphone": "iPhone"}),
-    (["a McX here"], {}),  # it occurs only once
+    (["a McX here"], {}),  # occurs only once
     (["THE the The THE The x"], {}),  # not more frequent than `The`
     (["I see a B here. A b I"], {}),  # words of one letter are not learned
     (["no capital in this text", "none in this one"], {}),
@@ -350,7 +348,7 @@ def test_learn_needs_labels_of_the_set(tmp_path):
 @pytest.mark.parametrize(("word", "name", "text"), [
     ("nato", "CAP", "NATO"), ("nato", "CAP_PERIOD", "NATO."), ("nato", "O", "nato"),
     ("us", "O", "us"), ("us", "CAP", "US"),
-    ("iphone", "O", "iPhone"), ("iphone", "PERIOD", "iPhone."), ("iphone", "CAP_PERIOD", "iPhone."),  # any label
+    ("iphone", "O", "iPhone"), ("iphone", "PERIOD", "iPhone."), ("iphone", "CAP_PERIOD", "iPhone."),  # with any label
     ("other", "CAP", "Other"), ("IPHONE", "O", "IPHONE")])
 def test_casing_writes_words_with_the_capitals_of_the_table(word, name, text):
     casing = Casing(CAPITALS, {"Nato": "NATO", "Us": "US", "iphone": "iPhone"})
@@ -450,7 +448,7 @@ def test_write_changes_marks_only(text, rng):
     split = reader.split(text)
     output = reader.write(split, [rng.choice(CHARS.names) for _ in split.tokens])
     assert [c for c in output if c not in DROPPED] == [c for c in text if c not in DROPPED]
-    # Without labels, nothing is added, and marks remain only inside a token, between two letters or two digits.
+    # Without labels, no mark is added, and marks remain only inside a token, between two letters or two digits.
     bare = reader.write(split, ["N"] * len(split.tokens))
     assert sum(c in DROPPED for c in bare) == sum(c in DROPPED for token in split.tokens for c in token)
     assert all(c not in DROPPED for token in split.tokens if len(token) < 3 for c in token)
@@ -459,7 +457,7 @@ def test_write_changes_marks_only(text, rng):
 
 @given(st.lists(st.tuples(st.sampled_from([*"あ漢ｱ「𠮷", "ABC", "12"]), st.sampled_from(CHARS.names))))
 def test_write_then_split_round_trip(pairs):
-    """A mark follows each `ABC` and `12`, because two of them without a mark between them would be one token."""
+    """A mark follows each `ABC` and `12`, because two of them without a mark would be a single token."""
     pairs = [(token, label if token not in ("ABC", "12") else "P") for token, label in pairs]
     reader = CharacterReader(CHARS)
     split = reader.split("".join(token + CHARS[CHARS.index(label)].mark for token, label in pairs))

@@ -45,7 +45,7 @@ def exp(tmp_path_factory):
 
 
 def utterances(lengths, pauses=False, seed=0):
-    """Yields utterances of streams a, b, … with these lengths. About one word in ten is unknown to the model."""
+    """Yield utterances of streams a, b, … with these lengths. The model does not know one word in ten."""
     random = np.random.default_rng(seed)
     for stream, of_stream in zip("abcdef", lengths):
         for i, n in enumerate(of_stream):
@@ -118,7 +118,6 @@ def test_punctuate_spans_of_long_streams_give_the_same(tmp_path, monkeypatch, pa
 
 @pytest.fixture(scope="module", params=[("char", "after"), ("subword", "before")])
 def learned(request, toy_store, tmp_path_factory):
-    """A T-LSTM trained with one token type, and the data directory of its development set."""
     place, (token_type, task) = tmp_path_factory.mktemp("learned"), request.param
     sets = [toy_store.parent / f"train_{task}", toy_store.parent / f"dev_{task}"]
     make_store(place / "store", sets, toy_store.parent / "labels.txt", token_type=token_type, nj=1)
@@ -138,7 +137,7 @@ def test_punctuate_characters_and_subwords_with_any_cuts(learned, tmp_path, monk
     assert (tmp_path / "whole/text").read_bytes() == (data / "text").read_bytes()
     matrices = kaldiio.load_scp(str(tmp_path / "whole/post.scp"))
     assert sum(len(matrices[u.id]) for u in DataDir(data).utterances()) == 600
-    # The utterances are short, so that the stream can be cut.
+    # Short utterances allow the stream to be cut.
     words = [word for u in DataDir(data).utterances() for word in u.words]
     write_data_dir(tmp_path / "cut", [Utterance(f"a-{i:04d}", "a", words[i:i + 7]) for i in range(0, 600, 7)])
     run("--chunk-size=0", exp, tmp_path / "cut", tmp_path / "one")
@@ -151,7 +150,6 @@ def test_punctuate_characters_and_subwords_with_any_cuts(learned, tmp_path, monk
 
 
 def test_punctuate_words_of_several_tokens_as_they_come(learned, tmp_path):
-    """The stream of text gets the same labels as the data directory."""
     exp, _ = learned
     words = np.random.default_rng(4).choice(["abc", "ha", "defgh", "b"], 60).tolist()
     write_data_dir(tmp_path / "data", [Utterance("a", "a", words)])
@@ -186,7 +184,7 @@ def test_punctuate_pauses_are_read_and_kept(tmp_path):
     assert str(tmp_path / "out" / "pauses.ark") in (tmp_path / "out" / "pauses.scp").read_text()
     for name in ("pauses.scp", "pauses.ark"):
         (data / name).unlink()
-    run(exp, data, tmp_path / "out")  # without pauses, so OUT-DIR must not keep the old pauses
+    run(exp, data, tmp_path / "out")  # there are no pauses now, so OUT-DIR must not keep the old ones
     assert not (tmp_path / "out" / "pauses.scp").exists()
     assert labels_of(tmp_path / "out") == streams_in_one_go(exp, data)
 
@@ -246,7 +244,7 @@ CASED = "O w\nCAP W\nPERIOD w. .\nCAPPERIOD W. .\n"
 
 
 def disagreeing(labels):
-    """The indices of words without a capital that begin the text or follow a period."""
+    """Return the indices of words without a capital that begin the text or follow a period."""
     return [i for i, (before, label) in enumerate(pairwise(["PERIOD", *labels]))
             if "PERIOD" in before and "CAP" not in label]
 
@@ -414,7 +412,6 @@ def test_punctuate_missing_gpu_is_one_line_and_writes_nothing(exp, data, tmp_pat
     ("auto", True, "cuda"), ("cuda:1", True, "cuda:1"), ("cpu", True, "cpu"), ("auto", False, "cpu"),
     ("cuda:1", False, "cpu")])
 def test_decoder_device(exp, monkeypatch, name, by_gradient, found):
-    """A model that is not trained by gradient stays on the CPU, even if there is a GPU."""
     monkeypatch.setattr(worker, "find_device", lambda name: "cuda" if name == "auto" else name)
     monkeypatch.setattr("punc.models.t_lstm.Model.trained_by_gradient", by_gradient)
     assert worker.Decoder(exp, DecodingOptions(device=name)).device == found

@@ -1,4 +1,4 @@
-"""Data directories punctuated in jobs have the same bytes for any number of jobs; bad parts are refused."""
+"""Data directories punctuated in jobs have the same bytes for any number of jobs. Bad parts are refused."""
 
 import os
 import shutil
@@ -15,9 +15,9 @@ from punc.decoding import spans
 from punc.decoding.pack import pack
 
 WORDS = [f"w{i}" for i in range(20)]
-GROUP = 60  # tokens decoded at a time; so few that several jobs get work
+GROUP = 60  # tokens that are decoded at a time; few, so that several jobs have work
 OPTIONS = ["--nj=1", "--chunk-size=16", "--context=8"]
-# The numbers of words of each stream's utterances. Stream c is longer than a group.
+# The number of words in each utterance of a stream. Stream c is longer than a group.
 LENGTHS = {"a": [7, 0, 30, 12], "b": [25], "c": [40] * 5, "d": [3] * 9, "e": [18, 22, 9], "f": [0, 50], "g": [33] * 3}
 # The punc command with small groups. If the file `kill` names a job, this job is killed while it decodes.
 PROGRAM = f"""
@@ -39,7 +39,7 @@ def model(request, tmp_path_factory):
 
 
 def make_data(path, kind):
-    """Make a data directory: plain, with pauses and a CTM, or with segments in another order than the lines."""
+    """Make a data directory: plain, with pauses and a CTM, or with segments in reverse order."""
     random = np.random.default_rng(3)
     words = [*WORDS, "new"]
     found = [Utterance(f"{stream}-{i:02}", stream, [words[k] for k in random.integers(0, 21, n)], None,
@@ -75,7 +75,7 @@ def make_parts(model, data, place, jobs, *options):
 
 
 def one_job(model, data, out, *options):
-    """Returns the files that one job writes, and removes them."""
+    """Return the files that one job writes. Remove them."""
     assert run("punctuate", *OPTIONS, *options, model, data, out) == 0
     expected = content(out)
     shutil.rmtree(out)
@@ -102,16 +102,16 @@ def test_join_prose_without_posteriors(model, data, tmp_path):
     (tmp_path / "casing").write_text("W3 w3\n")
     options = ["--posteriors=false", f"--casing={tmp_path / 'casing'}", "--scale=O=0.5"]
     expected = one_job(model, data, tmp_path / "out", *options)
-    run("punctuate", *OPTIONS, model, data, tmp_path / "out")  # this writes posteriors, which must be removed
+    run("punctuate", *OPTIONS, model, data, tmp_path / "out")  # writes posteriors, which must be removed
     parts = make_parts(model, data, tmp_path / "parts", 3)
-    parts = make_parts(model, data, tmp_path / "parts", 3, *options)  # this replaces parts with posteriors
+    parts = make_parts(model, data, tmp_path / "parts", 3, *options)  # replaces parts that have posteriors
     assert run("join", tmp_path / "out", *parts) == 0
     assert content(tmp_path / "out") == expected
 
 
 @pytest.fixture
 def recipe(model, data, tmp_path):
-    """A script that calls the recipes' `decode` with a packed model and with the punc command above."""
+    """Make a script that calls the recipes' `decode` with a packed model and the punc command above."""
     pack(model, tmp_path / "packed")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/punc").write_text(f"#!{sys.executable}\n{PROGRAM}")
@@ -148,7 +148,7 @@ def test_decode_in_jobs_one_killed(recipe):
     assert (done.stderr, done.returncode) == ("", 0)
     assert content(recipe / "out/decode_test") == expected
     assert sorted(path.name for path in (recipe / "out").iterdir()) == ["decode_test", "log"]
-    decode(recipe, 3)  # nothing is left to do
+    decode(recipe, 3)  # has nothing to do
     assert sorted(path.name for path in (recipe / "out/log").iterdir()) == [
         "decode_test.1.log", "decode_test.2.log", "decode_test.3.log", "decode_test.log"]
 

@@ -1,4 +1,4 @@
-"""The Python interface and models by name: they give the labels of `punc punctuate`, without torch, in many threads."""
+"""The Python interface and bundled models give the labels of `punc punctuate`, without torch, in many threads."""
 
 import doctest
 import re
@@ -142,5 +142,5 @@ def test_shipped_model_is_whole_small_and_punctuates(name):
                             input=text, stdout=subprocess.PIPE, text=True, check=True)
     assert re.sub("[,.?¿、。？]", "", result.stdout.lower()).split() == text.split()
     assert capitals in result.stdout
-    assert len(re.findall("[?？]|か。", result.stdout)) == 1  # in Japanese, か makes a question, with or without a mark
+    assert len(re.findall("[?？]|か。", result.stdout)) == 1  # か ends a question, with or without a mark
     assert len(re.findall("[.。]", result.stdout)) >= 2

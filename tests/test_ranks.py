@@ -1,6 +1,6 @@
-"""Training by several ranks has the losses of a single process, can be continued, and ends if one rank fails.
+"""Training in several ranks has the losses of a single process, can be continued, and ends if one rank fails.
 
-`pair` starts two processes once, as ranks with gloo. They do all runs in RUNS and REFUSED. Tests check their files.
+`pair` starts two processes as ranks with gloo, which perform all runs in RUNS and REFUSED. Tests check their files.
 """
 
 import contextlib
@@ -28,12 +28,12 @@ from punc.training.ranks import Ranks, find_ranks
 from punc.training.train import train
 
 torch.set_num_threads(1)
-torch.sparse.check_sparse_tensor_invariants.disable()  # this is the default, but setting it avoids a warning
+torch.sparse.check_sparse_tensor_invariants.disable()  # the default, but setting it avoids a warning
 LSTM = {"embedding_dim": 6, "hidden_dim": 8, "init_range": 0.1}
 CRF = {"embedding_dim": 6, "hidden_dim": 6, "characters": False, "layers": 1, "dropout": 0.0, "unknown": 0.0}
 TASK = {"train_set": "train_short", "dev_set": "dev_short", "threads": 1, "min_improvement": 0.0, "epochs": 1}
-# Runs by name: the model, its options, and the options of training. In "chunks", the last batch has only one chunk, so
-# one rank has no row.
+# Runs by name: the model, its options, and training options. In "chunks", the last batch has only one chunk, so one
+# rank has no row.
 RUNS = {
     "stateful": ("t_lstm", LSTM, {"batch_size": 11, "bptt": 20, "epochs": 2}),
     "linear": ("t_lstm", LSTM, {"batch_size": 15, "bptt": 20, "optimizer": "adam", "schedule": "linear",
@@ -44,7 +44,7 @@ RUNS = {
 }
 SAME = "; start all ranks with the same options, on the same store"
 NONE = r"\S+/store: no set 'none' in the store"
-# Runs that fail, by name: the changes of the run "stateful" for each of the two ranks, and each rank's message.
+# Runs that fail, by name: changes of the run "stateful" for each of the two ranks, and each rank's message.
 REFUSED = {
     "options": ({}, {"learning_rate": 0.2}, "rank 1 has --learning-rate=0.2, rank 0 has 0.1" + SAME, "exit 1"),
     "store": ({}, {"store": "other"}, r"rank 1 has dev_short/labels.npy \(CRC-32\)=\d+, rank 0 has \d+" + SAME,
@@ -62,7 +62,7 @@ class Killed(BaseException):
 
 @pytest.mark.parametrize("error", [InputError("bad", "mend it"), RuntimeError("no memory"), None])
 def test_join_ends_the_group_also_after_an_error(error, monkeypatch):
-    """Without this, the group's threads could abort the process if it ends while other ranks wait for it."""
+    """Otherwise, gloo's threads could abort the process if it ends while other ranks wait for it."""
     called = []
     for name in ("init_process_group", "destroy_process_group"):
         monkeypatch.setattr(torch.distributed, name, lambda *_, name=name, **__: called.append(name))
@@ -88,7 +88,7 @@ def killed_after_an_epoch():
 
 @contextlib.contextmanager
 def recorded(steps):
-    """Appends a list to `steps` for each training step, with (loss, slots) if this rank computes a loss. The last list
+    """For each training step, append a list to `steps`, with (loss, slots) if this rank computes a loss. The last list
     belongs to no step."""
     def record(function):
         def loss(model, logits, labels):
@@ -134,7 +134,7 @@ def run(place, exp, name, store="store", **changes):
 
 
 def gloo_threads():
-    """The names of gloo's threads that have not ended. Threads that end stay in /proc for a moment, so this waits."""
+    """Return the names of gloo's threads. Wait a moment, because threads that have ended stay in /proc at first."""
     threads = ""
     for _ in range(50):
         names = []
@@ -149,7 +149,7 @@ def gloo_threads():
 
 
 def in_rank(place, rank, ports):
-    """Does the work of one of the two ranks. Each run uses a different port."""
+    """Do the work of one of the two ranks. Each run uses a different port."""
     log.configure()
 
     @contextlib.contextmanager
@@ -167,7 +167,7 @@ def in_rank(place, rank, ports):
             torch.save(run(place, f"two/{name}", name), place / f"losses-{name}.{rank}")
         (place / f"threads-{name}.{rank}").write_text(gloo_threads())
     with ranks():
-        run(place, "one-two", "stateful")  # the first epoch was trained by one process
+        run(place, "one-two", "stateful")  # one process trained the first epoch
     for name, (*changes, _, _) in REFUSED.items():
         try:
             with ranks():
@@ -196,7 +196,7 @@ def free_ports(number):
 
 @pytest.fixture(scope="module")
 def pair(toy_store, tmp_path_factory):
-    """Runs both ranks. Returns a directory with their files and with the stores `store` and `other`."""
+    """Run both ranks. Return a directory with their files and with the stores `store` and `other`."""
     place = tmp_path_factory.mktemp("pair")
     (place / "store").symlink_to(toy_store)
     shutil.copytree(toy_store, place / "other")
@@ -231,18 +231,18 @@ def assert_close(these, those):
 
 @pytest.mark.parametrize("name", RUNS)
 def test_ranks_have_the_losses_of_one_process(pair, name):
-    """At each step, the mean loss of both shares, weighted by their slots, equals the loss of the complete batch."""
+    """At each step, the mean loss of both ranks, weighted by slots, equals the loss of the complete batch."""
     whole = run(pair, f"one/{name}", name)
     shares = zip(*(torch.load(pair / f"losses-{name}.{rank}") for rank in range(2)), strict=True)
     steps = [[loss for rank in ranks for loss in rank] for ranks in shares]
-    assert min(map(len, steps)) == (1 if name == "chunks" else 2)  # one rank had no row
+    assert min(map(len, steps)) == (1 if name == "chunks" else 2)  # in "chunks", one rank had no row in one step
     means = [sum(loss * weight for loss, weight in step) / sum(weight for _, weight in step) for step in steps]
     assert means == pytest.approx([loss for (loss, _), in whole], abs=1e-5)
     assert_close(weights(pair / f"two/{name}"), weights(pair / f"one/{name}"))
 
 
 def texts_and_losses(lines):
-    """Returns the lines of a log, without the parts that differ between runs, and the losses."""
+    """Return the lines of a log without the parts that differ between runs, and the losses."""
     lines = [re.sub(r"dev F1.*", "", line) for line in lines]
     loss = r"\d+\.\d{5}"
     found = [float(number) for line in lines for number in re.findall(loss, line)]
@@ -250,12 +250,11 @@ def texts_and_losses(lines):
 
 
 def test_ranks_write_and_log_once(pair, capsys):
-    """The first rank writes and logs the same as a single process; the other logs nothing."""
     run(pair, "once", "stateful")
     said, losses = texts_and_losses(capsys.readouterr().err.splitlines())
     texts, of_ranks = texts_and_losses((pair / "said-all.0").read_text().splitlines()[:3])
     assert texts == said
-    assert of_ranks == pytest.approx(losses, abs=2e-5)  # the order of summation differs
+    assert of_ranks == pytest.approx(losses, abs=2e-5)  # summed in a different order
     assert (pair / "said-all.1").read_text() == ""
     assert sorted(os.listdir(pair / "two/stateful")) == sorted(os.listdir(pair / "once"))
     assert (pair / "two/stateful/conf").read_text() == (pair / "once/conf").read_text()
@@ -344,7 +343,6 @@ def below(process):
 
 
 def test_rank_that_dies_ends_the_job(toy_store, tmp_path):
-    """A rank dies in the middle of a training under torchrun. The next run continues the training."""
     options = [f"--{name.replace('_', '-')}={value}" for name, value in
                {**LSTM, **TASK, **RUNS["stateful"][2], "epochs": 1000, "schedule": "linear"}.items()]
     code = "import sys; from punc.bin.main import main; sys.exit(main())"

@@ -1,7 +1,5 @@
-"""Tests of utils/recipe.sh, and of egs/mini from end to end on a few of its texts.
-
-Mini runs once completely, then a second time, and once with a kill in every stage.
-"""
+"""utils/recipe.sh, and egs/mini from start to end on a few of its texts: complete, repeated, and killed in every
+stage."""
 
 import contextlib
 import gzip
@@ -24,16 +22,16 @@ from punc.results.collect import read_cost
 ROOT = Path(__file__).parents[1]
 UTILS = ROOT / "utils"
 MINI = ROOT / "egs/mini"
-KEPT = 12  # texts of mini
+KEPT = 12  # number of texts
 SYSTEMS = "T-LSTM TA-LSTM-p"
 SMALL = "--epochs=1\n--hidden-dim=20\n"
 STAGES = range(8)
 
 
-# The functions of utils/recipe.sh
+# Functions of utils/recipe.sh
 
 def script(tmp_path, body, *arguments, **variables):
-    """Run a script that sources recipe.sh. Returns the lines it prints, and its errors with its exit status."""
+    """Run a script that sources recipe.sh. Return the printed lines, the errors, and the exit status."""
     settings = {"stage": 0, "stop_stage": 100, "systems": "", "nj": 2, **variables}
     (tmp_path / "run.pl").write_text('#!/bin/sh\necho "$@"\n')
     (tmp_path / "run.pl").chmod(0o755)
@@ -92,7 +90,7 @@ def test_leave_out_names_asked_systems(tmp_path):
 
 @pytest.mark.parametrize("body", ["prepare_set dev text.txt", "project test_ref test_asr_words dev"])
 def test_data_of_another_label_set_are_refused(tmp_path, body):
-    """Comments and spaces make no difference. A directory made by another program has no label set, and is accepted."""
+    """Comments and spaces make no difference. A directory of another program, without a label set, is accepted."""
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf/labels.txt").write_text("# label  written\nO   w\nPERIOD  w.  .\n")
     (tmp_path / "data/dev").mkdir(parents=True)
@@ -162,7 +160,7 @@ def train_logs(directory):
 
 
 def test_train_log_of_a_killed_run_is_kept(tmp_path, training):
-    """After a kill and a second run, the logs together contain all epochs, and each epoch counts once."""
+    """After a kill and a second run, the logs together contain all epochs, and each epoch counts only once."""
     job = subprocess.Popen(training, start_new_session=True, stderr=subprocess.DEVNULL)
     log = tmp_path / "exp/log/train.log"
     while job.poll() is None and not (log.exists() and "\nepoch 3:" in log.read_text()):
@@ -190,12 +188,12 @@ def test_decode_and_score_skips_finished_work(tmp_path):
     scored = [f"exp/A/log/score_{name}.log punc score --labels conf/labels.txt --match streams data/{name} "
               f"exp/A/decode_{name} exp/A/decode_{name}/score" for name in ("test", "dev")]
     assert script(tmp_path, body) == ([decoded[0], scored[0], decoded[1], scored[1]], "", 0)
-    # Each file is newer than the files before it in the list.
+    # Make each file newer than the files before it in the list.
     for number, name in enumerate(["data/test/text", "data/test/punct", "exp/A/final.pt", "exp/A/decode_test/punct"]):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (1e9 + number, 1e9 + number))
-    # text is written last, so a directory without text was left by a killed run.
+    # text is written last, so a directory without text is left over from a killed run.
     assert script(tmp_path, body)[0] == [decoded[0], scored[0], decoded[1], scored[1]]
     (tmp_path / "exp/A/decode_test/text").touch()
     assert script(tmp_path, body)[0] == [scored[0], decoded[1], scored[1]]
@@ -210,7 +208,7 @@ def test_decode_and_score_skips_finished_work(tmp_path):
 
 def test_decode_in_jobs_joins_their_parts(tmp_path):
     body = "decode exp/A data/test exp/A/decode_test --scale O=0.5; score data/test exp/B exp/A/decode_test; ls exp/A"
-    (tmp_path / "exp/A/decode_test.parts/9").mkdir(parents=True)  # left by a killed run
+    (tmp_path / "exp/A/decode_test.parts/9").mkdir(parents=True)  # left over from a killed run
     jobs = ["--cmd", "echo -q x", "--nj", "3"]
     joined = " ".join(f"exp/A/decode_test.parts/{n}" for n in (1, 2, 3))
     assert script(tmp_path, body, *jobs) == ([
@@ -303,7 +301,6 @@ def test_option_that_is_not_a_number(tmp_path, option, said):
 
 @pytest.mark.parametrize("table", sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("egs/**/conf/**/systems")))
 def test_table_of_systems(table):
-    """Each system has a conf file, and the systems that it needs are listed above it."""
     path = ROOT / table
     rows = [re.sub("[()]", "", line).split() for line in path.read_text().splitlines() if not line.startswith("#")]
     above = set()
@@ -333,7 +330,7 @@ def test_conf_of_a_system_is_read_by_punc_train(conf):
 
 
 def cut_down(recipe):
-    """Copy the recipe with KEPT of its texts, and with small networks that train for one epoch."""
+    """Copy the recipe with KEPT of its texts, and with small networks that are trained for one epoch."""
     shutil.copytree(MINI, recipe, ignore=shutil.ignore_patterns("data", "exp", "text", "*.gz"))
     texts = sorted((MINI / "corpus/text").glob("*.txt"))
     kept = texts[::len(texts) // KEPT][:KEPT]
@@ -372,7 +369,7 @@ def own_files(recipe):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """A complete run of the recipe. The run must change only files that git ignores, in data and exp."""
+    """Run the complete recipe. It must change only files that git ignores, in data and exp."""
     recipe = tmp_path_factory.mktemp("whole") / "mini"
     cut_down(recipe)
     before = own_files(recipe)
@@ -453,7 +450,7 @@ def test_wrong_option_is_one_line_and_makes_nothing(tmp_path, options, message):
 
 
 def kill_midway(recipe, stage, **systems):
-    """Start a stage, and kill all of its processes as soon as something on disk has changed."""
+    """Start a stage. Kill all of its processes as soon as any file or directory has changed."""
     before = {path: path.stat().st_mtime_ns for path in recipe.rglob("*")}
     job = subprocess.Popen(command(recipe, "--stage", stage, "--stop-stage", stage, **systems), cwd="/",
                            start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -462,7 +459,7 @@ def kill_midway(recipe, stage, **systems):
             break
         time.sleep(0.02)
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(job.pid, signal.SIGSTOP)  # from here on, no process can start unnoticed
+        os.killpg(job.pid, signal.SIGSTOP)  # no process can start after this
         for group in groups_below(job.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(group, signal.SIGKILL)
@@ -470,7 +467,7 @@ def kill_midway(recipe, stage, **systems):
 
 
 def groups_below(pid):
-    """The process groups of a process and its descendants. The groups of run.pl's jobs outlive run.pl."""
+    """Return the process groups of a process and its descendants. The groups of run.pl's jobs outlive run.pl."""
     rows = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):  # the process has ended
@@ -484,7 +481,7 @@ def groups_below(pid):
 
 
 def states(recipe):
-    """Times of a recipe's files and directories, except the lock, which each run takes first."""
+    """Yield the times of a recipe's files and directories, except the lock, which each run takes first."""
     for path in recipe.rglob("*"):
         if path in (recipe / "exp", recipe / "exp/.run.lock"):
             continue
@@ -493,18 +490,18 @@ def states(recipe):
 
 
 def test_run_killed_in_every_stage_gives_the_same_results(finished, tmp_path):
-    """The stages run for a system that needs another system. So both are trained, and one is scored."""
+    """Stages run for a system that needs another system, so both are trained, and one is scored."""
     recipe, system = tmp_path / "mini", "TA-LSTM-p"
     cut_down(recipe)
     killed = []
     for stage in STAGES:
         killed.append(kill_midway(recipe, stage, systems=system) == -signal.SIGKILL)
         run(recipe, "--stage", stage, "--stop-stage", stage, systems=system)
-    assert sum(killed) >= len(STAGES) - 1  # a stage may end before it is killed
+    assert sum(killed) >= len(STAGES) - 1  # a stage may end before the kill
     header, *rows = (finished / "exp/RESULTS.tsv").read_text().splitlines(keepends=True)
     of_system = [row for row in rows if row.startswith(f"{system}\t")]
     assert (recipe / "exp/RESULTS.tsv").read_text() == header + "".join(of_system)
-    # A process that is killed after its last rename leaves its lock file behind, unlocked.
+    # A process that is killed after its last rename leaves its lock file, which is not locked.
     scored = {name for name in files(finished) if not re.match("exp/T-LSTM/decode", str(name))}
     assert {name for name in files(recipe) if name.name not in (".lock", "tests.tsv")} == (
         {name for name in scored if name.name != "tests.tsv"})

@@ -34,7 +34,7 @@ def expressions():
     for path in FILES:
         visitor = reader()
         visitor.visit(ast.parse(path.read_text(encoding="utf-8")))
-        for regex in visitor.patterns:  # strings that look like an expression
+        for regex in visitor.patterns:  # strings that look like regular expressions
             with suppress(re.error):
                 re.compile(regex.pattern)
                 yield regex.pattern, regex.flags

@@ -1,4 +1,4 @@
-"""The page of `punc report` as text, its tables and its slots. test_page_in_browser.py opens the page in a browser."""
+"""The page of `punc report` as text, its tables and its slots. test_page_in_browser.py tests it in a browser."""
 
 import json
 import re
@@ -86,7 +86,7 @@ def test_page_is_whole_and_alone(made):
 def test_page_tables_are_in_the_text(made):
     by_head = {" ".join(rows[0][:3]): rows for rows in made.read.tables}
     systems = by_head["system overall F1 test"]
-    assert [row[0] for row in systems[1:]] == ["A", "B"]  # the last table with this header belongs to test_ref
+    assert [row[0] for row in systems[1:]] == ["A", "B"]  # the last table with this header is that of test_ref
     assert re.match(r"\d+\.\d \d+\.\d–\d+\.\d$", systems[1][1])
     assert by_head["system epochs kept"][1][:6] == ["B", "2", "2", "0.4000", "0.5500", "52.5"]
     assert {"reference as O as COMMA", "system COMMA PERIOD", "system error", "part slots marks"} <= by_head.keys()
@@ -107,7 +107,7 @@ def test_page_hostile_text_is_text(made):
 
 
 def test_page_order_and_sample(experiment, tmp_path, monkeypatch):
-    """Systems are in the order of RESULTS.tsv. A sample of a large set is shown, with the requested recordings."""
+    """Systems are in the order of RESULTS.tsv. Large sets show a sample with the requested recordings."""
     shutil.copytree(experiment.parent / "data", tmp_path / "data")
     shutil.copytree(experiment, tmp_path / "exp")
     assert results(["--sets", "test_asr", "--systems", "B", str(tmp_path / "exp")]) is None
@@ -142,7 +142,7 @@ def test_page_without_data_has_the_figures(experiment, tmp_path):
     shutil.copytree(experiment, tmp_path / "exp")
     found = report(tmp_path / "exp", tmp_path)
     assert "test_ref has no plots and no text here: " in found.text
-    assert len(found.read.tables) == 3  # one table of systems for each of two sets, and one of training
+    assert len(found.read.tables) == 3  # the systems of two sets, and training
     assert 'id="data"' not in found.text
 
 
@@ -180,7 +180,7 @@ def test_choose_large_set_stays_in_streams_and_under_the_limit():
         begins = np.cumsum([0, *sizes])
         ranges = choose(begins, 10_000)
         slots = sum(end - begin for begin, end in ranges)
-        assert 9_000 < slots <= 10_050  # the sample has at least one slot of each stream
+        assert 9_000 < slots <= 10_050  # the sample has a slot of each stream
         for begin, end in ranges:
             stream = np.searchsorted(begins, begin, side="right") - 1
             assert begin < end <= begins[stream + 1]
@@ -257,7 +257,7 @@ def test_breakdowns_pauses(slots):
 
 def test_breakdowns_positions_and_distances(slots):
     *_, positions = breakdowns(slots).values()
-    last = len(slots.words) // 3  # of each stream
+    last = len(slots.words) // 3  # in each stream
     assert [group[:2] for group in positions] == [("1–5", 15), ("6–20", 45), (f"21–{POSITIONS[2]}", 3 * (last - 20))]
     if slots.recognition is not None:
         distances = breakdowns(slots)["F1 by words to the nearest recognition error"]
@@ -272,7 +272,7 @@ def test_precision_recall_average_precision_is_scikit_learns():
     for size in (5, 400):
         expected = rng.random(size) < 0.3
         expected[0] = True
-        posterior = np.round(rng.random(size), 2)  # with ties
+        posterior = np.round(rng.random(size), 2)  # rounded, so that some are equal
         found = precision_recall(posterior, expected, posterior > 0.5)
         assert found.average_precision == pytest.approx(100 * metrics.average_precision_score(expected, posterior))
 
@@ -310,7 +310,7 @@ def test_read_slot_table_spoken_words(experiment):
 
 
 def test_read_slot_table_reference_with_other_words(copied):
-    # The reference has the words that were said, so the score and the table need an alignment.
+    # The reference has the spoken words, so the score and the table need an alignment.
     decoded = copied / "B/decode_test_asr"
     score(["--labels", str(copied / "B/labels.txt"), str(copied.parent / "data/test_ref"),
            str(decoded), str(decoded / "score")])
@@ -385,11 +385,11 @@ def test_read_slot_table_without_data(copied):
 
 def test_recognise_substituted_inserted_missing():
     spoken = [[*"abcdef"], [*"gh"]]
-    words = ["a", "X", "c", "e", "f", "more", "g", "h"]  # b is heard as X, d is left out, and more is inserted
+    words = ["a", "X", "c", "e", "f", "more", "g", "h"]  # b is substituted (X), d is deleted, and `more` is inserted
     found = recognise(spoken, words, np.array([0, 6, 8]))
     assert found.wrong.tolist() == [False, True, False, False, False, True, False, False]
     assert found.spoken == {1: "b"}
     assert found.missing == {2: "d"}
     assert found.wer == pytest.approx(100 * 3 / 8)
-    # Slots 0 and 1 are next to X, slot 2 is where d is missing, and slots 4 and 5 are next to "more".
+    # Slots 0 and 1 are next to X, d is missing at slot 2, and slots 4 and 5 are next to "more".
     assert found.distance.tolist() == [0, 0, 0, 1, 0, 0, -1, -1]

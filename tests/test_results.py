@@ -25,7 +25,7 @@ epoch 2: rate 0.1, loss 0.41234, dev loss 0.41234, dev F1 39.12, 20,000 words/s,
 
 @pytest.fixture
 def exp(tmp_path, monkeypatch):
-    """Scores of `good` on test and asr, and of `bad` on test, as exp/SYSTEM/decode_SET/score."""
+    """Write scores of `good` on test and asr, and of `bad` on test, to exp/SYSTEM/decode_SET/score."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n", encoding="utf-8")
     outputs = {"ref": ["O", "COMMA", "O", "PERIOD"], "good": ["O", "COMMA", "O", "O"], "bad": ["O", "O", "O", "O"]}
@@ -41,7 +41,7 @@ def test_collect_scores_other_scores_are_columns(exp):
     assert main([*args, "exp/good/decode_test/score_ends"]) == 0
     good = next(s for s in collect_scores("exp") if (s.system, s.set) == ("good", "test"))
     assert {name for name in good.metrics if name.startswith("ends")} == {"ends.P", "ends.R", "ends.F1"}
-    assert good.metrics["ends.F1"].value == 0  # no PERIOD is found
+    assert good.metrics["ends.F1"].value == 0  # no PERIOD is restored
     assert good.metrics["COMMA.F1"].value == 100
 
 
@@ -59,8 +59,8 @@ def test_paired_tests_of_several_seeds_are_of_their_means(exp):
     scores = collect_scores("exp")
     test = paired_tests(scores, [("good", "bad")], ["Err"])[0]
     assert (test.this, test.other, test.difference) == ("good", "bad", (25 + 0 + 50) / 3 - 50)
-    assert test.low < -50 < 0 < test.high  # the errors of three trainings range from 0 to 50, so the interval is wide
-    assert paired_tests(scores, [("good.seed2", "bad")], ["Err"])[0].difference == -50  # a single run can be named
+    assert test.low < -50 < 0 < test.high  # errors of three trainings range from 0 to 50, so the interval is wide
+    assert paired_tests(scores, [("good.seed2", "bad")], ["Err"])[0].difference == -50  # a single run
 
 
 def test_paired_tests_different_slots_raises(exp):
@@ -75,7 +75,7 @@ def test_paired_tests_different_slots_raises(exp):
     (LOG, Cost("X", 2, 18, 240_000 / 18)),
     (LOG.replace("words/s", "tokens/s"), Cost("X", 2, 18, 240_000 / 18)),
     ("dev loss 0.39811, dev F1 42.30, 95.3 s\n", Cost("X", np.nan, 95.3, np.nan)),
-    (LOG.replace("epoch 1", "epoch 3"), None),  # the run was continued, and the log of the first epoch is lost
+    (LOG.replace("epoch 1", "epoch 3"), None),  # the run was continued; the log of the first epoch is missing
     ("punc train: exp/T-LSTM/final.pt is finished\n", None),
 ])
 def test_read_cost(tmp_path, text, cost):
@@ -92,20 +92,20 @@ def epoch(number, seconds):
 
 
 @pytest.mark.parametrize(("logs", "cost"), [
-    # A run was stopped after epoch 2 and continued: the rate is the same in all epochs.
+    # The run stopped after epoch 2 and continued: all epochs have the same rate.
     ({"train.1.log": epoch(1, 10.0) + epoch(2, 10.0), "train.log": epoch(3, 20.0)}, Cost("X", 3, 40, 1000)),
-    # A run was stopped before epoch 2 was on disk, so epoch 2 was trained twice. Only the second time counts.
+    # The run stopped before it stored epoch 2, and trained it twice. Only the second time counts.
     ({"train.1.log": epoch(1, 10.0) + epoch(2, 10.0), "train.log": epoch(2, 20.0)}, Cost("X", 2, 30, 1000)),
     ({"train.1.log": epoch(1, 10.0), "train.log": epoch(1, 20.0)}, Cost("X", 1, 20, 1000)),
-    # The tenth part is after the ninth. Other logs belong to other jobs.
+    # The tenth log comes after the ninth. Other logs belong to other jobs.
     ({"train.10.log": epoch(2, 20.0), "train.9.log": epoch(1, 10.0) + epoch(2, 50.0), "train.log": "",
       "train.old.log": epoch(3, 1.0), "decode.1.log": epoch(4, 1.0)}, Cost("X", 2, 30, 1000)),
-    # A new training follows an earlier, longer one.
+    # A new training follows a longer one.
     ({"train.1.log": epoch(1, 10.0) + epoch(2, 10.0) + epoch(3, 10.0), "train.log": epoch(1, 20.0)},
      Cost("X", 1, 20, 1000)),
-    # A later run found the model finished.
+    # A later run found a finished model.
     ({"train.1.log": LOG, "train.log": "punc train: exp/X/final.pt is finished\n"}, Cost("X", 2, 18, 240_000 / 18)),
-    # A later run was killed before its log began.
+    # A later run was killed before it wrote a log.
     ({"train.1.log": LOG}, Cost("X", 2, 18, 240_000 / 18)),
     ({"train.1.log": "dev loss 0.4, dev F1 42.30, 95.3 s\n", "train.log": "dev loss 0.4, dev F1 42.30, 9.0 s\n"},
      Cost("X", np.nan, 9, np.nan)),
@@ -118,7 +118,7 @@ def test_read_cost_of_a_run_that_continued(tmp_path, logs, cost):
 
 
 def test_read_training_kept_epoch_is_the_one_that_the_log_names(tmp_path):
-    """Only the newest log counts. If this log names no epoch, the kept epoch is the one with the lowest dev loss."""
+    """Only the newest log counts. If it names no epoch, the kept epoch is the one with the lowest dev loss."""
     (tmp_path / "log").mkdir()
     log = tmp_path / "log" / "train.log"
     log.write_text(f"{TRAINED}kept epoch 1: the highest dev F1, 53.00; epoch 2 has the lowest dev loss, 0.55000\n")
@@ -141,7 +141,7 @@ theirs\telsewhere\tErr\t77.7\tA & B 2001, table 1
 
 @pytest.fixture
 def toys(tmp_path, monkeypatch):
-    """Scores of good, bad and always on test and of bad on asr, as exp/SYSTEM/decode_SET/score; and published.tsv."""
+    """Write published.tsv and exp/SYSTEM/decode_SET/score: good, bad and always on test, and bad on asr."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n", encoding="utf-8")
     (tmp_path / "published.tsv").write_text(PUBLISHED, encoding="utf-8")
@@ -185,7 +185,7 @@ def test_results_tsv_has_every_figure_once_in_order(toys, capsys):
                                              (toys / "exp/good/decode_test/score/metrics.tsv").read_text().splitlines()
                                              if line.startswith("Err\t"))
     assert float(of["always", "test", "Err"][0]) == 25
-    assert not any(line[0] == "theirs" for line in lines)  # published figures are not ours
+    assert not any(line[0] == "theirs" for line in lines)  # published figures are not included
 
 
 def test_results_set_page(toys):
@@ -250,7 +250,6 @@ def test_results_conf_file(toys):
 
 
 def test_results_of_some_systems_keep_those_of_the_others(toys, capsys):
-    """A pair is left out with a message if one of its systems was not run. All existing scores stay."""
     assert results("--compare", "good,bad", "--compare", "good,later", "--systems", "good later") == 0
     assert "no set has scores of both good and later: their test is left out" in capsys.readouterr().err
     assert "| good | bad |" in (toys / "exp/results/test.md").read_text()
@@ -289,7 +288,7 @@ SIGNED = "labels:O+COMMA|words:same|last-slot:true|slots:{}|marks:3|units:{}|see
 
 
 def page(*systems, sets=("ref",), value=50.0, units="5 streams", reference="abc", command="./run.sh"):
-    """A page with one metric, and with a test of each system against the next one."""
+    """Return a page with one metric, and with a test of each system against the next one."""
     keys = [(system, name) for name in sets for system in systems]
     return PageData({key: {"Err": Interval(value, value - 1, value + 1)} for key in keys},
                     {key: SIGNED.format(10, units, reference) for key in keys},
@@ -304,7 +303,7 @@ def test_keep_rows_of_other_systems_in_the_order_of_the_page():
     assert [(*key, row["Err"].value) for key, row in merged.metrics.items()] == [
         ("A", "ref", 50), ("B", "ref", 1), ("C", "ref", 50), ("D", "ref", 1)]
     assert [*merged.signatures] == [*merged.metrics]
-    # The kept tests are dropped, because they compared the old B.
+    # Kept tests are dropped, because they compared the old B.
     assert [(test.this, test.other) for test in merged.tests] == [("B", "D")]
     assert {name: cost.seconds for name, cost in merged.costs.items()} == {"A": 50, "B": 1, "C": 50, "D": 1}
     assert merged.command == "./run.sh\n./run.sh --systems 'B D'"
@@ -342,7 +341,7 @@ def test_keep_rows_tests_stay_with_a_system_that_repeats_its_figures(change, tes
 def test_keep_rows_of_another_reference_is_an_error(other):
     with pytest.raises(InputError, match=r"egs/toy: ref of A has reference:abc, new rows have (abd)?; rows of"):
         keep_rows(page("B", **other), page("A"), "egs/toy")
-    # The reference may differ if the system is replaced, or in another set.
+    # A different reference is allowed if the system is replaced, or in another set.
     assert len(keep_rows(page("A", **other), page("A"), "egs/toy").metrics) == 1
     assert len(keep_rows(page("B", sets=("asr",), **other), page("A"), "egs/toy").metrics) == 2
 
@@ -373,7 +372,7 @@ def test_results_keep_adds_rows_of_another_machine(tmp_path):
     assert (second / "results/pauses.png").read_bytes() == b"picture"
     text = (second / "RESULTS.md").read_text()
     assert "```sh\n./run.sh --systems A\n./run.sh --systems B\n```" in text
-    # Like all pages, these can be rendered again from the tables.
+    # These pages, too, can be rendered again from the tables.
     assert main(["results", "--render", "true", str(second)]) == 0
     assert (second / "RESULTS.md").read_text() == text
     assert main(["results", "--render", "true", "--keep", str(first), str(second)]) == 1
@@ -389,7 +388,6 @@ def test_results_names_the_kept_rows_that_leave_the_pages(tmp_path, capsys):
 
 
 def test_results_names_the_tests_that_are_missing(tmp_path, capsys):
-    """A pair whose test is kept is not named as missing."""
     first, second = tmp_path / "one/exp", tmp_path / "two/exp"
     scored(first, "A", 2)
     scored(first, "B", 3)

@@ -28,8 +28,8 @@ def test_run_log_has_kaldi_format(run_pl, tmp_path):
 
 @pytest.mark.parametrize(("arguments", "output"), [
     (("echo", "two  blanks"), "two  blanks"),
-    (("echo", "$((1 + 1))"), "2"),                                   # in double quotes, bash evaluates it
-    (("echo", '"$((1 + 1))"  x'), '"$((1 + 1))"  x'),                # in single quotes, bash does not evaluate it
+    (("echo", "$((1 + 1))"), "2"),                                   # bash evaluates it
+    (("echo", '"$((1 + 1))"  x'), '"$((1 + 1))"  x'),                # quoted, so bash does not evaluate it
     (("echo", "a", "|", "tr", "a", "b"), "b"),
     (("echo", "", "x"), " x"),
     (("echo", "ä ö"), "ä ö"),
@@ -38,7 +38,7 @@ def test_run_log_has_kaldi_format(run_pl, tmp_path):
     (("echo", "x" * 200_000), "x" * 200_000),
 ])
 def test_run_quotes_arguments(run_pl, tmp_path, arguments, output):
-    if len(arguments[-1]) > 100_000:  # this is too long for one argument of exec
+    if len(arguments[-1]) > 100_000:  # too long for one argument of exec
         arguments = (*arguments[:-1], *(["x" * 1000] * 199), "x" * 1000)
         output = " ".join(arguments[1:])
     run_pl("a.log", *arguments, env={"HOME_OF_A_TEST": "here", "LC_ALL": "C"})
@@ -56,7 +56,7 @@ def test_run_job_array(run_pl, tmp_path):
 
 
 def test_run_max_jobs_run_is_kept(run_pl, tmp_path):
-    # Each job waits until another one has started, so they succeed only if two run at the same time.
+    # Each job waits until another one has started, so they succeed only if two run at a time.
     (tmp_path / "wait.sh").write_text(
         "touch on.$1\nfor i in $(seq 100); do [ $(ls on.* | wc -l) -ge 2 ] && exit 0; sleep 0.05; done\nexit 1\n")
     assert run_pl("--max-jobs-run", "2", "JOB=1:2", "JOB.log", "bash", "wait.sh", "JOB").returncode == 0
@@ -75,7 +75,7 @@ def test_run_failed_jobs_are_reported(run_pl, tmp_path):
     assert "probably you forgot to put JOB=1:$nj in your script." in run_pl("log/a.JOB.log", "false").stderr
     run_pl("a.log", "kill", "-9", "$BASHPID")
     assert "# Ended (code 137) at " in (tmp_path / "a.log").read_text()
-    assert run_pl("a.log", "kill", "-9", "$$").returncode == 1  # the shell itself
+    assert run_pl("a.log", "kill", "-9", "$$").returncode == 1  # kills the shell itself
     assert "# Ended (code 0; signal 9) at " in (tmp_path / "a.log").read_text()
 
 
@@ -157,7 +157,7 @@ def test_run_wrong_call_is_one_line(run_pl, tmp_path, arguments, message):
 
 
 def test_run_stopped_kills_its_jobs(tmp_path):
-    # All processes of the job have the pipe open for writing, so reading ends when the last process ends.
+    # All processes of the job have the pipe open, so reading ends when the last process ends.
     os.mkfifo(tmp_path / "pipe")
     start = time.time()
     with subprocess.Popen([UTILS / "run.pl", "a.log", "exec", "3>pipe", ";", "sleep", "60", ";", "true"],

@@ -15,13 +15,13 @@ from punc.timing.align import align_words
 from punc.timing.pauses import TimedWord
 from punc.transcripts.ctm import write_ctm
 
-SCLITE = shutil.which("sclite", path=os.environ["PATH"] + ":/usr/lib/sctk/bin")  # Debian installs sclite there
+SCLITE = shutil.which("sclite", path=os.environ["PATH"] + ":/usr/lib/sctk/bin")  # where Debian installs it
 
 
 def sclite(place, pairs):
-    """Returns sclite's counts (words, correct, substitutions, deletions, insertions) for (reference, hypothesis) pairs.
+    """Return sclite's counts (words, correct, substitutions, deletions, insertions) for (reference, hypothesis) pairs.
 
-    Each pair is a segment of 100 s, ten segments to a recording. The words of the hypothesis are spread over it.
+    Each pair is a segment of 100 s; a recording has ten segments. The words of the hypothesis are evenly spaced.
     """
     segments, timed = [], []
     for i, (ref, hyp) in enumerate(pairs):
@@ -71,7 +71,7 @@ def test_sclite_counts_as_we_do(tmp_path, ref, hyp, counts):
 
 
 def recognised(words, vocabulary, rate, rng):
-    """Returns the words with random errors, at about this word error rate."""
+    """Return the words with random errors; `rate` is about the word error rate."""
     hyp = []
     for word in words:
         kind = rng.random() / rate
@@ -87,10 +87,9 @@ def test_sclite_agrees_on_text_with_errors(tmp_path, rate):
     vocabulary = [f"w{n}" for n in range(500)]
     refs = [rng.choices(vocabulary, k=rng.randint(1, 60)) for _ in range(100)]
     pairs = [(ref, recognised(ref, vocabulary, rate, rng)) for ref in refs]
-    # Of alignments with equally many errors, sclite prefers those with fewer substitutions. The sums are equal.
+    # Of alignments with equally many errors, sclite prefers those with fewer substitutions, so the sums are compared.
     (words, _, *errors), (sclite_words, _, *sclite_errors) = ours(pairs), sclite(tmp_path, pairs)
     assert (words, sum(errors)) == (sclite_words, sum(sclite_errors))
-    # punc project gives the same WER for data directories in which each pair is a stream.
     for name, side in (("ref", 0), ("hyp", 1)):
         write_data_dir(tmp_path / name, (Utterance(f"s{i:03}-1", f"s{i:03}", pair[side], ["O"] * len(pair[side]))
                                          for i, pair in enumerate(pairs)))

@@ -1,4 +1,4 @@
-"""The score directory, its signature and tables, scores of posteriors, and tables that are read back."""
+"""The score directory, its signature and tables, scores of posteriors, and tables that are read again."""
 
 import json
 import re
@@ -65,7 +65,7 @@ def test_signature_differs_with_options_and_words(work):
         seen.add((work / "out/signature").read_text())
     assert len(seen) == len(variants)
     score(hypothesis="bad")
-    assert (work / "out/signature").read_text() in seen  # the signature does not depend on a system's labels
+    assert (work / "out/signature").read_text() in seen  # the signature does not depend on the system's labels
     write_data_dir("good", [Utterance(f"u{i:02}", f"u{i:02}", ["a", "b", "x", "c", "d"], ["O"] * 5, None)
                             for i in range(20)])
     score()
@@ -84,7 +84,7 @@ def test_score_against_other_system(work, capsys):
     assert found["Err"].p < 0.01
     assert re.search(r"^Err +100\.0 +8\.8 +\+91\.2 \S+ … \S+ +0\.0005$", capsys.readouterr().out, re.M)
     score(hypothesis="bad", out="two")
-    assert not (work / "two/against.tsv").exists()  # the old file belongs to another run
+    assert not (work / "two/against.tsv").exists()  # the old file is from another run
 
 
 @pytest.mark.parametrize(("options", "message"), [
@@ -133,7 +133,7 @@ def test_score_json_undefined_is_null():
 
 @pytest.fixture
 def posteriors_work(tmp_path, monkeypatch):
-    """Makes labels.txt and two data directories of the same 12 streams of 4 words: ref, and exp/S/decode with
+    """Make labels.txt and two data directories of the same 12 streams of 4 words: ref, and exp/S/decode with
     posteriors."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n", encoding="utf-8")

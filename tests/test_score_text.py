@@ -1,4 +1,4 @@
-"""`punc score-text` and `punc export-text`: plain texts and data directories are scored against a reference."""
+"""`punc score-text` and `punc export-text`: texts and data directories are scored against a reference."""
 
 import json
 import math
@@ -20,7 +20,7 @@ MARKS = {"O": "", "COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
 
 
 def sentences(n, right):
-    """Returns n lines of ten words, and the same lines in which only the fraction `right` of the labels is correct."""
+    """Return n lines of ten words with labels, and labels of which the fraction `right` is correct."""
     rng, errors, lines = random.Random(1), random.Random(2), []
     for _ in range(n):
         words = [rng.choice(["so", "it", "begins", "and", "ends"]) + str(i) for i in range(10)]
@@ -32,7 +32,6 @@ def sentences(n, right):
 
 @pytest.fixture
 def work(tmp_path, monkeypatch):
-    """Makes ref, good and bad, as texts and, in data, as data directories."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n", encoding="utf-8")
     for name, right in (("good", 0.9), ("bad", 0.5)):
@@ -89,7 +88,6 @@ def test_score_text_several_systems_are_tested_against_the_first(work, capsys):
 
 
 def test_score_text_other_words_are_aligned(work, capsys):
-    """Numbers, case, and deleted or inserted words do not change the counts of other words' marks. WER is reported."""
     lines = (work / "ref.txt").read_text().splitlines()
     changed = [re.sub(r"^\w+", "5,000", line.upper()) + " uh" for line in lines]
     (work / "changed.txt").write_text(" ".join(changed))
@@ -105,7 +103,7 @@ def test_score_text_other_words_are_aligned(work, capsys):
 
 
 def test_results_compare_a_system_that_changed_words(work, capsys):
-    """The systems have different slots, but streams of the same reference."""
+    """The systems have different slots, but the same reference streams."""
     (work / "uh.txt").write_text((work / "bad.txt").read_text().replace("\n", " uh.\n"))
     for name in ("good", "uh"):
         assert text("--labels", "labels.txt", "--out", f"exp/{name}/decode_t/score", "data/ref", f"{name}.txt") == 0
@@ -166,7 +164,7 @@ def test_text_reader():
 
 
 def test_counts_by_hand():
-    # Of four marks, two are correct, one is missing and one is wrong. A fifth mark is inserted.
+    # Of four marks, two are correct, one is missing and one is wrong. One more mark is inserted.
     found = punc.score(REFERENCE, "So, it begins as it must. Does it end. No!")
     assert found["overall.P"] == found["overall.R"] == pytest.approx(100 * 2 / 4)
     assert found["Err"] == pytest.approx(100 * 3 / 10)
@@ -176,7 +174,7 @@ def test_counts_by_hand():
 
 
 def test_case_and_words_may_differ():
-    # `must` is deleted, so its mark moves to the word before. An inserted word gets no mark of the reference.
+    # `must` is deleted, so its mark moves to the word before it. Inserted words get no mark of the reference.
     found = score_texts(REFERENCE, "SO IT BEGINS, AS IT. DOES IT REALLY END? NO!")
     assert found["overall.F1"] == 100
 

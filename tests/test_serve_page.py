@@ -1,4 +1,4 @@
-"""The page of `punc serve` in a real browser: Debian's headless chromium, controlled by its DevTools protocol."""
+"""The page of `punc serve` in headless chromium, which is controlled with its DevTools protocol."""
 
 import base64
 import importlib.util
@@ -48,7 +48,7 @@ class Page:
         return found["result"].get("value")
 
     def wait(self, expression):
-        """Waits until the value of an expression is true. Returns it."""
+        """Wait until the value of an expression is true. Return the value."""
         until = time.monotonic() + 15
         while not (value := self.see(expression)):
             assert time.monotonic() < until, (expression, self.see("document.body.innerText"))
@@ -123,7 +123,7 @@ def drop(page, name, text):
 
 
 def shown(page):
-    """The visible words of the result, without their percentages."""
+    """Return the visible words of the result without their percentages."""
     return page.see("[...result.querySelectorAll('.word')].map((word) => word.firstChild && [...word.childNodes]"
                     ".filter((one) => one.tagName !== 'SMALL').map((one) => one.textContent).join('')).join(' ')")
 
@@ -174,9 +174,9 @@ def test_words_appear_while_they_are_typed(page):
         page.type(f"{word} ")
     page.wait("result.querySelectorAll('.word').length >= 9")
     assert shown(page).startswith("Good morning, everyone. My name is John Smith.")
-    page.wait("result.querySelectorAll('.word').length === 13")  # they come after a second of silence
+    page.wait("result.querySelectorAll('.word').length === 13")  # the last words come after a second of silence
     assert page.see("result.querySelector('.waiting').textContent") == ""
-    page.see("input.value = 'thank you '; input.oninput()")  # other words begin a new stream
+    page.see("input.value = 'thank you '; input.oninput()")  # a new text begins a new stream
     page.wait("result.querySelectorAll('.word').length === 2")
     assert shown(page).lower().startswith("thank you")
     assert page.complaints == []

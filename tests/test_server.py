@@ -1,4 +1,4 @@
-"""The server's messages to clients, with simulated connections and with real ones over loopback."""
+"""The server's messages to clients, with simulated connections, and with real ones on this machine."""
 
 import asyncio
 import contextlib
@@ -43,11 +43,11 @@ TEXT = "how are you i am fine"
 
 
 class Gone(Exception):
-    """Raised when the source is closed."""
+    """The source has been closed."""
 
 
 class Client:
-    """Stands for both ends of a WebSocket. Sends the given messages, then stays silent or disconnects."""
+    """Simulates a WebSocket. Sends the given messages, then stays silent or disconnects."""
 
     def __init__(self, messages, stays):
         self.messages, self.stays, self.sent = list(messages), stays, []
@@ -70,7 +70,6 @@ def fresh():
 
 
 def served(fresh, messages, output="auto", rate=1e6, stays=False, seconds=None, **options):
-    """Sends messages to a connection. Returns the client, which has the answers."""
     client = Client(messages, stays)
     session, words, delay = Session(fresh.copy, LiveOptions(**options)), [], options.get("max_delay")
     made = Connection(client.recv, client.send, session, delay, output, rate, words.append)
@@ -152,7 +151,7 @@ def test_many_errors_are_cut_and_too_many_lines_end_a_client(fresh):
 def test_broken_lines_cost_as_much_as_words(fresh, monkeypatch):
     monkeypatch.setattr(connection, "BURST", 0.5)
     client = served(fresh, ["{\n" * 100, '{"eof": 1}'], rate=100, stays=True, seconds=0.3)
-    assert client.sent == []  # the rate limit delays the 101 lines by half a second
+    assert client.sent == []  # the rate limit delays these 101 lines by half a second
 
 
 @pytest.mark.parametrize("word", ["<unk>", "[Music]", "♪", "."])
@@ -178,7 +177,7 @@ def test_silence_decides(fresh):
 def test_many_words_wait_and_are_out_at_the_end(fresh, monkeypatch):
     monkeypatch.setattr(connection, "BURST", 0.5)
     client = served(fresh, [" ".join([TEXT] * 100)], rate=100, stays=True, seconds=0.4)
-    assert 400 < client.left < 560  # 600 words less the burst (50) and 0.4 s at 100 words/s
+    assert 400 < client.left < 560  # of 600 words, 90 are done: a burst of 50, and 100 words/s for 0.4 s
     assert len("".join(client.sent).split()) == 600
 
 
@@ -189,7 +188,7 @@ MARKED = "Good morning, everyone. My name is John Smith. Do you have any questio
 
 
 def run(talk, live=None, names=("en-live",), **options):
-    """Run a server, call `talk(url, app)`, and return its result. The server ends after that."""
+    """Run a server, call `talk(url, app)`, and return its result. End the server."""
     async def all_of_it():
         settings = ServerOptions(port=0, **{"max_rate": 1e6, **options})
         app = make_app(names, "", live or LiveOptions(), settings)
@@ -288,7 +287,7 @@ def test_clients_that_misbehave_harm_no_other():
                 _, writer = await asyncio.open_connection(host, port)
                 stack.callback(writer.close)
                 writer.write(begin)
-            half = await stack.enter_async_context(connect(url, close_timeout=0.1))  # the closing frame gets no answer
+            half = await stack.enter_async_context(connect(url, close_timeout=0.1))  # no closing frame comes
             await half.send(['{"word": "ha', "lf", '"}'])
             half.transport.write(b"\x81\xfe")  # the beginning of a frame
             gone = await connect(url)
@@ -318,7 +317,7 @@ def test_client_that_floods_with_pings_is_told_and_closed():
             socket.transport.write(b"\x89\x80\0\0\0\0" * 300)
             with pytest.raises(ConnectionClosed, match="more than 100 pings a second"):
                 await socket.recv()
-        async with connect(url) as socket:  # the message below has too many lines
+        async with connect(url) as socket:  # this message has too many lines
             await socket.send("\n" * 5000)
             assert json.loads(await socket.recv())["error"].startswith("message: more than 1000 lines")
             with pytest.raises(ConnectionClosed, match="1008"):
@@ -336,7 +335,7 @@ def test_limits_and_health():
             assert (health["status"], health["connections"], health["max_connections"]) == ("ok", 2, 2)
         while json.loads((await asyncio.to_thread(ask, url, "/health"))[2])["connections"]:
             await asyncio.sleep(0.01)
-        async with connect(url) as socket:  # a new client can connect again
+        async with connect(url) as socket:  # the server accepts a new client
             await socket.send('{"eof": 1}')
             assert await socket.recv() == '{"eof": 1}'
         async with connect(url + "?output=vosk&max_delay=0.05") as socket:

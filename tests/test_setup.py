@@ -1,4 +1,4 @@
-"""path.sh and utils/setup.sh, in a copy in which .venv is replaced by a stand-in that records the pip commands."""
+"""path.sh and utils/setup.sh, in a copy with a simulated .venv that records the pip commands."""
 
 import os
 import re
@@ -84,7 +84,6 @@ def test_setup_after_failure_is_repeated(checkout):
 
 
 def test_setup_with_the_pip_that_is_there(checkout):
-    """setup.sh first installs the pip of constraints.txt. If that fails, the old pip installs the packages."""
     result, asked = set_up(checkout, REFUSED="install --no-compile pip==")
     assert result.returncode == 0
     assert "pip is not updated: " in result.stderr
@@ -139,7 +138,7 @@ def test_path_failed_setup_stops_recipe(checkout, tmp_path):
     assert (result.stdout, result.returncode) == ("", 1)
 
 
-# Records the requested versions of torch, refuses those that are not in $OFFERED, and installs the others.
+# This pip records the requested versions of torch, refuses those that are not in $OFFERED, and installs the others.
 PIP = """#!/bin/bash
 site=$(dirname "$0")/../lib/python3.11/site-packages
 case "$*" in
@@ -160,7 +159,6 @@ TORCH = re.search(r"^torch==(.+)$", (ROOT / "constraints.txt").read_text(), re.M
 
 @pytest.fixture
 def torch_checkout(checkout):
-    """A checkout with a stand-in for pip that offers versions of torch."""
     if sys.platform != "linux":
         pytest.skip("other systems have one build of torch")
     for name in ("python", "punc"):
@@ -169,7 +167,7 @@ def torch_checkout(checkout):
 
 
 def set_up_torch(checkout, offered, build=""):
-    """Runs setup.sh. Returns its result, the requests to pip as `FROM VERSION`, and the installed torch."""
+    """Run setup.sh. Return its result, the requests to pip as `FROM VERSION`, and the installed torch."""
     log = checkout.parent / "log"
     log.write_text("")
     env = {**os.environ, "PYTHON": sys.executable, "LOG": str(log), "PUNC_TORCH": build,

@@ -1,7 +1,7 @@
 """utils/slurm.pl: how it calls sbatch, how it waits, and jobs under a real Slurm, if one is installed.
 
-The last part needs Debian's slurm-wlm and munge (apt-get install slurm-wlm munge) and root. Slurm runs in a temporary
-directory, on free ports, with its own key, and is stopped at the end.
+The last part needs root and Debian's slurm-wlm and munge. Slurm runs in a temporary directory, on free ports, with
+its own key, and is stopped at the end.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ SLURM_PL = ROOT / "utils/slurm.pl"
 SEARCH = os.environ["PATH"] + ":/usr/sbin:/sbin"
 
 
-# Calls of sbatch: a stand-in for sbatch records its arguments. It runs the script if there is only one job.
+# This simulated sbatch records its arguments. If there is only one job, it runs the script.
 
 STAND_IN = """#!/bin/bash
 printf '%s\\n' "$@" >asked
@@ -110,7 +110,7 @@ def test_sbatch_resources(place, conf, options, asked):
     assert Path("asked").read_text().splitlines() == shlex.split(asked) + rest
     assert "\ntwo  blanks\n" in Path("log/a.log").read_text()
     assert sorted(os.listdir("q")) == ["a.json", "a.log", "a.sh"]
-    if conf:  # with --config, the calls are the same
+    if conf:  # with --config, the calls are equal
         shutil.rmtree("conf")
         run(SLURM_PL, "--config", "other.conf", *given, "log/a.log", "true", cwd=place)
         assert Path("asked").read_text().splitlines() == shlex.split(asked) + rest
@@ -258,7 +258,6 @@ def until(true, seconds=20):
 
 @pytest.fixture(scope="module")
 def slurm():
-    """Starts a Slurm, and sets SLURM_CONF to its configuration."""
     missing = [name for name in (*DAEMONS, "sbatch") if not shutil.which(name, path=SEARCH)]
     if missing:
         pytest.skip(f"no {' '.join(missing)} (on Debian: apt-get install slurm-wlm munge)")
@@ -310,7 +309,7 @@ def tails(place):
 
 
 def kill_all_of(place):
-    """Kill all processes that jobs have left: their SLURM_CONF names this Slurm."""
+    """Kill all processes that jobs have left behind. Their SLURM_CONF names this Slurm."""
     for environment in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):
             if f"SLURM_CONF={place}/".encode() in environment.read_bytes():
@@ -350,7 +349,7 @@ def test_slurm_names_that_a_shell_reads(submit, tmp_path):
 
 
 def test_slurm_failed_and_cancelled_jobs(submit, tmp_path):
-    # Job 1 fails. Jobs 2 and 3 are cancelled, but 3 ignores the signal. Job 4 succeeds.
+    # Job 1 fails. Jobs 2 and 3 are cancelled, but job 3 ignores the signal. Job 4 succeeds.
     (tmp_path / "job.sh").write_text(
         "case $1 in 1) exit 3 ;; 3) trap '' TERM ;; 4) exit 0 ;; esac\n"
         "scancel ${SLURM_ARRAY_JOB_ID}_$1\nsleep 60\nsleep 60\n")
@@ -371,7 +370,7 @@ def test_slurm_failed_and_cancelled_jobs(submit, tmp_path):
 def test_slurm_max_jobs_run(submit, tmp_path):
     alone = "mkdir lock && sleep 0.3 && rmdir lock"
     assert submit("--max-jobs-run", "1", "JOB=1:3", "JOB.log", "eval", alone).returncode == 0
-    # Each job waits until another one has started, so they succeed only if two run at the same time.
+    # Each job waits until another one has started, so they succeed only if two run at a time.
     (tmp_path / "wait.sh").write_text(
         "touch on.$1\nfor i in $(seq 100); do [ $(ls on.* | wc -l) -ge 2 ] && exit 0; sleep 0.05; done\nexit 1\n")
     assert submit("--max-jobs-run", "2", "JOB=1:2", "JOB.log", "bash", "wait.sh", "JOB").returncode == 0

@@ -1,4 +1,4 @@
-"""Soft targets give each slot the teacher's posteriors, for every token type of the student; bad files are refused."""
+"""Soft targets give each slot the teacher's posteriors, for every token type of the student. Bad files are refused."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ MARKS = {"two": "COMMA", "three": "PERIOD"}
 
 
 def utterances(streams, rng):
-    """Streams of three utterances. The teacher does not know all words, and some utterances are empty."""
+    """Yield streams of three utterances. The teacher does not know all words, and some utterances are empty."""
     for stream in range(streams):
         for number in range(3):
             words = rng.choice(WORDS, rng.integers(0 if number else 1, 9)).tolist()
@@ -67,12 +67,11 @@ def changed(path, place):
 @pytest.mark.parametrize("token_type", ["word", "char", "spelled"])
 @pytest.mark.parametrize(("name", "members"), [("train", "baa"), ("a", "a")])
 def test_targets_are_aligned_by_slots(taught, token_type, name, members):
-    """For every token type, and for a joined set, the n-th slot has the posteriors of the n-th word."""
     store = student_store(taught, token_type)
     data, targets = store.set(name), read_targets(taught / "targets", store, name)
     found, slots = targets[np.arange(len(data.ids))], data.labels >= 0
     expected = np.concatenate([posteriors(taught, member) for member in members])
-    np.testing.assert_allclose(found[slots], expected, atol=0.008)  # posteriors are rounded to 255ths
+    np.testing.assert_allclose(found[slots], expected, atol=0.008)  # rounded to multiples of 1/255
     np.testing.assert_allclose(found.sum(1), 1, rtol=1e-6)
     assert np.ptp(expected, axis=0).min() > 0.05  # the teacher's posteriors differ between slots
     assert (found[~slots] == [1, 0, 0]).all()
@@ -139,7 +138,7 @@ def test_read_targets_refuses_what_does_not_fit(taught, tmp_path):
 
 @pytest.mark.parametrize("content", [
     lambda whole: whole[:-2], lambda whole: b"",
-    lambda whole: b"\x93NUMPY\x01\0v\0" + b"{'descr': '|u1', (".ljust(118)])  # NumPy's tokenizer cannot parse it
+    lambda whole: b"\x93NUMPY\x01\0v\0" + b"{'descr': '|u1', (".ljust(118)])  # NumPy's tokenizer fails
 def test_read_targets_refuses_a_broken_file(taught, tmp_path, content):
     copy = changed(tmp_path / "copy", taught)
     path = copy / "a/targets.npy"
@@ -177,7 +176,7 @@ print(re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1])
 
 
 def test_targets_take_no_memory_that_grows(taught, tmp_path):
-    """240,000 words take hardly more memory than 60,000. If posteriors stayed in memory, it would be 2 MB more."""
+    """240,000 words need little more memory than 60,000. Posteriors in memory would need 2 MB more."""
     words, peaks = np.random.default_rng(1).choice(WORDS, 1000).tolist(), []
     for size in (60, 240):
         data, store = tmp_path / f"d{size}", tmp_path / f"store{size}"

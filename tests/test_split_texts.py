@@ -1,4 +1,4 @@
-"""utils/split_texts.py: how texts are divided into sets, sentences in several sets, edited lists, and invalid input."""
+"""utils/split_texts.py: division into sets, sentences in several sets, edited lists, and invalid input."""
 
 import os
 import re
@@ -24,7 +24,7 @@ def names(number):
 
 @pytest.mark.parametrize("number", [4, 5, 10, 12, 48, 100, 138])
 def test_split_of_equal_texts_is_one_of_ten(number):
-    """Of every ten texts, the first is test and the second dev. Every fifth of the other texts is in tree."""
+    """Of every ten texts, the first is test and the second dev. Of the other texts, every fifth is in tree."""
     sets = split_texts(dict.fromkeys(names(number), 7), {}).sets
     train = [name for i, name in enumerate(names(number)) if i % 10 > 1]
     assert sets == {"test_ref": names(number)[::10], "dev": names(number)[1::10], "train": train, "tree": train[::5],
@@ -47,7 +47,6 @@ def test_split_has_each_text_once_and_each_speaker_on_one_side(sizes, data):
 
 
 def test_split_speakers_of_several_texts():
-    """Each of five readers has ten texts, and all texts of a reader are in the same set."""
     speakers = {name: {f"reader{i // 10}"} for i, name in enumerate(names(50))}
     sets, ignored = split_texts(dict.fromkeys(names(50), 100), speakers)
     assert not ignored
@@ -152,7 +151,7 @@ def test_remove_sentences_keeps_the_others(tmp_path_factory, held_out, training)
     assert after == kept
     assert removed["sentences"] == len(before) - len(kept)
     assert removed["words"] == sum(map(len, before)) - sum(map(len, kept))
-    # Lines that name speakers stay, each on a line of its own.
+    # Lines with the names of speakers remain, each on a separate line.
     assert (folder / "out").read_text().count("\n#speaker") == train[0].read_text().count("\n#speaker")
 
 
@@ -169,7 +168,7 @@ SETS = ("test_ref", "dev", "train", "tree", "rest")
 
 @pytest.fixture
 def corpus(tmp_path, monkeypatch):
-    """Texts of 100 words, t00.txt …. Each has 19 five-word sentences of its own, and one that all texts have."""
+    """Write texts of 100 words, t00.txt …. Each has 19 sentences of its own, and one that all texts have."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "texts").mkdir()
     for text in range(20):
@@ -222,7 +221,7 @@ def test_split_texts_speakers_of_a_table_and_of_lines(corpus, capsys):
     assert [line.split()[-1] for line in err[1:4]] == ["1", "1", "3"]
     assert not [line for line in err if "speak in train" in line]
     with open("texts/t19.txt", "a") as file:
-        file.write("#speaker s0\n")  # t00 has the same speaker
+        file.write("#speaker s0\n")  # also the speaker of t00
     main(["--speakers", "speakers", "texts", "split2"])
     of = {name: part for part, names in lists("split2").items() if part in SETS[:3] for name in names}
     assert of["t19.txt"] == of["t00.txt"]

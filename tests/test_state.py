@@ -1,6 +1,6 @@
 """The state of a training on disk: schedules for given losses, files of epochs, and changes of data and options.
 
-`test_train` and `test_ranks` stop whole trainings.
+test_train.py and test_ranks.py stop complete trainings.
 """
 
 import math
@@ -31,14 +31,14 @@ FIRST = advance(Progress(0.1), 2.0, 0.003)
 
 
 @pytest.mark.parametrize(("losses", "rates", "ended"), [
-    # The loss falls by a tenth or more each time, so the rate stays.
+    # The loss falls by at least a tenth each time, so the rate does not change.
     ([10, 9, 8, 7], [1, 1, 1, 1], False),
     # After the first smaller fall, the rate is halved after every epoch, even after larger falls.
     ([10, 8, 7.5, 6, 5], [1, 1, 1 / 2, 1 / 4, 1 / 8], False),
     # After the second smaller fall, training ends.
     ([10, 8, 7.5, 6, 5.5], [1, 1, 1 / 2, 1 / 4, 1 / 8], True),
     ([10, 9.5, 9.4], [1, 1 / 2, 1 / 4], True),
-    # A rise counts as a smaller fall, and the next loss is compared with the best one, not with the last.
+    # A rise counts as a smaller fall. The next loss is compared with the best one, not with the last one.
     ([10, 12, 9.5], [1, 1 / 2, 1 / 4], True),
     ([10, 12, 8.9], [1, 1 / 2, 1 / 4], False),
 ])
@@ -53,7 +53,6 @@ def test_advance_halving(losses, rates, ended):
 
 
 def test_advance_linear():
-    """The rate falls by the same amount whether the loss falls or rises, and training continues."""
     progress = Progress(0.9)
     for rate, loss in ((0.6, 5.0), (0.3, 7.0), (0.0, 4.0)):
         progress = advance(progress, loss, 0.1, fall=0.3)
@@ -131,7 +130,7 @@ def test_finish_writes_model_and_conf(tmp_path):
     run_of(tmp_path, (model, updates)).end_epoch(FIRST)
     assert not finished(tmp_path, CONF, TrainingOptions())
     finish(tmp_path, model, CONF)
-    # An option that is newer than the model gets its default. Threads and device change at most the last bits.
+    # An option that is newer than the model has its default. Threads and device change at most the last bits.
     for conf in (CONF, CONF | {"biases": False}, CONF | {"threads": 4, "device": "cuda"}):
         assert finished(tmp_path, conf, TrainingOptions())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["conf", "final.pt", "labels.txt", "vocab"]
@@ -181,7 +180,7 @@ def always(monkeypatch):
 
 
 def written(directory):
-    """Train and write the third epoch up to batch 100. Returns the model and the optimiser."""
+    """Train and write the third epoch up to batch 100. Return the model and the optimiser."""
     made = make()
     run = in_third_epoch(directory, made)
     assert run.place == Place()

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM end a program soon and with one line, whatever the program is doing."""
+"""Ctrl-C and SIGTERM end a program soon and with one line, whatever it is doing."""
 
 import signal
 import subprocess
@@ -64,7 +64,7 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def stopped(tmp_path):
-    """Returns a function that starts a program and signals it, and returns its messages, status and seconds."""
+    """Return a function that starts a program and signals it. It returns the messages, the status and the seconds."""
     def stopped(program, *numbers, delay=0.0, before="env"):
         (tmp_path / "program.py").write_text(program)
         (tmp_path / "sleeps.py").write_text(SLEEPS)
@@ -87,11 +87,11 @@ def stopped(tmp_path):
 def test_signal_ends_the_program_with_one_line(stopped, program, number, line, status):
     errors, code, seconds = stopped(program, number, number)
     assert (errors, code) == (line, status)
-    assert seconds < 10  # on a busy machine; the campaign allows 2 s
+    assert seconds < 10  # for a busy machine; the campaign allows 2 s
 
 
 def test_signal_ends_the_program_while_workers_are_busy(stopped):
-    """Workers are busy from the start: first they import modules, and then they sleep."""
+    """The workers are busy from the start: they import modules, then sleep."""
     errors, code, seconds = stopped(POOL, signal.SIGINT, delay=0.1)
     assert (errors, code) == ("punc test: interrupted\n", 130)
     assert seconds < 10

@@ -1,4 +1,4 @@
-"""Stores contain the content of data directories, and can join sets. Invalid input leaves no incomplete store."""
+"""Stores contain the content of data directories and can join sets. Invalid input leaves no incomplete store."""
 
 import os
 import re
@@ -29,7 +29,7 @@ LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\n"
 
 @pytest.fixture
 def place(tmp_path):
-    """A directory with labels.txt and the data directories train (with labels and pauses) and test (without)."""
+    """Make labels.txt and the data directories train (with labels and pauses) and test (without)."""
     (tmp_path / "labels.txt").write_text(LABELS)
     pauses = np.array([0.5, np.nan, 0.25], np.float32)
     write_data_dir(tmp_path / "train", [
@@ -77,7 +77,7 @@ def test_store_checksums_are_of_what_a_training_reads(place):
     assert sums == {name: zlib.crc32((store.path / name).read_bytes()) for name in (
         "vocab", "labels.txt", "train/ids.npy", "train/labels.npy", "train/pauses.npy", "train/index")}
     assert store.checksums({"test"}) == {name: zlib.crc32((store.path / name).read_bytes()) for name in (
-        "vocab", "labels.txt", "test/ids.npy", "test/index")}  # the test set has no labels or pauses
+        "vocab", "labels.txt", "test/ids.npy", "test/index")}  # the test set has neither labels nor pauses
     os.utime(place / "train/text", (1e9, 1e9))  # an input with a new time gives the same store
     conf = (store.path / "conf").read_bytes()
     again = make(place)
@@ -154,7 +154,7 @@ def test_make_store_char_and_subword_with_a_given_vocabulary(place, token_type):
     make_store(place / "two", [place / "test"], place / "labels.txt", token_type=token_type,
                vocab=place / "store/vocab")
     assert Store(place / "two").set("test").ids.tolist() == expected
-    make(place)  # remaking the store with words removes token_type and pieces.model
+    make(place)  # with words, token_type and pieces.model are removed
     assert Store(place / "store").token_type == "word"
     assert {file.name for file in (place / "store").iterdir()} == {"vocab", "labels.txt", "conf", "train", "test"}
 
@@ -248,7 +248,7 @@ def test_make_store_killed_while_renaming_leaves_no_store(place, monkeypatch):
 
     def replace(*names):
         calls.append(names)
-        if len(calls) == 4:  # by now, vocabulary and label set are written, and one file has been renamed
+        if len(calls) == 4:  # vocabulary and label set are written, and one file has been renamed
             raise KeyboardInterrupt
         os.rename(*names)
 
@@ -334,7 +334,6 @@ def test_store_without_one_of_its_files_is_unfinished(place, missing):
 
 
 def test_make_store_conf_by_hand(place):
-    """The store is made again if an option, or the size or time of an input, has changed."""
     make(place)
     (place / "rules").write_text("n't\n")
     inputs = ["labels.txt", "store/vocab", "rules", *(f"train/{name}" for name in DataDir(place / "train").tables),
@@ -419,7 +418,6 @@ def test_make_store_of_a_directory_whose_name_is_not_text(place, caplog):
 
 
 def test_joined_sets_stand_end_to_end(place):
-    """Members of a joined set that have no pauses get unknown pauses; those without turns get no speaker changes."""
     write_data_dir(place / "talk", [Utterance("t", "t", ["z", "x"], ["O", "PERIOD"], None, np.array([True, False]))])
     store = make(place, "train", "talk", joins=["all=talk,train,talk", "twice=talk,talk"])
     joined, twice, talk, train = map(store.set, ("all", "twice", "talk", "train"))
@@ -430,7 +428,7 @@ def test_joined_sets_stand_end_to_end(place):
     assert joined.turns.tolist() == [True, *[False] * 7, True, False]
     assert (list(joined.streams), joined.offsets.tolist()) == (["t", "a", "b", "t"], [0, 2, 6, 8, 10])
     assert (twice.pauses, len(twice.ids)) == (None, 4)
-    assert len(make(place, "train", "talk", joins=["all=talk"]).set("all").ids) == 2  # the joins differ
+    assert len(make(place, "train", "talk", joins=["all=talk"]).set("all").ids) == 2  # with different joins
 
 
 @pytest.mark.parametrize(("join", "message"), [
@@ -452,7 +450,6 @@ def labels(tmp_path):
 
 @pytest.fixture
 def line_by_line(monkeypatch):
-    """Makes each line of a data directory a block of its own."""
     monkeypatch.setattr(punc.tokens.store_set, "ENCODE_BYTES", 1)
 
 
@@ -503,7 +500,7 @@ def test_write_set_segments_may_be_in_any_order_of_ids(tmp_path, labels, line_by
 
 
 def test_write_set_ends_each_stream_of_characters(tmp_path, labels):
-    """The unknown word z is left out, and the space after it is the only token of stream b. Stream c has no words."""
+    """The unknown word z is left out, so the space after it is the only token of stream b. Stream c has no words."""
     data = written(tmp_path / "data", [
         UTTERANCES[0], Utterance("a-2", "a", ["z"]), Utterance("b-1", "b", ["z"]), Utterance("c-1", "c", []),
         Utterance("d-1", "d", ["x"])])
@@ -529,7 +526,7 @@ def store_set(tmp_path, labels):
 
 @pytest.mark.parametrize("index", [
     b"a 0 3 0\nb 3 2\n", b"a 0 3 0\nb 3 2 0\n", b"a 0\nb 3\n",
-    b"\xc3 0 3\n\xa4 3 2\n"])  # neither id is valid UTF-8, but the two joined are
+    b"\xc3 0 3\n\xa4 3 2\n"])  # each id is invalid UTF-8, but both joined are valid
 def test_read_set_broken_index(store_set, index):
     (store_set / "index").write_bytes(index)
     with pytest.raises(InputError, match="set/index: the lines are not STREAM OFFSET LENGTH; make the store again"):

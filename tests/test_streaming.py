@@ -38,7 +38,7 @@ def exp(tmp_path_factory):
 
 
 class Whole(NeuralModel):
-    """A model that reads complete streams. The last word of a stream determines all labels of the stream."""
+    """A model that reads complete streams. The last word determines all labels."""
 
     def __init__(self, like):
         super().__init__()
@@ -70,7 +70,7 @@ def test_streaming_labels_are_those_of_a_data_directory(exp, tmp_path):
     ("[door slams]", "w1 w2 [door slams] w3 w4\n"), ("[a", "w1 [a w2 w3 w4\n"), ("[a b]", "w1 w2 w3 w4 [a b]\n"),
     ("[" + "x " * 50, "w1 [" + "x " * 50 + "w2 w3 w4\n")])
 def test_streaming_words_in_square_brackets_are_all_written(exp, tag, text):
-    """Complete tags are written unchanged, and the model does not read them. Unclosed tags are words."""
+    """Complete tags are written unchanged, and the model does not read them. Incomplete tags are words."""
     written = punctuated(load(exp), text.encode())
     assert re.findall(r"[^\s,.?]+", written) == text.split()
     if tag.endswith("]"):
@@ -88,7 +88,7 @@ def test_streaming_writes_each_word_when_the_next_arrives(exp):
                 assert select.select([process.stdout], [], [], 20)[0], f"nothing came after {word}"
                 written += process.stdout.read(1 << 10)
                 assert written.split()[-1].startswith(WORDS[i - 1].encode())
-        process.stdin.write(b"\n\n")  # this ends the stream, but not the input
+        process.stdin.write(b"\n\n")  # ends the stream, but not the input
         while not written.endswith(b"\n"):
             written += process.stdout.read(1 << 10)
         assert len(written.split()) == 20
@@ -130,7 +130,7 @@ def test_word_stream_is_the_same_however_the_bytes_arrive(data, size):
 
 
 def streams_of(reader, data, size):
-    """Returns the words of each stream that has words, reading `size` bytes at a time."""
+    """Return the words of each stream that has words, after reading `size` bytes at a time."""
     items = [item for begin in range(0, len(data), size) for item in reader.feed(data[begin:begin + size])]
     found = [[]]
     for item in items + reader.end():
@@ -185,7 +185,7 @@ def test_a_long_word_takes_no_time(exp):
 
 
 PAGE = Path(__file__).parents[1] / "docs/live.md"
-WORDS_LIVE = [b"how", b"are", b"you", b"i", b"am", b"fine"]  # en-live reads four words past a slot, without torch
+WORDS_LIVE = [b"how", b"are", b"you", b"i", b"am", b"fine"]  # en-live reads four words past a slot
 LIVE = [*PUNCTUATE, "en-live", "-"]
 
 
@@ -198,7 +198,7 @@ def test_signal_ends_live_input_with_all_words_out():
         with subprocess.Popen(LIVE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               bufsize=0) as process:
             process.stdin.write(b" ".join(WORDS_LIVE))
-            out = process.stdout.read(3)  # the process has begun to read
+            out = process.stdout.read(3)  # the process is reading
             process.send_signal(number)
             rest, error = process.communicate(timeout=30)
         assert plain(out + rest) == WORDS_LIVE
@@ -279,7 +279,7 @@ def test_output_of_the_page():
     assert found.stdout.decode().endswith(end + "\n")
 
 
-# A character model punctuates lines that have marks. Everything except the marks stays the same.
+# A character model punctuates lines that have marks. All other characters are unchanged.
 
 JAPANESE = LabelSet((Label("N", "w"), Label("C", "w、", ("、", ",")), Label("P", "w。", ("。", "."))))
 CLASSES = Vocabulary(["<unk>", "</s>", "<alpha>", "<num>", "は", "す"])
@@ -287,7 +287,7 @@ MARKS = "、,。."
 
 
 class Knowing(NeuralModel):
-    """Writes 、 after は and 。 after す, and after Latin words."""
+    """Writes 、 after は, and 。 after す and after Latin words."""
 
     def __init__(self, lookahead=None):
         super().__init__()

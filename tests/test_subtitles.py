@@ -1,4 +1,4 @@
-"""Cues, subtitles and paragraphs: closed forms, and properties that hold for any timed words."""
+"""Cues, subtitles and paragraphs: closed forms, and properties for any timed words."""
 
 import re
 from itertools import pairwise
@@ -66,7 +66,7 @@ def test_marks_after_a_word_before_an_empty_one():
 
 
 def timed(text, pauses=None, duration=0.3):
-    """Returns the words of a text, the mark after each, and times. `pauses` is {word number: seconds after it}."""
+    """Return the words of a text, the mark after each, and times. `pauses` is {word number: seconds after it}."""
     words = text.split()
     kinds = {".": SENTENCE_END, "?": SENTENCE_END, ",": MARK, ";": MARK}
     marks = np.array([kinds.get(word[-1], NO_MARK) for word in words], np.int8)
@@ -83,7 +83,7 @@ def cut(text, pauses=None, turns=(), recordings=(), duration=0.3):
 
 
 def texts(text, **options):
-    """The text of each cue, with / between its lines."""
+    """Return the text of each cue, with / between its lines."""
     words, found = cut(text, **options)
     return [" / ".join(" ".join(words[a:b]) for a, b in ((first, second), (second, last)) if a < b)
             for first, second, last in zip(*(column.tolist() for column in found[:3]))]
@@ -98,7 +98,7 @@ LONG_SENTENCE = "this is a sentence of many words, which goes on for so long tha
     ("yes. no. i do not know.", {}, ["yes. no. i do not know."]),
     ("this is a sentence of some words. this is another one, as long.", {},
      ["this is a sentence of some words.", "this is another one, as long."]),
-    # A very short sentence joins the next one on two lines, but not across speakers, recordings or a long silence.
+    # A very short sentence joins the next one on two lines, but not across speakers, recordings or long pauses.
     ("oh. this is a sentence of nearly forty characters.", {},
      ["oh. this is a sentence of / nearly forty characters."]),
     ("oh. this is it.", {"turns": [0]}, ["oh.", "this is it."]),
@@ -109,7 +109,7 @@ LONG_SENTENCE = "this is a sentence of many words, which goes on for so long tha
     ("well, this goes to the second line of this one.", {}, ["well, this goes to the / second line of this one."]),
     ("this goes to the first line, this goes to the second.", {},
      ["this goes to the first line, / this goes to the second."]),
-    # Cues break after a mark; if there is none, at a pause; if there is no pause, in the middle.
+    # Cues break after a mark; without a mark, at a pause; without a pause, in the middle.
     (LONG_SENTENCE, {},
      ["this is a sentence of many words,", "which goes on for so long that / one cue can never hold all of it."]),
     (LONG_SENTENCE.replace(",", ""), {"pauses": {11: 0.5}},
@@ -128,7 +128,7 @@ def test_cues_where_they_and_their_lines_end(text, options, expected):
 
 
 def test_cues_times():
-    # "yes." takes 0.3 s, too short to read. So the next cue begins SHIFT later, and "yes." is shown until then.
+    # "yes." takes 0.3 s, too short to read. It is shown until the next cue, which begins SHIFT later.
     _, found = cut("yes. no and then some more words to follow here without an end of it.", turns=[0])
     assert (found.begin.tolist()[0], found.end.tolist()[0]) == (0, 700)
     assert found.begin[1] == 700
@@ -136,7 +136,7 @@ def test_cues_times():
     assert list(zip(found.begin, found.end)) == [(0, 1000), (5300, 6300)]
     _, found = cut("extraordinarily unpronounceable.", duration=0.2)
     assert found.end.tolist() == [int(np.ceil(32 / SPEED * 1000))]
-    # A short gap is closed, a longer gap is not.
+    # Short gaps between cues are closed, longer gaps are not.
     _, found = cut("one two three four five. six.", pauses={4: 0.2}, turns=[4])
     assert found.end[0] == found.begin[1] == 1700
     _, found = cut("one two three four five. six.", pauses={4: 0.4}, turns=[4])
@@ -147,7 +147,7 @@ def test_cues_overlapping_speech_is_in_order():
     words, marks = ["one.", "two.", "three."], np.full(3, SENTENCE_END, np.int8)
     begins, ends = np.array([5.0, 4.0, 4.1]), np.array([9.0, 4.5, 8.0])
     found = make_cues(words, marks, begins, ends, np.ones(3, bool), np.array([3]))
-    # Cues begin at least APART after each other. To make this possible, the first begins early and the third late.
+    # Cues begin at least APART after each other, so the first one begins early and the third one late.
     assert found.begin.tolist() == [4600, 5200, 5800]
     assert found.end.tolist() == [5200, 5800, 8000]
 
@@ -161,7 +161,6 @@ CUTS = st.lists(st.integers(1, 59), max_size=2)
 
 
 def spoken_words(spoken, cuts):
-    """The arguments of make_cues for the words `spoken`, in recordings that end at `cuts`."""
     words, marks, gaps, durations, turns = zip(*spoken)
     ends = np.maximum(np.cumsum(np.array(gaps) + np.array(durations)), 0.0)
     begins = np.maximum(ends - np.array(durations), 0.0)
@@ -185,7 +184,7 @@ def test_cues_of_any_words(spoken, cuts):
         assert not bounds[first:last - 1].any(), "a cue over a change of speaker, or a long silence"
         for a, b in ((first, second), (second, last)):
             assert len(" ".join(words[a:b])) <= LINE or b - a == 1, "a line too long"
-    # No cue is empty or overlaps the next cue. Each is shown long enough, unless the next cue begins too soon.
+    # No cue is empty or overlaps the next cue. Each cue is shown long enough, unless the next cue begins too soon.
     for recording in set(of_recording.tolist()):
         begin, end = (column[of_recording == recording] for column in (found.begin, found.end))
         assert (begin[1:] >= end[:-1]).all()
@@ -220,11 +219,11 @@ def test_short_cue_stays_whole_if_it_is_long_enough():
 
 def test_short_cue_between_changes_of_the_speaker_borrows_time():
     text = "this is what he says. yes. and so on it goes for long."
-    # "yes." takes 0.3 s after half a second of silence. Its cue begins SHIFT earlier, and the next cue 0.3 s later.
+    # "yes." takes 0.3 s after a pause of 0.5 s. Its cue begins SHIFT earlier, and the next cue 0.3 s later.
     _, found = cut(text, pauses={4: 0.5}, turns=[4, 5])
     assert list(zip(found.begin.tolist(), found.end.tolist())) == [(0, 1600), (1600, 2600), (2600, 4400)]
     assert round(1000 * SHIFT) == 2000 - 1600
-    # Without the silence, only the next cue can begin later.
+    # Without the pause, only the next cue can begin later.
     _, found = cut(text, turns=[4, 5])
     assert list(zip(found.begin.tolist(), found.end.tolist())) == [(0, 1500), (1500, 2200), (2200, 3900)]
 
@@ -284,7 +283,7 @@ def parse(text, header=""):
 def test_srt_and_vtt_of_any_words(spoken, cuts):
     words, *_ = arguments = spoken_words(spoken, cuts)
     found = make_cues(*arguments)
-    # Both formats have the same content, and no word is missing.
+    # Both formats have the same content, and all words.
     for text, header in ((srt(list(cue_texts(words, found))), ""), (vtt(list(cue_texts(words, found))), "WEBVTT\n")):
         shown = parse(text, header)
         lines = [line for _, _, lines in shown for line in lines]
@@ -306,7 +305,7 @@ def test_capitalized_at_starts_and_after_sentences_and_turns():
 def test_paragraphs_end_at_turns_silences_and_length():
     words, marks, *_ = timed("one two. three four. five six")
     turns, pauses = np.zeros(6, bool), np.array([0, 3.0, 9.0, 0, np.nan, np.nan])
-    pauses[[1, 2]] = LONG, 9.0  # a silence within a sentence ends no paragraph
+    pauses[[1, 2]] = LONG, 9.0  # a pause within a sentence ends no paragraph
     assert paragraphs(words, marks, pauses, turns) == "one two.\n\nthree four. five six\n"
     assert paragraphs(words, marks, None, turns) == "one two. three four. five six\n"
     turns[4] = True

@@ -1,4 +1,4 @@
-"""Distillation: the paper's loss, also for models with a CRF; students that learn from a teacher; and killed runs."""
+"""Distillation: the paper's loss, also for models with a CRF; students that learn from a teacher; killed runs."""
 
 import itertools
 import shutil
@@ -31,7 +31,7 @@ SETTINGS = {"dev_set": "dev_before", "batch_size": 20, "epochs": 4, "threads": 1
 
 
 def teacher_of(labels, targets, weight=0.5):
-    """A teacher of one stream with labels (N,) and targets (slots, L) in 64ths, which need not add up to 255."""
+    """Return a teacher of one stream with labels (N,) and targets (slots, L) in 64ths, which need not add up to 255."""
     labels = np.array(labels, np.int8)
     return Teacher(stream_of(labels), SoftTargets([np.array(targets, np.float32) * 64], labels), weight)
 
@@ -41,7 +41,7 @@ def stream_of(labels):
 
 
 def batch_of(teacher, rows):
-    """A batch whose rows have these tokens of the set (-1: a step without a token), with the teacher's targets."""
+    """Return a batch whose rows have these tokens of the set (-1: no token), with the teacher's targets."""
     rows = np.array(rows)
     indices = np.where(rows < 0, -1, np.concatenate([teacher.indexed.labels[:], [-1]])[rows])
     return teacher(Batch(torch.zeros(rows.shape, dtype=torch.int64), None, torch.from_numpy(indices)))
@@ -50,7 +50,7 @@ def batch_of(teacher, rows):
 LABELS = [0, -1, 2, 1, 0, 1]
 TARGETS = [[.5, .25, .25], [.125, .125, .75], [0, 1, 0], [.25, .5, .25], [1, 0, 0]]
 ROWS = [[0, 1, 2, -1], [3, 4, 5, -1]]
-KNOWN = [(0, 0, 0), (0, 2, 2), (1, 0, 3), (1, 1, 4), (1, 2, 5)]  # row, step, token of each slot
+KNOWN = [(0, 0, 0), (0, 2, 2), (1, 0, 3), (1, 1, 4), (1, 2, 5)]  # row, step and token of each slot
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.3, 1.0])
@@ -67,7 +67,7 @@ def test_loss_by_hand(weight):
 
 
 def enumerated(crf, scores, targets, lengths):
-    """−Σ_y Q(y) log P(y) over all labellings of all chains, and the number of slots."""
+    """Return −Σ_y Q(y) log P(y) over all label sequences of all chains, and the number of slots."""
     total = 0.0
     for s, q, n in zip(scores, targets, lengths):
         paths = list(itertools.product(range(s.shape[1]), repeat=n))
@@ -81,7 +81,7 @@ def enumerated(crf, scores, targets, lengths):
 
 
 def test_loss_of_a_chain_is_that_of_all_labellings():
-    """Loss and gradients are compared. There is a step of context before the first slot, and one after the last."""
+    """Loss and gradients are compared. One step of context precedes the first slot, and one follows the last slot."""
     torch.manual_seed(2)
     crf, lengths = LinearChain(3), (3, 2)
     nn.init.normal_(crf.transitions)
@@ -102,7 +102,6 @@ def test_loss_of_a_chain_is_that_of_all_labellings():
 
 
 def test_tokens_without_a_slot_are_certain():
-    """With --loss-on tokens, a token without a slot counts as a token with the first label."""
     labels = np.array([-1, 1], np.int8)
     data = training_set(NeuralModel(), stream_of(labels), TrainingOptions(loss_on="tokens"))
     teacher = Teacher(data, SoftTargets([np.array([[64, 192, 0]], np.uint8)], labels), 0.5)
@@ -113,7 +112,7 @@ def test_tokens_without_a_slot_are_certain():
 
 @pytest.mark.parametrize("model", ["t_lstm", "bi_lstm"])
 def test_batches_have_the_targets_of_their_slots(model, toy_store):
-    """The batches are the same as without a teacher: stateful or in chunks, shared by ranks or not."""
+    """The batches equal those without a teacher, stateful or in chunks, shared by ranks or not."""
     store = Store(toy_store)
     data, net = store.set("train_before"), create(model, store.vocabulary, store.labels, {})
     targets = np.random.default_rng(1).integers(1, 255, (len(data.ids), 3)).astype(np.uint8)
@@ -141,7 +140,6 @@ def test_batches_have_the_targets_of_their_slots(model, toy_store):
 
 @pytest.fixture(scope="module")
 def targets(toy_store, tmp_path_factory):
-    """Soft targets for the words of train_after, from a teacher of another task, `before`."""
     place = tmp_path_factory.mktemp("teacher")
     train(toy_store, place / "teacher", "t_lstm", SMALL, TrainingOptions(train_set="train_before", bptt=5, **SETTINGS))
     make_targets(place / "teacher", Store(toy_store), place / "targets", ["train_after"])

@@ -1,4 +1,4 @@
-"""Word times in aligners' files for `punc pauses`: TextGrids and Gentle's JSON. All other files are read as CTMs."""
+"""Word times of aligners for `punc pauses`: TextGrids and Gentle's JSON. All other files are read as CTMs."""
 
 import json
 import time
@@ -13,7 +13,7 @@ from punc.transcripts.read import read_timing, word_times
 
 
 def long(*tiers, end=3.5):
-    """Tiers (name, rows) in Praat's long format, as MFA writes it."""
+    """Return tiers (name, rows) in Praat's long format, as MFA writes them."""
     lines = ['File type = "ooTextFile"', 'Object class = "TextGrid"', "", "xmin = 0", f"xmax = {end}",
              "tiers? <exists>", f"size = {len(tiers)}", "item []:"]
     for number, (name, rows) in enumerate(tiers, 1):
@@ -88,7 +88,6 @@ def test_textgrid_speakers_in_time_order(write):
 
 @pytest.mark.parametrize("content", [LONG, SHORT], ids=["long", "short"])
 def test_textgrid_cut_short_anywhere(write, content):
-    """If a TextGrid is cut after any character, the error is one line. Only the last line end may be missing."""
     for size in range(len(content) - 1):
         with pytest.raises(InputError) as error:
             read_timing(write(content[:size]))
@@ -147,7 +146,7 @@ def test_command_pauses_of_gentle(write, tmp_path, capsys):
     write_data_dir(tmp_path / "data", [Utterance("talk-1", "talk", words, ["O"] * 5)])
     write(json.dumps(ALIGNED), "times/talk.json")
     assert main(["pauses", str(tmp_path / "data"), str(tmp_path / "times")]) == 0
-    assert "WER of the timed words 40.0%" in capsys.readouterr().err  # `ms` is missing, and `uh` replaces `we`
+    assert "WER of the timed words 40.0%" in capsys.readouterr().err  # `ms` is deleted, and `we` is substituted (`uh`)
     pauses = next(DataDir(tmp_path / "data").utterances()).pauses
     assert [round(float(pause), 3) for pause in pauses[:2]] == [0.3, 0.1]
 

@@ -1,4 +1,4 @@
-"""Tokenizers and vocabularies: they are found by file name, read back as written, and give every word a slot."""
+"""Tokenizers and vocabularies are found by file name, read back as written, and give every word a slot."""
 
 import pickle
 import string
@@ -39,7 +39,7 @@ TYPES = [name for name in token_types() if name != "encoder" or find_spec("token
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A tokenizer of each token type, made from TEXT; only the encoder's tokenizer is read from a file."""
+    """Return a tokenizer of each token type, made from TEXT. Only the encoder's tokenizer is read from a file."""
     path = tmp_path_factory.mktemp("tokenizers") / "d"
     write_data_dir(path, [Utterance("a", "a", TEXT)])
     found = {name: tokenizer_class(name).make([DataDir(path)], 40) for name in TYPES if name != "encoder"}
@@ -133,7 +133,7 @@ def test_encode_gives_every_word_a_slot_in_any_process(token_type, made):
     assert encoding.slots[-1] == len(encoding.ids) - 1
     encode = made[token_type].word_encoder()
     assert [id for word in words for id in encode(word)] == encoding.ids.tolist()
-    same(encoding, pickle.loads(pickle.dumps(made[token_type].encode))(words))  # as for a worker process
+    same(encoding, pickle.loads(pickle.dumps(made[token_type].encode))(words))  # as in a worker process
 
 
 def test_class_tokenizer_latin_words_and_numbers_are_a_token_each(tmp_path):
@@ -141,7 +141,7 @@ def test_class_tokenizer_latin_words_and_numbers_are_a_token_each(tmp_path):
     made = ClassTokenizer.make([DataDir(tmp_path / "d")], 2)
     assert made.vocabulary.tokens == ["<unk>", "</s>", "<alpha>", "<num>", "日", "本"]
     assert made.encode(["日", "x", "７", "Tokyo", "語", "<num>", "本"]).ids.tolist() == [4, 2, 3, 2, UNK, 3, 5]
-    found = made.encode_input(["日本", "\u200b", "3.5本", "日"])  # the slot of a word is at its last character
+    found = made.encode_input(["日本", "\u200b", "3.5本", "日"])  # a word's slot is at its last character
     assert (found.ids.tolist(), found.slots.tolist()) == ([4, 5, UNK, 3, 5, 4], [1, 2, 4, 5])
     with pytest.raises(InputError, match="<alpha> and <num>"):
         ClassTokenizer(VOCABULARIES["word"])
@@ -183,7 +183,7 @@ def test_unknown_words_by_token_type():
 SPECIALS = ["<unk>", "</s>", "<space>"]
 KNOWN = "abcdeéßiolst0'-.カ日👍\u0307א"
 CHARACTERS = CharTokenizer(Vocabulary([*SPECIALS, *KNOWN]))
-# Emoji, control characters, right-to-left marks, combining accents, half-width kana, and then any other character.
+# Emoji, control characters, right-to-left marks, combining accents, half-width kana, and any other character.
 character = st.sampled_from("aBéÉe\u0301ßẞİıſ🙂👍🏽\u200d\ufe0f\x01\x1c\x7f\u200f\u202e\u0300ｶﾞ日٣½…“—ﬁ\u00a0\u3000א"
                             ) | st.characters(exclude_characters=" \t\n\r\0", exclude_categories=("Cs",))
 words = st.lists(st.text(character, min_size=1, max_size=6), max_size=8)
@@ -257,7 +257,7 @@ def test_read_vocabulary_without_space_is_an_error(tmp_path):
 
 
 def subword_data(path, seed=0):
-    """Words of two syllables. The syllables at the beginning of the list are the most frequent ones."""
+    """Write words of two syllables. Syllables at the beginning of the list are the most frequent ones."""
     rng = np.random.default_rng(seed)
     syllables = [a + b for a in string.ascii_lowercase[:8] for b in "aeiou"]
     texts = (["".join(syllables[min(i, 39)] for i in rng.zipf(1.3, 2) - 1) for _ in range(40)] for _ in range(40))
@@ -354,7 +354,6 @@ def test_known_words_are_words_and_new_ones_their_longest_form():
 
 
 def test_rare_words_leave_their_forms():
-    """Three of the four words are in the vocabulary, which also has the forms of all four."""
     assert TOKENIZER.vocabulary.tokens[-3:] == ["it", "running", "10:30"]
     assert tokens("McDonald") == ["<form:3:AaAa:ald>"]
     assert len(TOKENIZER.vocabulary) == 2 + 13 + 3
@@ -462,7 +461,7 @@ def test_count_bad_text_is_an_error(tmp_path):
 
 
 def test_count_in_bounded_memory_is_exact(tmp_path, monkeypatch):
-    """The result equals a count of all words in memory, although most distinct words occur only once."""
+    """The result equals a count of all words in memory, although most different words occur only once."""
     rng = np.random.default_rng(0)
     words = [f"w{i}" for i in np.minimum(rng.zipf(1.5, 6000), 40)]
     for i in range(2000):

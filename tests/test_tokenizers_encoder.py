@@ -1,4 +1,4 @@
-"""Tokenizers of pre-trained encoders cut each word as in a text. A word's slot is after its last piece."""
+"""Tokenizers of pre-trained encoders split each word as in a text. A word's slot is after its last piece."""
 
 import json
 
@@ -36,7 +36,7 @@ def test_encode_by_hand(tokenizers):
     assert (slots.tolist(), lost) == ([2, 3, 5, 6, 7, 8], 3)
     assert (bert.start, bert.end) == ([2], [3])
     roberta = tokenizers["roberta"]
-    assert roberta.vocabulary.tokens[roberta.encode(["ab"]).ids[0]].startswith("Ġ")  # with the space before it
+    assert roberta.vocabulary.tokens[roberta.encode(["ab"]).ids[0]].startswith("Ġ")  # including the space before it
     assert bert.encode([]).ids.tolist() == []
 
 
@@ -44,7 +44,6 @@ def test_encode_by_hand(tokenizers):
 @settings(deadline=None, max_examples=60)
 @given(words=WORDS)
 def test_encode_words_are_those_of_the_text(tokenizers, directories, kind, words):
-    """The pieces of the words are, one after the other, the pieces of the text. Each word has at least one piece."""
     from tokenizers import Tokenizer
     ours, theirs = tokenizers[kind], Tokenizer.from_file(str(directories[kind] / "tokenizer.json"))
     theirs.no_truncation()
@@ -71,7 +70,7 @@ def test_vocabulary_is_the_pieces_and_is_read_back(tokenizers, kind, tmp_path):
 
 
 def test_read_older_files(tmp_path):
-    """If a directory has vocab.txt and no tokenizer.json, `transformers` makes the tokenizer."""
+    """If a directory has vocab.txt but no tokenizer.json, `transformers` makes the tokenizer."""
     make_encoder("bert", tmp_path)
     tokens = EncoderTokenizer.read(tmp_path).vocabulary.tokens[FIRST:]
     (tmp_path / "tokenizer.json").unlink()

@@ -1,4 +1,4 @@
-"""Training: it learns, is repeatable bit for bit, and reaches the same model if it is killed and continued."""
+"""Training learns, is repeatable bit for bit, and reaches the same model if it is killed and continued."""
 
 import contextlib
 import importlib
@@ -65,7 +65,7 @@ def both_ways(monkeypatch):
         monkeypatch.setattr(place, "model_class", lambda name: BothWays if name == "both_ways" else found(name))
 
 
-# Kinds of training, by name: the model, its options, and the options of training.
+# Kinds of training by name: the model, its options, and training options.
 RUNS = {
     "stateful": ("t_lstm", SMALL, SETTINGS),
     "stateful-adam": ("t_lstm", SMALL, SETTINGS | {
@@ -82,7 +82,7 @@ RUNS = {
     "whole-short": ("both_ways", {"size": 8, "dropout": 0.1}, SETTINGS | {
         "train_set": "train_short", "dev_set": "dev_short", "optimizer": "adam", "learning_rate": 0.02}),
 }
-KINDS = ("stateful", "stateful-linear", "parts", "whole-chunks")  # the runs that continue in special ways
+KINDS = ("stateful", "stateful-linear", "parts", "whole-chunks")  # runs that continue in special ways
 
 
 def run(store, directory, name, **changes):
@@ -121,7 +121,7 @@ def test_train_same_seed_gives_the_same_model(name, toy_store, tmp_path, both_wa
 
 @pytest.fixture(scope="module")
 def plain_weights():
-    """Caches the weights that each run has after one epoch with unchanged options."""
+    """Cache the weights that each run has after one epoch with unchanged options."""
     return {}
 
 
@@ -153,8 +153,8 @@ def test_train_bfloat16_falls_back_to_float32(toy_store, tmp_path, both_ways, ca
 
 @pytest.mark.parametrize("name", ["parts", "stateful-parts"])
 def test_train_parts_are_one_reading_of_the_set(name, toy_store, tmp_path, monkeypatch):
-    """Each pair of epochs reads every slot once. In `parts`, the second pair has another order of chunks. The learning
-    rate always falls."""
+    """Each pair of epochs reads every slot once. In `parts`, the second pair has a different order of chunks. The
+    learning rate falls all the time."""
     sums, rates, batches = [], [], punc.training.batching.epoch_batches
     monkeypatch.setattr(punc.training.epochs.Optimizer, "set_learning_rate", lambda _, rate: rates.append(rate))
 
@@ -209,7 +209,7 @@ def test_train_initial_model_can_be_a_packed_one(toy_store, tmp_path):
     train(toy_store, tmp_path / "2", "bi_lstm", options, TrainingOptions(**again))
     before, after = (load(tmp_path / name).state_dict() for name in "12")
     assert before.keys() == after.keys()
-    for name, weight in before.items():  # weights in int8 are off by at most half a step of max / 127
+    for name, weight in before.items():  # int8 weights have an error of at most half a step of max / 127
         error = weight.abs().amax(-1, keepdim=True) / 254 * 1.01 if weight.numel() >= 4096 else 0
         assert ((after[name] - weight).abs() <= error).all(), name
     with pytest.raises(InputError, match=r"--initial-model=.* differs in architecture"):
@@ -227,7 +227,7 @@ class Killed(BaseException):
 
 
 def run_two_epochs(store, directory, name):
-    """Trains for two epochs of only a few batches. The model need not be good."""
+    """Train for two epochs of only a few batches. The model need not be good."""
     fewer = {"batch_size": 8} if name == "parts" else {}
     return run(store, directory, name, epochs=2, **fewer)
 
@@ -302,7 +302,7 @@ def handlers():
 
 
 def signal_in(monkeypatch, owner, name, number, moment):
-    """From now on, send a signal in the call of a function after `moment` steps. Returns the list of `count_steps`."""
+    """From now on, send a signal in a call of a function after `moment` steps. Return the list of `count_steps`."""
     monkeypatch.setattr(stop, "_received", 0)
     signal.signal(number, stop._raise)
     steps, function = count_steps(monkeypatch), getattr(owner, name)
@@ -338,7 +338,7 @@ def test_train_stopped_by_a_signal_continues_at_the_next_batch(number, toy_store
     ("stateful", (EpochLoss, "mean")), ("stateful", (punc.training.epochs, "not_finite")),
     ("stateful", (punc.training.epochs, "evaluate")), ("whole-chunks", (state.Run, "end_epoch"))])
 def test_train_stopped_after_an_epoch_repeats_no_batch(name, moment, toy_store, tmp_path, both_ways, monkeypatch):
-    """The signal comes after the last batch, during scoring of the development set, or while the models are written."""
+    """The signal comes after the last batch, while the dev set is scored, or while the models are written."""
     with monkeypatch.context() as patch:
         steps = count_steps(patch)
         whole = run(toy_store, tmp_path / "whole", name, epochs=2)
@@ -361,7 +361,7 @@ def test_train_killed_within_an_epoch_continues_there(name, toy_store, tmp_path,
     with monkeypatch.context() as patch:
         written = kill_within_an_epoch(patch, 1 << 30)
         assert same(run_two_epochs(toy_store, tmp_path / "written", name), whole)
-    for moment in {1, len(written) // 2, len(written)}:  # in the first epoch and in the second
+    for moment in {1, len(written) // 2, len(written)}:  # in the first and second epoch
         directory = tmp_path / str(moment)
         with monkeypatch.context() as patch:
             kill_within_an_epoch(patch, moment)
@@ -423,7 +423,7 @@ def test_train_second_run_into_a_directory_is_refused(toy_store, tmp_path, capsy
 
 
 def test_train_run_that_another_process_has_just_finished(toy_store, tmp_path, capsys, monkeypatch):
-    """The other process ends after the first check of the directory and before the lock."""
+    """The other process ends between the first check of the directory and the lock."""
     @contextlib.contextmanager
     def late(directory):
         monkeypatch.undo()
@@ -536,7 +536,7 @@ def test_train_that_diverges_keeps_the_last_good_epoch(toy_store, tmp_path, monk
 
 @pytest.fixture(scope="module")
 def long_words(tmp_path_factory):
-    """A store of characters. Words are longer than a batch; their labels depend on the next word's first letter."""
+    """Make a store of characters. Words are longer than a batch. Labels depend on the first letter of the next word."""
     place, rng = tmp_path_factory.mktemp("long"), np.random.default_rng(7)
     (place / "labels.txt").write_text("O w\nCOMMA w,\nPERIOD w.\n")
     words = ["".join(rng.choice(list("ab"), 7)) for _ in range(150)]

@@ -1,4 +1,4 @@
-"""The optimiser, the losses of an epoch, and the options of a training."""
+"""The optimiser, the losses of an epoch, and training options."""
 
 import math
 import re
@@ -70,7 +70,7 @@ sys.exit('torch._dynamo' in sys.modules)
 
 
 class Elsewhere(torch.Tensor):
-    """A tensor that records when it is copied to the CPU."""
+    """A tensor whose copy on the CPU can be recognised."""
 
     def cpu(self):
         return torch.full((2,), 7.0)
@@ -107,7 +107,6 @@ def test_step_adagrad_by_hand(epsilon):
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_step_changes_only_rows_of_the_batch(name):
-    """Neither weight decay nor the momentum of earlier batches changes other rows."""
     net = Net(True)
     updates = Optimizer(net, name, 0.1, weight_decay=0.1, max_grad_norm=1.0)
     for batch in BATCHES:
@@ -122,7 +121,7 @@ def test_step_changes_only_rows_of_the_batch(name):
 @pytest.mark.parametrize("sparse", [True, False])
 @pytest.mark.parametrize("max_grad_norm", [0.05, 1e6])
 def test_step_max_grad_norm_by_hand(sparse, max_grad_norm):
-    """SGD with rate 1 changes the weights by the gradient, after its norm is limited. Its direction is kept."""
+    """SGD with rate 1 changes the weights by the gradient, whose norm is limited and whose direction is kept."""
     net = Net(sparse)
     before = [w.detach().clone() for w in net.parameters()]
     net(BATCHES[0]).backward()

@@ -1,4 +1,4 @@
-"""Tests of `punc transcript` on data directories, CTMs and files of recognisers, with one job and with several."""
+"""`punc transcript` on data directories, CTMs and files of recognisers, with one job and with several."""
 
 import json
 import re
@@ -50,7 +50,7 @@ def model(tmp_path_factory):
 
 
 def rows(in_recording):
-    """Yields (id, begin, duration, word) for each word. The last utterance has no words."""
+    """Yield (id, begin, duration, word) for each word. The last utterance has no words."""
     for k, (utterance, recording, begin, _) in enumerate(SEGMENTS[:4]):
         for i in range(9):
             at = 0.2 + 0.5 * i + (0.15 if i % 4 == 3 else 0)
@@ -81,7 +81,7 @@ def run(model, data, out, nj=1, scale="", **options):
 
 
 def test_transcript_labels_are_those_of_punc_punctuate(model, data, tmp_path):
-    """The labels are also made in steps: a data directory of the CTM's words, their pauses, and `punc punctuate`."""
+    """The same labels are made in steps: a data directory of the CTM's words, their pauses, and `punc punctuate`."""
     said = {u: [w for id, _, _, w in rows(False) if id == u] for u, *_ in SEGMENTS}
     write_data_dir(tmp_path / "long", [Utterance(u, u[0], words) for u, words in said.items()])
     shutil.copy(data / "segments", tmp_path / "long")
@@ -202,7 +202,6 @@ def test_transcript_recording_with_a_slash_stays_in_its_directory(model, tmp_pat
 
 @pytest.mark.parametrize("options", [{}, {"marks": "keep"}, {"marks": "replace"}])
 def test_transcript_existing_marks_are_not_doubled(tmp_path, options):
-    """If the words of a CTM have marks, its tags stay unchanged; subtitles leave the tags out."""
     (tmp_path / "data").mkdir()
     (tmp_path / "data/utt2spk").write_text("r r\n")
     said = ["Hello,", "how", "are", "you?", "<noise>", "I'm", "fine,", "thanks!"]
@@ -332,7 +331,7 @@ def test_read_ctm_no_data_directory(tmp_path):
 
 
 def test_two_recordings_with_the_same_files(tmp_path):
-    """The output files of both recordings would be called a_b."""
+    """The output files of both recordings would have the name a_b."""
     said = r"recordings 'a/b' and 'a_b' would have the same files: a_b\.txt; rename one of them"
     with pytest.raises(InputError, match=said):
         read(tmp_path, "a/b 1 0 1 x\n", segments="", speakers="a/b a/b\na_b a_b\n")
@@ -412,7 +411,6 @@ def test_standard_input_is_a_file_too():
 
 
 def test_one_file_into_a_directory(tmp_path, capsys):
-    """OUT is a directory if it exists as one, or if it ends with a slash. Several inputs need a directory."""
     (tmp_path / "talk.txt").write_text("how are you\n")
     (tmp_path / "more.txt").write_text("how are you\n")
     for _ in range(2):
@@ -436,7 +434,7 @@ def together(place, texts, *options, model="en"):
 
 @pytest.fixture(scope="module", params=["en", "en-live"])
 def every_format(request, tmp_path_factory):
-    """For each format: the file, the punctuated file, and the results of punctuating it again with each --marks."""
+    """Return for each format: the file, the punctuated file, and the results of a second run with each --marks."""
     model, place = request.param, tmp_path_factory.mktemp("formats")
     texts = {name.replace(" ", "-"): maker(TIMED) for name, maker in ALL_MAKERS.items()}
     found = together(place / "once", texts, model=model)
@@ -455,14 +453,14 @@ def test_same_format_only_marks_and_capitals_change(name, every_format, tmp_path
 
 @pytest.fixture(scope="module")
 def japanese(tmp_path_factory):
-    """A character model that writes 。 after す, and 、 after は and after Latin words."""
+    """Make a character model that writes 。 after す, and 、 after は and after Latin words."""
     place = tmp_path_factory.mktemp("japanese")
     (place / "labels.txt").write_text("O w\nCOMMA w、 、\nPERIOD w。 。\n")
     vocabulary, labels = Vocabulary(["<unk>", "</s>", *CLASSES, "は", "す", "で"]), LabelSet.read(place / "labels.txt")
     tokenizer = ClassTokenizer(vocabulary)
     tokenizer.write(place)
     network = create("fc_lstm", vocabulary, labels, {"ahead": 0, "embedding_dim": 3, "hidden_dim": 3}, tokenizer)
-    by_token = torch.eye(3)[[0, 0, 1, 0, 1, 2, 0]]  # the label of each token; all weights follow from these labels
+    by_token = torch.eye(3)[[0, 0, 1, 0, 1, 2, 0]]  # the label of each token, which determines all weights
     none, gates = torch.zeros(3, 3), torch.tensor([20.0, -20, 0, 20]).repeat_interleave(3)
     weights = {"embedding.weight": by_token, "lstms.lstm.weight_ih_l0": torch.cat([none, none, 9 * torch.eye(3), none]),
                "lstms.lstm.weight_hh_l0": torch.zeros(12, 3), "lstms.lstm.bias_ih_l0": gates,
@@ -649,7 +647,6 @@ def test_a_long_word_and_many_words(tmp_path):
 
 
 def test_jobs_of_one_file_give_the_same(tmp_path, monkeypatch):
-    """The labels do not depend on how a long stream is divided among the processes."""
     monkeypatch.setattr("punc.decoding.spans.GROUP", 500)
     text = " ".join(SPOKEN_WORDS * 1500)
     cut = punctuated(tmp_path, text, "--nj=1")

@@ -76,19 +76,19 @@ def test_random_files_words_and_times_come_back(read, name, rows):
     # SRT in the variants that players accept
     ("1\n00:00:20 --> 00:00:24\na b\n\n2\n00:00:24 --> 00:00:27\nc\n", None),  # no milliseconds
     ("00:00:01,000 --> 00:00:03,000\na b\n\n00:00:03,000 --> 00:00:05,000\nc\n", None),  # no numbers
-    ("1 00:00:01,000 --> 00:00:03,000\na b\n\n2 00:00:03,000 --> 00:00:05,000\nc\n", None),  # numbers next to times
+    ("1 00:00:01,000 --> 00:00:03,000\na b\n\n2 00:00:03,000 --> 00:00:05,000\nc\n", None),  # numbers beside times
     ("1\n00:00:01.000 --> 00:00:03.000 X1:100 Y1:10\na b\n\n2\n00:00:03,000 -> 00:00:05,000\nc\n", None),
     ("1\n00:00:01:12 --> 00:00:03:00\na b\n\n2\n00:00:03:05 --> 00:00:05:00\nc\n", None),  # times with frames
     ("Some line by a tool\n\n1\n00:00:01,000 --> 00:00:03,000\na b\n\n2\n00:00:03,000 --> 00:00:05,000\nc\n", None),
-    ("1\r00:00:01,000 --> 00:00:03,000\ra b\r\r2\r00:00:03,000 --> 00:00:05,000\rc\r", None),  # CR alone
+    ("1\r00:00:01,000 --> 00:00:03,000\ra b\r\r2\r00:00:03,000 --> 00:00:05,000\rc\r", None),  # only CR
     ("1\r\n00:00:01,000 --> 00:00:03,000\r\na b\r\n\r\n2\r\n00:00:03,000 --> 00:00:05,000\r\nc\r\n", None),
-    ("1\n-00:00:01,000 --> 00:00:03,000\na b\n2\n00:00:03, 000 --> 00:00:05 ,000\nc", None),  # negative, spaces
+    ("1\n-00:00:01,000 --> 00:00:03,000\na b\n2\n00:00:03, 000 --> 00:00:05 ,000\nc", None),  # negative time, spaces
     ("1\n0:0:1,0 --> 0:0:3,0\na b\n \n\t\n2\n\n0:0:3,0 --> 0:0:5,0\nc\n", None),
     ("WEBVTT\n\n1\n00:01.000 --> 00:03.000 line:91%\n\na b\n\nNOTE x\nhere\n\nid x\n00:03.000 --> 00:05.000\nc\n",
      "WEBVTT\n\n1\n00:01.000 --> 00:03.000 line:91%\n\nA B\n\nNOTE x\nhere\n\nid x\n00:03.000 --> 00:05.000\nC\n"),
     ("webvtt - talk\nKind: captions\n\nSTYLE\n::cue { color: x }\n\nREGION\n\n00:01.000 --> 00:03.000\na b\nc\n",
      "webvtt - talk\nKind: captions\n\nSTYLE\n::cue { color: x }\n\nREGION\n\n00:01.000 --> 00:03.000\nA B\nC\n"),
-    ("WEBVTT\n\n00:01.000 --> 00:03.000\na --> b\n\n00:03.000 --> 00:05.000\nc\n", None),  # an arrow in a text
+    ("WEBVTT\n\n00:01.000 --> 00:03.000\na --> b\n\n00:03.000 --> 00:05.000\nc\n", None),  # text with an arrow
     ("WEBVTT\n\n00:01.000 --> 00:03.000\n<v Ann>a <i.x>b</i></v>\n\n00:03.000 --> 00:05.000\n<c>c</c>\n",
      "WEBVTT\n\n00:01.000 --> 00:03.000\n<v Ann>A <i.x>B</i></v>\n\n00:03.000 --> 00:05.000\n<c>C</c>\n"),
 ])
@@ -176,7 +176,7 @@ def test_labels_of_speakers_are_not_words(read, text, speakers):
     words = read(text)[1]
     assert words.texts == ["a", "b", "c"]
     assert [words.speakers[i] if i >= 0 else "" for i in words.speaker] == speakers
-    if "\n\n" not in text:  # an empty line would begin another text
+    if "\n\n" not in text:  # an empty line would begin a new text
         assert words.turns.tolist() == [False, *(a != b or not a for a, b in pairwise(speakers))]
 
 
@@ -267,7 +267,7 @@ def test_ctm_comments_alternatives_channels_and_order(read):
     assert [words.speakers[i] for i in words.speaker] == ["1", "1", "1", "ann"]
     assert loud(read, text) == text.replace(" a ", " A ").replace(" b ", " B ").replace(" c\n", " C\n").replace(
         " d ", " D ")
-    assert read("utt-1 0.0 0.3 good 0.99\nutt-1 0.4 0.2 day 0.9\n")[1].texts == ["good", "day"]  # without channels
+    assert read("utt-1 0.0 0.3 good 0.99\nutt-1 0.4 0.2 day 0.9\n")[1].texts == ["good", "day"]  # no channels
 
 
 @pytest.mark.parametrize(("names", "chosen"), [
@@ -323,7 +323,7 @@ HEADS = {"text": "", "WebVTT": "WEBVTT\n\n00:01.000 --> 00:02.000\n", "SRT": "1\
 
 @pytest.mark.parametrize("head", HEADS)
 def test_hostile_files_take_no_format_long(read, head):
-    """A reader with quadratic time would take seconds for 20,000 signs in a row."""
+    """A reader with quadratic time would take seconds for 20,000 characters of this kind in a row."""
     for unit in HOSTILE.values():
         begin = time.process_time()
         for end in ("", "\n"):

@@ -105,7 +105,7 @@ def test_read_turns_repairs(tmp_path, turn, parts, repair):
 
 
 def test_trs_words_and_times_of_many_syncs(tmp_path):
-    """If the text after a Sync begins with a mark, the mark belongs to the last word before the Sync."""
+    """If the text after a Sync begins with a mark, this mark belongs to the last word before the Sync."""
     texts = ["a b", ", c d e", "f", ". g h", "i ."]
     syncs = "".join(f'<Sync time="{10 + i / 8}"/>{text}' for i, text in enumerate(texts))
     _, out = run(tmp_path, trs(f'<Turn speaker="spk 2" startTime="10" endTime="12.5">{syncs}</Turn>'))
@@ -198,7 +198,7 @@ def test_trs_turn_inside_another_one(tmp_path, capsys):
 
 
 def test_trs_long_text_and_names_of_characters(tmp_path):
-    """expat passes on a long text in pieces, and skips entities that are declared only in a DTD."""
+    """expat passes on a long text in pieces, and skips entities that only a DTD declares."""
     words = ["caf\xe9", "x"] + ["word"] * 5000
     text = " ".join(words).replace("\xe9", "&eacute;")
     _, out = run(tmp_path, trs(f'<Turn startTime="0" endTime="4"><Sync time="0"/>{text}</Turn>'))
@@ -217,7 +217,7 @@ def test_trs_many_syncs_take_linear_time(tmp_path):
     start = time.process_time()
     [turn] = read_turns(tmp_path / "x.trs", Counter())
     assert len(turn) == 20_000
-    assert time.process_time() - start < 5  # it takes 0.1 s, and would take a minute in quadratic time
+    assert time.process_time() - start < 5  # takes 0.1 s; quadratic time would be a minute
 
 
 @pytest.mark.parametrize("name", [b"a\xff.trs", b"a\nb.trs"])

@@ -59,7 +59,7 @@ def test_ends_of_turns_by_brute_force(speakers):
 
 
 def utterances(lengths, rng, turns=True):
-    """Streams with a PERIOD where the speaker changes. Words and pauses are random."""
+    """Yield streams with a PERIOD where the speaker changes. Words and pauses are random."""
     for number, length in enumerate(lengths):
         flags = rng.random(length) < 0.3
         for begin in range(0, length, 7):
@@ -100,7 +100,6 @@ SMALL["ta_lstm"] = SMALL["t_lstm"][2:]
 
 @pytest.mark.parametrize("model", SMALL)
 def test_model_learns_from_changes_of_the_speaker(model, corpus, tmp_path, capsys):
-    """With the option, the model learns the labels. Without it, or without known changes, this is impossible."""
     options = SMALL[model]
     if model == "ta_lstm":
         assert train(corpus, tmp_path / "text", "--model", "t_lstm", *SMALL["t_lstm"], "--epochs", "1") == 0
@@ -121,7 +120,7 @@ def test_model_learns_from_changes_of_the_speaker(model, corpus, tmp_path, capsy
 
 
 def test_model_without_the_option_is_the_same_on_a_store_with_turns(corpus, tmp_path):
-    """The model equals a model trained on a store without turns, bit for bit. Its posteriors do not depend on turns."""
+    """The model equals one that is trained without turns, bit for bit. Its posteriors do not depend on turns."""
     for name in ("train", "dev"):
         write_data_dir(tmp_path / name, [one._replace(turns=None) for one in DataDir(corpus / name).utterances()])
     (tmp_path / "labels.txt").write_text(LABELS)
@@ -183,7 +182,7 @@ def test_broken_turns_are_an_error(corpus, tmp_path, capsys, line, message):
 
 
 def test_turns_of_segments_are_changes_of_utt2spk(tmp_path, capsys):
-    """Turns are in the order of time, not of ids. A turn of two utterances does not end between them."""
+    """Turns are sorted by time, not by id. A turn of two utterances does not end between them."""
     data = tmp_path / "data"
     write_data_dir(data, [Utterance("a-1", "a", ["one", "two"]), Utterance("a-2", "a", ["three"]),
                           Utterance("b-1", "b", ["four", "five"])])
@@ -202,7 +201,7 @@ def test_turns_without_segments_are_refused(corpus, tmp_path, capsys):
 
 
 def test_turns_by_rttm(tmp_path, capsys):
-    """Words without times belong to the previous speaker. The recording has two utterances."""
+    """Words without times have the speaker of the word before. The recording has two utterances."""
     data = tmp_path / "data"
     write_data_dir(data, [Utterance("r-1", "r", ["one", "um", "two"]), Utterance("r-2", "r", ["three", "four"])])
     (tmp_path / "ctm").write_text("r 1 0 1 one\nr 1 2 1 two\nr 1 3 1 three\nr 1 4 1 four\n")

@@ -44,7 +44,7 @@ def near_errors(tmp_path, said, recognized, punctuated, collapse="marks:O=O+CAP,
 
 
 def test_near_errors_table(tmp_path):
-    """c is missing, x is inserted, and y replaces a word. So the slots after b, d, x, e and y are near an error."""
+    """c is deleted, x is inserted, and y replaces a word. So the slots after b, d, x, e and y are near an error."""
     done = near_errors(tmp_path, "a b/, c d e f/. g/.", "a b/, d x e y/. g/.", "a/, b/, d x e y/, g/.")
     assert done.stdout.splitlines()[2:] == [
         "| all | 7 | 50.0 | 66.7 | 57.1 |", "| not near an error | 2 | 50.0 | 100.0 | 66.7 |",
@@ -84,7 +84,7 @@ def quoted(words):
 
 
 def queue_pl(command, number, place):
-    """Runs a job as Kaldi's queue.pl does: bash gets the words in one line, which is also in a here-document."""
+    """Run a job like Kaldi's queue.pl: bash gets the words in one line, which is also in a here-document."""
     line = " ".join(word if re.fullmatch(r"\S+", word, re.A) else f"'{word}'" if '"' in word else f'"{word}"'
                     for word in command).replace("JOB", "${SGE_TASK_ID}")
     (place / "q.sh").write_text(f"cat <<EOF >log\n# {line}\nEOF\n( {line} ) 2>>log >>log\n")
@@ -128,12 +128,12 @@ def tune(tmp_path, *sets):
 
 
 def slot(label, plain, comma):
-    """The slot has a capital, so both labels without a mark must get the factor."""
+    """Return a label and posteriors of a slot that has a capital, so both labels without a mark need the factor."""
     return label, [0, plain, 0.01, comma]
 
 
 def test_the_factor_with_the_best_mean(tmp_path):
-    """The first set needs a factor below 0.8, the second at least 0.7. Of equally good factors, the first is chosen."""
+    """The first set needs a factor below 0.8, the second at least 0.7. The first of equally good factors wins."""
     first = [slot("COMMA", 0.5, 0.4), slot("CAP_COMMA", 0.2, 0.7), slot("O", 0.9, 0.05)]
     second = [slot("CAP", 0.58, 0.4), slot("COMMA", 0.1, 0.8)]
     done = tune(tmp_path, first, second)

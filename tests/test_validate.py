@@ -1,4 +1,4 @@
-"""Kaldi's text tables and their validation, which reports every mistake with its file and line."""
+"""Kaldi's text tables, and their validation, which reports every mistake with its file and line."""
 
 import subprocess
 
@@ -61,7 +61,7 @@ def test_read_table_unsorted(table):
     assert [row.key for row in read_table(table("b x\na x\nb y\n"), sort=False)] == ["b", "a", "b"]
 
 
-# A key has no space and no control character. A value is one line.
+# Keys have no spaces and no control characters. Values are one line.
 KEYS = st.text(st.characters(exclude_categories=["Cc", "Cs"], exclude_characters=" "), min_size=1, max_size=5)
 VALUES = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=8)
 
@@ -159,7 +159,7 @@ def test_validate_mistake_names_file_and_line(data, name, content, line, what):
         assert error.value.line == line
     assert error.value.remedy
     assert "\n" not in str(error.value)
-    # In all cases except these, two tables differ.
+    # In all other cases, two tables differ.
     if what not in ("'r1' is missing either here or in segments", "no line for 'a-2'", "no line for 'b-1'"):
         assert (error.value.file.name) == ("punct" if "labels" in what else name)
 
@@ -176,7 +176,7 @@ def test_validate_wrong_pause(data, value):
 @pytest.mark.parametrize(("utterances", "valid"), [
     ([("a-1", "a"), ("a1-1", "a1")], True),
     ([("a", "a"), ("b", "b")], True),
-    ([("a-b-1", "a-b"), ("a-c", "a")], False),  # sorted by utterance but not by speaker
+    ([("a-b-1", "a-b"), ("a-c", "a")], False),  # sorted by utterance, but not by speaker
     ([("ab", "a")], False),
 ])
 def test_validate_speakers(tmp_path, utterances, valid):

@@ -13,7 +13,7 @@ from punc.base.errors import InputError
 from punc.bin.kaldi_scripts import SCRIPTS, put_scripts
 
 ROOT = Path(__file__).parents[1]
-pytest.importorskip("setuptools", minversion="70.1")  # earlier versions need the package wheel
+pytest.importorskip("setuptools", minversion="70.1")  # older versions need the package wheel
 
 
 def run(*command, cwd, stdin="", **env):
@@ -27,7 +27,7 @@ def run(*command, cwd, stdin="", **env):
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory):
-    """The bin directory of an environment with the wheel. Other packages come from the environment of the tests."""
+    """Return the bin directory of an environment with the wheel. Other packages come from the tests' environment."""
     place = tmp_path_factory.mktemp("wheel")
     source = place / "source"
     shutil.copytree(ROOT / "punc", source / "punc", ignore=shutil.ignore_patterns("__pycache__"))
@@ -74,7 +74,7 @@ def test_kaldi_scripts_work_where_they_are_put(fresh, recipe, copy):
     assert (recipe / "out/text").read_text() == \
         "call Hello, everyone. My name is John Smith. Do you have any questions?\n"
     assert not (recipe / "read").exists()
-    run(fresh / "punc", "kaldi-scripts", "punc", cwd=recipe)  # the second call replaces the scripts
+    run(fresh / "punc", "kaldi-scripts", "punc", cwd=recipe)  # replaces the scripts
 
 
 def test_kaldi_scripts_say_that_their_punc_is_gone(fresh, recipe):

@@ -1,4 +1,4 @@
-"""The word CRF, its features, triggers and clusters equal slow loops and, if CRFsuite is installed, its results."""
+"""The word CRF, its features, triggers and clusters equal slow loops and CRFsuite, if it is installed."""
 
 import shutil
 import sys
@@ -46,7 +46,7 @@ def test_word_crf_learns_and_loads_without_crfsuite(task, toy_store, tmp_path, m
 
 @pytest.fixture
 def suite(monkeypatch, toy_store, tmp_path):
-    """Returns a model of the toy texts, CRFsuite's input (without the bias), and the model file of CRFsuite."""
+    """Return a model of the toy texts, CRFsuite's input (without the bias), and CRFsuite's model file."""
     given = []
 
     class Trainer(pytest.importorskip("pycrfsuite", reason="no python-crfsuite: the extra 'crf'").Trainer):
@@ -82,7 +82,6 @@ def test_log_posteriors_match_crfsuite(suite, toy_store):
 
 @needs_crfsuite
 def test_training_chunks_give_nearly_same_labels(toy_store, tmp_path, monkeypatch):
-    """Cutting the training streams hardly changes the labels, and the batch size does not change the posteriors."""
     data = Store(toy_store).set("dev_before")
     whole = log_posteriors(fitted(toy_store, tmp_path / "whole", "before"), data)
     monkeypatch.setattr(word_crf, "TRAINING_CHUNK", 64)
@@ -203,7 +202,6 @@ def test_word_shape_by_hand():
 
 @pytest.mark.parametrize("word", ["blogging", "10:30", "a", "ok", "abc", "Abcd", "x:y", "n't"])
 def test_tables_of_a_form_are_those_of_its_words(word):
-    """The form of an unknown word has the shape and suffixes that the word would have in the vocabulary."""
     for table in (shape_table, lambda words: suffix_table(words, 1), lambda words: suffix_table(words, 3)):
         own, form = table(["<unk>", "</s>", word, next(forms(word))])[2:]
         assert own == form

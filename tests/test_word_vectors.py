@@ -1,4 +1,4 @@
-"""Word vectors: which files are read, and utils/train_vectors.py, which trains vectors with gensim."""
+"""Word vectors: the files that can be read, and utils/train_vectors.py, which trains vectors with gensim."""
 
 import os
 import subprocess
@@ -34,7 +34,7 @@ def error_of(tmp_path, text, words=("the",), dimensions=3):
 @pytest.mark.parametrize("text", [GLOVE, "7 3\n" + GLOVE, "7 3\n" + GLOVE.replace("\n", " \n"),
                                   GLOVE.replace("\n", "\r\n")])
 def test_read_glove_and_word2vec_formats(tmp_path, text):
-    """word2vec's own program writes a header, and a space at the end of each line; gensim writes only the header."""
+    """word2vec writes a header, and a space at the end of each line; gensim writes only the header."""
     found = read(tmp_path, text, ["do", "the", ","])
     np.testing.assert_array_equal(found, np.array([[4, 0, 0], [1, 2, 3], [.5, -1e-3, 2.25]], np.float32))
     assert found.dtype == np.float32
@@ -53,21 +53,21 @@ def test_read_what_was_written(tmp_path_factory, vectors, header):
 
 
 def test_read_missing_words_share_a_vector(tmp_path):
-    """Words that the file lacks share its vector of `<unk>` or, without one, the mean vector of the words found."""
+    """Words that the file lacks get its vector of `<unk>` or, without one, the mean vector of the words found."""
     found = read(tmp_path, GLOVE, ["<unk>", "</s>", "the", "do", "nowhere"])
     for row in (0, 1, 4):
         np.testing.assert_array_equal(found[row], [2.5, 1, 1.5])
     found = read(tmp_path, GLOVE + "<unk> 7 7 7\n</s> 6 6 6\n", ["<unk>", "</s>", "the", "nowhere"])
     np.testing.assert_array_equal(found, [[7, 7, 7], [6, 6, 6], [1, 2, 3], [7, 7, 7]])
-    found = read(tmp_path, GLOVE + "<unk> 7 7 7\n", ["the", "nowhere"])  # the vocabulary need not have the token <unk>
+    found = read(tmp_path, GLOVE + "<unk> 7 7 7\n", ["the", "nowhere"])  # the vocabulary may lack `<unk>`
     np.testing.assert_array_equal(found[1], [7, 7, 7])
 
 
 def test_read_clitics_joined_and_split(tmp_path):
-    """The vector of don't is the mean of do and n't, which are more frequent than don and 't."""
+    """The vector of don't is the mean of those of do and n't, which are more frequent than don and 't."""
     found = read(tmp_path, GLOVE, ["do", "n't", "don't", "the'lo", "'", "won't", "the"])
     np.testing.assert_array_equal(found[:4], [[4, 0, 0], [0, 4, 0], [2, 2, 0], [1, 1.5, 2]])
-    np.testing.assert_array_equal(found[4], found[5])  # the file has no parts of these words
+    np.testing.assert_array_equal(found[4], found[5])  # the file has no parts of either word
     own = read(tmp_path, GLOVE + "don't 5 6 7\n", ["don't"])
     np.testing.assert_array_equal(own, [[5, 6, 7]])
 
@@ -122,7 +122,6 @@ def test_read_bad_file_is_an_error(tmp_path, text, message):
 
 
 def test_read_truncated_file_is_an_error(tmp_path):
-    """With a header, missing lines are noticed. Without one, only an incomplete last line is noticed."""
     for header in ("", "7 3\n"):
         text = header + GLOVE
         for end in range(len(header) + 1, len(text)):
@@ -163,7 +162,7 @@ def write_words(path, words, labels=None):
 
 @pytest.fixture(scope="module")
 def texts(tmp_path_factory):
-    """Two data directories in which x and y have the same contexts, and z has other contexts."""
+    """Make two data directories in which x and y have the same contexts, and z has other contexts."""
     place, rng = tmp_path_factory.mktemp("texts"), np.random.default_rng(1)
     phrases = [["a", "x", "b"], ["a", "y", "b"], ["c", "z", "d"], ["c", "do", "n't", "d"]]
     return [write_words(place / name, [word for _ in range(3000) for word in phrases[rng.integers(4)]])

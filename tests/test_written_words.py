@@ -1,4 +1,4 @@
-"""How a recogniser's words are split into words and marks, and how words are written with labels."""
+"""Words of recognisers are split into words and marks, and words are written with labels."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Tiny random encoders of each kind, in directories like those of `transformers`, with tokenizers of each kind."""
+"""Makes tiny random encoders of each kind, in directories like those of `transformers`, with their tokenizers."""
 
 from pathlib import Path
 
@@ -24,10 +24,10 @@ def make_encoder(kind: str, directory: Path, **sizes: int) -> Path:
 
 
 def write_tokenizer(kind: str, directory: Path) -> tuple[int, dict[str, int]]:
-    """Write the tokenizer of a kind. Returns the number of pieces, and special pieces by their names in config.json."""
+    """Write the tokenizer of a kind. Return the number of pieces, and special pieces by their names in config.json."""
     directory.mkdir(parents=True, exist_ok=True)
     tokenizer, specials = {"wordpiece": wordpiece, "unigram": unigram}.get(PIECES.get(kind, ""), byte_level)()
-    tokenizer.enable_truncation(5)  # some directories have this
+    tokenizer.enable_truncation(5)  # as some directories do
     tokenizer.enable_padding(length=5)
     tokenizer.save(str(directory / "tokenizer.json"))
     return tokenizer.get_vocab_size(), specials

@@ -123,6 +123,6 @@ MAKERS = {"SRT": make_srt, "WebVTT": make_vtt, "SBV": make_sbv, "ASS": make_ass,
           "lines with times": make_console, "CTM": make_ctm, "STM": make_stm, "MLF": make_mlf,
           "text of Kaldi": make_kaldi_text, "TextGrid": make_textgrid, "TTML": make_ttml,
           "captions of YouTube": make_srv1, "SAMI": make_sami, "EAF": make_eaf, "text": make_text}
-BY_WORD = {"CTM", "MLF", "TextGrid"}  # formats with times of words
+BY_WORD = {"CTM", "MLF", "TextGrid"}  # formats with word times
 ONLY_BEGINS = {"LRC"}
 UNTIMED = {"text", "text of Kaldi"}

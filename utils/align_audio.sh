@@ -3,8 +3,8 @@
 #
 #   utils/align_audio.sh [--aligner NAME] [options] AUDIO-DIR OUT-DIR DATA-DIR …
 #
-# reads AUDIO-DIR/STREAM.wav for the streams of the data directories, writes OUT-DIR/corpus/STREAM.{wav,txt}, and lets the
-# aligner write OUT-DIR/times, which punc pauses reads. docs/from-audio.md says how to get each aligner.
+# reads AUDIO-DIR/STREAM.wav for the streams of the data directories, writes OUT-DIR/corpus/STREAM.{wav,txt}, and makes
+# the aligner write OUT-DIR/times, which punc pauses reads. docs/from-audio.md describes how to get each aligner.
 #
 #   --aligner pocketsphinx   for a first look; all other aligners are better. Needs pip install 'punc-toolkit[speech]'.
 #                            For English; for other languages, give --acoustic-model DIR --dictionary FILE

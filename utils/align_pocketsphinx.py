@@ -3,8 +3,8 @@
 
 Finds the times of words with pocketsphinx, in every NJ-th recording CORPUS-DIR/NAME.wav, starting with the JOB-th. The
 words of NAME.txt are aligned with the recording, and their times are written to OUT-DIR/NAME.ctm. If a recording cannot
-be aligned, because the speaker says other words, it is recognised instead, in parts that end at a silence. A CTM that
-is newer than both files is not made again. align_audio.sh calls this script.
+be aligned, because the speaker says other words, it is recognised instead, in parts that end at a pause. An existing
+CTM that is newer than both files is kept. align_audio.sh calls this script.
 
 The phones of a word that is not in the dictionary come from flite, which knows only English. If there is no flite, or
 if other models are given, the word is left out and has no time.
@@ -26,8 +26,8 @@ from punc.bin.script import run_script
 from punc.timing.pauses import TimedWord
 from punc.transcripts.ctm import write_ctm
 
-LONGEST, SHORTEST = 30 * RATE, 20 * RATE  # samples; the limits for the length of a part that is recognised
-QUIET = RATE // 5  # samples; the length of the silence at which a part ends
+LONGEST, SHORTEST = 30 * RATE, 20 * RATE  # samples; limits of the length of a part that is recognised
+QUIET = RATE // 5  # samples; length of the quiet stretch at which a part ends
 
 
 def options() -> OptionParser:
@@ -53,12 +53,12 @@ def main(arguments: Sequence[str]) -> None:
             continue
         with open_input(text) as file:
             words = file.read().decode().split()
-        # Each recording gets new decoders, because decoders adapt to the recordings they have heard.
+        # Decoders adapt to the recordings that they have heard, so each recording gets new ones.
         print(f"{path.stem}: {align(path, words, out, models)}", flush=True)
 
 
 def align(path: Path, words: Sequence[str], out: Path, models: dict[str, str]) -> str:
-    """Write the times of a recording's words. Returns a message that says how they were found."""
+    """Write the times of a recording's words. Return a message that says how they were found."""
     samples, speaks = read_wav(path), not models and shutil.which("flite") is not None
     sphinx = Sphinx(flite_phones if speaks else lambda word: "", **models)
     known = [word for word in words if speaks or sphinx.knows(word)]
@@ -74,7 +74,7 @@ def align(path: Path, words: Sequence[str], out: Path, models: dict[str, str]) -
 
 
 def recognise(sphinx: Sphinx, samples: np.ndarray) -> Iterator[tuple[int, list[Heard]]]:
-    """Yields the start of each part, in samples, and the words recognised in the part."""
+    """Yield the start of each part in samples, and the words recognised in the part."""
     begin = 0
     while begin < len(samples):
         end = cut(samples[begin:begin + LONGEST]) + begin if len(samples) - begin > LONGEST else len(samples)
@@ -83,7 +83,7 @@ def recognise(sphinx: Sphinx, samples: np.ndarray) -> Iterator[tuple[int, list[H
 
 
 def cut(samples: np.ndarray) -> int:
-    """Returns the middle of the quietest fifth of a second after SHORTEST."""
+    """Return the middle of the quietest fifth of a second after SHORTEST."""
     power = np.cumsum(np.square(samples[SHORTEST:].astype(np.float64)))
     return SHORTEST + QUIET // 2 + int((power[QUIET:] - power[:-QUIET]).argmin())
 

@@ -24,7 +24,7 @@ NAMED = 3
 
 
 def texts(folder: Path, least: int) -> dict[str, Path]:
-    """Returns the texts by name, in C order. Raises InputError if there are fewer than `least`."""
+    """Return the texts by name, in C order. Raises InputError if there are fewer than `least`."""
     if not folder.is_dir():
         raise InputError("no such directory", "give the directory with the texts: --text DIR", folder)
     paths = list(folder.glob("*.txt"))
@@ -35,7 +35,7 @@ def texts(folder: Path, least: int) -> dict[str, Path]:
 
 
 def recordings(folder: Path) -> list[Path]:
-    """Returns the files *.wav of a directory. Raises InputError if there are none."""
+    """Return the files *.wav of a directory. Raises InputError if there are none."""
     found = sorted(folder.glob("*.wav"))
     if not found:
         raise InputError("no *.wav here", "give a directory with NAME.wav for NAME.txt, 16 kHz, 16 bit, mono", folder)
@@ -54,7 +54,6 @@ def compare(what: str, path: str, ids: set[str], names: Sequence[str]) -> None:
 
 
 def some(names: Sequence[str] | set[str]) -> str:
-    """Returns the first few names as text for a message."""
     return ", ".join([*(f"'{name}'" for name in sorted(names)[:NAMED]), *["…"] * (len(names) > NAMED)])
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds KenLM's lmplz, which estimates n-gram models, and puts it into .venv/bin: bash utils/install_lmplz.sh
-# Does nothing if there is an lmplz on PATH. Needs cmake, a C++ compiler and the headers of some libraries. With
-# --packages, it only prints the names of the Debian and Ubuntu packages that provide these.
+# Builds KenLM's lmplz, which estimates n-gram models, and puts it into .venv/bin: bash utils/install_lmplz.sh. Does
+# nothing if lmplz is on PATH. Needs cmake, a C++ compiler and the headers of some libraries. With --packages, only
+# prints the names of the Debian and Ubuntu packages that provide these.
 set -eu
 
 cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)"
@@ -38,10 +38,10 @@ echo "#include <boost/program_options.hpp>
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 echo "Building lmplz of KenLM $version: some minutes, once." >&2
-# This uses pip in a separate environment, so that it can run while utils/setup.sh fills .venv.
+# This step uses pip in a separate environment, so that it can run while utils/setup.sh fills .venv.
 "${PYTHON:-python3}" -m venv "$place/venv" || fail "could not make a virtual environment; see the message above"
 pip() { "$place/venv/bin/python" -m pip --disable-pip-version-check --no-input --quiet --quiet "$@" >&2; }
-# The source package cannot report its requirements without these two, which new virtual environments may lack.
+# Without these two packages, which new virtual environments may lack, kenlm cannot report its requirements.
 "$place/venv/bin/python" -c 'import setuptools, wheel' 2>/dev/null || pip install setuptools wheel ||
   fail "pip could not install setuptools and wheel"
 pip download --no-deps --no-build-isolation --no-binary :all: --dest "$place" "kenlm==$version" ||
@@ -49,14 +49,14 @@ pip download --no-deps --no-build-isolation --no-binary :all: --dest "$place" "k
 echo "$sha256  $place/kenlm-$version.tar.gz" | sha256sum --check --status ||
   fail "kenlm-$version.tar.gz has another checksum than in constraints.txt"
 tar -xzf "$place/kenlm-$version.tar.gz" -C "$place"
-# With -O1, lmplz is as fast as with CMake's -O3, and compiles in three quarters of the time.
+# With -O1 instead of CMake's -O3, lmplz is as fast, and compiles in three quarters of the time.
 if ! { cmake -S "$place/kenlm-$version" -B "$place/build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_POLICY_VERSION_MINIMUM=3.5 \
       -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG" &&
     cmake --build "$place/build" --target lmplz --parallel 2; } >"$place/log" 2>&1; then
   tail -n 20 "$place/log" >&2
   fail "KenLM does not compile; on Debian and Ubuntu: apt-get install $packages"
 fi
-bash utils/setup.sh  # makes .venv, or waits until it is made
+bash utils/setup.sh  # makes .venv, or waits for it
 mv "$place/build/bin/lmplz" .venv/bin/lmplz.new
 mv .venv/bin/lmplz.new .venv/bin/lmplz
 echo "Built $PWD/.venv/bin/lmplz" >&2

@@ -18,8 +18,8 @@ AT_ONCE = ("--max-jobs-run", "-tc")
 class Call(NamedTuple):
     """A command line.
 
-    options   each option with its values, in the given order, without the options in AT_ONCE
-    at_once   how many jobs may run at a time; None if not given. The smallest number counts, as in Kaldi
+    options   options with their values, in the given order, without those in AT_ONCE
+    at_once   maximum number of jobs at a time; if several are given, the smallest, as in Kaldi; None if none is given
     name      the placeholder for the job's number, usually JOB; None for a single job without a number
     numbers   the jobs' numbers; 1 for a single job
     log       the name of the log file, with the placeholder
@@ -34,11 +34,10 @@ class Call(NamedTuple):
     command: str
 
     def of(self, text: str, number: int | str) -> str:
-        """Returns the text for one job, with the job's number in place of the placeholder."""
+        """Return the text for one job, with the job's number in place of the placeholder."""
         return text.replace(self.name, str(number)) if self.name else text
 
     def logs(self) -> list[str]:
-        """Returns the log files of all jobs."""
         return [self.of(self.log, number) for number in self.numbers]
 
 
@@ -78,7 +77,6 @@ def parse(arguments: Sequence[str]) -> Call:
 
 
 def _job_range(text: str) -> tuple[str, range]:
-    """Returns the placeholder and the numbers in JOB=first:last or JOB=number."""
     name, _, numbers = text.partition("=")
     both = re.fullmatch(r"(\d+)(?::(\d+))?", numbers)
     first, last = (int(both[1]), int(both[2] or both[1])) if both else (0, 0)
@@ -88,7 +86,7 @@ def _job_range(text: str) -> tuple[str, range]:
 
 
 def quote(argument: str) -> str:
-    """Returns an argument for bash. It is quoted only if it has spaces, so that an escaped | or > works."""
+    """Return an argument for bash. Only an argument with spaces is quoted, so that an escaped | or > works."""
     if re.fullmatch(r"\S+", argument, re.ASCII):  # bash does not split words at other Unicode spaces
         return argument
     return f"'{argument}'" if '"' in argument else f'"{argument}"'
@@ -117,14 +115,14 @@ def _now() -> str:
 
 
 def run_job(command: str, log: str, threads: int = 1, note: str = "", running: set | None = None) -> int:
-    """Run one job and write its output to a log in Kaldi's format. Returns the exit status that bash would report.
+    """Run one job and write its output to a log in Kaldi's format. Return the exit status that bash would report.
 
-    threads   the number of threads to write to the log
+    threads   number of threads, for the log
     note      an additional line for the head of the log
     running   a set that contains the job's process while it runs; if given, the process leads its own process group
     """
     start = time.time()
-    shown = command.replace("\n", "\n#   ")  # every line of the head is a comment
+    shown = command.replace("\n", "\n#   ")  # all lines of the head are comments
     head = [f"# {shown}", f"# Started at {_now()}", *([f"# {note}"] if note else []), "#\n"]
     with open(log, "ab", buffering=0) as output:
         output.write(os.fsencode("\n".join(head)))
@@ -144,7 +142,7 @@ def run_job(command: str, log: str, threads: int = 1, note: str = "", running: s
 
 
 def report(call: Call, codes: Sequence[int]) -> int:
-    """If any jobs failed, print how many failed and where their logs are. Returns the exit status of the program."""
+    """If any jobs failed, print how many, and where their logs are. Return the exit status of the program."""
     failed = sum(code != 0 for code in codes)
     if not failed:
         return 0

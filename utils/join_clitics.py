@@ -2,8 +2,8 @@
 """usage: utils/join_clitics.py FILE >OUT
 
 Joins each clitic in an IWSLT 2011 file (`word<TAB>LABEL` lines) to the previous word, because ASR systems and training
-texts have `it's`, where the file has `it` and `'s`. The joined word gets the label of the clitic. A clitic after a mark
-stays separate, so the number of marks does not change; this is checked.
+texts have `it's` where the file has `it` and `'s`. The joined word gets the label of the clitic. A clitic after a mark
+is not joined, so the number of marks does not change, which is checked.
 """
 
 import sys
@@ -18,7 +18,7 @@ EMPTY = "O"
 
 
 def join(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Returns words and labels, with each clitic joined to the previous word."""
+    """Return words and labels, after joining each clitic to the previous word if that has no mark."""
     joined: list[tuple[str, str]] = []
     for word, label in rows:
         if word in CLITICS and joined and joined[-1][1] == EMPTY:

@@ -24,10 +24,10 @@ def learn(sets: Iterable[DataDir], labels: LabelSet, min_count: int = 2) -> dict
 
     min_count  spellings that occur less often are ignored
 
-    A spelling must account for at least two thirds of all uses of the word in any case: CAT is not the usual spelling
-    of `cat`, even if most capitalised occurrences are CAT. Utterances without a lower-case letter are skipped. Memory
-    grows with the number of distinct words. Raises InputError for a directory without labels, or with labels that are
-    not in the set.
+    The usual spelling must account for at least two thirds of all uses of the word in any case: CAT is not the usual
+    spelling of `cat`, even if most capitalised occurrences are CAT. Utterances without lower-case letters are skipped.
+    Memory grows with the number of different words. Raises InputError for a directory without labels, or with labels
+    that are not in the set.
     """
     counts: Counter[tuple[str, str]] = Counter()
     for data in sets:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: utils/learn_confusions.sh PAIRS-DIR LABELS-FILE OUT-FILE
-# Counts a recogniser's errors. PAIRS-DIR/train.ref.lrec.txt has the spoken words, with labels; train.asr.lrec.txt has
-# the ASR output for the same texts. Both have the format of IWSLT 2011. If OUT-FILE exists, it is kept.
+# Counts a recogniser's errors. In the format of IWSLT 2011, PAIRS-DIR/train.ref.lrec.txt has the spoken words with
+# labels, and train.asr.lrec.txt has the ASR output for the same texts. An existing OUT-FILE is kept.
 set -euo pipefail
 pairs=$1 labels=$2 out=$3
 [ ! -f "$out" ] || exit 0

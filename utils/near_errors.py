@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """usage: near_errors.py LABELS-FILE COLLAPSE REFERENCE RECOGNIZED PUNCTUATED
 
-Scores punctuated ASR output near recognition errors and elsewhere. REFERENCE has the words that were said, RECOGNIZED
-has the ASR output with the reference labels, and PUNCTUATED has the ASR output with the labels to score. A slot is near
-an error if the word before or after it is wrong, or if a word is missing there. COLLAPSE is as in `punc score`. Prints
-P, R and F1 of the collapsed marks or, if COLLAPSE is empty, of all marks.
+Scores punctuated ASR output near recognition errors and elsewhere. REFERENCE has the spoken words, RECOGNIZED has the
+ASR output with the reference labels, and PUNCTUATED has the ASR output with the labels to score. A slot is near an
+error if a word next to it is wrong, or if a word is missing in it. COLLAPSE is as in `punc score`. Prints P, R and F1
+of the collapsed marks or, if COLLAPSE is empty, of all marks.
 """
 
 import numpy as np
@@ -19,15 +19,15 @@ from punc.timing.align import align_words
 
 
 def words_and_labels(directory: str, labels: LabelSet) -> tuple[list[str], np.ndarray]:
-    """Returns all words of a data directory, and the numbers of their labels."""
+    """Return all words of a data directory, and the numbers of their labels."""
     utterances = list(DataDir(directory).utterances())
     words = [word for utterance in utterances for word in utterance.words]
     return words, label_numbers(utterances, labels, directory)
 
 
 def near_error(said: list[str], recognized: list[str]) -> np.ndarray:
-    """For each slot of the recognized words, whether it is near an error, (N,). The end of the text is not an error."""
-    index = np.full(len(recognized) + 1, -1)  # for each word that was recognized correctly, its index in `said`
+    """Return whether each slot of the recognised words is near an error, (N,). The end of the text is not an error."""
+    index = np.full(len(recognized) + 1, -1)  # for each correctly recognised word, its index in `said`
     index[-1] = len(said)
     for i, j in enumerate(align_words(said, recognized).ref_to_hyp):
         if j >= 0 and said[i] == recognized[j]:

@@ -36,7 +36,7 @@ for name in text times audio asr speakers; do case ${!name} in '' | /*) ;; *) pr
 [ -z "$speakers" ] || [ -f "$speakers" ] || fail "$speakers: no such file; give the file that says who speaks"
 check_texts.py ${times:+--times "$times"} ${audio:+--audio "$audio"} ${asr:+--asr "$asr"} "$text"
 
-# The recipe is written to a temporary directory, which is then renamed, so that it is complete or does not exist.
+# The recipe is written to a temporary directory and then renamed, so it is either complete or does not exist.
 mkdir -p "$(dirname "$recipe")"
 place=$(cd "$(dirname "$recipe")" && pwd -P)/$(basename "$recipe")
 tmp=$(mktemp -d "$(dirname "$place")/.$(basename "$place").XXXXXX")
@@ -49,7 +49,7 @@ case $(dirname "$place") in
   *) path=$(printf %q "$root/path.sh") ;;
 esac
 
-# fill FILE NAME=VALUE…: replaces each @NAME@ by its value. Unlike sed, bash takes the values literally.
+# fill FILE NAME=VALUE…: replaces each @NAME@ by its value. In bash, unlike sed, values have no special characters.
 fill() {
   local content pair
   content=$(cat "$1")

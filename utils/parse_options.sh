@@ -1,12 +1,12 @@
-# Sourced by a script after it has set its default values. Every variable that the script has set becomes an option.
+# Sourced by a script after its default values. Every variable that the script has set becomes an option.
 #
 #   stage=0
 #   . parse_options.sh          # --stage 3 sets stage=3; --stop-stage sets stop_stage
 #
 # As in Kaldi, --config FILE is read first, and the command line overrides it; an unknown option ends the script with
 # status 1; a variable that is true or false takes only these values; --help prints $help_message; all other arguments
-# stay in $@. Unlike in Kaldi, an option without a value is an error, a value is never evaluated, and a variable that is
-# only in the environment is not an option. A config file has lines --name=value or name=value.
+# remain in $@. Unlike in Kaldi, an option without a value is an error, a value is never evaluated, and a variable of
+# the environment is not an option. The lines of a config file are --name=value or name=value.
 # shellcheck shell=bash
 
 _po_fail() {
@@ -14,7 +14,7 @@ _po_fail() {
   exit 1
 }
 
-# _po_check NAME PLACE: fails unless the script itself has set the variable. Variables of the environment do not count.
+# _po_check NAME PLACE: fails unless the script has set the variable. Variables of the environment do not count.
 _po_check() {
   local _po_attributes
   if [[ $1 =~ ^[A-Za-z][A-Za-z0-9_-]*$ ]] && _po_attributes=$(declare -p "${1//-/_}" 2>/dev/null); then
@@ -57,8 +57,8 @@ _po_read_config() {
   done <"$1"
 }
 
-# The script, and the files through which it sources this one. A recipe has changed to its own directory,
-# where a relative path may no longer be valid; then only the file name is used.
+# The files that may set variables: the script, and the files through which it sources this one. A recipe has changed to
+# its own directory, so if a relative path is no longer valid, only the file name is used.
 _po_scripts=("$0" "${BASH_SOURCE[@]:1}")
 for _po_i in "${!_po_scripts[@]}"; do
   [ -f "${_po_scripts[_po_i]}" ] || _po_scripts[_po_i]=${_po_scripts[_po_i]##*/}

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """usage: utils/plot_readme.py README OUT-DIR
 
-Draws README.md's table of results as OUT-DIR/results_light.svg and OUT-DIR/results_dark.svg. The table says which
-systems, metrics and sets to draw; their values come from RESULTS.tsv and conf/published.tsv of the recipes. Filled
-markers stand for references, hollow ones for ASR output. The command for the committed files is
-`utils/plot_readme.py README.md docs/images`.
+Draws README.md's table of results as OUT-DIR/results_light.svg and OUT-DIR/results_dark.svg. The table names the
+systems, metrics and sets; the values come from RESULTS.tsv and conf/published.tsv of the recipes. Filled markers are
+for references, hollow ones for ASR output. The command for the committed files is `utils/plot_readme.py README.md
+docs/images`.
 """
 
 import io
@@ -26,7 +26,7 @@ PANELS = {"F1 of all marks [%]": False, "wrong slots [%]": True}  # whether the 
 
 
 class Row(NamedTuple):
-    """A row of the table: its name, whether its metric is Err, and its points (kind, value, whether on ASR output)."""
+    """A row of the table: its name, whether its metric is Err, and points: (kind, value, whether on ASR output)."""
 
     name: str
     is_err: bool
@@ -41,7 +41,7 @@ def main(readme: Path, out: Path) -> None:
 
 
 def read_rows(readme: Path) -> Iterator[Row]:
-    """Yields the rows of the table under the heading Results. Raises InputError if a row's figures do not exist."""
+    """Yield the rows of the table under the heading Results. Raises InputError if a row's figures do not exist."""
     table = readme.read_text(encoding="utf-8").partition("\n## Results\n")[2].partition("\n## ")[0]
     names: set[str] = set()
     for number, line in enumerate(table.splitlines()):
@@ -66,14 +66,13 @@ def read_rows(readme: Path) -> Iterator[Row]:
 
 
 def measured_by(directory: Path) -> dict[tuple[str, str], dict[str, float]]:
-    """Returns the figures of a page by system and set. For a system with several seeds, these are means."""
+    """Return the figures of a page by system and set. The figures of several seeds are averaged."""
     metrics = read_page_data(directory).metrics
     return {key: {name: one.value for name, one in row.items()}
             for key, row in {**metrics, **join_seeds(metrics)}.items()}
 
 
 def published(recipe: Path) -> dict[tuple[str, str], dict[str, float]]:
-    """Returns the published figures of a recipe by system and set."""
     found: dict[tuple[str, str], dict[str, float]] = {}
     for one in read_published(recipe / "conf/published.tsv"):
         found.setdefault((one.system, one.set), {})[one.metric] = one.value
@@ -81,7 +80,7 @@ def published(recipe: Path) -> dict[tuple[str, str], dict[str, float]]:
 
 
 def draw(rows: list[Row], colour: str) -> bytes:
-    """Returns the plot as SVG; text has this colour and is not converted to paths. Equal rows give equal bytes."""
+    """Return the plot as SVG with text in this colour, not converted to paths. Equal rows give equal bytes."""
     import matplotlib as mpl
 
     figure, panels = new_figure([*PANELS], 8.6, 3.4, colour)

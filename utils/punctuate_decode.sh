@@ -5,7 +5,7 @@
 #   steps/get_ctm.sh data/test data/lang exp/tri3/decode_test     # or get_ctm_conf.sh: writes score_*/test.ctm
 #   punc/punctuate_decode.sh --cmd "$cmd" --nj 4 data/test exp/tri3/decode_test /path/to/punc-model transcripts/test
 #
-# scoring_kaldi/best_wer says which CTM has the best WER. --lmwt, --wip and --score-dir choose another CTM.
+# scoring_kaldi/best_wer names the CTM with the best WER. --lmwt, --wip and --score-dir choose another CTM.
 set -euo pipefail
 lmwt=       # language model weight, as in score_10
 wip=        # word insertion penalty, as in score_10_0.5

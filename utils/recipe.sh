@@ -1,8 +1,7 @@
 # Sourced by a recipe's run.sh after its default values, cmd.sh and path.sh. Reads the options of the command line (see
-# parse_options.sh), and defines the functions that recipes share. With run.pl as cmd, --nj is the number of processes
-# for text on this machine; with slurm.pl or another program, it is the number of jobs with one process each. Both give
-# the same files. A recipe may set data, exp, label_file, decode_options and score_options. The last two are passed to
-# punc punctuate and punc score for all systems.
+# parse_options.sh), and defines the functions that recipes share. If cmd is run.pl, --nj is the number of processes for
+# text on this machine; otherwise, it is the number of jobs, each with one process. Both give the same files. A recipe
+# may set data, exp, label_file, decode_options (for punc punctuate) and score_options (for punc score).
 # shellcheck shell=bash disable=SC2154
 
 fail() {
@@ -10,9 +9,9 @@ fail() {
   exit 1
 }
 
-train_ranks=1  # --train-ranks: how many processes on a machine train a model together
-train_nodes=1  # --train-nodes: how many machines of a Slurm job, with --train-ranks processes each, train a model
-train_cmd=${train_cmd-}  # the $cmd for trainings, if they need other resources
+train_ranks=1  # --train-ranks: number of processes on a machine that train a model together
+train_nodes=1  # --train-nodes: number of machines of a Slurm job that train a model, each with --train-ranks processes
+train_cmd=${train_cmd-}  # like $cmd, for trainings that need other resources
 keep_rows=false  # --keep-rows true: the pages keep the published rows of systems that are not in exp
 seeds=1  # --seeds "1 2 3": train each system with each seed, as exp/SYSTEM, exp/SYSTEM.seed2 and exp/SYSTEM.seed3
 
@@ -31,9 +30,8 @@ for _option in train_ranks train_nodes; do
 done
 [[ $seeds =~ ^[1-9][0-9]*(\ [1-9][0-9]*)*$ ]] || fail "--seeds '$seeds'; write whole numbers, as --seeds '1 2 3'"
 
-# Only one run (or one per language) is allowed at a time, because a second one would write the same files. The
-# exception is stage 4 by itself: several runs can train several systems at once, because punc train locks its system's
-# directory.
+# Only one run (or one per language) is allowed at a time, because a second one would write the same files. Runs of only
+# stage 4 are an exception: they can train several systems at once, because punc train locks its output directory.
 . "$(dirname "${BASH_SOURCE[0]}")/lock.sh"
 [ "${stage-0} ${stop_stage-}" = "4 4" ] || lock_directory "exp${language:+/$language}" "$0" "${_arguments[@]}"
 
@@ -43,7 +41,7 @@ case ${cmd%% *} in run.pl | */run.pl) cluster=false processes=$nj ;; *) cluster=
 
 . "$(dirname "${BASH_SOURCE[0]}")/train.sh"
 
-# absolute OPTION …: makes paths in these options absolute. They are relative to the directory where the user started.
+# absolute OPTION …: makes the paths in these options absolute. They are relative to the user's current directory.
 absolute() {
   local name
   for name in "$@"; do
@@ -51,8 +49,8 @@ absolute() {
   done
 }
 
-# choose OPTION NAME …: checks that the option's value consists of these names, separated by spaces. An empty value or
-# `all` means all names.
+# choose OPTION NAME …: checks that the option's value has only these names, separated by spaces. An empty value or
+# `all` becomes all names.
 choose() {
   local name
   case ${!1} in '' | all) printf -v "$1" %s "${*:2}" ;; esac
@@ -62,8 +60,8 @@ choose() {
 }
 
 # choose_systems [TABLE]: reads the table of systems, conf/systems, and checks that --systems has only names from it.
-# Lines are NAME STAGE STORE [NEED …]. A NEED is a system of an earlier line, which is then trained, too, or the name of
-# a program or of data that run.sh checks for. A NAME in parentheses is not in the results; only other systems need it.
+# Its lines are NAME STAGE STORE [NEED …]. A NEED is either a system of an earlier line, which is then trained, too, or
+# the name of a program or data that run.sh checks for. A system whose NAME is in parentheses is not in the results.
 _systems=()
 declare -A stage_of store_of needs_of
 choose_systems() {
@@ -75,8 +73,7 @@ choose_systems() {
   choose systems "${rows[@]}"
 }
 
-# asked NAME: whether --systems has the system NAME, or a system that reads the store NAME or needs the program or data
-# NAME.
+# asked NAME: whether NAME is a system in --systems, or a store, program or data that one of these systems needs.
 asked() {
   local system
   for system in $systems; do
@@ -86,7 +83,7 @@ asked() {
   return 1
 }
 
-# leave_out NEED REASON: removes the systems with this NEED from --systems, and says so.
+# leave_out NEED REASON: removes the systems with this NEED from --systems, and prints a message.
 leave_out() {
   local system kept='' left=''
   for system in $systems; do
@@ -99,10 +96,10 @@ leave_out() {
 # runs STAGE: whether this stage is between --stage and --stop-stage.
 runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
 
-# in_stage STAGE: prints the systems to train in a stage, those of --systems and those that they need, in table order.
+# in_stage STAGE: prints the systems to train in a stage, in table order: those in --systems, and those that they need.
 in_stage() {
   local system number wanted=" $systems "
-  for ((number = ${#_systems[@]} - 1; number >= 0; number--)); do  # from the end, because needed systems are further up
+  for ((number = ${#_systems[@]} - 1; number >= 0; number--)); do  # backwards, because needed systems are above
     system=${_systems[number]}
     [[ $wanted != *" $system "* ]] || wanted+="${needs_of[$system]} "
   done
@@ -117,10 +114,10 @@ newer() {
   for other in "${@:2}"; do [ "$1" -nt "$other" ] || return 1; done
 }
 
-# make_file FILE COMMAND …: writes what the command prints to FILE, completely or not at all.
+# make_file FILE COMMAND …: writes the output of the command to FILE, completely or not at all.
 make_file() { "${@:2}" >"$1.new" && mv "$1.new" "$1"; }
 
-# two_at_a_time COMMAND ARGUMENT …: runs the command once for each argument, two at the same time. Stops if one fails.
+# two_at_a_time COMMAND ARGUMENT …: runs the command once for each argument, two at a time. Stops if one fails.
 two_at_a_time() {
   local first second
   while [ $# -gt 1 ]; do
@@ -145,7 +142,7 @@ one_job() {
 }
 
 # in_jobs LOG OUT-DIR punc COMMAND ARGUMENT …: runs the command through one_job, with the log LOG.log. If $cmd sends
-# jobs to other machines, --nj jobs with the logs LOG.JOB.log make parts of OUT-DIR, which is one of the arguments; the
+# jobs to other machines, --nj jobs with the logs LOG.JOB.log make parts of OUT-DIR, which is one of the arguments. The
 # parts are then joined.
 in_jobs() {
   local log=$1 out=$2 parts=$2.parts job argument joined=() arguments=() quoted
@@ -160,10 +157,10 @@ in_jobs() {
     one_job "$log.log" punc join "$out" "${joined[@]}" && rm -rf "$parts"
 }
 
-# text_job LOG COMMAND …: runs the command through one_job if $cmd sends jobs to other machines, otherwise directly.
+# text_job LOG COMMAND …: runs the command, through one_job if $cmd sends jobs to other machines.
 text_job() { if $cluster; then one_job "$@"; else "${@:2}"; fi; }
 
-# check_labels DATA-DIR: fails if the data directory was made with another label set. Its punct.labels records this set.
+# check_labels DATA-DIR: fails if the data directory was made with another label set, as its punct.labels shows.
 check_labels() {
   local one_form='/^#/d; s/[[:space:]]+/ /g; s/^ | $//g; /^$/d'  # no comments, one space between columns
   [ ! -f "$1/punct.labels" ] || cmp -s <(sed -E "$one_form" "$1/punct.labels") <(sed -E "$one_form" "$label_file") ||
@@ -176,8 +173,8 @@ prepare_set() {
   text_job "$data/log/prepare_$1.log" punc prepare --nj "$processes" --labels "$label_file" "${@:2}" "$data/$1"
 }
 
-# prepare_listed SET [OPTION …]: makes the data directory of the texts listed in data/split/SET. Fails if the list was
-# edited afterwards, because other sets, the stores and the models were made from the old lists.
+# prepare_listed SET [OPTION …]: makes the data directory of the texts listed in data/split/SET. Fails if the list has
+# been edited since, because other sets, the stores and the models were made from the old lists.
 prepare_listed() {
   local files
   [ ! -f "$data/$1/text" ] || [ "$data/$1/text" -nt "$data/split/$1" ] ||
@@ -199,7 +196,7 @@ validate() {
   for set in "$@"; do punc validate --labels "$label_file" "$data/$set"; done
 }
 
-# These are exported for the scripts in local/, which also make data and stores.
+# Exported for the scripts in local/, which also make data and stores.
 export -f fail quote one_job in_jobs text_job check_labels prepare_set make_store validate newer make_file
 export cmd nj cluster processes data exp label_file
 
@@ -209,8 +206,7 @@ project() {
   punc project --labels "$label_file" "$data/$1" "$data/$2" "$data/$3" 2>&1 | tee "$data/$3.wer" >&2
 }
 
-# prepare_asr CTM-OR-DIR: makes the set test_asr: ASR output for the recordings of test_ref, with the labels of
-# test_ref.
+# prepare_asr CTM-OR-DIR: makes the set test_asr: ASR output for the recordings of test_ref, with projected labels.
 prepare_asr() {
   if [ ! -f "$data/test_asr_words/text" ]; then
     if [ -d "$1" ]; then cat "$1"/*.ctm; else cat "$1"; fi |
@@ -221,8 +217,7 @@ prepare_asr() {
 }
 
 # decode MODEL-DIR DATA-DIR OUT-DIR [OPTION …]: runs punc punctuate if OUT-DIR is older than the model or the data.
-# OUT-DIR is ROW/NAME; for seeds other than 1, it becomes ROW.seedN/NAME. Packed models have model.json, others
-# final.pt.
+# OUT-DIR is ROW/NAME or, for seeds other than 1, ROW.seedN/NAME. Packed models have model.json, others final.pt.
 decode() {
   local seed model out weights
   for seed in $seeds; do
@@ -235,8 +230,8 @@ decode() {
 }
 
 # score REFERENCE-DIR DECODED-DIR OUT-DIR [OPTION …]: runs punc score if OUT-DIR/score is older than its inputs, or than
-# run.sh, which contains the options. OUT-DIR and DECODED-DIR are ROW/decode_SET; for seeds other than 1, they become
-# ROW.seedN/decode_SET. score_name=score_NAME writes a second score of the same output, OUT-DIR/score_NAME.
+# run.sh, which contains the options. OUT-DIR and DECODED-DIR are ROW/decode_SET or, for seeds other than 1,
+# ROW.seedN/decode_SET. score_name=score_NAME writes another score of the same output, OUT-DIR/score_NAME.
 score() {
   local seed decoded out name=${score_name-score}
   for seed in $seeds; do
@@ -248,8 +243,8 @@ score() {
   done
 }
 
-# decode_and_score MODEL-DIR ROW-DIR 'SET …' [OPTION …]: makes one row of the results: punctuates the sets with these
-# options, each into ROW-DIR/decode_SET, and scores them.
+# decode_and_score MODEL-DIR ROW-DIR 'SET …' [OPTION …]: makes a row of the results: punctuates each set into
+# ROW-DIR/decode_SET with these options, and scores it.
 decode_and_score() {
   local set
   for set in $3; do
@@ -258,8 +253,8 @@ decode_and_score() {
   done
 }
 
-# tune_scale MODEL-DIR SET …: writes to MODEL-DIR/scale the --scale of the labels without a mark that is best on these
-# sets. A packed model already contains its scale, so for such a model, the file is empty.
+# tune_scale MODEL-DIR SET …: finds the scale of the labels without a mark that is best on these sets, and writes it to
+# MODEL-DIR/scale. For a packed model, which contains its scale, the file is empty.
 tune_scale() {
   local set pairs=() seeds=1
   if [ -f "$1/model.json" ]; then make_file "$1/scale" : && return; fi
@@ -270,15 +265,15 @@ tune_scale() {
   make_file "$1/scale" tune_scale.py "$label_file" "${pairs[@]}"
 }
 
-# collect_results [CONF]: writes the pages of all systems that have been scored, and prints RESULTS.md. report.html
-# shows the same scores, plots, and the errors in the text. With conf/results-PAGE.conf, published rows (--keep-rows)
-# are read from results/PAGE, or from the recipe's own RESULTS.md if results/PAGE and conf/results.conf do not exist.
+# collect_results [CONF]: writes the pages of all systems that have been scored, prints RESULTS.md, and writes
+# report.html, with plots and the errors in the text. With --keep-rows and conf/results-PAGE.conf, published rows come
+# from results/PAGE, or from the recipe's own RESULTS.md if results/PAGE and conf/results.conf do not exist.
 collect_results() {
   local conf=${1-conf/results.conf} published=. kept=() argument line=./run.sh
   case $conf in */results-*) published=results/${conf##*/results-} published=${published%.conf} ;; esac
   [ -d "$published" ] || [ -f conf/results.conf ] || published=.
   if $keep_rows && [ -f "$published/RESULTS.tsv" ]; then kept=(--keep "$published"); fi
-  for argument in "${_arguments[@]}"; do  # record the command of this run, so that it can be repeated
+  for argument in "${_arguments[@]}"; do  # the command of this run, so that it can be repeated
     [[ $argument =~ ^[A-Za-z0-9_.,:/=+@%-]+$ ]] || argument="'${argument//\'/\'\\\'\'}'"
     line+=" $argument"
   done

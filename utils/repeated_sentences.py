@@ -1,9 +1,9 @@
 """Finds the sentences that occur in two sets of texts, counts them, and returns the most frequent ones.
 
 A sentence ends at a mark in END that is followed by a space (a full-width mark needs no space), at an empty line, and
-at a line that begins with `#`, which is not itself a sentence. Two sentences are the same if their letters and digits
-are the same; case and marks are ignored. Memory grows only with the smaller set: 16 bytes per sentence. A sentence with
-a dot inside, such as in `Mr.`, counts as two sentences. So does a sentence that crosses the border of two parts of a
+at a line that begins with `#`, which is not itself a sentence. Two sentences are equal if they have the same letters
+and digits; case and marks are ignored. Memory grows only with the smaller set: 16 bytes per sentence. A sentence with
+a period inside, such as in `Mr.`, counts as two sentences, and so does a sentence at the border of two parts of a
 large file (`file_parts`, megabytes).
 """
 
@@ -22,7 +22,7 @@ from punc.base.files import atomic_file
 from punc.base.parallel import map_ordered
 from punc.text.file_parts import FilePart, decode, file_parts
 
-# Marks that end a sentence, with the quotes and brackets after them. A match starts only at the first of several marks.
+# Marks that end a sentence, with the quotes and brackets after them. A match starts at the first of several marks.
 END = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?=\s)|[。！？]+[」』）”]*|\n[ \t]*\n|^#.*$", re.M)
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 SHOWN = 10
@@ -39,8 +39,8 @@ class Sentence(NamedTuple):
 class Overlap(NamedTuple):
     """The sentences that a set shares with the training texts.
 
-    sentences, words     the number of sentences and words in the set
-    repeated             (sentences, words): how many sentences also occur in training, and how many words these have
+    sentences, words     number of sentences and words in the set
+    repeated             (sentences, words): number of the sentences that are also in training, and of their words
     long                 like `repeated`, for sentences of at least `least` words
     frequent             the shared sentences that are most frequent in training, with their counts there
     """
@@ -53,7 +53,7 @@ class Overlap(NamedTuple):
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """Yields the sentences of a text that have at least one word."""
+    """Yield the sentences of a text that have at least one word."""
     begin = 0
     for mark in [*END.finditer(text), None]:
         end = len(text) if mark is None else mark.start() if mark[0][0] == "#" else mark.end()
@@ -63,13 +63,12 @@ def sentences(text: str) -> Iterator[Sentence]:
 
 
 def digest(words: Iterable[str]) -> int:
-    """Returns a 64-bit hash of the words of a sentence."""
     return int.from_bytes(blake2b(" ".join(words).encode(), digest_size=8).digest(), "little")
 
 
 def overlap(held_out: Iterable[str | os.PathLike[str]], training: Iterable[str | os.PathLike[str]], least: int,
             nj: int) -> Overlap:
-    """Compares texts with training texts in `nj` processes. `least`: minimum length of a long sentence, in words."""
+    """Compare texts with training texts in `nj` processes. `least`: minimum length of a long sentence, in words."""
     held_out = list(held_out)
     found = np.concatenate([np.zeros((0, 2), np.uint64), *map_ordered(_digests, file_parts(held_out, b"\n"), nj)])
     known, first, number = np.unique(found[:, 0], return_index=True, return_counts=True)
@@ -84,10 +83,8 @@ def overlap(held_out: Iterable[str | os.PathLike[str]], training: Iterable[str |
 
 
 def remove_sentences(source: Path, target: Path, known: np.ndarray, least: int) -> Counter[str]:
-    """Copy a text without the sentences of at least `least` words whose digests are in `known` (sorted).
-
-    Returns how many sentences and words were removed.
-    """
+    """Copy a text without the sentences of at least `least` words whose digests are in `known`, which is sorted. Return
+    how many sentences and words were removed."""
     removed = Counter[str]()
     with atomic_file(target) as file:
         for part in file_parts([source], b"\n"):
@@ -104,19 +101,19 @@ def remove_sentences(source: Path, target: Path, known: np.ndarray, least: int) 
 
 
 def digests(paths: Iterable[str | os.PathLike[str]], nj: int) -> np.ndarray:
-    """Returns the distinct digests of all sentences in texts, sorted."""
+    """Return the distinct digests of all sentences in texts, sorted."""
     parts = map_ordered(_digests, file_parts(paths, b"\n"), nj)
     return np.unique(np.concatenate([np.zeros(0, np.uint64), *(part[:, 0] for part in parts)]))
 
 
 def _digests(part: FilePart) -> np.ndarray:
-    """Returns the digest and the number of words of each sentence, uint64 (sentences, 2)."""
+    """Return the digest and the number of words of each sentence, uint64 (sentences, 2)."""
     found = [(digest(one.words), len(one.words)) for one in sentences(decode(part.data, Counter()))]
     return np.array(found, np.uint64).reshape(-1, 2)
 
 
 def _known(part: FilePart, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the indices of the known digests that occur in a part, and how often each occurs."""
+    """Return the indices of the known digests that occur in a part, and how often each of them occurs."""
     found = _digests(part)[:, 0]
     at = np.minimum(np.searchsorted(known, found), max(len(known) - 1, 0))
     return np.unique(at[known[at] == found] if len(known) else at[:0], return_counts=True)
@@ -128,12 +125,12 @@ def _has(known: np.ndarray, key: int) -> bool:
 
 
 def _total(number: np.ndarray, lengths: np.ndarray, chosen: np.ndarray) -> tuple[int, int]:
-    """Returns the total numbers of chosen sentences and of their words. `number`: how often each sentence occurs."""
+    """Return the total numbers of chosen sentences and of their words. `number`: how often each sentence occurs."""
     return int(number[chosen].sum()), int((number * lengths)[chosen].sum())
 
 
 def _texts(paths: Iterable[str | os.PathLike[str]], counts: dict[int, int]) -> list[tuple[str, int]]:
-    """Returns the words of the sentences with these digests, and their counts, in the order of `counts`."""
+    """Return the words of the sentences with these digests, and their counts, in the order of `counts`."""
     texts: dict[int, str] = {}
     for part in file_parts(paths, b"\n"):
         if len(texts) == len(counts):

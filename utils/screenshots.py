@@ -63,7 +63,7 @@ def wait(call: Any, expression: str) -> None:
 
 @contextmanager
 def served() -> Iterator[str]:
-    """Run punc serve while the block runs. Yields its URL."""
+    """Run punc serve during the with block. Yield its URL."""
     with subprocess.Popen(["punc", "serve", "--port=0"], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr
         yield process.stderr.readline().split()[-1]
@@ -72,7 +72,7 @@ def served() -> Iterator[str]:
 
 @contextmanager
 def browser() -> Iterator[Any]:
-    """Yields a function that calls a method of the DevTools protocol in a headless chromium and returns its result."""
+    """Yield a function that calls a method of the DevTools protocol in a headless chromium and returns its result."""
     from websockets.sync.client import connect
 
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

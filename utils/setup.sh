@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # usage: utils/setup.sh [--train]
 # Makes the virtual environment .venv of this checkout and installs punc with the versions of constraints.txt: the
-# packages for bundled models and, with --train, also PyTorch and the packages for recipes and tests. You need not call
-# it: path.sh calls it, and recipes and utils/test.sh call it with --train. It installs only once, and again if
-# constraints.txt, pyproject.toml or this script changes.
+# packages for bundled models and, with --train, also PyTorch and the packages for recipes and tests. path.sh calls this
+# script; recipes and utils/test.sh call it with --train. It installs only once, and again if constraints.txt,
+# pyproject.toml or this script changes.
 #
 #   PYTHON=/path/to/python3   the Python; default: the first of python3, python3.14 … python3.10 that is 3.10 or newer
 #   PUNC_TORCH=cu130          the build of torch; default: cpu
@@ -35,13 +35,13 @@ find_python() {
 }
 
 pip() {
-  # On a terminal, show a progress bar for each download; elsewhere, show nothing.
+  # On a terminal, show a progress bar for each download. Otherwise, show nothing.
   if [ -t 2 ]; then set -- "$@" --progress-bar on; else set -- "$@" --quiet --quiet; fi
   .venv/bin/python -m pip --disable-pip-version-check --no-input "$1" --no-compile "${@:2}" >&2
 }
 
 # Installs the build PUNC_TORCH of torch: cpu, cu130 or another that PyTorch offers. The default is the installed build
-# or, if there is none, cpu. PyPI's plain wheel is the last choice: on Linux it is a CUDA build, which takes gigabytes.
+# or, if there is none, cpu. PyPI's plain wheel is the last choice, a CUDA build of gigabytes on Linux.
 install_torch() {
   local installed build=cpu torch
   torch=$(sed -n 's/^torch==//p' constraints.txt)
@@ -66,10 +66,10 @@ install_torch() {
 
 case $*:${PUNC_TORCH-} in
   :) train= ;;
-  :* | --train:*) train=-train ;;  # if a build of torch is named, torch is wanted
+  :* | --train:*) train=-train ;;  # whoever names a build of torch wants torch
   *) fail "usage: utils/setup.sh [--train]" ;;
 esac
-[[ $OSTYPE = linux* ]] || PUNC_TORCH=  # for other systems, there is only one build
+[[ $OSTYPE = linux* ]] || PUNC_TORCH=  # other systems have only one build
 [[ ${PUNC_TORCH-} =~ ^[a-z0-9.]*$ ]] || fail "PUNC_TORCH='$PUNC_TORCH' is not a build of torch; give cpu or cu130, say"
 stamp="$PWD $(cat constraints.txt pyproject.toml setup.py utils/setup.sh | cksum)"
 is_done && exit
@@ -95,14 +95,13 @@ if ! .venv/bin/python -m pip --version >/dev/null 2>&1 || ! grep -qF "$PWD/.venv
   rm -rf .venv/*
   "$python" -m venv .venv || fail "could not make a virtual environment in $PWD/.venv; see the message above"
 fi
-# An old pip takes four times as long to read the indexes; it works, too.
+# An old pip also works, but takes four times as long to read the indexes.
 pip install "$(grep '^pip==' constraints.txt)" 2>/dev/null || echo "pip is not updated: no newer version could be installed." >&2
 [ -z "$train" ] || install_torch || fail "pip could not install torch; see the message above and docs/install.md"
 pip install --constraint constraints.txt --editable ".${extras:+[$extras]}" ||
   fail "pip could not install the packages; see the message above and docs/install.md"
-# Python compiles a module when it is first imported. pip would compile all modules, although most of torch's are never
-# imported. The needed modules are imported here, so that a Python without write permission need not compile them each
-# time.
+# pip would compile all modules, although most of torch's are never imported. Instead, Python compiles the
+# needed modules when they are imported here, so that a Python without write permission need not compile them each time.
 PYTHONDONTWRITEBYTECODE='' .venv/bin/python -c "import $modules" ||
   fail "what pip has installed cannot be imported; remove .venv and try again"
 .venv/bin/punc --help >/dev/null || fail ".venv/bin/punc does not start; remove .venv and try again"

@@ -20,9 +20,9 @@ option gpu=* --gres=gpu:$0
 
 
 def read_config(path: str | None) -> tuple[str, dict[tuple[str, str], str], dict[str, str]]:
-    """Read a configuration. Returns the command, {(option, value): options of sbatch}, and {option: default value}.
+    """Read a configuration. Return the command, {(option, value): options of sbatch}, and {option: default value}.
 
-    Without a path, this reads conf/slurm.conf or, if there is no such file, DEFAULTS. Exits if a line is invalid.
+    Without a path, read conf/slurm.conf or, if there is no such file, DEFAULTS. Exits if a line is invalid.
     """
     command, options, defaults = None, {}, {}
     lines = DEFAULTS.splitlines()
@@ -50,7 +50,7 @@ def read_config(path: str | None) -> tuple[str, dict[tuple[str, str], str], dict
 
 
 def sbatch_options(call: Call) -> tuple[list[str], int]:
-    """Returns the submit command, with options for the requested resources, and the number of threads."""
+    """Return the submit command, with options for the requested resources, and the number of threads."""
     asked, short = {}, []
     for option, values in call.options:
         if option.startswith("--"):

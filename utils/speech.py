@@ -18,11 +18,11 @@ from punc.timing.pauses import TimedWord
 
 RATE = 16000  # samples/s
 FRAMES = 100  # frames/s
-# Wide beams for alignment, the narrower ones first. Recognition tries pocketsphinx's default beams first: with the wide
-# beams, it takes three times as long and finds the same words.
+# Wide beams for alignment, the narrower ones first. Recognition tries pocketsphinx's default beams first; wide beams
+# would take three times as long and find the same words.
 BEAMS = ({"beam": 1e-80, "wbeam": 1e-60, "pbeam": 1e-80}, {"beam": 1e-160, "wbeam": 1e-120, "pbeam": 1e-160})
-FAINT = 2  # of 32768; noise added if audio could not be aligned, because in digital silence the last word may not end
-MAX_STATES = 5000  # states that may be active at once; more states take longer and find the same words
+FAINT = 2  # of 32768; noise for audio that could not be aligned, as the last word may not end in digital silence
+MAX_STATES = 5000  # maximum number of active states; more would take longer and find the same words
 VOICE = "kal16"  # a voice of flite
 
 
@@ -36,17 +36,17 @@ class Heard(NamedTuple):
 
 
 def timed(name: str, start: float, heard: Iterable[Heard], confidence: bool) -> Iterator[TimedWord]:
-    """Yields the words of a chunk that begins at `start` seconds, with their times in the recording."""
+    """Yield the words of a chunk that begins at `start` seconds, with their times in the recording."""
     for word, begin, end, sure in heard:
         yield TimedWord(name, "1", round(start + begin / FRAMES, 2), round((end - begin) / FRAMES, 2), word,
                         round(sure, 3) if confidence else None)
 
 
 class Sphinx:
-    """pocketsphinx's decoders. Each decoder is made when it is first used.
+    """pocketsphinx's decoders, each made on first use.
 
     phones   returns the phones of a word that is not in the dictionary
-    models   options of pocketsphinx: hmm, dict, lm; empty: its bundled models
+    models   options of pocketsphinx: hmm, dict, lm; without them, its bundled models
     """
 
     def __init__(self, phones: Callable[[str], str], **models: str):
@@ -54,7 +54,7 @@ class Sphinx:
         self._decoders: dict[tuple, Any] = {}
 
     def align(self, samples: np.ndarray, words: Sequence[str], spoken: Sequence[str]) -> list[Heard] | None:
-        """Returns the time of each word spoken in int16 samples; None if the words could not be aligned.
+        """Return the time of each word spoken in int16 samples, or None if the words could not be aligned.
 
         spoken  the words in spoken form, from which their phones are made
         """
@@ -71,18 +71,16 @@ class Sphinx:
         return None
 
     def knows(self, word: str) -> bool:
-        """Returns whether the dictionary has a word."""
         return self._decoder(**{"lm": None, **BEAMS[0]}).lookup_word(word) is not None
 
     def recognise(self, samples: np.ndarray) -> list[Heard]:
-        """Returns the words recognised in int16 samples."""
         for beams in ({}, *BEAMS):
             if heard := _decode(self._decoder(**beams), samples):
                 return heard
         return []
 
     def _decoder(self, **options: Any) -> Any:
-        from pocketsphinx import Config, Decoder  # imported here so that the other functions work without pocketsphinx
+        from pocketsphinx import Config, Decoder  # imported here, because other functions work without it
 
         key = tuple(options.items())
         if key not in self._decoders:
@@ -92,7 +90,7 @@ class Sphinx:
 
 
 def _decode(decoder: Any, samples: np.ndarray) -> list[Heard]:
-    """Returns the words that a decoder finds, without silences, noises and pronunciation numbers."""
+    """Return the words that a decoder finds, without silences, noises and pronunciation numbers."""
     decoder.start_utt()
     decoder.process_raw(samples.astype("<i2").tobytes(), full_utt=True)
     decoder.end_utt()
@@ -103,14 +101,14 @@ def _decode(decoder: Any, samples: np.ndarray) -> list[Heard]:
 
 
 def flite_phones(word: str) -> str:
-    """Returns the phones with which flite speaks an English word, with the phone names of pocketsphinx's dictionary."""
+    """Return flite's phones of an English word, named as in pocketsphinx's dictionary."""
     run = ["flite", "-voice", VOICE, "-ps", "-t", word, "none"]
     phones = subprocess.run(run, check=True, capture_output=True, text=True).stdout.split()
     return " ".join({"ax": "AH"}.get(phone, phone.upper()) for phone in phones if phone != "pau")
 
 
 def read_wav(path: Path) -> np.ndarray:
-    """Returns the int16 samples of a WAV file. Raises InputError unless it has 16 kHz, 16 bit and one channel."""
+    """Return the int16 samples of a WAV file. Raises InputError unless it has 16 kHz, 16 bit and one channel."""
     remedy = f"convert it: sox {path.name} -r 16000 -b 16 -c 1 new/{path.stem}.wav"
     with open_input(path) as opened:
         try:

@@ -3,8 +3,8 @@
 
 Splits the files *.txt in TEXT-DIR into sets. SPLIT-DIR gets a file for each set, with the path of one text per line.
 test_ref and dev each get a tenth of the words, and train gets all others. train is split again: tree gets a fifth of
-the words of train, and rest gets the others. text_sets.py describes the rules. Existing lists in SPLIT-DIR are not
-changed. So you can edit them, or write train, dev and test_ref yourself; rest and tree are made if they are missing.
+its words, and rest gets the others. text_sets.py describes the rules. Existing lists in SPLIT-DIR are kept, so you can
+edit them, or write train, dev and test_ref yourself; rest and tree are made if they are missing.
 
 Prints the texts, words and speakers of each set, and the sentences that occur both in training and in another set.
 Also writes this to SPLIT-DIR/counts. Stage 0 of recipes made by utils/new_recipe.sh calls this script.
@@ -37,10 +37,10 @@ from punc.base.options import OptionParser
 from punc.bin.script import run_script
 from punc.text.passages import file_name, sorted_streams
 
-PIECES = 40  # if there are too few texts, they are cut into this many pieces
-CUT = "text"  # the directory of the pieces
-LONG = 5  # words; a sentence of this length is unlikely to be in two texts by chance
-WIDTH = 70  # how many characters of a sentence to show
+PIECES = 40  # number of pieces into which texts are cut if there are too few
+CUT = "text"  # directory of the pieces
+LONG = 5  # words; a sentence of this length is rarely in two texts by chance
+WIDTH = 70  # maximum number of characters of a sentence to show
 HELD_OUT = [name for name in SHARES if name != "train"]
 Sets = Mapping[str, Sequence[Path]]
 
@@ -105,12 +105,12 @@ def make(args: Namespace, split: Path) -> None:
 
 
 def tmp_path(tmp: Path, split: Path) -> Callable[[Path], Path]:
-    """Returns a function that maps a file's final path to its path while the directory is being made."""
+    """Return a function that maps a file's final path to its path while the directory is written."""
     return lambda path: tmp / path.relative_to(split) if path.is_relative_to(split) else path
 
 
 def cut(files: Mapping[str, Path], tmp: Path, split: Path, nj: int) -> dict[str, Path]:
-    """Cut texts into pieces. Returns the pieces by name. Raises InputError if there are too few pieces."""
+    """Cut texts into pieces. Return the pieces by name. Raises InputError if there are too few pieces."""
     words = sum(survey(files.values(), "", nj).words.values())
     (tmp / CUT).mkdir()
     pieces = [piece for path in files.values() for piece in cut_text(path, tmp / CUT, -(-words // PIECES))]
@@ -125,7 +125,7 @@ def cut(files: Mapping[str, Path], tmp: Path, split: Path, nj: int) -> dict[str,
 
 
 def leave_out(args: Namespace, sets: dict[str, list[Path]], tmp: Path, split: Path) -> dict[str, list[Path]]:
-    """Returns the sets. If a text of train has long sentences of another set, a copy without them replaces it."""
+    """Return the sets. A text of train with long sentences of another set is replaced by a copy without them."""
     place = tmp_path(tmp, split)
     known = digests((place(path) for name in HELD_OUT for path in sets[name]), args.nj)
     removed, new = Counter[str](), {}
@@ -148,7 +148,7 @@ def add_speakers(found: Survey, table: str) -> None:
 
 
 def read_sets(split: Path) -> dict[str, list[Path]]:
-    """Returns the texts of each set. Writes rest and tree if missing. Raises InputError if lists do not match."""
+    """Return the texts of each set. Write rest and tree if missing. Raises InputError if lists do not match."""
     sets: dict[str, list[Path]] = {}
     seen: dict[str, str] = {}
     for name in SHARES:
@@ -172,7 +172,7 @@ def read_sets(split: Path) -> dict[str, list[Path]]:
 
 
 def read_list(path: Path) -> list[Path]:
-    """Returns the paths that a list file names. Raises InputError if a line is not the path of a file."""
+    """Return the paths that a list file names. Raises InputError if a line is not the path of a file."""
     found = []
     with open_input(path, f"write it, or remove {path.parent}; it is made again") as file:
         for number, raw in enumerate(file, 1):
@@ -190,7 +190,7 @@ def is_newer(path: Path, others: Iterable[Path]) -> bool:
 
 
 def report(sets: Sets, found: Survey, nj: int) -> list[str]:
-    """Returns, as lines of text, the counts of each set, and the sentences that the sets share."""
+    """Return the lines of the report: counts of each set, and the sentences that the sets share."""
     names = {name: [file_name(path) for path in members] for name, members in sets.items()}
     speakers = {name: {speaker for text in members for speaker in found.speakers[text]}
                 for name, members in names.items()}

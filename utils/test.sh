@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets up the environment if necessary and runs the tests: bash utils/test.sh [pytest's options]
+# Runs the tests: bash utils/test.sh [pytest's options]. Sets up the environment if necessary.
 set -eu
 cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)"
 bash utils/setup.sh --train

@@ -1,14 +1,14 @@
 """Decides which text is in which set. Sets get shares of the words, as whole texts, and no speaker is in two sets.
 
-Sharing out. Each set except the last gets a tenth of the words; the last set gets all others. Texts are taken in the
-order of their names, and each set gets texts from all parts of this order. Each text goes to the set that has the
-fewest words relative to its share; of several such sets, to the first. A text skips a set if more than half of the text
-would exceed the set's share. But a set always takes its first text. It takes more texts, up to LEAST, if it stays
-within twice its share.
+Distribution. Each set except the last gets a tenth of the words; the last set gets all others. Texts are taken in the
+order of their names, and each set gets texts from all parts of this order. A text goes to the set that has the fewest
+words relative to its share; of several such sets, to the first one. It skips a set if more than half of the text would
+exceed the set's share. But a set always takes its first text, and takes up to LEAST texts if it stays within twice its
+share.
 
-Large texts. A set with only one large text is not representative. So a text with more words than a limit goes to the
-last set. The limit is a STREAMS-th of a share. It is doubled until the texts below it have at least twice the words of
-the shares, or until the limit is twice a share.
+Large texts. A set with only one large text is not representative, so a text with more words than a limit goes to the
+last set. At first, the limit is a share divided by STREAMS. It is doubled until the texts below it have at least twice
+the words of the shares, or until the limit is twice a share.
 
 Speakers. Texts that share a speaker, directly or through other texts, form a group, which counts as one text. A speaker
 who is in most texts, such as the host of a programme, would link all of them. So if there are fewer than MIN_TEXTS
@@ -32,9 +32,9 @@ from punc.data.tables import fields, read_table
 from punc.text.file_parts import FilePart, file_parts
 from punc.text.passages import file_name
 
-MIN_TEXTS = 4  # one text for test, one for development, and two for training, because 4-gram+DT-p splits train
-LEAST = 2  # the minimum number of texts in a set, if they are not too large
-STREAMS = 10  # texts that a share should hold; confidence intervals resample recordings only if there are ten or more
+MIN_TEXTS = 4  # one text each for test and dev, and two for training, because 4-gram+DT-p splits train
+LEAST = 2  # minimum number of texts in a set, if they are not too large
+STREAMS = 10  # texts in a share, if possible; confidence intervals resample recordings only if there are ten
 SHARES = {"test_ref": Fraction(1, 10), "dev": Fraction(1, 10), "train": Fraction(8, 10)}
 TREE_SHARES = {"tree": Fraction(1, 5), "rest": Fraction(4, 5)}  # shares of train
 
@@ -47,9 +47,9 @@ class Split(NamedTuple):
 
 
 def split_texts(sizes: Mapping[str, int], speakers: Mapping[str, Collection[str]]) -> Split:
-    """Share out texts by the module's rules: first to test_ref, dev and train, then train to tree and rest.
+    """Distribute texts by the rules of this module: first to test_ref, dev and train, then train to tree and rest.
 
-    sizes      name → number of words, in the order of the names; if all are 1, texts are shared out, not words
+    sizes      name → number of words, in the order of the names; 1 for all, to distribute texts instead of words
     speakers   name → known speakers
     """
     groups, ignored = _groups(sizes, speakers)
@@ -62,7 +62,6 @@ def split_texts(sizes: Mapping[str, int], speakers: Mapping[str, Collection[str]
 
 
 def split_training(names: Sequence[str], sizes: Mapping[str, int]) -> dict[str, list[str]]:
-    """Returns the sets tree and rest, made of the texts of train."""
     found: dict[str, list[str]] = {name: [] for name in TREE_SHARES}
     for text, name in zip(names, share_out([sizes[name] for name in names], TREE_SHARES)):
         found[name].append(text)
@@ -70,7 +69,7 @@ def split_training(names: Sequence[str], sizes: Mapping[str, int]) -> dict[str, 
 
 
 def share_out(sizes: Sequence[int], shares: Mapping[str, Fraction]) -> list[str]:
-    """Returns the set of each text. `sizes`: words of each text. `shares`: fraction of words per set; the sum is 1."""
+    """Return the set of each text. `sizes`: words of each text. `shares`: fraction of words per set; their sum is 1."""
     *small, last = shares
     targets = {name: shares[name] * sum(sizes) for name in small}
     limit = _limit(sizes, list(targets.values()))
@@ -90,14 +89,13 @@ def share_out(sizes: Sequence[int], shares: Mapping[str, Fraction]) -> list[str]
 
 
 def _fits(size: int, words: int, texts: int, target: Fraction) -> bool:
-    """Returns whether a text of `size` words fits into a set that has this many words and texts."""
     return not texts or words + Fraction(size, 2) <= target or (texts < LEAST and words + size <= 2 * target)
 
 
 def _limit(sizes: Sequence[int], targets: Sequence[Fraction]) -> Fraction:
-    """Returns the limit above which texts go to the last set. `targets`: number of words for each other set."""
+    """Return the limit above which texts go to the last set. `targets`: number of words for each other set."""
     wanted, largest = 2 * sum(targets, Fraction()), max(sizes, default=0)
-    limit, most = max(max(targets) / STREAMS, Fraction(1, 2)), 2 * max(targets)  # twice a share is never taken
+    limit, most = max(max(targets) / STREAMS, Fraction(1, 2)), 2 * max(targets)
     while limit < largest:
         small = [size for size in sizes if size <= limit]
         if len(small) >= MIN_TEXTS and (sum(small) >= wanted or limit >= most):
@@ -107,7 +105,7 @@ def _limit(sizes: Sequence[int], targets: Sequence[Fraction]) -> Fraction:
 
 
 def _groups(sizes: Mapping[str, int], speakers: Mapping[str, Collection[str]]) -> tuple[list[list[str]], set[str]]:
-    """Returns the texts in groups by speaker, in the order of each group's first text, and the ignored speakers."""
+    """Return the texts in groups by speaker, in the order of each group's first text, and the ignored speakers."""
     counts = Counter(speaker for name in sizes for speaker in speakers.get(name, ()))
     total, limit = sum(sizes.values()), len(sizes)
     while True:
@@ -120,7 +118,6 @@ def _groups(sizes: Mapping[str, int], speakers: Mapping[str, Collection[str]]) -
 
 
 def _linked(names: Collection[str], speakers: Mapping[str, Collection[str]]) -> list[list[str]]:
-    """Returns the groups of texts that speakers link, directly or through other texts."""
     of_speaker = defaultdict(list)
     for name in names:
         for speaker in speakers[name]:
@@ -148,17 +145,14 @@ PIECE = re.compile(r"_\d{3,}$")  # the end of a piece's name
 
 
 class Survey(NamedTuple):
-    """The number of words of each text, by its name, and the speakers that its lines name."""
+    """Number of words of each text, by its name, and the speakers that its lines name."""
 
     words: dict[str, int]
     speakers: dict[str, set[str]]
 
 
 def survey(paths: Iterable[str | os.PathLike[str]], speaker_prefix: str, nj: int) -> Survey:
-    """Read texts in `nj` processes.
-
-    speaker_prefix   the beginning of lines that name a speaker, such as `#speaker`; empty: no lines name speakers
-    """
+    """Read texts in `nj` processes. Lines that begin with `speaker_prefix`, unless it is empty, name a speaker."""
     paths = list(paths)
     found = Survey({file_name(path): 0 for path in paths}, {file_name(path): set() for path in paths})
     for path, words, speakers in map_ordered(partial(_part, prefix=speaker_prefix), file_parts(paths, b"\n"), nj):
@@ -168,7 +162,7 @@ def survey(paths: Iterable[str | os.PathLike[str]], speaker_prefix: str, nj: int
 
 
 def _part(part: FilePart, prefix: str) -> tuple[str, int, set[str]]:
-    """Returns a part's file, its number of words, and the speakers that it names."""
+    """Return a part's file, its number of words, and the speakers that it names."""
     words, speakers, start = 0, set(), prefix.encode()
     for line in part.data.splitlines():
         if prefix and line.startswith(start):
@@ -179,11 +173,11 @@ def _part(part: FilePart, prefix: str) -> tuple[str, int, set[str]]:
 
 
 def read_speakers(path: str | os.PathLike[str], names: Iterable[str]) -> dict[str, set[str]]:
-    """Reads the speakers of texts from lines `TEXT SPEAKER …` or, as in Kaldi's utt2spk, `UTTERANCE SPEAKER`.
+    """Read the speakers of texts from lines `TEXT SPEAKER …` or, as in Kaldi's utt2spk, `UTTERANCE SPEAKER`.
 
-    An utterance belongs to a text if its id is the text's name followed by `-` or `_` and more. If there are several
-    such texts, the utterance belongs to the text with the longest name. A piece of a text (`cut_text`) has the speakers
-    of the whole text. Raises InputError for a line without a speaker, and if no line belongs to a text.
+    An utterance belongs to a text if its id is the text's name followed by `-` or `_` and more; of several such texts,
+    to the one with the longest name. A piece of a text (`cut_text`) has the speakers of the complete text. Raises
+    InputError for a line without a speaker, and if no line belongs to a text.
     """
     whole = {name: PIECE.sub("", name) for name in names}
     found: dict[str, set[str]] = {name: set() for name in [*whole, *whole.values()]}
@@ -202,10 +196,10 @@ def read_speakers(path: str | os.PathLike[str], names: Iterable[str]) -> dict[st
 
 
 def cut_text(path: str | os.PathLike[str], folder: Path, words: int) -> list[Path]:
-    """Cut a text into files NAME_001.txt, … of at least `words` words (the last may be shorter). Returns their paths.
+    """Cut a text into files NAME_001.txt, … of at least `words` words (the last may be shorter). Return their paths.
 
-    A text is cut before an empty line, or before a line that begins with `#`. If there is no such line within the next
-    `words` words, it is cut at the end of a line.
+    A text is cut before an empty line or a line that begins with `#`. If there is no such line within the next `words`
+    words, it is cut at the end of a line.
     """
     pieces: list[list[bytes]] = [[]]
     found: list[Path] = []

@@ -2,7 +2,7 @@
 # train_ranks, train_nodes, train_cmd and cmd of recipe.sh.
 # shellcheck shell=bash disable=SC2154
 
-# The command that starts a training in several processes. Slurm's variables are expanded in the job.
+# launch: the command that starts a training in several processes. Slurm's variables are expanded in the job.
 launch=()
 if [ "$train_nodes" -gt 1 ]; then
   # shellcheck disable=SC2016
@@ -23,15 +23,15 @@ conf_files() {
   done < <(sed -nE 's/^--config(=|[[:space:]]+)([^[:space:]]+).*/\2/p' "$1")
 }
 
-# dir_of_seed SEED DIR: prints the directory of a model, or of a row of the results, for a seed: DIR itself for seed 1.
+# dir_of_seed SEED DIR: prints the directory of a model or results row for a seed: DIR itself for seed 1.
 dir_of_seed() { if [ "$1" = 1 ]; then echo "$2"; else echo "$2.seed$1"; fi; }
 
-# options_of_seed SEED CONF [OPTION …]: prints the options to train a model with a seed other than 1. If the model is
-# built on another model, which an option --…-model names, it uses that model with the same seed, if this exists.
+# options_of_seed SEED CONF [OPTION …]: prints the options for training a model with a seed other than 1. If the model
+# is built on another model, which an option --…-model names, uses that model with the same seed, if it exists.
 options_of_seed() {
   local argument option='' model
   echo "--seed $1"
-  { # the first value wins: from the command line, then the conf, then the files that the conf includes
+  { # the first value counts: from the command line, the conf, and the files that the conf includes
     for argument in "${@:3}"; do
       case $option in --*-model) echo "$option $argument" ;; esac
       option=$argument
@@ -43,8 +43,8 @@ options_of_seed() {
 }
 
 # train CONF STORE MODEL-DIR [OPTION …]: runs punc train once for each of --seeds. Keeps a finished model that is newer
-# than its store, its conf and its tuned options. A stopped run continues where it stopped; its logs are train.1.log …
-# train.log. A model that is not trained by gradient has no random weights, so it is trained with one seed only.
+# than its store, its conf and its tuned options. A stopped run is continued; its logs are train.1.log … train.log. A
+# model that is not trained by gradient has no random weights, so it is trained with only one seed.
 train() {
   local conf=$1 store=$2 model log number files seed of_seed quoted
   mapfile -t files < <(conf_files "$conf")
@@ -55,11 +55,11 @@ train() {
       mapfile -t of_seed < <(options_of_seed "$seed" "$conf" "${@:4}" | tr ' ' '\n')
     fi
     [ ! -f "$3/tuned.conf" ] || files+=("$3/tuned.conf")
-    # If a run was killed at the last moment, progress.pt is left. punc train then sees that the training is finished,
-    # and removes this file.
+    # A run that was killed just before its end leaves progress.pt. punc train then finds the training finished, and
+    # removes this file.
     newer "$model/final.pt" "$store/conf" "${files[@]}" && [ ! -e "$model/progress.pt" ] && continue
     log=$model/log/train.log number=1
-    if [ -s "$log" ] && ! grep -q ' is finished$' "$log"; then  # keep the log, because $cmd would overwrite it
+    if [ -s "$log" ] && ! grep -q ' is finished$' "$log"; then  # keep the log, which $cmd would overwrite
       while [ -e "${log%.log}.$number.log" ]; do number=$((number + 1)); done
       mv "$log" "${log%.log}.$number.log"
     fi

@@ -2,9 +2,9 @@
 """Trains word vectors on the words of data directories and writes them in word2vec's text format.
 
 Uses gensim's skip-gram with negative sampling (Mikolov et al. 2013); gensim is in the extra `vectors`. Words are read
-as models read them, stream by stream, without sentence ends. With --labels, marks stand between words and are learned
-like words, as in the texts of published vectors, but are not written to the file. Training uses one thread, so the same
-words and options give the same file, byte for byte.
+as models read them, stream by stream, without sentence ends. With --labels, marks between words are learned like words,
+as in the texts of published vectors, but are not written to the file. Training uses one thread, so the same words and
+options give the same file, byte for byte.
 """
 
 import sys
@@ -20,11 +20,11 @@ from punc.bin.script import run_script
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 
-LINE = 1000  # tokens in a line for gensim, which would cut lines at 10,000
+LINE = 1000  # tokens in a line for gensim, which would cut lines of over 10,000
 
 
 def tokens(sets: Sequence[DataDir], marks: Sequence[str], words: int = 0) -> Iterator[list[str]]:
-    """Yields the words of each stream in data directories, each followed by its mark. `words`: the maximum; 0: all."""
+    """Yield each stream's words, each followed by its mark. `words`: maximum number of words; 0: all."""
     marks, left = frozenset(marks), words or sys.maxsize
     for data in sets:
         for _, utterances in data.streams():
@@ -63,7 +63,7 @@ def train(sets: Sequence[DataDir], out: str, *, labels: str = "", dimensions: in
     model = Word2Vec(vector_size=dimensions, window=window, negative=negative, min_count=min_count, epochs=epochs,
                      seed=seed, sg=1, workers=1)
     with tempfile.TemporaryDirectory(dir=Path(out).parent) as directory:
-        # gensim reads a file of lines four times as fast as lists.
+        # gensim reads files of lines four times as fast as lists.
         text = Path(directory) / "text"
         with open(text, "w", encoding="utf-8") as file:
             for stream in tokens(sets, marks, words):

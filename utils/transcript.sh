@@ -1,12 +1,12 @@
 # Sourced by punctuate_ctm.sh, punctuate_decode.sh and punctuate_text.sh: their options, and functions that run them.
 #
-# A Kaldi recipe calls the scripts in one of two places: through a link to this directory, by which they find punc and
-# its .venv; or in a directory made by punc kaldi-scripts, where installed.sh names the punc to run. The scripts do not
-# change the current directory, and prefer the recipe's run.pl, queue.pl or slurm.pl to punc's.
+# Kaldi recipes call the scripts in one of two places: through a link to this directory, by which they find punc and its
+# .venv; or in a directory made by punc kaldi-scripts, where installed.sh names the punc to run. The scripts do not
+# change the current directory. They prefer the recipe's run.pl, queue.pl or slurm.pl to punc's.
 # shellcheck shell=bash
 
 cmd=run.pl       # run.pl, queue.pl or slurm.pl, with its options
-nj=1             # number of jobs; each takes a share of the recordings
+nj=1             # number of jobs, each for a part of the recordings
 scale=           # LABEL=FACTOR,…: multiply the posteriors of labels
 
 # shellcheck source=utils/parse_options.sh
@@ -27,7 +27,7 @@ check_usage() {
   [[ $nj =~ ^[1-9][0-9]*$ ]] || fail "--nj $nj is not a number of jobs; give 1 or more"
 }
 
-# is_ours: whether $cmd is punc's run.pl or slurm.pl. These accept any log name; Kaldi's pass it to a shell.
+# is_ours: whether $cmd is punc's run.pl or slurm.pl. These accept any log name; Kaldi's pass the name to a shell.
 is_ours() {
   local name
   for name in run.pl slurm.pl; do [ ! "${command[0]}" -ef "$scripts/$name" ] || return 0; done
@@ -49,7 +49,7 @@ else
 fi
 command[0]=${program:-$(command -v -- "${command[0]-}")} || fail "--cmd '$cmd': no such program; give run.pl, for example"
 
-# From here on, arguments are paths. One that begins with a dash gets ./, so that it is not taken for an option.
+# From here on, arguments are paths. A path that begins with a dash gets ./, so that it is not read as an option.
 for path; do
   shift
   case $path in
@@ -65,7 +65,7 @@ punctuate() {
   shift 3
   is_ours || [[ $out != *[!A-Za-z0-9_./:=@%+,-]* ]] ||
     fail "$out: ${command[0]} cannot write its logs there; name it with letters, digits and . _ / : = @ % + , -"
-  while [[ $out = *$number* ]]; do number+=_; done  # a placeholder for the job's number, also in the names of logs
+  while [[ $out = *$number* ]]; do number+=_; done  # a placeholder for the job's number that does not occur in OUT-DIR
   [ ! "$out" -ef "$data" ] || fail "$out: the output is the data directory; give another directory"
   lock_directory "$out" "$0" "$@"
   mkdir -p "$out/log" || exit 1
@@ -78,7 +78,7 @@ punctuate() {
   quoted[${#quoted[@]}-1]+=$number
   if ! "${command[@]}" "$number=1:$nj" "$out/log/punctuate.$number.log" "${quoted[@]}" --job "$number" \
       2>"$out/log/cmd.log"; then
-    # An error that the user can fix is one line. Print the line of one job only.
+    # An error that the user can fix is one line. Print this line of only one job.
     job=$(cat "$out"/log/punctuate.*.log 2>/dev/null | sed -n 's/^punc transcript: //p' | head -n 1)
     [ -z "$job" ] || fail "$job"
     cat "$out/log/cmd.log" >&2

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """usage: tune_scale.py LABELS-FILE DATA-DIR DECODE-DIR [DATA-DIR DECODE-DIR …] >OUT
 
-Prints the `--scale` for the labels without a mark (before or after the word) that gives the highest F1 of marks on
-development sets. F1 is averaged over the sets, so that large and small sets count equally. DECODE-DIR is DATA-DIR
-punctuated with `--posteriors true`. The case of words is ignored. The F1 of each factor tried is printed to
-standard error.
+Prints the `--scale` for the labels without a mark (before or after the word) that gives the highest F1 of marks on dev
+sets. F1 is averaged over the sets, so that large and small sets count equally. DECODE-DIR is DATA-DIR punctuated with
+`--posteriors true`. The case of words is ignored. The F1 of each factor tried is printed to standard error.
 """
 
 import sys
@@ -22,13 +21,13 @@ GRID = np.arange(0.3, 1.25, 0.05)
 
 
 def f1(labels: np.ndarray, chosen: np.ndarray) -> float:
-    """Returns the F1 of marks, in percent. Label 0 is no mark."""
+    """Return the F1 of marks, in percent. Label 0 means no mark."""
     right = int(((labels == chosen) & (labels > 0)).sum())
     return 200 * right / max(int((labels > 0).sum()) + int((chosen > 0).sum()), 1)
 
 
 def read_set(directory: str, decoded: str, labels: LabelSet) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the labels (N,) and posteriors (N, L) of all slots. Raises InputError if they do not fit together."""
+    """Return the labels (N,) and posteriors (N, L) of all slots. Raises InputError if they do not fit together."""
     utterances, archive = list(DataDir(directory).utterances()), Path(decoded) / "post.ark"
     found = dict(read_posteriors(archive))
     for utterance in utterances:

@@ -1,4 +1,4 @@
-# How jobs are run. This line runs them on this machine; on a cluster, use one of the other two.
+# How jobs are run. The line below runs them on this machine; on a cluster, use one of the commented lines instead.
 # shellcheck shell=bash disable=SC2034
 
 cmd=run.pl

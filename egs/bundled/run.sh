@@ -8,10 +8,10 @@ cd "$(dirname "$0")"
 stage=0
 stop_stage=100
 language=en           # a directory of conf/
-corpus=corpus         # where the corpora are
+corpus=corpus         # directory of the corpora
 systems=              # names separated by spaces; all if empty
 pretrained=false      # true: copy the bundled models instead of training them
-mpnet=                # en: directory of all-mpnet-base-v2, the teacher (README.md); without it, neither en-MPNet nor its students
+mpnet=                # en: directory of all-mpnet-base-v2, the teacher (README.md); if empty, its systems are left out
 minilm=               # en: directory of all-MiniLM-L6-v2, which is fine-tuned to en-large
 teacher=false         # en: if true, also train the systems of en-fifth (README.md)
 threads=1             # threads of PyTorch; two models are trained at a time
@@ -40,7 +40,7 @@ export cased
 if runs 0; then check_corpus.sh "$corpus" "$conf/corpus.txt"; fi
 # Stage 1: make the data directories for training, dev and test.
 if runs 1; then mkdir -p "$data/raw" && prepare_data; fi
-# Stage 2: finish the test sets; learn how to write words with several capitals, and how often labels follow each other.
+# Stage 2: finish the test sets; learn the spelling of words with several capitals, and the frequencies of label pairs.
 if runs 2; then
   prepare_tests
   ! $cased || [ -s "$data/casing.txt" ] ||
@@ -48,7 +48,7 @@ if runs 2; then
   [ -s "$data/transitions.txt" ] ||
     learn_transitions.py "$label_file" "$data/${counted:-$(names '' | head -n 1)}" 0.1 "$data/transitions.txt"
 fi
-# Stage 3: make the vocabulary, and convert all sets to token numbers.
+# Stage 3: make the vocabulary and convert all sets to token numbers.
 if runs 3; then make_stores; fi
 # Stage 4: copy the bundled models, or train models. Stage 5: train them further on other text.
 if runs 4; then
@@ -57,7 +57,7 @@ if runs 4; then
 fi
 if runs 5; then train_on; fi
 
-# Stage 6: punctuate the test sets and score them, with the scale that is best on dev.
+# Stage 6: punctuate the test sets with the scale that is best on dev, and score them.
 if runs 6; then
   for system in $systems; do
     fit_labels "$exp/$system"
@@ -71,7 +71,7 @@ if runs 6; then
   score_others
 fi
 
-# Stage 7: write the pages; pack the models in int8, with their cards, in the format of the bundled models.
+# Stage 7: write the pages; pack the models in int8, each with its card, in the format of the bundled models.
 if runs 7; then
   page=conf/results-$language.conf
   case $systems in en-fifth*) page=conf/results-fifth.conf ;; esac

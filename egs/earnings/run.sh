@@ -7,10 +7,10 @@ cd "$(dirname "$0")"
 
 stage=0
 stop_stage=100
-corpus=corpus         # where the corpora are
+corpus=corpus         # directory of the corpora
 labels=3              # 3 or 4: conf/labels3.txt, conf/labels4.txt
-repeat=6              # how often an epoch of the first stage reads the first stage's calls
-asr_pairs=            # TED's training talks and their ASR output (egs/iwslt_ted); systems with noise learn its errors
+repeat=6              # how many times an epoch of the first stage reads its calls
+asr_pairs=            # TED's training talks and their ASR output (egs/iwslt_ted), whose errors systems with noise learn
 encoder=              # the Hugging Face directory of all-MiniLM-L6-v2; if empty, MiniLM systems are left out
 mpnet=                # the directory of all-mpnet-base-v2; if empty, MPNet systems are left out
 systems=              # names separated by spaces; all of them if empty or `all`
@@ -35,12 +35,12 @@ choose_systems conf/$variant/systems
 [ -n "$mpnet" ] || leave_out mpnet "no --mpnet (docs/encoder.md)"
 [ -d "$data/text_podcasts" ] || [ -f "$corpus/podcasts/changelog.txt" ] || leave_out podcasts "no podcasts (README.md)"
 tests="test_ref test_asr test_asr_libri"
-engines=$([ "$labels" = 3 ] || echo amazon google microsoft speechmatics)  # only these have question marks
+engines=$([ "$labels" = 3 ] || echo amazon google microsoft speechmatics)  # with 3 labels, ? is not a label
 
-# Stage 0: check that the corpora are the same as for RESULTS.md.
+# Stage 0: check that the corpora are those used for RESULTS.md.
 if runs 0; then local/check_corpus.sh "$corpus"; fi
 
-# Stage 1: make the data directories, all in spoken words: calls with pauses, text of the first stage, test calls.
+# Stage 1: make the data directories, all in spoken words: calls with pauses, text for the first stage, test calls.
 if runs 1; then
   local/prepare_data.sh "$corpus" "$data" "$label_file" "$repeat" "$engines" "$(! asked podcasts || echo podcasts)"
 fi
@@ -80,7 +80,7 @@ fi
 # Stage 5: train on the calls: second stages, models trained only on calls, and the decision tree.
 if runs 5; then two_at_a_time train_system $(in_stage 5); fi
 
-# Stage 6: punctuate references and ASR output, with the scale that is best on dev. Score them and the engines' output.
+# Stage 6: punctuate references and ASR output with the scale that is best on dev. Score them and the engines' output.
 if runs 6; then
   sets=$tests${engines:+ test_${engines// / test_}}
   for s in $systems; do

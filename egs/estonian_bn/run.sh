@@ -3,18 +3,18 @@
 #
 #   ./run.sh --corpus DIR             # DIR has raw_data/ and the texts of the first stage (README.md)
 #   ./run.sh --corpus DIR --own DIR2  # your own broadcasts: DIR2/train, DIR2/dev, DIR2/test (README.md)
-#   ./run.sh --stage 6                # from stage 6 on; finished work is not repeated
+#   ./run.sh --stage 6                # starts at stage 6; finished work is not repeated
 set -euo pipefail
 cd "$(dirname "$0")"
 
 stage=0
 stop_stage=100
-corpus=corpus         # where the corpus is
+corpus=corpus         # directory of the corpus
 own=                  # your own transcripts and word times: a directory with train, dev and test (README.md)
-lowercase=true        # false: keep the case
+lowercase=true        # false: keep capitals
 systems=              # names separated by spaces; all of them if empty or `all`
 min_count=5           # minimum count of a word in the first stage's vocabulary; chosen on dev
-own_min_count=10      # the same for T-LSTM-p, which has no first stage
+own_min_count=10      # minimum count for T-LSTM-p, which has no first stage
 threads=1             # threads of PyTorch; 1 is nearly as fast as 2, and is not slowed down by other jobs
 nj=2                  # number of processes for text; if --cmd is not run.pl, number of jobs
 help_message="usage: $0 --corpus DIR [--own DIR] [--lowercase true|false] [--systems NAMES] [--stage N] [--stop-stage N]"
@@ -27,7 +27,7 @@ absolute corpus own
 choose_systems
 prose=(--format prose --document-prefix '#doc' --lowercase "$lowercase")
 
-# Stage 0: cut the corpus into documents and news items, and hold out some of them for development.
+# Stage 0: cut the corpus into documents and news items, and hold out some of them as the dev set.
 if runs 0; then
   [ -f data/raw/pauses.test.txt ] || local/prepare_corpus.py "$corpus" data/raw
 fi
@@ -45,7 +45,7 @@ if runs 1; then
   done
 fi
 
-# Stage 2: find the pauses of your own data in a CTM or TextGrids (the corpus has pauses in its text). Plot the pauses.
+# Stage 2: find the pauses of your own data in a CTM or TextGrids (the corpus has them in its text). Plot the pauses.
 if runs 2; then
   for set in train dev test; do
     [ -z "$own" ] || [ -f data/$set/pauses.scp ] || punc pauses data/$set "$(local/own_data.py --times "$own/$set")"
@@ -77,7 +77,7 @@ if runs 5; then
   done
 fi
 
-# Stage 6: punctuate and score the test set (one broadcast) and the dev set, on which options were chosen.
+# Stage 6: punctuate and score the test set (one broadcast), and the dev set, on which options were chosen.
 if runs 6; then
   for system in $systems; do decode_and_score "exp/$system" "exp/$system" "dev test"; done
 fi

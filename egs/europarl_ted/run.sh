@@ -8,7 +8,7 @@ cd "$(dirname "$0")"
 
 stage=0
 stop_stage=100
-corpus=corpus         # where the corpora are
+corpus=corpus         # directory of the corpora
 vectors=              # word vectors in GloVe's or word2vec's text format; if empty, stage 3 makes data/vectors.txt
 systems=              # names separated by spaces; all of them if empty or `all`
 min_count=2           # minimum count of a word in the vocabulary; not tuned
@@ -29,13 +29,13 @@ case=case:O=O+QUOTATION+COMMA+PERIOD+QUESTIONMARK,CAPITAL=CAP+CAP_QUOTATION+CAP_
 decode_options=(--context 64 --posteriors false --casing data/casing.txt --clitics conf/clitics.txt)
 score_options=(--match streams --collapse "$marks" --collapse "$case")
 
-# Stage 0: check that the corpora are the same as in README.md.
+# Stage 0: check that the corpora are those listed in README.md.
 if runs 0; then check_corpus.sh "$corpus" conf/corpus.txt; fi
 
-# Stage 1: make the texts of all sets, and their data directories. Each debate, talk or article is a stream.
+# Stage 1: make the texts of all sets and their data directories. Each debate, talk or article is a stream.
 if runs 1; then local/prepare_texts.sh "$corpus"; fi
 
-# Stage 2: there is no audio to align. Learn how words with capitals after the first letter are written.
+# Stage 2: learn how to write words with capitals after the first letter. There is no audio to align.
 if runs 2; then [ -s data/casing.txt ] || learn_casing.py conf/labels.txt data/train_cased data/casing.txt; fi
 
 # Stage 3: make vocabularies; convert texts to token numbers, in some stores with the letters of unknown words; learn vectors.
@@ -63,8 +63,8 @@ if runs 4; then
   done
 fi
 
-# decode_sets SYSTEM SUFFIX [OPTION …]: punctuates and scores the test sets for the row SYSTEM+SUFFIX. Single sentences
-# are punctuated only by the systems that are compared on them.
+# decode_sets SYSTEM SUFFIX [OPTION …]: punctuates and scores the test sets for the row SYSTEM+SUFFIX. Only the systems
+# that are compared on single sentences punctuate them.
 decode_sets() {
   local set out=exp/$1$2/decode sets="test_mix test_ref test_asr test2011 test2011asr test_europarl test_conll"
   case $1$2 in

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # IWSLT 2011 TED talks: T-LSTM, window models, a word CRF and fine-tuned encoders, on reference and ASR transcripts.
 #   ./run.sh                     # downloads the corpus first; --corpus DIR: a local copy (README.md)
-#   ./run.sh --systems ""        # all systems, in hours: needs gensim (without --vectors) and python-crfsuite
+#   ./run.sh --systems ""        # all systems; takes hours, and needs gensim (without --vectors) and python-crfsuite
 set -euo pipefail
 cd "$(dirname "$0")"
 
 stage=0
 stop_stage=100
-corpus=               # where the corpus is; if empty, it is downloaded to data/corpus
-asr_pairs=            # training talks and their ASR output (README.md): systems with noise learn errors from them
+corpus=               # directory of the corpus; if empty, it is downloaded to data/corpus
+asr_pairs=            # training talks and their ASR output (README.md), from which systems with noise learn errors
 vectors=              # word vectors in GloVe's or word2vec's text format; if empty, stage 3 makes data/vectors.txt
-europarl=             # English Europarl, more text for word vectors besides the corpus's train_extra
+europarl=             # English Europarl: more text for word vectors, in addition to the corpus's train_extra
 encoder=              # the Hugging Face directory of all-MiniLM-L6-v2; if empty, MiniLM systems are left out
 mpnet=                # the Hugging Face directory of all-mpnet-base-v2; if empty, MPNet systems are left out
 systems=T-LSTM        # names separated by spaces; all if empty
@@ -29,13 +29,13 @@ choose_systems
 for need in asr_pairs encoder mpnet; do [ -n "${!need}" ] || leave_out $need "no --${need/_/-} (README.md)"; done
 score_options=(--collapse 3-class:FULLSTOP=PERIOD+QUESTION)
 
-# Stage 0: get the corpus, and check that it is the one behind the published figures.
+# Stage 0: get the corpus, and check that it is the one used for the published figures.
 if runs 0; then
   [ "$corpus" != data/corpus ] || local/download_data.sh "$corpus"
   check_corpus.sh "$corpus" conf/corpus.txt
 fi
 
-# Stage 1: make the data directories. Each set is one column of words, so one stream. Word vectors use more text.
+# Stage 1: make the data directories. Each set is a single stream. Word vectors use more text.
 if runs 1; then
   for set in train2012 dev2012; do prepare_set $set --format lrec "$corpus/$set"; done
   prepare_set test_ref --format lrec "$corpus/test2011"
@@ -45,7 +45,7 @@ if runs 1; then
   if asked store_vectors && [ -z "$own_vectors" ]; then local/prepare_more.sh "$corpus" "$europarl"; fi
 fi
 
-# Stage 2: compare our label projection with the published labels of the ASR output; learn a recogniser's errors.
+# Stage 2: compare our label projection with the published labels of the ASR output; learn the recogniser's errors.
 if runs 2; then
   [ -f data/projection.txt ] || make_file data/projection.txt local/check_projection.py "$corpus" conf/labels.txt
   cat data/projection.txt
@@ -82,7 +82,7 @@ if runs 4; then
   done
 fi
 
-# Stage 6: punctuate and score. DNN-A and CNN-2A halve P(O) (Che et al. 2016, 3.3); other rows with -A use
+# Stage 6: punctuate and score. DNN-A and CNN-2A halve P(O) (Che et al. 2016, section 3.3); other rows with -A use
 # the scale that is best on dev_asr.
 if runs 6; then
   for system in $systems; do

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Japanese, without word boundaries: LSTMs on characters (Chen, Wu & Su) or subwords, on single or several sentences.
 #
-#   ./run.sh --posts FILE                  # your own posts, one a line
+#   ./run.sh --posts FILE                  # your own posts, one per line
 #   ./run.sh --corpus DIR                  # DIR has books, posts and sentences, or some of them (README.md)
 #   ./run.sh --corpus DIR --systems "Bi-LSTM Bi-LSTM-A" --texts multi --seeds "1 2 3"
 set -euo pipefail
@@ -9,14 +9,14 @@ cd "$(dirname "$0")"
 
 stage=0
 stop_stage=100
-corpus=               # where the corpora are
-posts=                # posts, one a line; if empty, the corpus's posts
-books=                # books, a paragraph a line, `#doc NAME` before each; if empty, the corpus's books
+corpus=               # directory of the corpora
+posts=                # file of posts, one per line; if empty, the corpus's posts
+books=                # file of books: a paragraph per line, `#doc NAME` before each book; if empty, the corpus's books
 works=0               # maximum number of books in the training set; 0: all
-line_breaks=stop      # how __BR__ in a post is read: stop (the end of a sentence), or drop (ignored)
+line_breaks=stop      # how __BR__ in a post is read: stop (as the end of a sentence), or drop (ignored)
 test=10000            # sentences in the test set of each kind (books, posts, others), as in the paper
-dev=3000              # sentences of each kind in the development set
-texts="single multi"  # what systems are trained on: single sentences; texts of 2 to 5 sentences
+dev=3000              # number of sentences of each kind in the dev set
+texts="single multi"  # training texts: single sentences; texts of 2 to 5 sentences
 systems=              # names separated by spaces; all if empty
 characters=6797       # maximum size of the vocabulary (section 3.1 of the paper)
 min_count=2           # minimum count of a character in the vocabulary; not tuned
@@ -38,7 +38,7 @@ choose_systems
 decode_options=(--posteriors false)
 mapfile -t sentences < <(compgen -G "$corpus/ta[tn]*.txt" | sort -r)  # the files of Tatoeba and Tanaka
 
-# each COMMAND: runs COMMAND SYSTEM TEXTS ROW for each requested row, whose options are in conf/TEXTS/SYSTEM.conf.
+# each COMMAND: runs COMMAND SYSTEM TEXTS ROW for each requested row. conf/TEXTS/SYSTEM.conf has the options of a row.
 each() {
   local kind system
   for kind in $texts; do
@@ -49,7 +49,7 @@ each() {
 # Stage 0: check that there is some text.
 if runs 0; then [ -n "$books$posts${sentences[*]}" ] || fail "no text; give --corpus DIR, or --books or --posts FILE"; fi
 
-# Stage 1: make sentences and texts, with no sentence in two sets. Each character is a word, and each text a stream.
+# Stage 1: make sentences and texts; no sentence is in two sets. Each character is a word, and each text a stream.
 if runs 1; then
   local/prepare_texts.sh "$books" "$works" "$posts" "$line_breaks" "$test" "$dev" "$split_seed" \
     "${sentences[@]}"
@@ -60,7 +60,7 @@ if runs 1; then
   done
 fi
 
-# Stage 2: there is no audio to align. Cut the texts into subwords, and count the marks inside them.
+# Stage 2: cut the texts into subwords, and count the marks inside subwords. There is no audio to align.
 # shellcheck disable=SC2086
 if runs 2 && asked Subword-Bi-LSTM; then local/make_subwords.sh "$subwords" $texts; fi
 

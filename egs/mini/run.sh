@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Runs all of punc on a small corpus in the repository, in a few minutes. The speech of this corpus is synthetic, and
-# its pauses are simulated from the marks.
+# Runs all of punc on a small corpus in the repository, in a few minutes. Its speech is synthetic; its pauses are
+# simulated from the marks.
 #
 #   ./run.sh                    # everything; finished work is not repeated
-#   ./run.sh --stage 6          # from stage 6 on
+#   ./run.sh --stage 6          # starts at stage 6
 #   ./run.sh --from-audio true  # makes the speech, its alignment and the ASR output again: flite, sox, pocketsphinx
 set -euo pipefail
 cd "$(dirname "$0")"
 
 stage=0
 stop_stage=100
-text=corpus/text      # NAME.txt: the punctuated texts
-from_audio=false      # true: make the word times and the ASR output, instead of using corpus/{ref,asr}.ctm.gz
+text=corpus/text      # directory with the punctuated texts, NAME.txt
+from_audio=false      # true: make the word times and the ASR output instead of using corpus/{ref,asr}.ctm.gz
 systems=              # names separated by spaces; all if empty
 min_count=2           # minimum count of a word in the vocabulary
 threads=1             # threads of PyTorch
@@ -41,8 +41,8 @@ if runs 0; then
   split_texts.py --by texts "$text" data/split
 fi
 
-# Stage 1: make the data directories. The tree of 4-gram+DT-p is trained on the set tree, its 4-gram on the set rest;
-# together they are the set train.
+# Stage 1: make the data directories. The set train consists of the set tree, on which the tree of 4-gram+DT-p is
+# trained, and the set rest, for its 4-gram.
 if runs 1; then
   for set in $sets; do prepare_listed "$set" --format prose --keep-names true; done
 fi
@@ -69,7 +69,7 @@ if runs 4; then
   done
 fi
 
-# Stage 5: train the second stage without and with pauses, and the decision tree.
+# Stage 5: train the second stages, without and with pauses, and the decision tree.
 if runs 5; then
   for system in $(in_stage 5); do
     train "conf/$system.conf" "data/${store_of[$system]}" "exp/$system" --threads "$threads"
@@ -81,7 +81,7 @@ if runs 6; then
   for system in $systems; do decode_and_score "exp/$system" "exp/$system" "test_ref test_asr"; done
 fi
 
-# Stage 7: write the pages. Punctuate the ASR output of the test texts as subtitles and paragraphs; show the start of one.
+# Stage 7: write the pages. Write the ASR output of the test texts as subtitles and paragraphs; show the start of one.
 if runs 7; then
   collect_results
   if [ -f exp/TA-LSTM-p/final.pt ]; then

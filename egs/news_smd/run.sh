@@ -3,19 +3,19 @@
 #
 #   ./run.sh --corpus DIR                        # DIR has news_smd/, europarl/, iwslt_ted/ and podcasts/ (README.md)
 #   ./run.sh --corpus DIR --experiments "1 2"    # the paper's tables 1 and 2; 4 means tables 4 and 5
-#   ./run.sh --corpus DIR --systems "Delay Bi-LSTM" --seeds "1 2 3" --stage 4     # from stage 4 on
+#   ./run.sh --corpus DIR --systems "Delay Bi-LSTM" --seeds "1 2 3" --stage 4     # starts at stage 4
 set -euo pipefail
 cd "$(dirname "$0")"
 
 stage=0
 stop_stage=100
-corpus=corpus         # where the corpora are
+corpus=corpus         # directory of the corpora
 experiments="1 2 3 4" # 1 news and synthetic texts, 2 with in-domain data, 3 matched sentences, 4 matched longer texts
 systems=              # names separated by spaces; all if empty
 news=0                # sentences of news in the mixture; 0: all
-synthetic=0           # informal texts in the mixture; 0: such that 18.9 % of the news and informal texts are questions
+synthetic=0           # informal texts in the mixture; 0: so many that 18.9 % of news and informal texts are questions
 conversation=100000   # sentences of podcasts in the mixture, 18.9 % questions; 0: as many as the questions allow
-train=400000          # maximum number of matched training sentences; in fact the questions limit it
+train=400000          # maximum number of matched training sentences; in practice, the questions limit it
 held_out=20000        # matched sentences each in dev and test, as in the paper
 rates="0.001 0.002"   # learning rates to try on dev; others follow while the lowest or highest one is best
 trial=4               # a trial reads one in this many parts of the system's text
@@ -35,7 +35,8 @@ choose experiments 1 2 3 4
 choose_systems
 decode_options=(--posteriors false)
 
-# For each experiment: the sets, and the page of its rows, conf/PAGE/ROW.conf, with the models in exp/PAGE.
+# For each experiment: the name of its sets, and the page of its rows. conf/PAGE/ROW.conf configures a row; exp/PAGE has
+# the models.
 sets_of=("" mixture in_domain matched multi)
 pages=("" mixture mixture matched multi)
 
@@ -51,10 +52,10 @@ each() {
   done
 }
 
-# Stage 0: check that the corpora are the same as in README.md.
+# Stage 0: check that the corpora are those listed in README.md.
 if runs 0; then check_corpus.sh "$corpus" conf/corpus.txt; fi
 
-# Stage 1: make the texts of all sets, and their data directories; each text is a separate stream.
+# Stage 1: make the texts of all sets and their data directories. Each text is a separate stream.
 if runs 1; then
   local/prepare_texts.sh "$corpus" "$news" "$synthetic" "$conversation" "$train" "$held_out"
   for text in data/raw/*.txt; do
@@ -64,13 +65,13 @@ if runs 1; then
   done
 fi
 
-# Stage 2: there is no audio to align. Count the texts, words and marks of the sets.
+# Stage 2: count the texts, words and marks of the sets. There is no audio to align.
 if runs 2; then
   local/count_sets.py data/{train,dev}_{mixture,in_domain} data/{test_messages,europarl} \
     data/{train,dev,test}_{matched,multi} | tee data/counts.md
 fi
 
-# Stage 3: make the vocabularies, and convert all texts to token numbers. The CRF needs all words; it leaves out rare features.
+# Stage 3: make the vocabularies, and convert all texts to token numbers. The CRF needs all words.
 if runs 3; then
   store() { make_store --train "train_$1" "${@:3}" "data/$2_$1" data/{train,dev}_"$1"; }
   for number in ${experiments/#2/1 2}; do store "${sets_of[number]}" store_char --token-type char; done

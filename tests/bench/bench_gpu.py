@@ -41,7 +41,7 @@ def wait(device: torch.device) -> None:
 
 
 def seconds(run: Callable[[], object], device: torch.device, least: float = 0.3) -> float:
-    """Returns the median time of a call. After some calls to warm up, makes as many calls as take `least` seconds."""
+    """Return the median time of a call in seconds. After a warm-up, `run` is called for at least `least` seconds."""
     for _ in range(3):
         run()
     spent: list[float] = []
@@ -66,13 +66,13 @@ def print_matrix_rates(device: torch.device, rates: dict[torch.dtype, float]) ->
 
 
 def operations(model: torch.nn.Module) -> int:
-    """The operations per token in training: six for each trained weight of a matrix product."""
+    """Return the number of operations per token in training: six for each trained weight of a matrix product."""
     return 6 * sum(w.numel() for name, w in model.named_parameters()
                    if w.dim() > 1 and w.requires_grad and not name.startswith(("embedding", "vectors", "spelling")))
 
 
 def waits(run: Callable[[], object], device: torch.device) -> int:
-    """The number of operations of a call that wait for the GPU."""
+    """Return the number of operations of a call that wait for the GPU."""
     if device.type != "cuda":
         return 0
     torch.cuda.set_sync_debug_mode("warn")
@@ -108,7 +108,7 @@ def print_speed(device: torch.device, rates: dict[torch.dtype, float], size: flo
 
 
 def after_training(model: torch.nn.Module, title: str, batches: list[Batch]) -> tuple[float, Tensor]:
-    """Train on the batches. Returns the mean loss, and then the log-posteriors (N, L) of the batches' slots."""
+    """Train on the batches. Return the mean loss, and the final log-posteriors (N, L) of the batches' slots."""
     loss = train_epoch(model.train(), optimizer_of(model, title), iter(batches))
     found, state = [], ()
     with torch.inference_mode():

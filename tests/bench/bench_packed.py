@@ -1,4 +1,4 @@
-"""Speed and memory of packed models, next to the machine's rate of matrix products in the same run.
+"""Measures the speed and memory of packed models, and the machine's rate of matrix products in the same run.
 
     python tests/bench/bench_packed.py [--model MODEL] [--live MODEL] [--data DATA-DIR] [--words N] [--runs N]
 
@@ -35,15 +35,14 @@ from punc.live.stream import SlotStream
 from punc.text.casing import Casing
 
 LIVE_WORDS = 100_000
-UTTERANCE, STREAM = 50, 10_000  # words
-# Writes the largest resident size of the process to standard error. getrusage would include the size of this process.
+UTTERANCE, STREAM = 50, 10_000  # numbers of words
+# Also writes the largest resident size of the process to standard error. getrusage would include this program's size.
 CODE = "import sys; from punc.bin.main import main; main(); " \
     "sys.stderr.write(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')))"
 MEASURED = [sys.executable, "-c", CODE, "punctuate"]
 
 
 def words_of(source: Path | None, model: PackedModel) -> list[str]:
-    """The words of a data directory, or a million random words."""
     if source:
         return [word for utterance in DataDir(source).utterances() for word in utterance.words]
     known = model.tokenizer.vocabulary.tokens[2:]
@@ -52,7 +51,7 @@ def words_of(source: Path | None, model: PackedModel) -> list[str]:
 
 
 def make_data(path: Path, count: int, words: list[str]) -> Path:
-    """Write about `count` of the words, repeated as needed, as streams of STREAM words."""
+    """Write a data directory with about `count` words in streams of STREAM words. The words are repeated as needed."""
     some = cycle(words)
     names = (f"{i // (STREAM // UTTERANCE):07}-{i:09}" for i in range(max(1, count // UTTERANCE)))
     write_data_dir(path, (Utterance(name, name[:7], list(islice(some, UTTERANCE))) for name in names))
@@ -76,7 +75,7 @@ def first_word(model: Path, words: list[str]) -> float:
 
 
 def piped(model: Path, words: list[str]) -> tuple[float, float]:
-    """Words per second through a pipe, including start-up, and the largest resident size of the process in MiB."""
+    """Return the words per second through a pipe, including start-up, and the largest resident size in MiB."""
     with tempfile.TemporaryFile() as file:
         file.write(" ".join(words).encode())
         file.seek(0)
@@ -87,9 +86,9 @@ def piped(model: Path, words: list[str]) -> tuple[float, float]:
 
 
 def word_by_word(model: PackedModel, casing: Casing, words: list[str]) -> np.ndarray:
-    """Seconds for each word of one stream, with look-up, model, choice and writing."""
+    """Return the seconds for each word of one stream, from its text to the output."""
     labels, times = list(model.labels), np.empty(len(words) + 1)
-    encode = model.tokenizer.word_encoder()  # as in streaming
+    encode = model.tokenizer.word_encoder()
 
     stream, waiting = SlotStream(model), iter(words)
     for i, word in enumerate(words):

@@ -1,4 +1,4 @@
-"""How fast models of the papers' sizes train with one thread, with two, and as two processes of one thread each.
+"""Measures how fast models of the papers' sizes train with one thread, two threads, and two processes of one thread.
 
     python tests/bench/bench_ranks.py [--models NAME …] [--tokens N] [--rounds R]
 
@@ -29,10 +29,10 @@ SETTINGS = {"1 thread": (1, 1), "2 threads": (2, 1), "2 ranks": (1, 2)}  # threa
 
 
 def worker(name: str, tokens: int, threads: int) -> None:
-    """Train in this process, or with the other ranks. The first rank prints tokens and seconds."""
+    """Train in this process, or in several ranks. The first rank prints slots, seconds and processor seconds."""
     torch.set_num_threads(threads)
     torch.manual_seed(1)
-    keep_freed_memory()  # as training does
+    keep_freed_memory()
     ranks = find_ranks()
     with ranks.join():
         model, (all_batches, _) = model_of(name), batches_of(name, tokens)
@@ -52,7 +52,7 @@ def worker(name: str, tokens: int, threads: int) -> None:
 
 
 def measure(name: str, tokens: int, threads: int, ranks: int) -> tuple[float, float]:
-    """Returns the slots per second of a new process or of ranks, and the number of processors that each rank had."""
+    """Return the slots per second in new processes, and the number of processors that each rank had."""
     command = [sys.executable]
     if ranks > 1:
         command += ["-m", "torch.distributed.run", "--nproc-per-node", str(ranks)]

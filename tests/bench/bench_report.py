@@ -1,4 +1,4 @@
-"""Time and memory of `punc report`.
+"""Measures the time and memory of `punc report`.
 
     python tests/bench/bench_report.py [--words N] [--systems S]
 

@@ -1,4 +1,4 @@
-"""Time and memory from a text of 386 million words to a T-LSTM: `punc prepare`, `punc make-store`, training.
+"""Measures time and memory from a text of 386 million words to a T-LSTM: `punc prepare`, `punc make-store`, training.
 
     python tests/bench/bench_scale.py [--words N] [--updates U] [--nj N] [--dir DIR]
 
@@ -25,19 +25,19 @@ import numpy as np
 from processes import PUNC, Usage, measure
 
 WORDS, DEV_WORDS = 386_000_000, 200_000
-BLOCK, DOCUMENT, LINE = 500_000, 500, 25  # words
-COMMON, EXPONENT = 10_000, 1.8  # the rank after which frequencies fall faster, and the exponent
+BLOCK, DOCUMENT, LINE = 500_000, 500, 25  # numbers of words
+COMMON, EXPONENT = 10_000, 1.8  # after this rank, frequencies fall faster, with this exponent
 CONSONANTS, VOWELS, CODAS = (np.frombuffer(letters, np.uint8) for letters in (b"bcdfghklmprt", b"aeiou", b"nrstlm"))
 SYLLABLES = len(CONSONANTS) * len(VOWELS)
 MARKS = np.frombuffer(b"\0,.?", np.uint8)
-# Probabilities of no mark, comma, period and question mark, for each kind of the next word.
+# Probabilities of no mark, comma, period and question mark. Each row is for one kind of the next word.
 CHANCES = np.array([[.98, .01, .009, .001], [.97, .02, .009, .001], [.78, .15, .06, .01], [.60, .12, .26, .02]])
 LABELS = "O w\nCOMMA w, , :\nPERIOD w. . ! ;\nQUESTION w? ?\n"
 TRAIN = [sys.executable, __file__, "--train"]
 
 
 def draw_ranks(rng: np.random.Generator, size: int) -> np.ndarray:
-    """Returns ranks of words, from 0, int64, by inverting the integral of the frequencies."""
+    """Return ranks of words, int64 from 0, by inverting the integral of the frequencies."""
     head, tail = np.log(COMMON), 1 / (EXPONENT - 1)
     drawn = rng.random(size) * (head + tail)
     rare = COMMON * np.maximum(1 - (drawn - head) / tail, 1e-12) ** -tail
@@ -45,15 +45,15 @@ def draw_ranks(rng: np.random.Generator, size: int) -> np.ndarray:
 
 
 def draw_marks(rng: np.random.Generator, ranks: np.ndarray) -> np.ndarray:
-    """The mark after each word as an index of MARKS. It depends on the next word."""
+    """Return the mark after each word as an index of MARKS. It depends on the next word."""
     kinds = np.append(ranks[1:], 0) * 2654435761 % 65521 % 7 % 4
     drawn, limits = rng.random((len(ranks), 1)), CHANCES.cumsum(axis=1)[kinds, :3]
     return (drawn > limits).sum(axis=1)
 
 
 def spell(ranks: np.ndarray, marks: np.ndarray) -> bytes:
-    """The text of words with their marks. Sentences begin with a capital, and documents with `#doc`."""
-    text = np.zeros((len(ranks), 26), np.uint8)  # 0: nothing here
+    """Return the text of words with their marks. Sentences begin with a capital, and documents with `#doc`."""
+    text = np.zeros((len(ranks), 26), np.uint8)  # 0: no character
     words, rest = np.arange(len(ranks)), ranks
     for column in range(0, 16, 2):
         text[words, column] = CONSONANTS[rest % 12]
@@ -78,7 +78,7 @@ def write_text(path: Path, words: int, seed: int) -> None:
 
 
 def train(store: str, directory: str, updates: int, threads: int) -> None:
-    """Runs `punc train` with epochs of some updates only. Prints the number of words and the seconds they took."""
+    """Run `punc train` with only `updates` updates per epoch. Print the number of words and the seconds."""
     from punc.training import train as training
     from punc.training.options import TrainingOptions
     batches_of = training.epoch_batches

@@ -1,4 +1,4 @@
-"""Time and memory of `punc score-text` on one long text.
+"""Measures the time and memory of `punc score-text` on one long text.
 
     python tests/bench/bench_score_text.py [--words N] [--lines N]
 

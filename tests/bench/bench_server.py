@@ -1,4 +1,4 @@
-"""Delay, throughput and memory of `punc serve`, by clients over loopback.
+"""Measures the delay, throughput and memory of `punc serve`, with clients on the same machine.
 
     python tests/bench/bench_server.py [--connections N] [--rate N] [--seconds N] [--words N] [--requests N]
 
@@ -41,11 +41,11 @@ from punc.decoding.shipped import find_model
 
 LIVE, TEXT = "en-live", "en"
 AHEAD = json.loads((find_model(LIVE) / "model.json").read_text(encoding="utf-8"))["lookahead"]
-# Tags and marks are left out: one of them alone would wait for the next word.
+# Tags and marks are left out, because one of them alone would wait for the next word.
 KNOWN = [word for word in (find_model(LIVE) / "vocab").read_text(encoding="utf-8").split() if word.isalpha()]
 CHANCES = list(accumulate(1 / rank for rank in range(1, len(KNOWN) + 1)))
 TOGETHER, HELD = 50, 2  # words per message in the memory test; words that may wait, such as spelled letters
-LONG, AT_ONCE = 1000, 4  # words per text; clients
+LONG, AT_ONCE = 1000, 4  # words per text; number of clients
 
 
 def draw(chance: random.Random, count: int) -> list[str]:
@@ -149,7 +149,6 @@ def measure_live(args: argparse.Namespace) -> None:
 
 
 def post(connection: http.client.HTTPConnection, words: list[str], json_words: bool) -> list[str]:
-    """Post a text, or words in JSON. Returns the words of the answer."""
     body, kind = " ".join(words), "text/plain"
     if json_words:
         body, kind = json.dumps({"words": words}), "application/json"
@@ -176,7 +175,6 @@ def requests(port: int, number: int, count: int, size: int, delays: list[float])
 
 
 def in_threads(count: int, run: Callable[[int], None]) -> float:
-    """Return the seconds that `count` simultaneous calls of `run` take."""
     begin = time.perf_counter()
     with ThreadPoolExecutor(count) as pool:
         list(pool.map(run, range(count)))
@@ -216,7 +214,7 @@ def measure_end() -> None:
             connection = http.client.HTTPConnection("127.0.0.1", port)
             found.append(len(post(connection, draw(random.Random(number), LONG), True)))
 
-        ask(9)  # wait until the server has started
+        ask(9)
         found.clear()
         threads = [threading.Thread(target=ask, args=(number,)) for number in range(4)]
         for thread in threads:
@@ -237,7 +235,7 @@ async def hurry(args: argparse.Namespace, pid: int, port: int) -> None:
     for part in (0.1, 0.2, 0.2, 0.2, 0.3):
         await asyncio.gather(*(client.hurry(int(part * share)) for client in clients))
         show(f"resident after {sum(client.answered for client in clients):,d} words", resident(pid), "MiB")
-        for client in clients:  # forget old words, so that this process does not grow
+        for client in clients:  # forget old words, so that the memory of this process does not grow
             client.words[:-TOGETHER] = [""] * (len(client.words) - TOGETHER)
     show("live, words a second, as fast as answered", args.words / (time.perf_counter() - begin), "")
     await asyncio.gather(*(client.socket.close() for client in clients))

@@ -1,4 +1,4 @@
-"""The cost of deciding words when the speaker falls silent: `punc punctuate - --max-delay` on calls of Earnings-21.
+"""Measures what deciding words early costs when the speaker pauses: `punc punctuate - --max-delay` on Earnings-21.
 
     python tests/bench/bench_silence.py [--model MODEL] [--delays "none 1 0.5 0.3"] EARNINGS21 [CALL …]
 
@@ -26,7 +26,6 @@ def reference(path: Path) -> str:
 
 
 def hypothesis(ctm: Path, delay: str, model: str) -> str:
-    """The words of a CTM, punctuated as they arrive with their times."""
     options = [] if delay == "none" else [f"--max-delay={delay}"]
     with open(ctm, "rb") as file:
         result = subprocess.run([*PUNC, "punctuate", *options, model, "-"], stdin=file, stdout=subprocess.PIPE,

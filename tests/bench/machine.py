@@ -7,7 +7,7 @@ import torch
 
 
 def gflops(threads: int, runs: int = 9, size: int = 1024, kind: torch.dtype = torch.float32) -> float:
-    """The median rate of products of two size × size matrices, in GFLOP/s."""
+    """Return the median rate of products of two size × size matrices, in GFLOP/s."""
     torch.set_num_threads(threads)
     a, b = torch.randn(size, size, dtype=kind), torch.randn(size, size, dtype=kind)
     seconds = []

@@ -1,4 +1,4 @@
-"""Models at the sizes of their papers, and made-up training sets for them.
+"""Makes models at the sizes of their papers, and random training sets for them.
 
 Words are from a vocabulary as large as that of TED talks, with frequencies 1 / rank and six letters on average. Texts
 of characters have 80 tokens, the last of which is END, with slots after about every sixth character.
@@ -49,7 +49,7 @@ def characters_of(count: int) -> StoreSet:
 
 
 def model_of(title: str, **given: float) -> torch.nn.Module:
-    """Returns a new model. Options in `given` that the model does not have are ignored."""
+    """Return a new model. Options that the model does not have are ignored."""
     name = MODELS[title]
     options = {option: value for option, value in given.items() if option in option_defaults(name)}
     if title in OF_CHARACTERS:
@@ -61,7 +61,7 @@ def model_of(title: str, **given: float) -> torch.nn.Module:
 
 
 def batches_of(title: str, tokens: int) -> tuple[Callable[[], Iterator[Batch]], int]:
-    """Returns a function that starts the batches of about this many training tokens, and the number of tokens."""
+    """Return a function that yields the batches of about this many training tokens, and the number of tokens."""
     data = characters_of(tokens) if title in OF_CHARACTERS else words_of(tokens)
     if title.startswith("T"):
         return partial(stateful, data, 1, 100, 5), len(data.ids)

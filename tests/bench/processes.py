@@ -16,11 +16,11 @@ MAPPING = re.compile(rb"^[0-9a-f]+-[0-9a-f]+ \S+ \S+ \S+ \d+ *(.*)$")
 class Usage(NamedTuple):
     """The time and memory that a command took.
 
-    seconds   from its start to its end
+    seconds   time from its start to its end
     cpu       processor time of all its processes, in seconds
-    memory    its peak, in bytes
-    mapped    the peak of the files of `data` that were mapped, in bytes
-    output    what it wrote to standard error
+    memory    peak memory, in bytes
+    mapped    peak size of the mapped files of `data`, in bytes
+    output    its standard error
     """
 
     seconds: float
@@ -31,9 +31,9 @@ class Usage(NamedTuple):
 
 
 def tree(process: int) -> list[int]:
-    """A process and its descendants, or an empty list if it has ended."""
+    """Return a process and its descendants, or an empty list if the process has ended."""
     try:
-        below = [child for task in Path(f"/proc/{process}/task").iterdir()  # each thread has child processes of its own
+        below = [child for task in Path(f"/proc/{process}/task").iterdir()  # each thread has its own child processes
                  for child in (task / "children").read_text().split()]
     except OSError:
         return []
@@ -41,8 +41,8 @@ def tree(process: int) -> list[int]:
 
 
 def memory(process: int, data: Path) -> tuple[int, int]:
-    """Two sizes in bytes (PSS: the process's share of shared pages): without mapped files in `data`, and of these
-    files."""
+    """Return two sizes in bytes: all memory except mapped files of `data`, and these mapped files. A shared page counts
+    in part (PSS)."""
     own = mapped = 0
     in_data = False
     inside = f"{data}/".encode()
@@ -67,7 +67,7 @@ def cpu_of_children() -> float:
 def measure(command: list[str], data: Path, interval: float = 0.1) -> Usage:
     """Run a command to its end. If it fails, print its messages and end this program.
 
-    A sample of the memory is taken every `interval` seconds, or less often if samples would take 2 % of a processor.
+    A sample of the memory is taken every `interval` seconds, or less often if sampling would use 2 % of a processor.
     """
     begin, cpu, peak, peak_mapped = time.perf_counter(), cpu_of_children(), 0, 0
     process = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True)

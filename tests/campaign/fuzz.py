@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs broken inputs through all readers. A reader must run no code, lose no words, print no traceback, and not hang.
+"""Runs broken inputs through all readers. Readers must run no code, lose no words, print no traceback, and not hang.
 
     python tests/campaign/fuzz.py --inputs 1000000 --seed 1 --jobs 2 --out fuzz_failures
 
@@ -32,14 +32,14 @@ from punc.base.errors import InputError  # noqa: E402
 
 FAULTS = ("code run", "traceback", "loss", "hang")
 SECONDS, KILL_SECONDS = 10, 120  # s: processor time per input; time after which a hanging input is killed
-MIB_SECONDS = 10  # additional seconds per MiB; the slowest reader (characters in utterances of 3) takes 4.5 s per MiB
+MIB_SECONDS = 10  # additional seconds per MiB; the slowest reader (characters in utterances of 3) needs 4.5 s per MiB
 MEMORY = 12 << 30  # bytes of address space per process
-KEPT = 3  # at most this many failures are written for each kind and place
+KEPT = 3  # maximum number of failures that are written for each kind and place
 EVENTS = ("os.system", "os.exec", "os.posix_spawn", "os.spawn", "subprocess.Popen", "pickle.find_class")
 
 
 class Hang(BaseException):
-    """Raised if an input takes too long. Readers cannot mistake it for one of their own errors."""
+    """An input takes too long. As a BaseException, it cannot be caught as one of a reader's own errors."""
 
 
 class Runner:
@@ -84,13 +84,12 @@ class Runner:
             self._keep(kind, fault, why, number)
 
     def _read(self, kind: Kind, folder: Path, rng: random.Random, visible: bytes) -> tuple[str, str, tuple[str, ...]]:
-        """Returns the outcome, the fault, and the place of the fault."""
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         signal.setitimer(signal.ITIMER_VIRTUAL, self.seconds + MIB_SECONDS * size / (1 << 20))
         try:
             read = kind.read(folder, rng)
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        except (InputError, OSError) as error:  # main prints an OSError with its file
+        except (InputError, OSError) as error:  # main prints an OSError with its file name
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
             if "\n" in str(error):
                 return "refused", "traceback", ("several lines", str(error))
@@ -119,12 +118,12 @@ class Runner:
 
 
 def work(names: list[str], numbers: range, args: argparse.Namespace, place: Path, shared: object, job: int) -> None:
-    """Run a worker. It writes its current input and the input's start time to `shared`, and its counts to files."""
+    """Run a worker. It writes the number and start time of its current input to `shared`, and its counts to files."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops the workers
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     logging.disable()
-    warnings.simplefilter("error", RuntimeWarning)  # otherwise, numbers that overflow become infinite silently
+    warnings.simplefilter("error", RuntimeWarning)  # otherwise, numbers would overflow to infinity silently
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     kinds = [kind for kind in all_kinds() if not names or kind.name in names]
     folder = place / str(os.getpid())
@@ -136,7 +135,7 @@ def work(names: list[str], numbers: range, args: argparse.Namespace, place: Path
         if time.monotonic() > saved + 5:
             saved = time.monotonic()
             save(runner, args.out, job)
-            if os.getppid() == 1:  # the parent was killed
+            if os.getppid() == 1:  # the parent has been killed
                 return
     save(runner, args.out, job)
     shared[2 * job] = -1
@@ -149,7 +148,7 @@ def save(runner: Runner, out: Path, job: int) -> None:
 
 
 def watch(names: list[str], args: argparse.Namespace, place: Path) -> Counter[tuple[str, str]]:
-    """Run the workers. If one hangs on an input, it is killed, and a new worker continues with the next input."""
+    """Run the workers. A worker that hangs on an input is killed; a new worker continues with the next input."""
     context = multiprocessing.get_context("fork")
     shared, hangs = context.Array("d", 2 * args.jobs, lock=False), Counter[tuple[str, str]]()
     kinds = [kind.name for kind in all_kinds() if not names or kind.name in names for _ in range(kind.share)]
@@ -181,7 +180,7 @@ def watch(names: list[str], args: argparse.Namespace, place: Path) -> Counter[tu
             time.sleep(0.2)
             for job in list(workers):
                 look(job)
-    except KeyboardInterrupt:  # the counts so far are still printed
+    except KeyboardInterrupt:
         for worker in workers.values():
             worker.kill()
             worker.join()
@@ -189,7 +188,6 @@ def watch(names: list[str], args: argparse.Namespace, place: Path) -> Counter[tu
 
 
 def report(out: Path, hangs: Counter[tuple[str, str]], seconds: float) -> int:
-    """Print the counts. Returns the number of faults."""
     counts, places = Counter(hangs), Counter[tuple[str, ...]]()
     for path in out.glob("counts.*.json"):
         both = json.loads(path.read_text())

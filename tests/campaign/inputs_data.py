@@ -1,4 +1,4 @@
-"""Data directories, stores, the files of every tokenizer, and the parts that jobs write."""
+"""Kinds of inputs: data directories, stores, the files of every tokenizer, and the parts that jobs write."""
 
 import importlib.util
 import os
@@ -76,7 +76,7 @@ def read_text(folder: Path, rng: random.Random) -> Read:
 
 
 def read_data(folder: Path, rng: random.Random) -> None:
-    """Reads a data directory with all readers. The fast readers must refuse everything that the slow reader refuses."""
+    """Read a data directory with all readers. The fast readers must refuse whatever the slow reader refuses."""
     (folder.parent / "labels.txt").write_text(LABELS)
     labels, refused = LabelSet.read(folder.parent / "labels.txt"), None
     try:
@@ -110,7 +110,6 @@ def make_archive(folder: Path, rng: random.Random) -> None:
 
 
 def alter_archive(folder: Path, rng: random.Random) -> None:
-    """Change the header of an entry: its kind, its size or its shape."""
     content = (folder / "post.ark").read_bytes()
     kind = rng.choice((b"FV ", b"DV ", b"FM ", b"DM ", b"CM ", b"CM2", b"SV ", b"IV ", b"PKL", b"NPY"))
     size = rng.choice((-1, 0, 1, 2**31 - 1, -2**31, 65536))
@@ -126,7 +125,7 @@ def read_whole_archive(folder: Path, rng: random.Random) -> None:
 
 
 def make_tokens(name: str, folder: Path, rng: random.Random) -> None:
-    """Makes a store with a tokenizer. It is the same for all inputs."""
+    """Make a store with a tokenizer, the same one for all inputs."""
     made = folder.parent / f"made_{name}"
     if not made.is_dir():
         random_numbers = random.Random(1)
@@ -135,7 +134,7 @@ def make_tokens(name: str, folder: Path, rng: random.Random) -> None:
                                         for i in range(5) for text in [words(random_numbers, 30)]])
         (made / "labels.txt").write_text(LABELS)
         vocab = None
-        if name == "encoder":  # the words are cut by the tokenizer of an encoder
+        if name == "encoder":  # the tokenizer of an encoder splits the words
             vocab = made / "encoder"
             tiny_encoder.write_tokenizer("roberta", vocab)
         make_store(made / "store", [made / "train"], made / "labels.txt", name, vocab_size=60, vocab=vocab, nj=1)
@@ -153,7 +152,6 @@ def read_tokens(folder: Path, rng: random.Random) -> None:
 
 
 def alter_store(folder: Path, rng: random.Random) -> None:
-    """Change the size, type or range of an array, or put in the conf of an early version."""
     train, name = folder / "store/train", rng.choice([*ARRAYS])
     array = np.load(train / name)
     choice = rng.randrange(7)

@@ -1,4 +1,4 @@
-"""Live input in any form, as bytes in pieces of any size, and as messages of a server's client.
+"""Kinds of inputs: live input in any form, as bytes in pieces of any size, and as messages of a server's client.
 
 The forms are words, CTM, JSON and Vosk's results. An input in pieces must give the same result as the complete input.
 A session with a model must return all words, except those in lines that a message reports as left out.
@@ -54,7 +54,6 @@ def json_lines(rng: random.Random) -> str:
 
 
 def vosk(rng: random.Random) -> str:
-    """Vosk's results one after another, some over several lines."""
     text = json_grammars.vosk(timed(rng), rng, together=False)
     return text
 
@@ -72,7 +71,7 @@ def make(grammar: Callable[[random.Random], str], folder: Path, rng: random.Rand
 
 
 def visible(form: str, data: bytes) -> bytes:
-    """The words of an input. If a line cannot be read, all words in it count."""
+    """Return the words of an input. If a line cannot be read, all its words count."""
     text = data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\0", "\ufffd")
     form = (kind_of(text, True) or "words") if form == "auto" else form
     if form == "words":
@@ -81,18 +80,18 @@ def visible(form: str, data: bytes) -> bytes:
     for part in text.split("\n") if form == "ctm" else objects(text):
         shown += of_ctm_line(part) if form == "ctm" else of_object(part)
     if form == "ctm" and "<ALT" in text:
-        return b""  # later alternatives depend on lines that may be broken
+        return b""  # later alternatives depend on lines that may be damaged
     return " ".join(shown).encode("utf-8", "replace")
 
 
 def of_ctm_line(line: str) -> list[str]:
-    """The fifth column, or all columns if there are fewer than five."""
+    """Return the fifth column, or all columns if there are fewer than five."""
     columns = line.split()
     return columns[4:5] or columns if not line.lstrip().startswith(";;") else []
 
 
 def objects(text: str) -> Iterator[str]:
-    """The lines of JSON. All lines from `{` to `}` are joined."""
+    """Yield the lines of JSON. The lines from `{` to `}` are joined."""
     begun: list[str] = []
     for line in text.split("\n"):
         line = line.rstrip(BLANKS)
@@ -112,7 +111,7 @@ def of_object(text: str) -> list[str]:
     try:
         return [f"{one:s}" for one in _of_message(json.loads(text))]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        if "\n" in text:  # the object is broken, and its lines may be objects themselves
+        if "\n" in text:  # the object is damaged, and its lines may be objects themselves
             return [one for line in text.split("\n") for one in of_object(line)]
         return [text]
 
@@ -153,7 +152,7 @@ def read(form: str, folder: Path, rng: random.Random) -> Read:
 
 
 def lines_of(text: str, numbers: Iterable[int]) -> str:
-    """The lines that errors name. An object of several lines is named by its first line."""
+    """Return the lines that errors name. For an object on several lines, the error names the first line."""
     lines, named = text.split("\n"), []
     for number in numbers:
         end = number
@@ -193,7 +192,7 @@ def decide(folder: Path, items: Sequence[Item], rng: random.Random) -> str:
 
 
 def besides(text: str, shown: bytes) -> list[str]:
-    """Texts in the JSON input besides its visible words: repetitions and alternatives."""
+    """Return the words that the JSON input has in addition to its visible words: repetitions and alternatives."""
     return [word.decode() for word in (counted(text.encode()) - counted(shown)).elements()]
 
 
@@ -212,7 +211,7 @@ def read_messages(folder: Path, rng: random.Random) -> Read:
             items += came
             wrong = wrong or bool(errors)
         named += [message] * wrong
-        if message.lstrip(BLANKS).startswith("{"):  # JSON, even after words
+        if message.lstrip(BLANKS).startswith("{"):  # JSON may follow words
             in_json = in_json or rest
             named += besides(message, " ".join(of_object(message)).encode("utf-8", "replace"))
     named += besides(in_json, visible("json", in_json.encode()))

@@ -1,4 +1,4 @@
-"""The files of every model: trained, packed, and the progress of a training."""
+"""Kinds of inputs: the files of every model, trained or packed, and the progress of a training."""
 
 import json
 import random
@@ -52,7 +52,7 @@ def known_models() -> list[str]:
 
 
 def made(name: str, place: Path) -> Path:
-    """Returns the directory of a model. The model is made only once."""
+    """Return the directory of a model, which is made only once."""
     folder = place / f"made_model_{name}"
     if folder.is_dir():
         return folder
@@ -107,7 +107,6 @@ def read_model(folder: Path, rng: random.Random) -> None:
 
 
 def altered(content: Any, rng: random.Random) -> Any:
-    """Returns nested values with one value changed. A tensor gets another shape, another type or other numbers."""
     return changed(content, rng, VALUES, other=lambda tensor: torch.from_numpy(changed_array(tensor.numpy(), rng))
                    if isinstance(tensor, torch.Tensor) else None)
 
@@ -151,7 +150,7 @@ def make_packed(name: str, folder: Path, rng: random.Random) -> None:
 
 
 def alter_packed(folder: Path, rng: random.Random) -> None:
-    """Change bytes of the weights, or the description. The checksums stay correct."""
+    """Change bytes of the weights, or the description. Update the checksums."""
     spec = json.loads((folder / "model.json").read_text())
     if rng.randrange(3):
         content = bytearray((folder / "model.onnx").read_bytes())

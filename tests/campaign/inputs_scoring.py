@@ -1,4 +1,4 @@
-"""Inputs of scoring and reports: texts of `punc score-text`, and the experiments of `punc report`."""
+"""Kinds of inputs: texts of `punc score-text`, and the experiments of `punc report`."""
 
 import random
 import shutil
@@ -61,11 +61,11 @@ def read_texts(characters: bool, folder: Path, rng: random.Random) -> Read:
         measured = intervals(counts.flat, partial(compute_flat, labels=labels, collapses=[]), 5, 1)
     score_table(measured), systems_json({"x": measured}, {"x": hyp.checksum}, {})
     shown = [word for stream in hyp.streams for word in (stream.cased or stream.plain)]
-    return Read(" ".join(shown).encode())  # Latin words in a text of characters are tokens, too
+    return Read(" ".join(shown).encode())  # in a text of characters, Latin words are tokens, too
 
 
 def make_report(folder: Path, rng: random.Random) -> None:
-    """Makes an experiment of two systems. It is the same for all inputs."""
+    """Make an experiment with two systems, the same one for all inputs."""
     made = folder.parent / "made_report"
     if not made.is_dir():
         build(made, folder.parent)
@@ -95,7 +95,7 @@ def build(made: Path, place: Path) -> None:
 
 
 def read_report(folder: Path, rng: random.Random) -> None:
-    """Makes the page, mostly without plots, which take half a second."""
+    """Make the page, in most cases without plots, which take half a second."""
     recordings, data = rng.choice(((), ("0",))), rng.choice((None, folder / "data"))
     with np.errstate(all="ignore"), ExitStack() as stack:
         for module in (page, set_view) if rng.randrange(50) else ():

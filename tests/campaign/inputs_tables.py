@@ -1,4 +1,4 @@
-"""Small files that people and other programs write: label sets, conf files, word lists, models of words, scores."""
+"""Kinds of inputs: small files that people and other programs write, such as label sets, conf files and word lists."""
 
 import random
 from collections.abc import Iterator
@@ -95,7 +95,7 @@ def labels_of(folder: Path) -> Path:
 
 
 def nothing(_: object) -> None:
-    """Counts no words, for readers of files without words."""
+    """Return no words, for readers of files without words."""
 
 
 READERS = {

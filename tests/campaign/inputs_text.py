@@ -1,4 +1,4 @@
-"""The formats of `punc prepare`. A format without a grammar here gets prose."""
+"""Kinds of inputs: the formats of `punc prepare`. A format without a grammar in this module gets prose."""
 
 import os
 import random

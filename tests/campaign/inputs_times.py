@@ -1,4 +1,4 @@
-"""Times of words in CTMs, read by both readers, and in TextGrids, and the tables of the data directory of a CTM."""
+"""Kinds of inputs: word times in CTMs (for both readers) and in TextGrids, and the tables of a CTM's data directory."""
 
 import json
 import random
@@ -44,7 +44,7 @@ def make_textgrid(folder: Path, rng: random.Random) -> None:
 
 
 def textgrid_words(data: bytes) -> bytes:
-    """The quoted texts of the word tier's complete intervals that are not empty."""
+    """Return the texts in the word tier's complete intervals."""
     whole = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "ignore")
     text = whole.rpartition('"words"')[2].partition('"phones"')[0]
     return " ".join(found[3] for found in WHOLE.finditer(text) if float(found[1]) < float(found[2])).encode()
@@ -62,7 +62,6 @@ def make_gentle(folder: Path, rng: random.Random) -> None:
 
 
 def gentle_words(data: bytes) -> bytes:
-    """The words whose times are possible in a recording."""
     try:
         found = [word["word"] for word in json.loads(data)["words"]
                  if "start" in word and all(0 <= word[time] < 1e6 for time in ("start", "end"))]

@@ -1,7 +1,4 @@
-"""Other files that training and preparation read: soft targets, confusions, abbreviations, and turns.
-
-If the program lacks a module, there is no kind for its reader.
-"""
+"""Kinds of inputs: other files for training and preparation: soft targets, confusions, abbreviations, and turns."""
 
 import importlib
 import os
@@ -83,7 +80,7 @@ FILES: dict[str, tuple[str, str, Callable[[Any, Path], object]]] = {
 
 
 def make_soft_targets(folder: Path, rng: random.Random) -> None:
-    """Make a store, and targets for its set. Both are the same for all inputs."""
+    """Make a store, and targets for its set, the same ones for all inputs."""
     made = folder.parent / "made_soft"
     if not made.is_dir():
         made.mkdir()

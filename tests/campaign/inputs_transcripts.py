@@ -1,4 +1,4 @@
-"""Files of recognisers and captioners, as `punc transcript` reads, marks and writes them.
+"""Kinds of inputs: files of recognisers and captioners, which `punc transcript` reads, punctuates and writes.
 
 The output is checked: without new marks, it equals the input; with new marks, it has the same letters and all words
 that were read; in another format, it has all words except those meant only for programs.
@@ -32,7 +32,7 @@ from punc.transcripts.transcript import Transcript, Words, words_of, write
 sys.path.append(str(Path(__file__).parents[1]))
 from transcript_files import MAKERS
 
-BETWEEN = re.compile(r"[\s,]*")  # the separator of two values in a JSON file
+BETWEEN = re.compile(r"[\s,]*")  # separator of two values in a JSON file
 ODD = ("", " ", "a b", "\n", "\0", "\ud800", "\u2028", '"', "\\", "<i>", "-->", "[x", "<unk>", ".", "E.", "x:", "a\nb")
 NUMBERS = (0, -1, 1, 10**12, 2**63, 1.5, float("nan"), float("inf"), None, True, [], {}, [1], "1")
 
@@ -91,19 +91,19 @@ def read(folder: Path, rng: random.Random) -> None:
         raise AssertionError("other letters than before")
     (folder / "out").write_bytes(after)
     check_again(folder / "out", transcript, marked)
-    with suppress(InputError):  # the words have no times
+    with suppress(InputError):  # an InputError says that the words have no times
         check_form(rng.choice(sorted(WRITERS)), found_words, marked, folder)
 
 
 def check_same(path: Path, content: bytes) -> None:
-    """Raise AssertionError unless a file is unchanged. JSON may change its format, but not its values."""
+    """Raise AssertionError if a file has changed. The layout of JSON may change, but not its values."""
     old = path.read_bytes()
     if old != content and (documents(old) is None or letters(old) != letters(content)):
         raise AssertionError("another file without new marks")
 
 
 def documents(data: bytes) -> str | None:
-    """The values of a JSON file, as text, or None if it is not JSON."""
+    """Return the values of a JSON file as text, or None if the file is not JSON."""
     text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "replace")
     if text.lstrip()[:1] not in ("{", "["):
         return None
@@ -118,7 +118,7 @@ def documents(data: bytes) -> str | None:
 
 
 def letters(data: bytes) -> str:
-    """The part of a text that neither new marks nor changes of case affect."""
+    """Return the part of a text that does not change with new marks or case."""
     text = documents(data)
     if text is None:
         text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "replace")
@@ -126,24 +126,23 @@ def letters(data: bytes) -> str:
 
 
 def check_again(path: Path, transcript: Transcript, marked: MarkedTranscript) -> None:
-    """Raise AssertionError unless reading the file gives the words that were written."""
+    """Raise AssertionError unless the written file can be read again with the same words."""
     try:
         again = read_transcript(path)
     except InputError:
-        return  # a text of few words can look like another format now
+        return  # with marks, a text of few words can look like another format
     texts = words_of(again.texts).texts
     written = list(filter(None, marked.texts))
     if again.format != transcript.format or written == texts:
         return
     if any(":" in text for text in written):
-        return  # with a capital, a word and a colon become a speaker's name; `0:` before a time becomes part of it
+        return  # a capitalised word and a colon look like a speaker's name; `0:` before a time becomes part of the time
     if documents(path.read_bytes()) is not None:
-        return  # if a JSON file has its words twice with different marks, the other copy is read
+        return  # if a JSON file repeats its words, and the marks differ, the other copy is read
     raise AssertionError("other words than were written")
 
 
 def random_labels(found_words: Words, label_set: LabelSet, rng: random.Random) -> MarkedTranscript:
-    """Gives words random labels, as if a model had chosen them."""
     split = take_apart(found_words.texts, TokenReader(lowercase=bool(rng.randrange(4))), found_words.streams,
                        found_words.turns, found_words.segments)
     draw = np.random.default_rng(rng.randrange(99))
@@ -155,7 +154,7 @@ def random_labels(found_words: Words, label_set: LabelSet, rng: random.Random) -
 
 
 def check_form(form: str, found_words: Words, marked: MarkedTranscript, folder: Path) -> None:
-    """Raise AssertionError unless another format has all words that people see or programs read."""
+    """Raise AssertionError unless the text in another format has all its words, except those meant for programs."""
     uncounted = [re.sub("qz([a-p]{3}q)", r"xz\1", name, flags=re.I) for name in found_words.speakers]
     names = [f"in{i}" for i in range(len(found_words.recordings))]
     found_words = found_words._replace(speakers=uncounted, recordings=names)

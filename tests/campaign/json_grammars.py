@@ -1,5 +1,4 @@
-"""JSON of recognisers other than Whisper and Vosk: random files of each format, and the words that people see in
-them."""
+"""Makes random JSON files of recognisers other than Whisper and Vosk, and finds the words that people see in them."""
 
 import json
 import random
@@ -35,7 +34,7 @@ def whisper_cpp(rows: Rows, rng: random.Random) -> str:
                 "offsets": {"from": round(1000 * row[0][1]), "to": round(1000 * row[-1][2])},
                 "text": " " + spoken(row), **({"tokens": tokens} if rng.randrange(2) else {})}
 
-    if rng.randrange(2):  # --max-len 1
+    if rng.randrange(2):  # as with --max-len 1
         rows = [[one] for row in rows for one in row]
     return dumped({"systeminfo": "AVX = 1", "params": {"language": "en"}, "transcription": [*map(entry, rows)]}, rng)
 
@@ -73,7 +72,7 @@ def deepgram(rows: Rows, rng: random.Random) -> str:
 
 
 def amazon(rows: Rows, rng: random.Random) -> str:
-    """Marks are separate items, as in Speechmatics' results."""
+    """Make a result of Amazon Transcribe, in which marks are separate items."""
     items: list[Any] = []
     for text, begin, end in (one for row in rows for one in row):
         mark = text[-1] if text[-1] in ",." and rng.randrange(2) else ""
@@ -119,7 +118,7 @@ def sherpa_onnx(rows: Rows, rng: random.Random) -> str:
 
 
 def whisper(rows: Rows, rng: random.Random) -> str:
-    """Segments with or without words, as from openai-whisper, or a list, as from faster-whisper."""
+    """Make segments with or without words, as openai-whisper writes them, or a list, as from faster-whisper."""
     blank, segments = rng.choice((" ", "")), list[dict[str, Any]]()
     for number, row in enumerate(rows):
         segment: dict[str, Any] = {"id": number, "start": row[0][1], "end": row[-1][2],
@@ -133,7 +132,6 @@ def whisper(rows: Rows, rng: random.Random) -> str:
 
 
 def vosk(rows: Rows, rng: random.Random, together: bool = True) -> str:
-    """Results and partial results one after another, or, if `together` allows it, in a list."""
     results: list[Any] = []
     for row in rows:
         rated = [{"conf": 1.0, "end": end, "start": begin, "word": text} for text, begin, end in row]

@@ -6,7 +6,7 @@ unlink, rmdir, mkdir), and after the last such call. A reader must then find the
 what is left. Then the command runs again, and its output must equal the output of a run that was not killed.
 
 --kills N: run N of these kills, drawn at random; 0: run each kill once. Prints the counts of faults. The status is 1 if
-there is a fault.
+there are any faults.
 """
 
 import argparse
@@ -28,7 +28,7 @@ CHANGES = ("replace", "rename", "link", "unlink", "remove", "rmdir", "mkdir")
 
 
 def killed_at(line: list[str], area: Path, at: int, counter: Path | None = None) -> int:
-    """Run a command that is killed before its change number `at`. The number of its changes is written to `counter`."""
+    """Run a command that is killed before change number `at`. Write the number of its changes to `counter`."""
     made = 0
 
     def change(*arguments, call, **options):
@@ -51,7 +51,7 @@ def killed_at(line: list[str], area: Path, at: int, counter: Path | None = None)
 
 
 def kill_command(place: Path, name: str, command: Command, draws: Callable[[int], list[int]]) -> Counter[str]:
-    """Kill a command before some of its changes. `draws` chooses these, given the number of changes. Returns counts."""
+    """Kill a command before some of its changes, which `draws` chooses from their number. Return counts."""
     counts: Counter[str] = Counter()
     area, work = place / name, place / f"{name}.work"
     old, new = make_area(place, area, command)
@@ -70,7 +70,7 @@ def kill_command(place: Path, name: str, command: Command, draws: Callable[[int]
         if kind == "MIXTURES" or not found:
             counts["reader errors"] += not found
             print(f"{name}, change {at}: {kind} {sorted(map(str, work.rglob('*')))}")
-        # If a join was killed after its last change, nothing is left to join.
+        # If a join was killed after its last change, there is nothing left to join.
         done = command.line[0] == "join" and not any(file.name != ".lock" for file in work.glob("parts/*/*"))
         again = in_child(lambda: (os.chdir(work), run(command.line))[1])
         if looked(work, command, place) != new or (again and not done):
@@ -80,7 +80,7 @@ def kill_command(place: Path, name: str, command: Command, draws: Callable[[int]
 
 
 def looked(work: Path, command: Command, place: Path) -> str:
-    """Returns the state of a command's output, read by a separate process; empty if the reader failed."""
+    """Return the state of a command's output, read by a separate process, or "" if the reader failed."""
     (place / "found").write_text("")
     in_child(lambda: (place / "found").write_text(state(work, command)) and 0)
     return (place / "found").read_text()

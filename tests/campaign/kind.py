@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-WORD = re.compile(rb"(?=(qz[a-p]{3}q))")  # a counted word may begin with the last letter of another one
+WORD = re.compile(rb"(?=(qz[a-p]{3}q))")  # the lookahead finds counted words that overlap by a letter
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . !\nQUESTIONMARK w? ?\n"
 NAMES = ("O", "COMMA", "PERIOD", "QUESTIONMARK")
 
 
 @dataclass
 class Read:
-    """The words that were read, as bytes, and the number of words that messages report as left out."""
+    """Words that were read, as bytes, and the number of words that messages report as left out."""
 
     words: bytes = b""
     named: int = 0
@@ -29,11 +29,11 @@ class Read:
 class Kind:
     """A kind of input.
 
-    name     as printed
-    make     writes valid files into a folder; the random numbers vary them
-    read     reads them as the program does; None if it has no words to count
+    name     name in the printed table
+    make     writes valid files to a folder, using random numbers
+    read     reads the files as the program does; returns None if it has no words to count
     mutated  names of the files that are mutated
-    visible  the part of a file that has words; None if words are not counted
+    visible  returns the part of a file that contains words; None if words are not counted
     alter    changes the structure of the files in a folder; None if only bytes, lines and fields are mutated
     share    how often the kind is drawn, relative to other kinds
     """
@@ -56,7 +56,7 @@ def words(rng: random.Random, number: int) -> list[str]:
 
 
 def counted(text: bytes) -> Counter[bytes]:
-    """Counts the counted words in a text. If several have no space between them, only the first counts."""
+    """Count words such as `qzabcq` in a text. Of several words without spaces, only the first is counted."""
     return Counter(match[1] for match in map(WORD.search, text.split()) if match)
 
 
@@ -65,16 +65,16 @@ def found(text: bytes) -> Counter[bytes]:
 
 
 def named(counts: Counter[str]) -> int:
-    """The number of words that messages report as left out."""
+    """Return the number of words that messages report as left out."""
     return sum(number for what, number in counts.items() if re.search(r"left out|removed|dropped", what))
 
 
 def changed(content: Any, rng: random.Random, values: Sequence[Any], odd: Sequence[str] = (),
             other: Callable[[Any], Any] = lambda value: None) -> Any:
-    """Nested dictionaries and lists with one value changed, left out or doubled.
+    """Return nested dictionaries and lists in which one value is changed, left out or doubled.
 
-    values   what may replace any value
-    odd      what may be put next to a text
+    values   values that may replace any value
+    odd      strings that may be added to a text
     other    changes values of other types; if it returns None, they are replaced
     """
     if isinstance(content, dict | list) and content and rng.randrange(10):

@@ -21,8 +21,8 @@ from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import TestOutcome
 
 ROOT = Path(__file__).parents[2]
-SECONDS = 300  # time limit for the tests of a mutant
-MODULES = {  # modules of punc, and the tests of each
+SECONDS = 300  # s; time limit for the tests of a mutant
+MODULES = {  # modules of punc, with their tests
     "timing/align": "align", "timing/pauses": "pauses", "transcripts/ctm": "ctm",
     "transcripts/transcript": "transcripts", "transcripts/parts": "transcripts", "transcripts/cues": "transcripts",
     "transcripts/json_reader": "json_formats", "transcripts/json_file": "json_formats",

@@ -1,4 +1,4 @@
-"""Mutations of a file's bytes, lines and fields, and payloads that run code if anything evaluates them."""
+"""Mutates the bytes, lines and fields of a file. Also has payloads that run code if anything evaluates them."""
 
 import os
 import pickle
@@ -15,14 +15,14 @@ BYTES = (b"\0", b"\r", b"\n", b"\r\n", b"\t", b" ", b"\x0b", b"\x0c", b"\x1c", b
          "\ufeff".encode(), "\u200b".encode(), "\u0301".encode(), "\U0001f600".encode(), "ß".encode(), "İ".encode(),
          b"<", b">", b"&", b"'", b'"', b"|", b":", b";;", b"#", b"--", b"=", b"\\", b"/", b"../", b"%", b"{", b"[",
          b"]", b"<s>", b"</s>", b"<eps>", b"#0", b"<unk>", b"$(x)", b"`x`", b"~")
-LARGEST = 1 << 21  # bytes per input: larger ones would only take time
+LARGEST = 1 << 21  # bytes per input; larger inputs would only cost time
 NUMBER = re.compile(rb"-?\d+(?:\.\d+)?")
 TAG = re.compile(rb"<[^<>]{1,200}>")
 BLANK = re.compile(rb"[ \t]+")
 
 
 class Payload:
-    """A pickle that makes a directory when it is read."""
+    """A pickle that makes a directory when it is loaded."""
 
     def __init__(self, marker: Path):
         self.marker = marker
@@ -32,7 +32,7 @@ class Payload:
 
 
 def payloads(marker: Path) -> list[bytes]:
-    """Payloads that would make a directory `marker` if unpickled, evaluated or given to a shell."""
+    """Return payloads that make the directory `marker` if they are unpickled, evaluated or run by a shell."""
     name, code = os.fsencode(marker), f"__import__('os').mkdir('{marker}')".encode()
     plain = [pickle.dumps(Payload(marker), protocol) for protocol in (0, 2, 4)]
     return [*plain, *(b"utt PKL" + content for content in plain), *(b"\x93NUMPY" + content for content in plain), code,

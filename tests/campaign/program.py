@@ -1,4 +1,4 @@
-"""Starts the program for the campaign without PyTorch, because stream.py measures the memory."""
+"""Starts the program without PyTorch, because stream.py measures its memory."""
 
 import sys
 

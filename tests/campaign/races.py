@@ -22,7 +22,7 @@ from pathlib import Path
 
 from world import COMMANDS, Command, in_child, make_area, make_inputs, run, run_in, start_child, state
 
-# The inputs of these commands are outside the directory that they write.
+# These commands read inputs that are outside the directory that they write.
 RACED = ("prepare", "prepare-ctm", "make-store", "punctuate", "transcript", "project", "score", "part", "publish",
          "pack", "train")
 READS = 20
@@ -33,7 +33,6 @@ def with_inputs(line: list[str], version: str) -> list[str]:
 
 
 def start(area: Path, line: list[str], version: str, delay: float) -> int:
-    """Start a command with the inputs of a version. Returns its process id."""
     def work() -> int:
         time.sleep(delay)
         os.chdir(area)
@@ -49,7 +48,7 @@ def read(area: Path, command: Command, found: Path) -> str:
 
 
 def race(place: Path, area: Path, command: Command, expected: dict[str, str], delay: float) -> Counter[str]:
-    """Run both commands. `expected` has the allowed states of the directory."""
+    """Run the command twice. `expected` has the allowed states of the directory."""
     counts: Counter[str] = Counter(races=1)
     children = [start(area, command.line, "a", 0), start(area, command.line, "b", delay)]
     for _ in range(READS):

@@ -30,20 +30,20 @@ from world import LABELS, TRAIN, inside, make_inputs, run
 
 from punc.base import stop
 
-PROGRESS = re.compile(r"^(kept )?epoch .*\n", re.MULTILINE)  # lines of a training's log
+PROGRESS = re.compile(r"^(kept )?epoch .*\n", re.MULTILINE)  # lines in the log of a training
 OURS = re.compile(r"^punc|/punc/\w+/", re.MULTILINE)
-LIMIT = 2.0  # s
-EARLY = 0.2  # s
-UTTERANCES, WORDS = 24, 400_000  # the program takes seconds; longer utterances would outlast GRACE
-TRAINING_WORDS = 60_000  # an epoch takes three seconds
+LIMIT = 2.0  # s; the program must end in this time
+EARLY = 0.2  # s; half of the signals come in this time
+UTTERANCES, WORDS = 24, 400_000  # makes the program run for seconds; longer utterances would outlast GRACE
+TRAINING_WORDS = 60_000  # makes an epoch last three seconds
 
 
 class Program(NamedTuple):
     """A command that writes `out`.
 
     line    its arguments
-    kept    the files of `out` that may be there after a signal
-    last    seconds after its start in which a signal may come
+    kept    files of `out` that may remain after a signal
+    last    latest time of a signal, in seconds after the start
     """
 
     line: list[str]
@@ -68,7 +68,7 @@ def make_long(place: Path) -> None:
 
 
 def make_store(place: Path) -> None:
-    """Make a store with long epochs, and `whole`, the model of an uninterrupted training on it."""
+    """Make a store that gives long epochs, and `whole`, the model of an uninterrupted training."""
     draw = random.Random(1)
     words = (f"a{draw.randrange(30)}{draw.choice(['', '', '', ',', '.'])}" for _ in range(TRAINING_WORDS))
     (place / "words.txt").write_text(" ".join(words) + "\n")
@@ -77,7 +77,7 @@ def make_store(place: Path) -> None:
         for line in (["prepare", "--format", "prose", "--labels", "labels.txt", "--nj", "1", "words.txt", "data"],
                      ["make-store", "--nj", "1", "--labels", "labels.txt", "store", "data"]):
             assert run(line) == 0, line
-    # A separate process: the bytes of a model file depend on what its process has read before.
+    # A separate process is used, because the bytes of a model file depend on what the process has read before.
     subprocess.run([*PUNC, *TRAIN, "store", "whole"], cwd=place, check=True, stderr=subprocess.DEVNULL)
 
 
@@ -94,10 +94,8 @@ def group(leader: int) -> list[int]:
 
 
 def stopped(place: Path, program: Program, number: signal.Signals, delay: float) -> tuple[dict[str, bool], str]:
-    """Start the program, and send the signal after `delay` seconds. Returns the checks' results, and the messages.
-
-    Both are empty if the program ended before the signal.
-    """
+    """Start the program, and send the signal after `delay` seconds. Return the results of the checks and the messages,
+    both empty if the program ended before the signal."""
     process = subprocess.Popen([*PUNC, *program.line], cwd=place, text=True, stderr=subprocess.PIPE,
                                start_new_session=True)
     with contextlib.suppress(subprocess.TimeoutExpired):
@@ -112,7 +110,7 @@ def stopped(place: Path, program: Program, number: signal.Signals, delay: float)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(10)
     seconds = time.monotonic() - begin
-    time.sleep(0.1)  # workers need a moment to see that their parent has ended
+    time.sleep(0.1)  # workers need a moment to notice that their parent has ended
     left = group(process.pid)
     for one in left:
         os.kill(one, signal.SIGKILL)
@@ -133,7 +131,7 @@ def same_model(place: Path) -> bool:
 
 
 def signal_program(place: Path, program: Program, number: signal.Signals, times: int, draw: random.Random) -> int:
-    """Send a signal to a program `times` times, and print the counts. Returns the number of counts that are too low."""
+    """Send a signal to a program `times` times. Print the counts. Return how many of them are too low."""
     counts, interpreter, models, others = Counter[str](), 0, 0, 0
     for _ in range(times):
         while True:
@@ -141,10 +139,10 @@ def signal_program(place: Path, program: Program, number: signal.Signals, times:
             found, messages = stopped(place, program, number, delay)
             if found:
                 break
-            if program.kept:  # the training had already ended
+            if program.kept:  # the training had already finished
                 models, others = models + 1, others + (not same_model(place))
             remove_out(place)
-        if not found["one line"] and not OURS.search(messages):  # no line of the program had run
+        if not found["one line"] and not OURS.search(messages):  # the program had not run a line yet
             interpreter += 1
             found["one line"] = True
         elif not all(found.values()):

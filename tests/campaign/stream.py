@@ -3,8 +3,8 @@
 
 Punctuates a live stream in two ways and watches the memory. First, `punc punctuate en-live -` reads the words. Then the
 model gets the words, with a pause before each, as a program would call it (`SlotStream`). Prints the smallest and the
-largest resident memory, from a tenth of the words on. The status is 1 if the largest is more than 5 % above the
-smallest, or if words are missing.
+largest resident memory after the first tenth of the words. The status is 1 if the largest exceeds the smallest by more
+than 5 %, or if words are missing.
 
 --words N: 10 million by default, about two days of speech without a break. --streams N: empty lines that end a
 stream, spread over the words; 0 by default.
@@ -24,12 +24,12 @@ from pathlib import Path
 from program import PUNC
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as in the program
-FLAT = 0.05  # as a fraction of the smallest memory
+FLAT = 0.05  # allowed growth, as a fraction of the smallest memory
 PLACES = 200
 
 
 def words(count: int, seed: int) -> Iterator[tuple[str, float]]:
-    """Words of the model's vocabulary with frequencies 1 / rank, some unknown words, and pauses in seconds."""
+    """Yield words of the model's vocabulary with frequencies 1 / rank, some unknown words, and pauses in seconds."""
     from punc.decoding.shipped import FOLDER
     known = [word for word in (FOLDER / "en-live/vocab").read_text(encoding="utf-8").split("\n")[2:] if word]
     draw = random.Random(seed)
@@ -44,7 +44,7 @@ def resident(process: int) -> int:
 
 def report(name: str, count: int, seconds: float, memory: list[int]) -> bool:
     kept = memory[len(memory) // 10:]
-    if not kept:  # all words had been sent before the program loaded its model
+    if not kept:  # all words were sent before the program had loaded its model
         print(f"{name}: {count} words, too few to see its memory; give --words")
         return False
     flat = max(kept) <= (1 + FLAT) * min(kept)
@@ -55,7 +55,7 @@ def report(name: str, count: int, seconds: float, memory: list[int]) -> bool:
 
 
 def through_the_command(count: int, streams: int) -> bool:
-    """Send words through a pipe. Returns whether all came back and the memory stayed flat."""
+    """Send words through a pipe. Return whether all words came back and the memory did not grow."""
     every = count // streams if streams else count + 1
     line = [*PUNC, "punctuate", "en-live", "-"]
     with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:

@@ -1,7 +1,7 @@
-"""The inputs and commands of the campaign, for two versions of small inputs, `a` and `b`.
+"""Makes the inputs and commands of the campaign, for two versions of small inputs, `a` and `b`.
 
-A command reads `in/`, which links to the inputs of one version, and writes below the current directory. The words,
-labels and posteriors of the two versions differ, so a mixture of files is noticed.
+A command reads `in/`, a link to the inputs of one version, and writes below the current directory. The words, labels
+and posteriors of the two versions differ, so a mixture of files is noticed.
 """
 
 import contextlib
@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy: processes are forked
+# Before NumPy is imported, because processes are forked.
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import torch
 
@@ -34,17 +35,17 @@ from punc.tokens.store import Store
 from punc.tokens.vocabulary import Vocabulary
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . ! ?\n"
-LENGTHS = {"a": (70, 30, 41), "b": (33, 64, 52, 20)}  # words of each recording
+LENGTHS = {"a": (70, 30, 41), "b": (33, 64, 52, 20)}  # numbers of words in the recordings
 
 
 class Command(NamedTuple):
     """A command line of punc.
 
-    line     its arguments; the current directory has `in`
-    out      the directory that it writes
+    line     arguments; the current directory contains `in`
+    out      directory that the command writes
     read     reads `out` as its users do; raises InputError if it refuses
     before   command lines that make its inputs
-    fresh    whether an older `out` must be removed first, because the command would not replace it
+    fresh    whether to remove an older `out` first, because the command would not replace it
     """
 
     line: list[str]
@@ -55,7 +56,7 @@ class Command(NamedTuple):
 
 
 def run(line: list[str], expected: str = "") -> int:
-    """Run a command line in this process, and print only unexpected errors."""
+    """Run a command line in this process. Print errors that are not expected."""
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as errors:
         status = main(line)
     if status and not (expected and expected in errors.getvalue()):
@@ -64,7 +65,6 @@ def run(line: list[str], expected: str = "") -> int:
 
 
 def start_child(work: Callable[[], object]) -> int:
-    """Run a function in a child process. Returns the child's process id."""
     sys.stdout.flush()
     child = os.fork()
     if not child:
@@ -77,7 +77,7 @@ def start_child(work: Callable[[], object]) -> int:
 
 
 def in_child(work: Callable[[], object]) -> int:
-    """Run a function in a child process. Returns its exit status, or -9 if it was killed."""
+    """Run a function in a child process. Return its exit status, or -9 if it was killed."""
     return os.waitstatus_to_exitcode(os.waitpid(start_child(work), 0)[1])
 
 
@@ -87,7 +87,6 @@ def read_data(path: Path) -> None:
 
 
 def read_projected(path: Path) -> None:
-    """Read a projected directory. Its pauses must be those of the new inputs."""
     list(DataDir(path, ["pauses.scp"]).utterances())
 
 
@@ -178,7 +177,7 @@ def inside(place: Path) -> Iterator[None]:
 
 
 def _write_texts(folder: Path, lengths: Sequence[int], draw: random.Random) -> None:
-    """Write texts, the times of their words, and ASR output in which some words differ. Each word names its version."""
+    """Write texts, the times of their words, and ASR output in which some words differ. Words show their version."""
     (folder / "labels.txt").write_text(LABELS)
     times, asr = [], []
     for number, length in enumerate(lengths, 1):
@@ -198,7 +197,7 @@ def _write_texts(folder: Path, lengths: Sequence[int], draw: random.Random) -> N
 
 
 def _write_model(folder: Path, name: str, options: dict, version: str) -> None:
-    """Write a model with random weights that are large enough for all labels to occur."""
+    """Write a model with random weights, large enough for all labels to occur."""
     folder.mkdir()
     (folder / "labels.txt").write_text(LABELS)
     vocabulary = Vocabulary(["<unk>", "</s>", *(f"{version}{i}" for i in range(30))])
@@ -212,7 +211,7 @@ def _write_model(folder: Path, name: str, options: dict, version: str) -> None:
 
 
 def make_area(place: Path, area: Path, command: Command) -> tuple[str, str]:
-    """Make an area in which `out` comes from version a, and `in` is version b. Returns the states of `out` for both."""
+    """Make an area with the `out` of version a and the `in` of version b. Return both states of `out`."""
     area.mkdir()
     for folder in ("data", "exp"):
         shutil.copytree(place / "in_a" / folder, area / folder)
@@ -238,7 +237,7 @@ def run_in(area: Path, *lines: list[str]) -> None:
 
 
 def _turn(place: Path, area: Path, version: str) -> None:
-    """Change the inputs in an area to those of a version. In `data`, the times change but the words stay."""
+    """Give an area the inputs of a version. In `data`, only the times change."""
     (area / "in").unlink(missing_ok=True)
     (area / "in").symlink_to(place / f"in_{version}")
     shutil.rmtree(area / "exp/S")
@@ -250,11 +249,11 @@ def _turn(place: Path, area: Path, version: str) -> None:
 
 
 def state(area: Path, command: Command) -> str:
-    """Return `refused`, or a hash of the files that a reader sees. For an experiment, these are its results.
+    """Return `refused`, or a hash of the files that a reader sees: for an experiment, its results.
 
     The reader runs in the directory where the command ran, because a part stores its input paths as given on the
     command line. progress.pt next to a finished model does not count, because the next training run removes it. If
-    files are replaced while they are hashed, everything is read again; a real reader does not do this.
+    files are replaced while they are hashed, everything is read again.
     """
     out = area / command.out
     while True:
@@ -275,7 +274,7 @@ def state(area: Path, command: Command) -> str:
 
 
 def _files(out: Path) -> dict[Path, tuple[int, int]]:
-    """The visible files of a directory, with the properties of each file that change when it is replaced."""
+    """Return the visible files of a directory, with properties that change when a file is replaced."""
     found = {}
     for file in sorted([*out.glob("RESULTS.*"), *out.glob("results/*")] if out.name == "exp" else _visible(out)):
         with contextlib.suppress(FileNotFoundError):
@@ -286,14 +285,14 @@ def _files(out: Path) -> dict[Path, tuple[int, int]]:
 
 
 def _visible(out: Path) -> Iterator[Path]:
-    """The files below a directory, except those in hidden directories, in which commands make temporary files."""
+    """Yield the files below a directory, except those in hidden directories, which are temporary."""
     for folder, inner, names in os.walk(out):
         inner[:] = [name for name in inner if not name.startswith(".")]
         yield from (Path(folder, name) for name in names)
 
 
 def _content(file: Path) -> bytes:
-    """The content of a file, without the paths and times of inputs, which differ in each run."""
+    """Return the content of a file without the paths and times of inputs, which differ in each run."""
     content = file.read_bytes()
     if file.name in ("conf", "part.json"):
         return b"".join(line for line in content.splitlines() if not line.startswith((b"# ", b"  ")))

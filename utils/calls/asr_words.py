@@ -15,7 +15,7 @@ from punc.transcripts.ctm import CtmIndex
 
 
 def common(references: dict[str, Path], ctms: dict[str, dict[str, Path]]) -> list[str]:
-    """Returns the calls that have a reference and output of all systems. Raises InputError if there is none."""
+    """Return the calls that have a reference and the output of all systems. Raises InputError if there are none."""
     calls = [call for call in references if all(call in files for files in ctms.values())]
     for system, files in ctms.items():
         missing, extra = [c for c in references if c not in files], [c for c in files if c not in references]
@@ -30,7 +30,7 @@ def common(references: dict[str, Path], ctms: dict[str, dict[str, Path]]) -> lis
 
 
 def write_words(out: Path, name: str, files: dict[str, Path]) -> None:
-    """Write ASR output, converted to spoken form, to OUT/NAME_words, and one CTM for each call to OUT/NAME_ctm."""
+    """Write ASR output in spoken form: the words to OUT/NAME_words, and a CTM for each call to OUT/NAME_ctm."""
     def lines():
         with atomic_dir(out / f"{name}_ctm", f"{max(files)}.ctm", ["*.ctm"]) as tmp:
             for call, path in files.items():
@@ -39,7 +39,7 @@ def write_words(out: Path, name: str, files: dict[str, Path]) -> None:
                     for word, said in timed_words(path):
                         share = word.duration / max(len(said), 1)
                         words += said
-                        # Dropped words stay in the CTM, because their time is not silence.
+                        # Dropped words remain in the CTM, because their time is not silence.
                         for i, part in enumerate(said or (word.word,)):
                             ctm.write(f"{call} 1 {word.begin + i * share:.3f} {share:.3f} {part}\n")
                 yield from utterances(call, words)
@@ -48,7 +48,7 @@ def write_words(out: Path, name: str, files: dict[str, Path]) -> None:
 
 
 def timed_words(path: Path) -> Iterator[tuple[TimedWord, tuple[str, ...]]]:
-    """Yields a CTM's words in time order, each with its spoken words. Raises InputError if the CTM is invalid."""
+    """Yield a CTM's words in time order, each with its spoken words. Raises InputError if the CTM is invalid."""
     index = CtmIndex(path)
     for id in index:
         for word in index[id]().words:

@@ -19,10 +19,10 @@ from punc.data.labels import LabelSet
 from punc.timing.pauses import slot_pauses
 
 UTT_WORDS = 50
-MAX_PAUSE = 60.0  # s; a longer pause is music on hold or an alignment error
-MAX_OVERLAP = 1.0  # s; if a word overlaps the previous word by more than this, the alignment is wrong
+MAX_PAUSE = 60.0  # s; longer pauses are music on hold or alignment errors
+MAX_OVERLAP = 1.0  # s; if a word overlaps the previous word by more, the alignment is wrong
 FILLERS = frozenset(("um", "uh", "er", "ah", "hm", "hmm", "mm", "mhm", "mmm", "mm-hmm", "uh-huh"))
-MIN_ALIGNED = 0.5  # if a smaller share of a call's tokens is aligned, the call is only used as text
+MIN_ALIGNED = 0.5  # minimum fraction of aligned tokens; other calls are used only as text
 DEV_EVERY = 10
 ABBREVIATION = re.compile(r"'(\d+:ABBREVIATION)'")
 
@@ -46,9 +46,9 @@ class Call(NamedTuple):
 
 
 def read_nlp(path: str | os.PathLike) -> list[Token]:
-    """Reads the tokens of a transcript. Joins the letters of an abbreviation into one token.
+    """Read the tokens of a transcript. Letters of an abbreviation become one token.
 
-    Raises InputError if a column is missing from the header or from a line, or if a time is invalid.
+    Raises InputError if the header or a line lacks a column, or if a time is invalid.
     """
     tokens, letters = [], ""
     with open_input(path) as file:
@@ -79,7 +79,7 @@ def read_nlp(path: str | os.PathLike) -> list[Token]:
 
 
 def _times(begin: str, end: str, path: str | os.PathLike, line: int) -> tuple[float, float]:
-    """Returns begin and end in seconds; both are NaN if one is empty. Raises InputError if they are not times."""
+    """Return begin and end in seconds, both NaN if one is empty. Raises InputError if they are not times."""
     try:
         times = (float(begin), float(end)) if begin and end else (math.nan, math.nan)
         if any(map(math.isinf, times)) or times[1] < times[0]:
@@ -91,24 +91,24 @@ def _times(begin: str, end: str, path: str | os.PathLike, line: int) -> tuple[fl
 
 
 def aligned(tokens: Sequence[Token]) -> float:
-    """Returns the fraction of the tokens that have a time."""
+    """Return the fraction of the tokens that have a time."""
     return sum(token.begin == token.begin for token in tokens) / len(tokens)
 
 
 def division(calls: Mapping[str, Sequence[Token]]) -> tuple[list[str], list[str]]:
-    """Divides the aligned calls. Returns the training calls, and the dev calls: every tenth call."""
+    """Divide the aligned calls. Return the training calls, and every tenth call for dev."""
     usable = [call for call, tokens in calls.items() if aligned(tokens) >= MIN_ALIGNED]
     dev = usable[DEV_EVERY - 1::DEV_EVERY]
     return [call for call in usable if call not in dev], dev
 
 
 def percents(tokens: Iterable[Token]) -> list[Token]:
-    """Returns the tokens of an ASR engine's output. A `%` that it writes as a mark becomes part of the token."""
+    """Return the tokens of an ASR engine's output. A `%` that is written as a mark becomes part of its token."""
     return [token._replace(token=token.token + "%" * ("%" in token.mark)) for token in tokens]
 
 
 def without_fillers(tokens: Iterable[Token]) -> list[Token]:
-    """Removes `FILLERS`. A filler's mark goes to the previous token, and its time becomes part of the pause."""
+    """Remove `FILLERS`. The mark of a filler moves to the previous token, and its time becomes part of the pause."""
     kept: list[Token] = []
     for token in tokens:
         if token.token.lower().rstrip("-") not in FILLERS:
@@ -119,17 +119,18 @@ def without_fillers(tokens: Iterable[Token]) -> list[Token]:
 
 
 def marks(token: Token) -> str:
-    """Returns the marks after a token, without the period of a title such as `Mr.`, which does not end a sentence."""
+    """Return the marks after a token. The period of a title such as `Mr.` is left out, because it ends no sentence."""
     return token.mark.replace(".", "") if token.token.lower() in TITLES else token.mark
 
 
 def to_call(tokens: Sequence[Token], labels: LabelSet, counts: Counter | None = None) -> Call:
-    """Converts tokens to spoken words. The mark of a dropped token goes to the previous word; the strongest mark wins.
+    """Convert tokens to spoken words. The mark of a dropped token moves to the previous word; the strongest mark is
+    kept.
 
     A pause is known if the words on both sides have times and no token without a time was dropped between them. The
-    time of dropped tokens is subtracted. The words of one token share its time. Pauses over `MAX_PAUSE`, and pauses
-    where times jump back by more than `MAX_OVERLAP`, are unknown. `counts` is increased by the numbers of tokens,
-    dropped tokens, words, known pauses, pauses that are too long, and times that jump back.
+    time of dropped tokens is subtracted. The words of a token share its time equally. Pauses over `MAX_PAUSE` are
+    unknown, and so are pauses where times jump back by more than `MAX_OVERLAP`. The numbers of tokens, dropped tokens,
+    words, known pauses, pauses that are too long, and times that jump back are added to `counts`.
     """
     counts = Counter() if counts is None else counts
     words, names, times, matched, broken = [], [], [], [], []
@@ -156,7 +157,7 @@ def to_call(tokens: Sequence[Token], labels: LabelSet, counts: Counter | None = 
 
 
 def _forget_impossible(pauses: np.ndarray, times: np.ndarray, matched: np.ndarray, counts: Counter) -> None:
-    """Set pauses to NaN if they are too long, or if the times jump back there."""
+    """Set pauses to NaN if they are too long, or if the times jump back."""
     with np.errstate(invalid="ignore"):
         long = pauses > MAX_PAUSE
     here, following = matched[:-1], matched[1:]
@@ -169,7 +170,7 @@ def _forget_impossible(pauses: np.ndarray, times: np.ndarray, matched: np.ndarra
 
 def utterances(call: str, words: Sequence[str], labels: Sequence[str] | None = None,
                pauses: np.ndarray | None = None) -> Iterator[Utterance]:
-    """Cuts a call into utterances of `UTT_WORDS` words. The boundaries carry no information."""
+    """Cut a call into utterances of `UTT_WORDS` words. Their boundaries carry no information."""
     for start in range(0, len(words), UTT_WORDS):
         part = slice(start, start + UTT_WORDS)
         yield Utterance(f"{call}-{start // UTT_WORDS + 1:05d}", call, list(words[part]),
@@ -177,7 +178,7 @@ def utterances(call: str, words: Sequence[str], labels: Sequence[str] | None = N
 
 
 def call_files(directory: Path, ending: str = ".nlp") -> dict[str, Path]:
-    """Returns the files of a directory by call, in C order of the calls. Raises InputError if there are none.
+    """Return the files of a directory by call, in C order. Raises InputError if there are none.
 
     A call is named after its file, with `_` for characters that a Kaldi id may not have.
     """
@@ -190,5 +191,4 @@ def call_files(directory: Path, ending: str = ".nlp") -> dict[str, Path]:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Returns names as text for a message."""
     return " ".join(names) or "none"

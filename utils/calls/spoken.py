@@ -26,7 +26,7 @@ CURRENCIES = {"$": ("dollar", "cent"), "€": ("euro", "cent"), "£": ("pound", 
               "₽": ("ruble", ""), "₵": ("cedi", ""), "₹": ("rupee", "")}
 MAGNITUDES = frozenset(("hundred", "thousand", "million", "billion", "trillion", "millions", "billions"))
 NOISES = frozenset(("inaudible", "crosstalk"))
-TITLES = frozenset(("mr", "mrs", "ms", "dr", "prof", "st", "vs", "messrs"))  # a period after them ends no sentence
+TITLES = frozenset(("mr", "mrs", "ms", "dr", "prof", "st", "vs", "messrs"))  # periods after these end no sentence
 PLAIN = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "‐": "-", "‑": "-", "\u00a0": " "})
 TAG = re.compile(r"<[^<>]*>")
 MARKS = frozenset(",.;:?!")
@@ -38,7 +38,7 @@ PART = re.compile(rf"(?:{NUMBER.pattern})(?:st|nd|rd|th)?(?![a-z\d])|[^\W_]+(?:'
 
 
 def cardinal(n: int) -> list[str]:
-    """Returns a whole number below 10^12 in words, without `and`."""
+    """Return a whole number below 10^12 in words, without `and`."""
     if n < 20:
         return [ONES[n]]
     if n < 100:
@@ -48,7 +48,7 @@ def cardinal(n: int) -> list[str]:
 
 
 def number(text: str) -> list[str]:
-    """Returns a number, which may have commas and a point, in words. Four digits that can be a year are read as one."""
+    """Return a number, which may have commas and a point, in words. Four digits are read as a year if possible."""
     whole, point, decimals = text.replace(",", "").partition(".")
     if len(whole) > 12 or ("," not in text and (len(whole) > 6 or (len(whole) > 1 and whole[0] == "0"))):
         words = [ONES[int(digit)] for digit in whole]
@@ -62,13 +62,13 @@ def number(text: str) -> list[str]:
 
 
 def ordinal(words: Sequence[str]) -> list[str]:
-    """Converts a number in words to an ordinal."""
+    """Convert a number in words to an ordinal."""
     *first, last = words
     return [*first, ORDINALS.get(last) or (last[:-1] + "ieth" if last.endswith("y") else last + "th")]
 
 
 def amount(text: str, unit: str, part: str) -> list[str]:
-    """Returns an amount of a currency in words. Two decimals are read as cents or pence."""
+    """Return an amount of money in words. Two decimals are read as cents or pence."""
     whole, _, decimals = text.partition(".")
     if part and len(decimals) == 2 and text.count(",") == 0:
         units, parts = int(whole or 0), int(decimals)
@@ -79,20 +79,20 @@ def amount(text: str, unit: str, part: str) -> list[str]:
 
 
 def plural(unit: str, n: int) -> str:
-    """Returns the name of a currency's unit, in the form that follows the number `n`."""
+    """Return the name of a currency's unit in singular or plural."""
     return unit if n == 1 or unit == "yen" else {"penny": "pence"}.get(unit, unit + "s")
 
 
 @lru_cache(1 << 20)
 def words_of(token: str, magnitude: bool = False) -> tuple[tuple[str, ...], str]:
-    """Returns the spoken words of a token, and a currency that is spoken after the next token.
+    """Return the spoken words of a token, and a currency that is spoken after the next token.
 
     magnitude  whether the next token is a magnitude, as in `$5.1 million`
     """
     token = TAG.sub(" ", token.translate(PLAIN).lower()).strip()
     if token.isalpha() and token.isascii():
         return (() if token in NOISES else (token,)), ""
-    # A hyphen at the end, after letters, marks a word that was cut off.
+    # A hyphen after letters, at the end, shows that a word was cut off.
     if re.search(r"[^\W\d_]-$", token):
         token = token[:token[:-1].rfind("-") + 1]
     currency = CURRENCY.match(token)
@@ -122,7 +122,7 @@ def words_of(token: str, magnitude: bool = False) -> tuple[tuple[str, ...], str]
 
 
 def spoken(tokens: Sequence[str]) -> list[tuple[str, ...]]:
-    """Returns the spoken words of each token of a text; a dropped token has none."""
+    """Return the spoken words of each token of a text. Dropped tokens have none."""
     result, pending = [], ""
     for token, following in zip(tokens, [*tokens[1:], ""]):
         magnitude = following.lower().rstrip(".,;:?!") in MAGNITUDES
@@ -135,7 +135,7 @@ def spoken(tokens: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def parts(token: str) -> tuple[str, str]:
-    """Splits a token. Returns it without the marks after it, and those of these marks that can be a label."""
+    """Split a token. Return the token without the marks after it, and the marks among them that can be labels."""
     ending = ENDING.search(token)[0]
     core = token[:len(token) - len(ending)]
     kept = "".join(mark for mark in ending if mark in MARKS)
@@ -145,14 +145,14 @@ def parts(token: str) -> tuple[str, str]:
 
 
 def lower_case(token: str, words: Iterable[str]) -> Iterable[str]:
-    """Returns the spoken words of a token unchanged."""
+    """Return the spoken words unchanged: they are in lower case."""
     return words
 
 
 class SpokenText(dict):
     """Maps written tokens to their spoken words with marks. Stores the results, because tokens recur.
 
-    write   takes a token without marks and its spoken words; returns the words as they are written
+    write   returns the spoken words of a token as they are written, given the token without marks, and the words
     """
 
     def __init__(self, write: Callable[[str, Iterable[str]], Iterable[str]] = lower_case):
@@ -166,7 +166,7 @@ class SpokenText(dict):
         return text
 
     def line(self, line: str) -> str:
-        """Converts a line of text to spoken words with their marks."""
+        """Convert a line of text to spoken words with their marks."""
         tokens = line.split()
         if not HAS_CURRENCY.search(line):
             return " ".join(map(self.__getitem__, tokens))

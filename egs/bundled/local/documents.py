@@ -10,7 +10,7 @@ LINES = 50  # the number of lines in each document of a file without `#doc` line
 
 
 def lines(paths: Iterable[Path]) -> Iterator[tuple[int, str]]:
-    """Yields each line of files, except `#speaker` lines, with the number of its document. Numbers start at 1 and
+    """Yield each line of files, except `#speaker` lines, with the number of its document. Numbers start at 1 and
     continue across files.
 
     A file whose first line is not `#doc` is cut into documents of LINES lines. Raises InputError for text before the

@@ -3,7 +3,7 @@
 # that differ in a language.
 
 sources=                                                # names with their files, NAME:FILE
-every=40                                                # one document in this many is test, another dev
+every=40                                                # one in this many documents is test, another one dev
 format=(--format prose)                                 # options of punc prepare
 cased=true                                              # whether the language has capitals
 tokens=(--token-type subword --vocab-size 24000)        # options of punc make-store

@@ -2,7 +2,6 @@
 # usage: local/pack.sh SYSTEM [OPTION …]
 # Makes $exp/packed/SYSTEM: the model in int8, in the format of the bundled models, and its card with the figures of
 # $exp/RESULTS.tsv.
-# data, exp, conf and cased are variables of run.sh.
 # shellcheck disable=SC2154  # variables of run.sh
 set -euo pipefail
 model=$exp/$1

@@ -22,12 +22,11 @@ DASH = re.compile(r"(?<=[.!?,;:…])\s+[–—-]+(?=\s|$)")
 
 
 def part(number: int, every: int, name: str) -> str:
-    """Returns the name of the set that gets document `number`, counted from 1."""
+    """Return the name of the set that gets document `number`, counted from 1."""
     return {0: f"test_{name}", every // 2: f"dev_{name}"}.get(number % every, name)
 
 
 def main(every: int, corpus: Path, out: Path, *sources: str) -> None:
-    """Write the files. Prints how many documents each has."""
     counts: Counter[str] = Counter()
     for name, _, paths in (source.partition(":") for source in sources):
         with ExitStack() as stack:

@@ -61,11 +61,11 @@ class E5File:
         return values
 
     def vector(self, name: str, *shape: int) -> np.ndarray:
-        """Returns a tensor that is stored as float32."""
+        """Return a tensor that is stored as float32."""
         return np.frombuffer(self._content, "<f4", int(np.prod(shape)), self._offsets[name]).reshape(shape)
 
     def matrix(self, name: str, rows: int, columns: int) -> np.ndarray:
-        """Returns a tensor that is stored with 4 bits per weight, as float32 (rows, columns)."""
+        """Return a tensor that is stored with 4 bits per weight, as float32 (rows, columns)."""
         blocks = rows * columns // BLOCK
         packed = np.frombuffer(self._content, "u1", blocks * (2 + BLOCK // 2), self._offsets[name]).reshape(blocks, -1)
         scales = packed[:, :2].copy().view("<f2").astype(np.float32)
@@ -74,7 +74,7 @@ class E5File:
 
 
 def tokenizer_of(pieces: list[tuple[str, float]]) -> Any:
-    """Returns a tokenizer of the package `tokenizers` for lower-case words."""
+    """Return a tokenizer of the package `tokenizers` for lower-case words."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     tokenizer = Tokenizer(models.Unigram(pieces, unk_id=SPECIALS.index("<unk>")))
     tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.NFKC(), pre_tokenizers.Metaspace()
@@ -84,7 +84,7 @@ def tokenizer_of(pieces: list[tuple[str, float]]) -> Any:
 
 
 def needed(pieces: list[tuple[str, float]], data: DataDir) -> np.ndarray:
-    """Returns the indices of the pieces to keep: SPECIALS, and the pieces that the words of a data directory need."""
+    """Return the indices of the pieces to keep: SPECIALS, and the pieces that the words of a data directory need."""
     words = count_words([data], sys.maxsize)
     counts: Counter[int] = Counter()
     encoded = tokenizer_of(pieces).encode_batch([f" {word.decode()}" for word in words], add_special_tokens=False)

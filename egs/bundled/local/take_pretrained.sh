@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: local/take_pretrained.sh true|false EXP SYSTEM …
-# true: copies the bundled models to EXP/SYSTEM, the place of trained models, and replaces an earlier copy that has
-# different weights. Fails if EXP/SYSTEM is a trained model; with false, fails if it is a copy of a bundled model.
+# true: copies the bundled models to EXP/SYSTEM, where trained models are stored, and replaces an older copy that has
+# different weights. Fails if EXP/SYSTEM is a trained model. false: fails if EXP/SYSTEM is a copy of a bundled model.
 set -euo pipefail
 pretrained=$1 exp=$2
 fail() {

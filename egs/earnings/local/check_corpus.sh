@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # usage: local/check_corpus.sh DIR
-# Checks that the corpora are in DIR, and warns if their sizes differ from the corpora used for RESULTS.md.
+# Checks that the corpora are in DIR. Warns if their sizes differ from those of the corpora used for RESULTS.md.
 set -eu
 dir=$1
 status=0

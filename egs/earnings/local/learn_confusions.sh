@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # usage: local/learn_confusions.sh PAIRS-DIR LABELS DATA
-# Writes DATA/confusions.txt: the errors that a recogniser makes in TED's training talks. Calls cannot be used, because
-# only the test calls have ASR output. Clitics are joined, as in the calls. Also writes DATA/dev_noisy: dev with
-# simulated errors of this kind. Existing files are kept.
+# Writes DATA/confusions.txt: the errors of a recogniser in TED's training talks. Calls cannot be used, because only the
+# test calls have ASR output. Clitics are joined, as in the calls. Also writes DATA/dev_noisy: dev with simulated errors
+# of this kind. Existing files are kept.
 set -euo pipefail
 pairs=$1 labels=$2 data=$3
 if [ ! -f "$data/confusions.txt" ]; then

@@ -4,7 +4,7 @@
 #   store_sources  the texts that define the first stage's vocabulary
 #   store_text     the sets that use this vocabulary
 #   store_calls    the calls, with their own vocabulary
-#   STORE …        sets cut into the pieces of ENCODER or MPNET; only some systems need them
+#   STORE …        sets cut into the pieces of ENCODER or MPNET, for the systems that need them
 # If ENGINEs are given, store_text and store_pieces also get the calls without fillers.
 # shellcheck disable=SC2086  # lists of names
 set -eu

@@ -19,7 +19,6 @@ from punc.data.labels import LabelSet
 
 
 def prepare(directory: Path, labels: LabelSet, out: Path, systems: dict[str, str]) -> None:
-    """Write the sets. Prints what is left out."""
     references = call_files(directory / "transcripts" / "nlp_references")
     ctms = {name: call_files(directory / "output" / system / "ctm", ".ctm") for name, system in systems.items()}
     calls = common(references, {systems[name]: files for name, files in ctms.items()})

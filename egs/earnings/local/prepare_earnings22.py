@@ -38,7 +38,7 @@ from punc.data.labels import LabelSet
 
 
 def prepare(directory: Path, labels: LabelSet, out: Path) -> None:
-    """Write the sets. Prints what is left out or repaired. Raises InputError if there are too few calls for dev."""
+    """Write the sets. Print what is left out or repaired. Raises InputError if the calls are too few for a dev set."""
     calls = {call: read_nlp(path) for call, path in
              call_files(directory / "transcripts" / "force_aligned_nlp_references", ".aligned.nlp").items()}
     train, dev = division(calls)
@@ -56,7 +56,7 @@ def prepare(directory: Path, labels: LabelSet, out: Path) -> None:
 
 
 def write_set(path: Path, calls: dict, labels: LabelSet) -> None:
-    """Write a data directory with pauses. Prints one line for the set, and one for each call with unknown pauses."""
+    """Write a data directory with pauses. Print a line for the set, and a line for each call with unknown pauses."""
     total = Counter()
 
     def lines():
@@ -82,7 +82,6 @@ def write_text(path: Path, calls: dict) -> None:
 
 
 def prose(tokens: list) -> str:
-    """Returns a call as one line of spoken words with their marks."""
     said = spoken([token.token for token in tokens])
     return " ".join(" ".join(words) + marks(token) for token, words in zip(tokens, said))
 

@@ -19,7 +19,7 @@ from punc.data.labels import LabelSet
 
 
 def prepare(directory: Path, reference: Path, labels: LabelSet, out: Path, engines: Sequence[str]) -> None:
-    """Write the sets. Raises InputError if an engine lacks a call of the reference."""
+    """Write the sets. Raises InputError if an engine has no transcript for a call of the reference."""
     wanted = [stream for stream, _ in DataDir(reference).streams()]
     for engine in engines:
         files = call_files(directory / "output" / engine)
@@ -35,7 +35,6 @@ def prepare(directory: Path, reference: Path, labels: LabelSet, out: Path, engin
 
 
 def punctuated(files: dict[str, Path], labels: LabelSet) -> Iterator[Utterance]:
-    """Yields the calls of an engine with the engine's own labels."""
     for call, path in files.items():
         done = to_call(percents(read_nlp(path)), labels)
         yield from utterances(call, done.words, done.labels, done.pauses)

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # usage: local/prepare_text.sh CORPUS DATA REPEAT [podcasts]
-# Makes the data directories of the first stage: DATA/text_europarl, spoken words of Europarl; DATA/text_earnings22,
-# calls that are in no other set; and DATA/train_text, which has Europarl once and these calls REPEAT times. If
-# requested, also makes DATA/text_podcasts. Finished parts are kept. data/text has the texts in spoken words, for all
+# Makes the data directories of the first stage: DATA/text_europarl, Europarl in spoken words; DATA/text_earnings22,
+# calls that are in no other set; and DATA/train_text, which has Europarl once and these calls REPEAT times. With
+# `podcasts`, also makes DATA/text_podcasts. Finished parts are kept. data/text has the texts in spoken words, for all
 # variants. prepare_set is a function of recipe.sh.
 set -eu
 corpus=$1 data=$2 repeat=$3 podcasts=$4
 mkdir -p data/text
 
-# spoken NAME FILE …: writes data/text/NAME.txt, the spoken words of files
+# spoken NAME FILE …: writes data/text/NAME.txt, the text of the files in spoken words
 spoken() {
   local text=data/text/$1.txt
   [ -s "$text" ] && return

@@ -30,7 +30,7 @@ from punc.text.prose import TextReader
 
 
 def times(folder: Path) -> Path:
-    """Returns the file or directory with the times of words. Raises InputError if there is none."""
+    """Return the file or directory with the times of words. Raises InputError if there is none."""
     if (folder / "ctm").is_file():
         return folder / "ctm"
     if not [file for file in folder.rglob("*") if file.suffix.lower() in (".ctm", ".textgrid")]:
@@ -39,7 +39,7 @@ def times(folder: Path) -> Path:
 
 
 def read(text: str, reader: TextReader) -> tuple[list[str], list[str]]:
-    """Returns the words and labels of a punctuated text. Drops marks before the first word."""
+    """Return the words and labels of a punctuated text. Marks before the first word are dropped."""
     words, labels = [], []
     for token in text.split():
         parts = reader.token(token)
@@ -51,7 +51,7 @@ def read(text: str, reader: TextReader) -> tuple[list[str], list[str]]:
 
 
 def of_table(data: DataDir, reader: TextReader) -> Iterator[Utterance]:
-    """Yields the utterances of a Kaldi directory with punctuated text. Raises InputError if one has no word."""
+    """Yield the utterances of a Kaldi directory with punctuated text. Raises InputError if one has no word."""
     for utterance in data.utterances():
         words, labels = read(" ".join(utterance.words), reader)
         if not words:
@@ -61,7 +61,7 @@ def of_table(data: DataDir, reader: TextReader) -> Iterator[Utterance]:
 
 
 def of_texts(files: Sequence[Path], reader: TextReader) -> Iterator[Utterance]:
-    """Yields each recording's text as a stream of one utterance. Raises InputError if a text has no word."""
+    """Yield each recording's text as a stream of one utterance. Raises InputError if a text has no word."""
     for file in sorted(files, key=lambda file: file.stem.encode()):
         with open_input(file) as lines:
             text = " ".join(decode_line(line, file, number) for number, line in enumerate(lines, 1))

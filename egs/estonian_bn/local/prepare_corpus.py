@@ -28,38 +28,37 @@ WORDS = {"train": 21049, "test": 4307}  # number of words in the published files
 
 
 def read(path: Path) -> str:
-    """Reads a text of the corpus. Raises InputError if it is missing."""
+    """Read a text of the corpus. Raises InputError if it is missing."""
     with open_input(path, "README.md says where to get the corpus"):
         return path.read_text(encoding="utf-8")
 
 
 def documents(path: Path) -> Iterator[str]:
-    """Yields the documents of a text, each with its `#doc` line."""
     for text in re.split(r"^(?=#doc)", read(path), flags=re.MULTILINE):
         if text.strip():
             yield text.rstrip("\n") + "\n"
 
 
 def broadcasts(path: Path) -> Iterator[str]:
-    """Yields the broadcasts of a raw text as documents of prose."""
+    """Yield each broadcast of a raw text as a document of prose."""
     for i, text in enumerate(filter(str.strip, re.split(r"\n\s*\n", read(path))), 1):
         yield f"#doc {path.stem}{i}\n{SPELT_MARK.sub(lambda mark: mark[1], text).strip()}\n"
 
 
 def items(broadcast: str) -> list[str]:
-    """Cuts a broadcast with pauses into news items, which together are the complete broadcast."""
+    """Cut a broadcast with pauses into news items. Joined, the items are the broadcast."""
     ends = [0, *(match.end() for match in ITEM_END.finditer(broadcast)), len(broadcast)]
     return [broadcast[begin:end] for begin, end in pairwise(ends) if broadcast[begin:end].strip()]
 
 
 def words(text: str) -> int:
-    """Counts the words that have a pause."""
+    """Count the words that have a pause."""
     return text.count("<sil=")
 
 
 def split(broadcast: str, part: int, parts: int) -> tuple[str, str, str]:
-    """Cuts a broadcast into the text before its dev items, the dev items, and the text after them. The dev items are
-    part `part` of `parts`."""
+    """Return the text before a broadcast's dev items, the dev items, and the text after them. The dev items begin in
+    part `part` of `parts` equal parts of the words."""
     before, dev, after, at, total = "", "", "", 0, words(broadcast)
     for item in items(broadcast):
         if at * parts < part * total:
@@ -73,7 +72,6 @@ def split(broadcast: str, part: int, parts: int) -> tuple[str, str, str]:
 
 
 def write(path: Path, texts: list[str]) -> None:
-    """Write a file atomically."""
     tmp = path.with_suffix(".new")
     tmp.write_text("".join(texts), encoding="utf-8")
     tmp.replace(path)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: local/count_lowercase_starts.sh DATA-DIR …
 # Prints a Markdown table: how many sentences of labelled data directories begin with a small letter. A sentence begins
-# after a period or a question mark. Words that do not begin with a letter from a to z are not counted.
+# after a period or a question mark. Only words that begin with a letter from a to z are counted.
 set -eu
 echo "| set | sentence ends | small letters after them | % |"
 echo "|---|---:|---:|---:|"

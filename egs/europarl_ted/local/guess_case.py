@@ -17,9 +17,9 @@ from punc.data.labels import LabelSet
 
 
 def slots(data: DataDir, labels: LabelSet) -> Iterator[tuple[Utterance, list[bool]]]:
-    """Yields each utterance, and whether each of its words begins a sentence.
+    """Yield each utterance, and a flag for each of its words that is true where a sentence begins.
 
-    Raises InputError if the directory has no labels, or has labels that are not in the label set.
+    Raises InputError if the directory has no labels, or labels that are not in the label set.
     """
     if not data.has_labels:
         raise InputError("no labels", "add the file punct", data.path)
@@ -32,7 +32,7 @@ def slots(data: DataDir, labels: LabelSet) -> Iterator[tuple[Utterance, list[boo
 
 
 def capitalized(data: DataDir, labels: LabelSet) -> set[str]:
-    """Returns the words that have a capital in more than half of their occurrences inside sentences."""
+    """Return the words that have a capital in most of their occurrences inside sentences."""
     capitals, balance = {label.name for label in labels if label.capital}, Counter()
     for utterance, begins in slots(data, labels):
         for word, name, first in zip(utterance.words, utterance.labels, begins):
@@ -42,7 +42,7 @@ def capitalized(data: DataDir, labels: LabelSet) -> set[str]:
 
 
 def with_case(data: DataDir, labels: LabelSet, words: set[str]) -> Iterator[Utterance]:
-    """Yields the utterances with labels for marks and case. `words` are the words that get a capital."""
+    """Yield the utterances with labels for marks and case. `words` get a capital everywhere."""
     capital = {label.name: labels.reading(label.mark, capital=True) for label in labels}
     for utterance, begins in slots(data, labels):
         yield utterance._replace(labels=[capital[name] if word in words or (first and word[0].isalpha()) else name
@@ -50,7 +50,7 @@ def with_case(data: DataDir, labels: LabelSet, words: set[str]) -> Iterator[Utte
 
 
 def together(sets: Sequence[tuple[DataDir, Iterable[Utterance]]]) -> Iterator[Utterance]:
-    """Yields the utterances of one directory after another. The directory's name becomes a prefix of their ids."""
+    """Yield the utterances of all directories. Each directory's name becomes a prefix of its ids."""
     named = sorted(((data.path.name, utterances) for data, utterances in sets), key=lambda pair: pair[0].encode())
     for name, utterances in named:
         for utterance in utterances:

@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
 # usage: local/prepare_texts.sh CORPUS
-# Makes the texts of all sets, data/raw, and their data directories; validates them and counts their labels. Finished parts
-# are kept. prepare_set and validate are functions of recipe.sh.
+# Makes data/raw, the texts of all sets, and the data directories; validates them and counts their labels. Finished
+# parts are kept. prepare_set and validate are functions of recipe.sh.
 # shellcheck disable=SC2154  # recipe.sh exports processes
 set -euo pipefail
 corpus=$1
 here=$(dirname "$0")
 
-# prepare TEXT SET [option …]
 prepare() { prepare_set "$2" --format prose --document-prefix '#doc' --clitics conf/clitics.txt "${@:3}" "$1"; }
-# prepare_marks FILE SET: makes a set that has marks but no case. Does nothing if the corpus does not have the file.
+# prepare_marks FILE SET: makes a set with marks but without case; does nothing if FILE is not in the corpus.
 prepare_marks() {
   [ ! -f "data/$2/text" ] && [ -f "$corpus/$1" ] || return 0
   LC_ALL=C sed 's/QUESTION/QUESTIONMARK/' "$corpus/$1" >"data/raw/$2"
@@ -17,13 +16,13 @@ prepare_marks() {
 }
 
 [ -f data/raw/test_conll.txt ] || "$here"/texts.py "$corpus" data/raw # texts.py writes this file last
-if [ ! -f data/raw/test_conll_quotes.txt ]; then # this file is made last
+if [ ! -f data/raw/test_conll_quotes.txt ]; then # texts with quotation marks are made last
   for part in train_all dev test; do cat "data/raw/${part%_all}"_{europarl,ted,conll}.txt >"data/raw/$part.txt"; done
   # Make smaller training texts from the latest documents: 4.2 and 1.05 million words.
   last() { "$here"/last_documents.sh "$1" "data/raw/train_$2.txt"; }
   last 2000000 europarl | cat - data/raw/train_{ted,conll}.txt >data/raw/train.txt
   { last 500000 europarl; last 500000 ted; last 50000 conll; } >data/raw/train_1m.txt
-  # Make texts in which each quotation mark is followed by a word that stands for it, the letter U+02BA.
+  # In these texts, the word U+02BA stands for a quotation mark.
   for part in train train_all dev test test_conll; do
     LC_ALL=C sed -E '/^#doc/! s/(“|”|„|")/" ʺ /g' "data/raw/$part.txt" >"data/raw/${part}_quotes.new"
     mv "data/raw/${part}_quotes.new" "data/raw/${part}_quotes.txt"
@@ -42,15 +41,15 @@ prepare data/raw/dev_ted.txt dev_ted
 prepare data/raw/test_europarl.txt test_europarl
 prepare data/raw/test_conll.txt test_conll
 prepare data/raw/test_ted.txt test_ref
-# ASR output; scoring projects the labels of test_ref onto it.
+# Only the words of the ASR output are kept; scoring projects the labels of test_ref onto them.
 [ -f data/test_asr/text ] || {
   punc prepare --format mteval --clitics conf/clitics.txt --labels conf/labels.txt --nj "$processes" \
     "$corpus/iwslt_ted/IWSLT12.TED.SLT.tst2011.en-fr.en.system0.comma.xml" data/test_asr.new
   rm data/test_asr.new/punct
   mv data/test_asr.new data/test_asr
 }
-# The published sets are in lower case and without quotes, so they are for punctuation only. If the corpus has more
-# talks and ASR output of talks, these are used for vectors and, with guessed case, for BLSTM-CRF-TED-more.
+# The published sets are in lower case without quotes, so they are used only for punctuation. More talks and ASR output
+# of talks, if the corpus has them, are for vectors and, with guessed case, for BLSTM-CRF-TED-more.
 prepare_marks iwslt_ted/test2011 test2011
 prepare_marks iwslt_ted/test2011asr test2011asr
 prepare_marks iwslt_ted/train_extra train_extra

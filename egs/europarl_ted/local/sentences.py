@@ -14,7 +14,6 @@ from punc.data.labels import LabelSet
 
 
 def sentences(data: DataDir, labels: LabelSet) -> Iterator[Utterance]:
-    """Yields the sentences as utterances, numbered in the order of the data directory."""
     ends = labels.sentence_ends
     number = 0
     for _, utterances in data.streams():

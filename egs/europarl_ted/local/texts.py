@@ -33,7 +33,7 @@ PARTS = "train", "dev", "test"
 
 
 def europarl(corpus: Path) -> Iterator[tuple[str, str]]:
-    """Yields the part and the text of each line of the debates."""
+    """Yield the part and the text of each line of the debates."""
     part = ""
     for line in lines(corpus / "europarl/europarl.en.txt"):
         if line.startswith("#doc"):
@@ -44,18 +44,17 @@ def europarl(corpus: Path) -> Iterator[tuple[str, str]]:
 
 
 def spoken(line: str) -> str:
-    """Removes parentheses, which may be nested, and the text in them from a line."""
+    """Remove text in parentheses, also nested ones."""
     while (left := BRACKETS.sub(" ", line)) != line:
         line = left
     return " ".join(line.split())
 
 
 def quoted(line: str) -> str:
-    """Replaces single quotes around phrases by double quotes.
-
-    A closing quote looks like the apostrophe of `citizens' rights`. So a phrase ends at the first closing quote that
-    does not follow an s. If there is no such quote before the next phrase begins, the phrase ends at its first closing
-    quote. A phrase without a closing quote does not change.
+    """Replace single quotes around phrases by double quotes.
+A closing quote looks like the apostrophe of `citizens' rights`. So a phrase ends at the first closing quote that
+does not follow an s, or, if there is none before the next phrase, at the first closing quote of any kind. A phrase
+without a closing quote does not change.
     """
     if "'" not in line and "’" not in line:
         return line
@@ -70,7 +69,7 @@ def quoted(line: str) -> str:
 
 
 def ted(corpus: Path) -> Iterator[tuple[str, str]]:
-    """Yields the part and the text of each segment of the talks."""
+    """Yield the part and the text of each segment of the talks."""
     for part, file in TALKS.items():
         for line in lines(corpus / "iwslt_ted" / file):
             for name, segment in documents_and_segments(line):
@@ -78,7 +77,7 @@ def ted(corpus: Path) -> Iterator[tuple[str, str]]:
 
 
 def conll(corpus: Path) -> Iterator[tuple[str, str]]:
-    """Yields the part and the text of each sentence of the newswire."""
+    """Yield the part and the text of each sentence of the newswire."""
     for part, file in zip(PARTS, ("train", "valid", "test")):
         documents, words = 0, []
         for line in [*lines(corpus / f"conll2003/{file}.txt"), ""]:
@@ -93,7 +92,7 @@ def conll(corpus: Path) -> Iterator[tuple[str, str]]:
 
 
 def lines(path: Path) -> Iterator[str]:
-    """Yields the lines of a text file. Raises InputError if it is missing or not UTF-8."""
+    """Yield the lines of a text file. Raises InputError if it is missing or not UTF-8."""
     with open_input(path) as file:
         for number, line in enumerate(file, 1):
             yield decode_line(line, path, number)

@@ -26,11 +26,11 @@ from punc.data.labels import LabelSet
 from punc.timing.align import align_words, project_labels
 
 ASR_SOURCE = "IWSLT12.TED.SLT.tst2011.en-fr.en.system0.comma.xml"
-CLITICS = ("n't", "'s", "'m", "'re", "'ve", "'ll", "'d")  # the published files split words before these
+CLITICS = ("n't", "'s", "'m", "'re", "'ve", "'ll", "'d")  # the published files separate these from the word
 
 
 def read(path: Path, labels: LabelSet) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Returns all words of a data directory, their label numbers, and 1 for each word that ends an utterance."""
+    """Return all words of a data directory, their label numbers, and an array with 1 at each end of an utterance."""
     utterances = list(DataDir(path).utterances())
     words = [word for u in utterances for word in u.words]
     numbers = np.array([labels.index(name) for u in utterances for name in u.labels])
@@ -64,7 +64,7 @@ def main(corpus: Path, labels_file: str) -> None:
     for name, row in zip(labels.names, confusion):
         print(f"{name:<21}" + "".join(f"{n:>10}" for n in row))
 
-    # The ASR source's label of each slot. A segment that ends without a mark, or with a comma, gets a period.
+    # The label of each slot in the ASR source. A segment that ends without a mark, or with a comma, gets a period.
     by_hand = project_labels(align_words(source_words, words), np.maximum(source, segment_ends * period))
     print(f"\nASR source's marks and segment ends = published: {100 * np.mean(by_hand == published):.2f} %")
     for what, slots in (("differing slots", differ), ("of them with a comma", differ & ~bare),

@@ -2,17 +2,17 @@
 # usage: local/download_data.sh DIR
 # Downloads the TED data of Che et al. (LREC 2016) into DIR: 22 MB. Complete files are kept.
 #
-# We know of no page by the authors. The files are on GitHub with the code of another paper
-# (26hzhang/neural_sequence_labeling, data/raw/LREC); xashru/punctuation-restoration (data/en) has dev and test too. The
-# files were made from the punctuated talks that WIT3 released for IWSLT 2012: https://wit3.fbk.eu/2012-03 (train) and
-# https://wit3.fbk.eu/2012-03-b (test).
+# The authors have no page for the data that we know of. The files are on GitHub with the code of another paper
+# (26hzhang/neural_sequence_labeling, data/raw/LREC); xashru/punctuation-restoration (data/en) also has dev and test.
+# The files were made from the punctuated talks that WIT3 released for IWSLT 2012: https://wit3.fbk.eu/2012-03 (train)
+# and https://wit3.fbk.eu/2012-03-b (test).
 # The text is TED's, under CC BY-NC-ND 4.0 (https://www.ted.com/about/our-organization/our-policies-terms).
 set -eu
 dir=$1
 from=https://raw.githubusercontent.com/26hzhang/neural_sequence_labeling/10b5585235d5500b78bff81d4f8f3c818cd3af00
 from=$from/data/raw/LREC
 
-# is_right FILE ID: whether the file has this git blob id: the SHA-1 of a header with its length, and its content
+# is_right FILE ID: whether FILE has this git blob id, the SHA-1 of a header with its length and of its content
 is_right() {
   [ -f "$1" ] && python3 - "$1" "$2" <<'EOF'
 import hashlib, sys

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: local/learn_vectors.sh FILE [MILLIONS]
-# Unless FILE exists, learns word vectors from data/train2012 and, if they exist, data/train_extra and data/europarl. With
-# MILLIONS, uses only the first MILLIONS million words of these sets. one_job is a function of recipe.sh.
+# Learns word vectors from data/train2012 and, if they exist, data/train_extra and data/europarl. Keeps an existing
+# FILE. With MILLIONS, uses only the first MILLIONS million words of these sets. one_job is a function of recipe.sh.
 set -eu
 file=$1 words=${2:+${2}000000}
 texts=()

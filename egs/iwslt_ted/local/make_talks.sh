@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: local/make_talks.sh
-# Makes data/store_talks, with the vocabulary of data/store_word. `talks` has the reference transcripts of --asr-pairs;
-# `talks_asr` has the recogniser's output for the same talks, with projected labels. Finished sets are kept.
+# Makes data/store_talks, with the vocabulary of data/store_word. `talks` has the reference transcripts of --asr-pairs.
+# `talks_asr` has the recogniser's output for these talks, with projected labels. Finished sets are kept.
 set -euo pipefail
 [ -d data/talks ] || { rm -rf data/talks.new; cp -R data/pairs_ref data/talks.new; mv data/talks.new data/talks; }
 [ -f data/talks_asr/text ] || punc project --labels conf/labels.txt data/pairs_ref data/pairs_asr data/talks_asr

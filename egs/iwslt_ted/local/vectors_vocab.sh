@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: local/vectors_vocab.sh VECTORS TEXT VOCAB
-# Writes the words of a file of word vectors and of a data directory's text as a vocabulary. A vocabulary that is newer
-# than both is kept.
+# Writes a vocabulary: the words with a vector, and the words of a data directory's text. Keeps a vocabulary that is
+# newer than both inputs.
 set -eu
 export LC_ALL=C
 vectors=$1 text=$2 vocab=$3
@@ -13,7 +13,7 @@ vectors=$1 text=$2 vocab=$3
 {
   printf '%s\n' '<unk>' '</s>'
   {
-    awk 'NR > 1 || NF > 2 { print $1 }' "$vectors" # line 1 may be a header
+    awk 'NR > 1 || NF > 2 { print $1 }' "$vectors" # the first line may be a header
     cut -d ' ' -f 2- "$text" | tr ' ' '\n'
   } | sort -u | grep -vxF -e '' -e '<unk>' -e '</s>'
 } >"$vocab.new"

@@ -25,7 +25,7 @@ HEADER = ("book", "sentences", "characters a comma", "precision", "recall", "F1"
 
 
 class Commas(NamedTuple):
-    """The numbers of sentences, of characters, and of commas: in the reference, in the system's output, and in both."""
+    """Counts of sentences, characters, and commas: in the reference, in the system's output, and in both."""
 
     sentences: int = 0
     characters: int = 0
@@ -37,7 +37,6 @@ class Commas(NamedTuple):
         return Commas(*map(sum, zip(self, other)))
 
     def line(self, name: str) -> str:
-        """Returns the counts as a line of the table."""
         scores = prf(COMMA, *map(np.asarray, (self.both, self.system, self.reference))).values()
         figures = self.characters_a_comma(), *np.nan_to_num(list(scores))
         return "\t".join([name, str(self.sentences), *map("{:.1f}".format, figures)])
@@ -47,13 +46,13 @@ class Commas(NamedTuple):
 
 
 def counts(reference: Sequence[str], system: Sequence[str]) -> Commas:
-    """Returns the counts of one sentence from its labels in the reference and in the system's output."""
+    """Return the counts of one sentence, given its labels in the reference and in the system's output."""
     commas, written = ([label == COMMA for label in labels] for labels in (reference, system))
     return Commas(1, len(commas), sum(commas), sum(written), sum(map(min, commas, written)))
 
 
 def by_book(books: dict[str, str], reference: str, system: str) -> dict[str, Commas]:
-    """Returns the counts of each book with sentences in two data directories. `books` maps a sentence's key to a book.
+    """Return the counts of each book, from two data directories. `books` maps a sentence's key to its book.
 
     Raises InputError if the directories differ in their words, or if a sentence is in no book.
     """
@@ -70,7 +69,7 @@ def by_book(books: dict[str, str], reference: str, system: str) -> dict[str, Com
 def main(labels: str, books: str, reference: str, system: str) -> None:
     works = read_works(books, SentenceReader(LabelSet.read(labels), "stop"))
     book_of: dict[str, str] = {}
-    for name, sentences in works.items():  # in the order of the split, which keeps the first of two equal sentences
+    for name, sentences in works.items():  # as in the split, the first of two equal sentences counts
         for sentence in sentences:
             book_of.setdefault(sentence.key, name)
     found = by_book(book_of, reference, system)

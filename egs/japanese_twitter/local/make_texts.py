@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 """Makes the texts of all sets, OUT-DIR/*.txt, from books, posts, and files with one or more sentences per line.
 
-    *_single   single sentences
-    *_multi    the same sentences in texts of 2 to 5: sentences of a book or post in order, others in random order
+    *_single   texts of one sentence
+    *_multi    texts of 2 to 5 of these sentences: those of a book or post in order, all others in random order
 
 train_* and dev_* have texts of all kinds; test_books_*, test_posts_* and test_sentences_* have texts of one kind.
 
-Held-out books are whole works. Works are sorted by a hash of their names, so that the choice depends on nothing else;
-the first works are test and the next ones dev. A held-out work contributes its first HELD_OUT sentences; its other
-sentences are in no set. In other files, each run of RUN lines goes to one set, drawn at random. So neighbouring lines,
-which may be translations of one sentence, are not split between training and test. Of sentences that differ only in
-their marks, only one is used, in test if possible, otherwise in dev.
+Held-out books are complete works. Works are sorted by a hash of their names; the first works are test and the next
+ones dev. The first HELD_OUT sentences of a held-out work are used; its other sentences are in no set. In other files,
+each run of RUN lines goes to one set, drawn at random, because neighbouring lines may be translations of one sentence.
+Of sentences that differ only in their marks, only one is used: in test if possible, otherwise in dev.
 """
 
 import random
@@ -31,13 +30,13 @@ from punc.data.labels import LabelSet
 from punc.text.file_parts import decode
 
 RUN = 50  # number of lines in a run
-HELD_OUT = 500  # maximum number of sentences that are used of a held-out book
+HELD_OUT = 500  # maximum number of sentences from a held-out book
 SENTENCES = (2, 3, 4, 5)  # possible numbers of sentences in a text
 DOCUMENT = "#doc "
 
 
 def read(path: str, reader: SentenceReader, post: bool) -> list[list[Line]]:
-    """Returns the lines of a file in runs of RUN. Raises InputError if the file has no line."""
+    """Return the lines of a file in runs of RUN lines. Raises InputError if the file has no lines."""
     lines = lines_of(path, reader)
     read_lines = [reader.line(line, post) for line in lines]
     kind = "posts" if post else "other lines"
@@ -47,12 +46,12 @@ def read(path: str, reader: SentenceReader, post: bool) -> list[list[Line]]:
 
 
 def read_books(path: str, reader: SentenceReader) -> list[list[Line]]:
-    """Returns each work of a file as a run. Raises InputError for text before the first #doc."""
+    """Return each work of a file as a run. Raises InputError for text before the first #doc."""
     return [[Line(work, True)] for work in read_works(path, reader).values()]
 
 
 def read_works(path: str, reader: SentenceReader) -> dict[str, list[Sentence]]:
-    """Returns the works of a file, sorted by a hash of the name. Raises InputError for text before the first #doc."""
+    """Return the works of a file, sorted by a hash of the name. Raises InputError for text before the first #doc."""
     works: dict[str, list[Sentence]] = {}
     name = ""
     for line in lines_of(path, reader):
@@ -67,7 +66,7 @@ def read_works(path: str, reader: SentenceReader) -> dict[str, list[Sentence]]:
 
 
 def lines_of(path: str, reader: SentenceReader) -> list[str]:
-    """Returns the non-empty lines of a file. Raises InputError if there is none."""
+    """Return the non-empty lines of a file. Raises InputError if there is none."""
     repairs = Counter()
     with open_input(path) as file:
         lines = decode(file.read(), repairs).split("\n")
@@ -80,10 +79,10 @@ def lines_of(path: str, reader: SentenceReader) -> list[str]:
 
 def divide(kinds: dict[str, list[list[Line]]], sizes: dict[str, int],
            works: int = 0) -> dict[str, dict[str, list[Line]]]:
-    """Divides the runs of each kind into sets. Returns the lines of each set and kind.
+    """Divide the runs of each kind into sets. Return the lines of each set and kind.
 
-    Each set takes the next runs until it has the number of sentences in `sizes`, or a few more. All other runs go to
-    train; if `works` is not 0, train gets only the next `works` books. Each sentence is used only once.
+    Each set takes the next runs until it has at least the number of sentences in `sizes`. All other runs go to train;
+    if `works` is not 0, train gets only the next `works` books. Each sentence is used only once.
     """
     seen: set[str] = set()
     left = {kind: iter(runs) for kind, runs in kinds.items()}
@@ -97,7 +96,7 @@ def divide(kinds: dict[str, list[list[Line]]], sizes: dict[str, int],
 
 
 def take(runs: Iterator[list[Line]], size: int, most: int, seen: set[str]) -> list[Line]:
-    """Takes runs until they have at least `size` new sentences; at most `most` sentences of each line are used."""
+    """Take runs until they have at least `size` new sentences. Use at most `most` sentences of each line."""
     lines, count = [], 0
     while count < size and (run := next(runs, None)) is not None:
         for line in run:
@@ -113,7 +112,7 @@ def take(runs: Iterator[list[Line]], size: int, most: int, seen: set[str]) -> li
 
 
 def together(lines: Sequence[Line], rng: random.Random) -> list[list[Sentence]]:
-    """Joins the sentences of lines into texts of several sentences. A sentence that remains alone is left out."""
+    """Join the sentences of lines into texts of several sentences. A sentence that remains alone is left out."""
     texts, alone = [], {True: [], False: []}
     for line in lines:
         rest = line.sentences
@@ -132,7 +131,6 @@ def together(lines: Sequence[Line], rng: random.Random) -> list[list[Sentence]]:
 
 
 def write(path: Path, texts: Iterable[Sequence[Sentence]], rng: random.Random) -> None:
-    """Write texts in a random order, one per line."""
     lines = ["".join(sentence.text for sentence in text) for text in texts]
     rng.shuffle(lines)
     with atomic_file(path) as file:

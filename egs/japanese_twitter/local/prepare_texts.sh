@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: local/prepare_texts.sh BOOKS WORKS POSTS LINE-BREAKS TEST DEV SEED [SENTENCES …]
-# Makes the texts of all sets, data/raw/SET.txt, one text a line. Finished texts are kept if they were made with the
-# same arguments. All arguments except SENTENCES, the files of sentences, are run.sh's options.
+# Makes the texts of all sets, data/raw/SET.txt, one text per line. Finished texts are kept if they were made with the
+# same arguments. SENTENCES are files; the other arguments are options of run.sh.
 set -euo pipefail
 books=$1 works=$2 posts=$3 line_breaks=$4 test=$5 dev=$6 seed=$7
 shift 7

@@ -20,7 +20,7 @@ class Sentence(NamedTuple):
 
 
 class Line(NamedTuple):
-    """The sentences of a line, and whether they belong together, because they are from one post or one book."""
+    """The sentences of a line. `together` is true if they belong together because they are from one post or book."""
 
     sentences: list[Sentence]
     together: bool
@@ -30,11 +30,10 @@ class SentenceReader:
     """Splits lines into sentences.
 
     A sentence ends after 。, ？ or ！ outside brackets. If closing brackets directly follow such a mark, the sentence
-    ends after them only if the line ends or an opening bracket follows. Text after the last sentence of a line is
-    dropped.
+    ends after them only if the line ends or an opening bracket follows. Text after the last sentence is dropped.
 
-    line_breaks  how BREAK in a post is read. "stop": it ends a sentence, as the end of the post does, and 。 is added
-                 if there is no mark. "drop": it is ignored
+    line_breaks  how a post's line breaks (BREAK) are read. "stop": a line break ends a sentence, and 。 is added if
+                 there is no mark. "drop": line breaks are ignored
     """
 
     def __init__(self, labels: LabelSet, line_breaks: str):
@@ -42,7 +41,6 @@ class SentenceReader:
         self.counts = Counter()
 
     def line(self, line: str, post: bool) -> Line:
-        """Returns the sentences of a line."""
         if post and self.stop:
             parts = [self._stopped(self.reader.split(part)) for part in line.split(BREAK)]
             found = [sentence for part in joined(parts) for sentence in self._sentences(part)]
@@ -51,14 +49,14 @@ class SentenceReader:
         return Line(found, post)
 
     def _stopped(self, split: Split) -> Split:
-        """Adds 。 if the text does not end with a mark."""
+        """Add 。 if the text does not end with a mark."""
         if split.tokens and split.labels[-1] == "N" and not ended(split):
             split.labels[-1] = "P"
             self.counts["lines of posts that got a full stop"] += 1
         return split
 
     def _sentences(self, split: Split) -> Iterator[Sentence]:
-        begin, depth, marked = 0, 0, False  # marked: only closing brackets come after the last mark
+        begin, depth, marked = 0, 0, False  # marked: after the last mark, there are only closing brackets
         for i, (token, label) in enumerate(zip(split.tokens, split.labels)):
             depth = max(0, depth + (token in OPENING) - (token in CLOSING))
             marked = label in ENDS or (marked and token in CLOSING)
@@ -67,7 +65,7 @@ class SentenceReader:
             if marked and not depth and after not in CLOSING and not quoted:
                 yield self._sentence(split, begin, i + 1)
                 begin, marked = i + 1, False
-        if depth and marked:  # an opening bracket was never closed
+        if depth and marked:  # an opening bracket has no closing bracket
             yield self._sentence(split, begin, len(split.tokens))
         elif begin < len(split.tokens):
             self.counts["ends of lines without a mark, dropped"] += 1
@@ -79,7 +77,7 @@ class SentenceReader:
 
 
 def ended(split: Split) -> bool:
-    """Whether the text ends with a mark, or with a mark and closing brackets."""
+    """Return whether the text ends with a mark, which closing brackets may follow."""
     for token, label in zip(reversed(split.tokens), reversed(split.labels)):
         if label in ENDS:
             return True
@@ -89,7 +87,7 @@ def ended(split: Split) -> bool:
 
 
 def joined(parts: Iterable[Split]) -> Iterator[Split]:
-    """Yields the lines of a post. A line that ends with a comma is joined to the next line."""
+    """Yield the lines of a post, after joining each line that ends with a comma to the next line."""
     before = Split([], [], [""], [])
     for part in parts:
         before = Split(before.tokens + part.tokens, before.labels + part.labels,

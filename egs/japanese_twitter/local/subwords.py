@@ -30,7 +30,7 @@ from punc.bin.script import run_script
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.text.characters import CLASSES, class_of
 
-# Private-use characters that stand for a Latin word, a number, and a character of several code points.
+# Private-use characters that replace a Latin word, a number, and a character of several code points.
 LATIN, NUMBER, CLUSTER = "\ue000\ue001\ue002"
 STANDS_FOR = {CLASSES[0]: LATIN, CLASSES[1]: NUMBER}
 MAX_TEXTS = 200_000  # a model is trained on at most this many texts
@@ -38,7 +38,7 @@ BATCH = 10_000  # number of utterances that are tokenized at once
 
 
 def as_text(words: list[str]) -> str:
-    """Returns a text with one character for each word."""
+    """Return a text with exactly one character for each word."""
     return "".join([word if len(word) == 1 and not class_of(word) else STANDS_FOR.get(class_of(word), CLUSTER)
                     for word in words])
 
@@ -49,7 +49,7 @@ def train(data: DataDir, out: Path, size: int, seed: int) -> None:
     for n, utterance in enumerate(data.utterances()):
         if n < MAX_TEXTS:
             kept.append(as_text(utterance.words))
-        elif (index := rng.randrange(n + 1)) < MAX_TEXTS:  # reservoir sampling: every text has the same chance
+        elif (index := rng.randrange(n + 1)) < MAX_TEXTS:  # reservoir sampling: all texts have equal chances
             kept[index] = as_text(utterance.words)
     model = io.BytesIO()
     try:
@@ -66,7 +66,7 @@ def train(data: DataDir, out: Path, size: int, seed: int) -> None:
 
 
 def read(path: Path) -> sentencepiece.SentencePieceProcessor:
-    """Reads a subword model. Raises InputError if the file is not a subword model."""
+    """Read a subword model. Raises InputError if the file is not a subword model."""
     with open_input(path) as file:
         try:
             return sentencepiece.SentencePieceProcessor(model_proto=file.read())
@@ -76,7 +76,7 @@ def read(path: Path) -> sentencepiece.SentencePieceProcessor:
 
 def tokenized(utterances: Iterator[Utterance],
               model: sentencepiece.SentencePieceProcessor) -> Iterator[tuple[Utterance, list[int]]]:
-    """Yields each utterance with the ends of its subwords, counted in words.
+    """Yield each utterance with the ends of its subwords, counted in words.
 
     Raises InputError if the subwords do not add up to the words.
     """
@@ -91,7 +91,7 @@ def tokenized(utterances: Iterator[Utterance],
 
 
 def tokenize(subwords: Path, data: DataDir, out: Path) -> None:
-    """Write a data directory of subwords, and print how many marks were lost."""
+    """Write a data directory of subwords. Print how many marks were lost."""
     model, marks, lost = read(subwords), 0, 0
 
     def utterances() -> Iterator[Utterance]:

@@ -1,9 +1,9 @@
 """Prepares a text for the synthesiser: makes some marks silent, adds hesitations, and draws the length of every pause.
 
-If a text were read with all its marks, the pauses would give them away. So a quarter of the commas and a twentieth of
-the full stops are silent, and every fortieth slot without a mark has a hesitation. A hesitation is silence; every third
-one begins with "um" or "uh". The pause lengths of different marks overlap. Everything is drawn slot by slot, so that it
-depends only on the text and the random numbers.
+In a text read with all its marks, the pauses would give the marks away. So a quarter of the commas and a twentieth of
+the full stops are silent, and every fortieth slot without a mark has a hesitation. A hesitation is silence; one in
+three begins with "um" or "uh". The pause lengths of different marks overlap. All random numbers are drawn slot by slot,
+so the result depends only on the text and the seed.
 """
 
 import math
@@ -16,22 +16,22 @@ from typing import NamedTuple
 from punc.base.errors import InputError
 
 TOKEN = re.compile(r"([A-Za-z0-9](?:['.,:-]?[A-Za-z0-9])*'?)([.,?!;:]?)")
-SILENT = {",": 1 / 4, ".": 1 / 20}  # fraction of these marks that the synthesiser does not get
+SILENT = {",": 1 / 4, ".": 1 / 20}  # fraction of these marks that the synthesiser does not see
 HESITATIONS = 1 / 40  # fraction of the slots without a mark
 FILLERS = ("um", "uh")
 FILLED = 1 / 3  # fraction of the hesitations that begin with a filler
-# For each mark, the median in seconds, and the standard deviation of the logarithm, of the silence that is added to the
-# synthesiser's own silence. "" stands for a hesitation.
+# The silence after a mark, in addition to the synthesiser's own: its median in seconds, and the standard deviation of
+# its logarithm. "" is a hesitation.
 PAUSES = {",": (0.12, 0.7), ";": (0.25, 0.6), ":": (0.2, 0.6), ".": (0.45, 0.6), "?": (0.45, 0.6), "!": (0.45, 0.6),
           "": (0.2, 0.7)}
 
 
 class Said(NamedTuple):
-    """A word in the form for the synthesiser.
+    """A word as the synthesiser says it.
 
     spoken   the word without its mark
     word     the word of the text in lower case; None for a filler, which is not in the text
-    mark     the mark that the synthesiser gets after the word, or ""
+    mark     the mark after the word that the synthesiser sees, or ""
     pause    seconds of silence inserted after the word; 0 if there is no mark
     """
 
@@ -42,7 +42,7 @@ class Said(NamedTuple):
 
 
 def read_token(token: str) -> tuple[str, str]:
-    """Returns the word and the mark of a token. Raises ValueError if it is not a word with at most one mark."""
+    """Return the word and the mark of a token. Raises ValueError unless it is a word with at most one mark."""
     match = TOKEN.fullmatch(token)
     if not match:
         raise ValueError(token)
@@ -50,10 +50,10 @@ def read_token(token: str) -> tuple[str, str]:
 
 
 def say(lines: Iterable[str], random: Random, path: str | None = None) -> list[list[Said]]:
-    """Returns the words that the synthesiser says for each line of a text. Empty lines are left out.
+    """Return the words that the synthesiser says for each non-empty line of a text.
 
-    Raises InputError about the file `path` if a token is not a word with at most one mark after it, or if there is no
-    word.
+    Raises InputError, naming the file `path`, for a token that is not a word with at most one mark, and for a text
+    without words.
     """
     said = []
     for number, line in enumerate(lines, 1):
@@ -70,7 +70,7 @@ def say(lines: Iterable[str], random: Random, path: str | None = None) -> list[l
 
 
 def _slot(word: str, mark: str, random: Random) -> Iterator[Said]:
-    """Yields a word and anything said in the slot after it. Always draws four random numbers."""
+    """Yield a word and anything said in the slot after it. Four random numbers are drawn for every slot."""
     happens, filled, which, length = (random.random() for _ in range(4))
     if mark:
         heard = "" if happens < SILENT.get(mark, 0) else mark
@@ -85,14 +85,14 @@ def _slot(word: str, mark: str, random: Random) -> Iterator[Said]:
 
 
 def _pause(mark: str, quantile: float) -> float:
-    """Returns the length of a pause in seconds, rounded to milliseconds. The lengths are log-normal."""
+    """Return the length of a pause in seconds, rounded to milliseconds. The lengths are log-normal."""
     median, deviation = PAUSES[mark]
-    spread = NormalDist().inv_cdf(min(max(quantile, 0.001), 0.999))  # bounds the longest pause
+    spread = NormalDist().inv_cdf(min(max(quantile, 0.001), 0.999))  # limits the longest pause
     return round(median * math.exp(deviation * spread), 3)
 
 
 def sentences(line: list[Said]) -> list[list[Said]]:
-    """Splits a line after each full stop, question mark or exclamation mark that the synthesiser gets."""
+    """Split a line after each full stop, question mark or exclamation mark that the synthesiser sees."""
     parts = [[]]
     for said in line:
         parts[-1].append(said)

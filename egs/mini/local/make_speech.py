@@ -1,9 +1,9 @@
 """usage: make_speech.py JOB NJ TEXT-DIR WORK-DIR
 
 For every NJ-th text of TEXT-DIR, starting with the JOB-th, makes the speech WORK-DIR/wav/NAME.wav, the word times
-WORK-DIR/ref/NAME.ctm, the ASR output WORK-DIR/asr/NAME.ctm, and last WORK-DIR/info/NAME, which describes the
-speech. A text is finished if its info is newer than the text. Info has the columns name, voices, tempo, signal-to-noise
-ratio in dB, seconds, words, and words without a time.
+WORK-DIR/ref/NAME.ctm, the ASR output WORK-DIR/asr/NAME.ctm, and last WORK-DIR/info/NAME, which describes the speech. A
+text is finished if its info is newer than the text. The columns of info: name, voices, tempo, signal-to-noise ratio in
+dB, seconds, words, and words without a time.
 """
 
 import os
@@ -27,7 +27,7 @@ SEED = 1
 
 
 def make(path: Path, work: Path, sphinx: Sphinx) -> None:
-    """Make all files of one text; info is written last."""
+    """Make all files of one text, the info last."""
     name = path.stem
     with open_input(path) as file:
         lines = say(file.read().decode().splitlines(), Random(f"{SEED} said {name}"), str(path))
@@ -46,7 +46,7 @@ def make(path: Path, work: Path, sphinx: Sphinx) -> None:
 
 
 def words_of(name: str, lines: list[list[Said]], samples: list[np.ndarray], sphinx: Sphinx) -> tuple[list, list, int]:
-    """Returns the aligned words of a text without fillers, the ASR output, and how many words could not be aligned."""
+    """Return the aligned words of a text without fillers, the ASR output, and the number of unaligned words."""
     lengths = list(map(len, samples))
     begin = starts(lengths, RATE)
     ref, asr, unaligned = [], [], 0
@@ -66,14 +66,13 @@ def words_of(name: str, lines: list[list[Said]], samples: list[np.ndarray], sphi
 
 
 def write_wav(path: Path, samples: np.ndarray) -> None:
-    """Write int16 samples as a mono file."""
     with atomic_file(path, "wb") as file, wave.open(file, "wb") as out:
         out.setparams((1, 2, RATE, 0, "NONE", ""))
         out.writeframes(samples.astype("<i2").tobytes())
 
 
 def is_done(path: Path, info: Path) -> bool:
-    """Whether a text's info is newer than the text."""
+    """Return whether the info of a text is newer than the text."""
     return info.is_file() and os.stat(info).st_mtime >= os.stat(path).st_mtime
 
 
@@ -82,7 +81,7 @@ def main(job: int, nj: int, texts: Path, work: Path) -> None:
     for number, path in enumerate(paths, 1):
         info = work / "info" / path.stem
         if not is_done(path, info):
-            # Uses new decoders for each text, because decoders adapt to the speech that they have heard.
+            # Decoders adapt to the speech that they have heard, so each text gets new decoders.
             make(path, work, Sphinx(flite_phones))
         print(f"{number} of {len(paths)}:", info.read_text(), end="", flush=True)
 

@@ -4,17 +4,17 @@
 #   local/make_speech.sh [--nj N] TEXT-DIR WORK-DIR OUT-DIR
 #
 # reads TEXT-DIR/NAME.txt, one paragraph or turn per line, and writes OUT-DIR/ref.ctm.gz, the forced alignment, and
-# OUT-DIR/asr.ctm.gz, the ASR output with confidences. WORK-DIR keeps the speech and times of each text; an
-# unchanged text is not processed again. The same texts give the same files.
+# OUT-DIR/asr.ctm.gz, the ASR output with confidences. WORK-DIR keeps the speech and times of each text; unchanged texts
+# are not processed again. The same texts give the same files.
 #
-# The speech differs from the text (hesitate.py has the figures). A quarter of the commas and a twentieth of the full
-# stops are silent. At every fortieth slot without a mark, the speaker hesitates: with silence, and in a third of cases
-# first with "um" or "uh". A filler is not in the text, so it is not in ref.ctm.gz, where its time counts as a pause;
-# ASR may recognise it. The name of a text determines its voices (two speakers take turns in interviews and
-# calls), its tempo and its noise (synthesise.py). Recognition does not know the texts. Words that cannot be aligned, even
-# with faint noise and wider beams, are reported and have no time.
+# The speech differs from the text (see hesitate.py). A quarter of the commas and a twentieth of the full stops are
+# silent. At every fortieth slot without a mark, the speaker hesitates: with silence, and in a third of cases first with
+# "um" or "uh". Fillers are not in the text, so their time counts as a pause in ref.ctm.gz; ASR may recognise them. The
+# name of a text determines its voices (two alternating speakers in interviews and calls), its tempo and its noise
+# (synthesise.py). The recogniser does not know the texts. Words that cannot be aligned, even with faint noise and wider
+# beams, are reported and have no time.
 #
-# On one processor, this takes about a quarter of the duration of the speech. It needs flite, sox, and pocketsphinx for
+# On one processor, this takes about a quarter of the duration of the speech. Needs flite, sox, and pocketsphinx for
 # Python.
 set -euo pipefail
 
@@ -31,7 +31,7 @@ if [ $# != 3 ]; then
 fi
 texts=$1 work=$2 out=$3
 here=$(dirname "$0")
-export LC_ALL=C PYTHONPATH=$here/../../../utils${PYTHONPATH:+:$PYTHONPATH}  # speech.py
+export LC_ALL=C PYTHONPATH=$here/../../../utils${PYTHONPATH:+:$PYTHONPATH}  # for speech.py
 
 fail() {
   echo "$0: $*" >&2
@@ -52,7 +52,7 @@ quote "$here/make_speech.py" "$texts" "$work"
 # shellcheck disable=SC2086
 $cmd JOB=1:"$nj" "$work/log/speech.JOB.log" python "${quoted[0]}" JOB "$nj" "${quoted[@]:1}"
 
-# WORK-DIR may still have files of texts that have been removed. These files are left out.
+# WORK-DIR may still have files of removed texts. These files are left out.
 mkdir -p "$out"
 for kind in ref asr; do
   for name in $names; do cat "$work/$kind/$name.ctm"; done | gzip -9n >"$out/$kind.ctm.gz.new"

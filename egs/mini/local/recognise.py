@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
-MIN_CHUNK = 8.0  # s; the decoder subtracts the mean of a chunk, and the mean of a short chunk is unreliable
+MIN_CHUNK = 8.0  # s; the decoder subtracts the mean of each chunk, which is unreliable if the chunk is short
 
 
 def chunks(lengths: Sequence[int], rate: int) -> list[range]:
-    """Returns ranges of lines that last at least MIN_CHUNK. `lengths`: samples per line. If the remaining lines are too
-    short, they join the last range."""
+    """Return ranges of lines that last at least MIN_CHUNK. `lengths`: samples per line. Remaining lines that are too
+    short together join the last range."""
     cuts, start = [], 0
     for line in range(len(lengths)):
         if sum(lengths[start:line + 1]) >= MIN_CHUNK * rate:
@@ -21,5 +21,5 @@ def chunks(lengths: Sequence[int], rate: int) -> list[range]:
 
 
 def starts(lengths: Iterable[int], rate: int) -> list[float]:
-    """Returns the time in seconds at which each line begins, and the time at which the last line ends."""
+    """Return the start time of each line in seconds, and the end time of the last line."""
     return [0.0, *(total / rate for total in accumulate(lengths))]

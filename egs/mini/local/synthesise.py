@@ -1,4 +1,4 @@
-"""Synthesises a text: flite speaks, sox changes the tempo and makes noise, and silence is inserted at pauses.
+"""Synthesises a text: flite speaks, sox changes the tempo and makes noise, and pauses get additional silence.
 
 The name of the text determines the voices, the tempo and the noise.
 """
@@ -14,18 +14,18 @@ import numpy as np
 from hesitate import Said, sentences
 
 RATE = 16000  # samples/s
-FRAME = RATE // 100  # samples of an ASR frame; lines begin at a frame, so their times are whole hundredths of a second
-VOICES = ("rms", "slt", "rms", "awb", "kal16")  # the voice that is recognised best is listed twice
-DIALOGUE = ("interview", "call")  # texts with these prefixes have two speakers, who alternate line by line
+FRAME = RATE // 100  # samples of an ASR frame; lines begin with a frame, so their times are multiples of 0.01 s
+VOICES = ("rms", "slt", "rms", "awb", "kal16")  # the voice that is recognised best occurs twice
+DIALOGUE = ("interview", "call")  # texts with these prefixes have two speakers, who take turns line by line
 TEMPOS = (1.0, 1.0, 1.0, 0.9, 1.1)
-NOISES = (None, None, None, 35.0)  # signal-to-noise ratio in dB; at 30 dB the word error rate is 1.5 times as high
-QUIET = 0.02  # fraction of the loudest sample; anything quieter at the ends of a sentence is cut off
-EDGE = 0.05  # s; this much of the quiet ends remains
-SEARCH = 0.15  # s; the search for the quietest place begins this long before a pause that flite prints
+NOISES = (None, None, None, 35.0)  # signal-to-noise ratio in dB; 30 dB would raise the word error rate by half
+QUIET = 0.02  # fraction of the loudest sample; quieter samples at the ends of a sentence are cut off
+EDGE = 0.05  # s; this much of the quiet ends is kept
+SEARCH = 0.15  # s; the search for the quietest place begins this long before flite's pause
 
 
 class Setting(NamedTuple):
-    """How a text is spoken: flite's voices, which alternate; tempo as a factor; signal-to-noise ratio in dB or None."""
+    """How a text is spoken: flite's voices, which take turns; tempo factor; signal-to-noise ratio in dB, or None."""
 
     voices: tuple[str, ...]
     tempo: float
@@ -33,7 +33,6 @@ class Setting(NamedTuple):
 
 
 def setting(name: str, random: Random) -> Setting:
-    """Returns the setting of a text with this name."""
     draw = [random.random() for _ in range(4)]
     first = VOICES[int(draw[0] * len(VOICES))]
     others = [voice for voice in VOICES if voice != first]
@@ -42,7 +41,7 @@ def setting(name: str, random: Random) -> Setting:
 
 
 def speak(lines: Sequence[Sequence[Said]], how: Setting, work: Path) -> list[np.ndarray]:
-    """Returns each line, with the silence after it, as int16 samples in whole frames. Temporary files are in `work`."""
+    """Return each line and the silence after it as int16 samples in whole frames. `work` gets temporary files."""
     voices = [how.voices[i % len(how.voices)] for i in range(len(lines))]
     spoken = [_tempo(_line(line, voice, work), how.tempo, work) for line, voice in zip(lines, voices)]
     if how.snr is None:
@@ -55,13 +54,13 @@ def speak(lines: Sequence[Sequence[Said]], how: Setting, work: Path) -> list[np.
 
 
 def _line(line: Sequence[Said], voice: str, work: Path) -> np.ndarray:
-    """Returns the samples of a line: its sentences, each with the silence after it."""
+    """Return the samples of a line: each sentence and the silence after it."""
     parts = []
     for part in sentences(line):
         samples, pauses = _flite(part, voice, work)
         cuts = [_quietest(samples, *pause) for pause in pauses]
         silences = [said.pause for said in part[:-1] if said.mark]
-        if len(cuts) == len(silences):  # otherwise flite paused inside a word, and only flite's own pauses are used
+        if len(cuts) == len(silences):  # otherwise flite paused inside a word, and no silence is inserted
             for between, silence in zip(np.split(samples, cuts), [*silences, 0]):
                 parts += [between, _silence(silence)]
         else:
@@ -71,7 +70,7 @@ def _line(line: Sequence[Said], voice: str, work: Path) -> np.ndarray:
 
 
 def _flite(part: Sequence[Said], voice: str, work: Path) -> tuple[np.ndarray, list[tuple[float, float]]]:
-    """Returns the samples of a sentence, without silence at its ends, and the start and end of its pauses in s."""
+    """Return the samples of a sentence, trimmed, and the start and end of each pause in seconds."""
     text = " ".join(said.spoken + said.mark for said in part)
     run = ["flite", "-voice", voice, "-psdur", "-t", text, "-o", work / "flite.wav"]
     printed = subprocess.run(run, check=True, capture_output=True, text=True).stdout
@@ -83,14 +82,14 @@ def _flite(part: Sequence[Said], voice: str, work: Path) -> tuple[np.ndarray, li
 
 
 def inner_pauses(printed: str) -> list[tuple[float, float]]:
-    """Returns the start and end, in seconds, of each pause inside the sentence. `printed`: `phone:end phone:end …`."""
+    """Return the start and end, in seconds, of each pause inside the sentence. `printed`: `phone:end phone:end …`."""
     pairs = [item.split(":") for item in printed.split()]
     begins = [0.0, *(float(end) for _, end in pairs[:-1])]
     return [(begin, float(end)) for begin, (phone, end) in zip(begins, pairs) if phone == "pau"][1:-1]
 
 
 def _quietest(samples: np.ndarray, begin: float, end: float) -> int:
-    """Returns the middle of the quietest 20 ms near a pause; flite's times for diphone voices are up to 0.1 s off."""
+    """Return the middle of the quietest 20 ms near a pause, as flite's times for diphone voices are up to 0.1 s off."""
     width = RATE // 50
     first = max(int((begin - SEARCH) * RATE), 0)
     power = np.square(samples[first:int(end * RATE) + width].astype(np.float64))
@@ -102,7 +101,7 @@ def _silence(seconds: float) -> np.ndarray:
 
 
 def _tempo(samples: np.ndarray, tempo: float, work: Path) -> np.ndarray:
-    """Changes the tempo of samples, but not their pitch, and pads them to whole frames."""
+    """Change the tempo of samples, but not their pitch. Pad them to whole frames."""
     if tempo != 1:
         with wave.open(str(work / "plain.wav"), "wb") as file:
             file.setparams((1, 2, RATE, 0, "NONE", ""))
@@ -118,7 +117,7 @@ def _noise(length: int, work: Path) -> np.ndarray:
 
 
 def _sox(*arguments: object) -> None:
-    """Run sox with fixed random numbers and without dither."""
+    """Run sox with fixed random numbers and without dither, so that its output can be reproduced."""
     subprocess.run(["sox", "-R", "-D", *map(str, arguments)], check=True)
 
 

@@ -15,7 +15,6 @@ LABELS = ("COMMA", "PERIOD", "QUESTION")
 
 
 def row(path: str) -> str:
-    """Returns the counts of a data directory as a row of a Markdown table."""
     counts, labels = Counter(), Counter()
     for utterance in DataDir(path).utterances():
         counts["texts"] += 1

@@ -1,7 +1,7 @@
 """Makes informal questions and statements from real sentences, in place of the paper's in-house set "DSAT".
 
 A sentence is used if it has at most MAX_WORDS words and no word of conf/formal_words.txt. A statement must also have a
-word of PERSONAL. The sentence is made informal in these steps; its text alone determines each choice (`texts.chance`):
+word of PERSONAL. Each sentence is made informal in these steps. Its text determines each choice (`texts.chance`):
 
 1. `and but so now well then` at the beginning is dropped.
 2. Lower register: words are replaced as in conf/informal_words.txt (obtain: get; do not: don't). Replacements
@@ -24,7 +24,7 @@ from texts import CONF, chance, is_question, words_of
 from punc.base.files import read_lines
 
 MAX_WORDS = 12
-TAGGED, GREETED, THANKED, SHORTENED, RARE = 8, 6, 12, 2, 3  # one sentence in this many
+TAGGED, GREETED, THANKED, SHORTENED, RARE = 8, 6, 12, 2, 3  # one in this many sentences
 LINKS = frozenset(("and", "but", "so", "now", "well", "then"))
 PRONOUNS = frozenset(("i", "you", "we", "they", "he", "she", "it", "this", "that", "there"))
 AUXILIARIES = frozenset(("am", "are", "is", "was", "were", "can", "could", "will", "would", "should", "have", "has",
@@ -57,7 +57,7 @@ class Informal:
             (self.rarely if said.endswith(" rare") else self.often)[tuple(written.split())] = said.removesuffix(" rare")
 
     def make(self, text: str, question: bool) -> str:
-        """Returns an informal question or statement made from a sentence; empty if this is not possible."""
+        """Return an informal question or statement made from a sentence; "" if this is not possible."""
         tokens = text[:-1].split()
         if tokens and tokens[0].rstrip(",") in LINKS:
             tokens = tokens[1:]
@@ -75,13 +75,13 @@ class Informal:
         return " ".join(tokens) + ("?" if question else ".") if len(tokens) > 1 else ""
 
     def _lower(self, tokens: Sequence[str], text: str) -> list[str]:
-        """Replaces formal words and phrases by informal ones."""
+        """Replace formal words and phrases by informal ones."""
         rules = {**self.often, **self.rarely} if one_in(RARE, "rare", text) else self.often
         out, i = [], 0
         while i < len(tokens):
             for length in range(min(3, len(tokens) - i), 0, -1):
                 words = tuple(token.rstrip(",") for token in tokens[i:i + length])
-                whole = i + length < len(tokens) or "'" not in rules.get(words, "")  # no "how late it's" at the end
+                whole = i + length < len(tokens) or "'" not in rules.get(words, "")  # not at the end: how late it's
                 if words in rules and whole and not any(token.endswith(",") for token in tokens[i:i + length - 1]):
                     comma = "," if tokens[i + length - 1].endswith(",") else ""
                     out += (rules[words] + comma).split()
@@ -94,17 +94,17 @@ class Informal:
 
 
 def one_in(number: int, seed: str, text: str) -> bool:
-    """Whether a text is chosen, if this seed chooses one in `number` texts."""
+    """Return whether a text is chosen, if this seed chooses one in `number` texts."""
     return chance(seed, text) * number < 1
 
 
 def pick(choices: Sequence[str], seed: str, text: str) -> str:
-    """Returns one of the choices, determined by seed and text."""
+    """Return one of the choices, determined by seed and text."""
     return choices[int(chance(seed, text) * len(choices))]
 
 
 def as_question(tokens: list[str], text: str) -> list[str]:
-    """Turns a statement into a question, without its mark; empty if no rule applies."""
+    """Turn a statement into a question without its mark. Return [] if no rule applies."""
     tokens = [*SPLIT.get(tokens[0], tokens[0]).split(), *tokens[1:]]
     if tokens[0] not in PRONOUNS or len(tokens) < 3:
         return []
@@ -126,7 +126,7 @@ def as_question(tokens: list[str], text: str) -> list[str]:
 
 
 def shortened(tokens: list[str], question: bool, text: str) -> list[str]:
-    """Drops implied words at the beginning of a sentence."""
+    """Drop words at the beginning of a sentence that can be left out in speech."""
     if question:
         return shorter_question(tokens)
     tokens = [*SPLIT.get(tokens[0], tokens[0]).split(), *tokens[1:]]
@@ -136,7 +136,7 @@ def shortened(tokens: list[str], question: bool, text: str) -> list[str]:
 
 
 def shorter_question(tokens: list[str]) -> list[str]:
-    """Shortens a question: do you want to go → want to go; are you coming → you coming. Others do not change."""
+    """Shorten a question: do you want to go → want to go; are you coming → you coming. Keep others."""
     if len(tokens) < 4 or tokens[0] not in ASKED or tokens[1] not in PEOPLE:
         return tokens
     both = tokens[1] == "you" and one_in(2, "both", " ".join(tokens))
@@ -144,7 +144,7 @@ def shorter_question(tokens: list[str]) -> list[str]:
 
 
 def extended(tokens: list[str], question: bool, text: str) -> list[str]:
-    """Returns the sentence, which may get a greeting at the beginning or an ending."""
+    """Return the sentence, in some cases with a greeting at the beginning or an ending."""
     if tokens and one_in(GREETED, "greeting", text):
         return [*(pick(GREETINGS, "which greeting", text) + ",").split(), *tokens]
     if tokens and not question and one_in(THANKED, "ending", text):

@@ -23,35 +23,33 @@ from texts import chance, is_question, key, read_documents
 from punc.bin.script import run_script
 
 SOURCES = ("messages", "ted", "europarl", "podcasts")
-SETS = ("test", "dev", "train")  # a sentence that occurs in two sets is used only in the first of them
-PARTS = 10  # dev and test each get one of this many parts of all documents
+SETS = ("test", "dev", "train")  # a sentence that occurs in two sets is used only in the first one of this list
+PARTS = 10  # dev and test each get one of PARTS parts of all documents
 MAX_TEXT = 150  # characters, as in the paper (section 4)
 SENTENCES = (2, 3, 4)  # possible numbers of sentences in a text
 
 
 def set_of(document: str) -> str:
-    """Returns the set that a document belongs to."""
     part = int(chance("set", document) * PARTS)
     return SETS[part] if part < 2 else "train"
 
 
 def documents(sentences: Path, source: str, name: str, seen: set[bytes]) -> Iterator[list[str]]:
-    """Yields the sentences of each document of `source` that is in the set `name`. "" replaces a gap, or a
-    sentence seen before."""
+    """Yield the sentences of each document of `source` in the set `name`; "" for a gap or a sentence seen before."""
     for document, texts in read_documents(sentences / f"{source}.txt"):
         if set_of(f"{source} {document}") == name:
             yield [text if text and new(text, seen) else "" for text in texts]
 
 
 def new(text: str, seen: set[bytes]) -> bool:
-    """Whether a text is new; adds it to `seen`."""
+    """Return whether a text is new. Add it to `seen`."""
     before = len(seen)
     seen.add(key(text))
     return len(seen) > before
 
 
 def balanced(sources: list[list[list[str]]], number: int) -> list[str]:
-    """Returns at most `number` single sentences; each source gives as many statements as questions."""
+    """Return at most `number` single sentences, with as many statements as questions from each source."""
     pools = [[text for document in documents for text in document if text] for documents in sources]
     questions = choose([(i, text) for i, pool in enumerate(pools) for text in pool if is_question(text)], number // 2)
     chosen = [text for _, text in questions]
@@ -61,12 +59,12 @@ def balanced(sources: list[list[list[str]]], number: int) -> list[str]:
 
 
 def fits(sentences: Iterable[str]) -> bool:
-    """Whether the sentences together fit into a text."""
+    """Return whether the sentences together fit into a text."""
     return len(" ".join(sentences)) <= MAX_TEXT
 
 
 def related(document: list[str], used: set[str]) -> Iterator[list[str]]:
-    """Yields runs of sentences around a random half of a document's questions. Adds their sentences to `used`."""
+    """Yield runs of sentences around a random half of a document's questions. Add these sentences to `used`."""
     free = [bool(text) for text in document]
     for i, text in enumerate(document):
         if not free[i] or not is_question(text) or chance("related", text) < 0.5:
@@ -88,8 +86,8 @@ def related(document: list[str], used: set[str]) -> Iterator[list[str]]:
 
 
 def unrelated(sentences: list[str]) -> Iterator[list[str]]:
-    """Joins consecutive sentences into texts. A sentence that does not fit begins the next text. A text with only one
-    sentence is left out."""
+    """Join consecutive sentences into texts. A sentence that does not fit begins the next text. Texts with only one
+    sentence are left out."""
     text: list[str] = []
     for sentence in sentences:
         size = SENTENCES[int(chance("size", text[0]) * len(SENTENCES))] if text else 1
@@ -103,7 +101,7 @@ def unrelated(sentences: list[str]) -> Iterator[list[str]]:
 
 
 def combined(sources: list[list[list[str]]]) -> list[list[str]]:
-    """Returns texts of several sentences; about half of all sentences are questions."""
+    """Return texts of several sentences; about half of all sentences are questions."""
     used: set[str] = set()
     texts = [run for documents in sources for document in documents for run in related(document, used)]
     stated = sum(not is_question(text) for text in used)

@@ -41,7 +41,6 @@ ONE_DIGIT = re.compile(r"\d")
 
 
 def standard_words(words: Path) -> frozenset[str]:
-    """Returns the standard words. `words`: a file of words with their counts."""
     standard = set()
     with open_input(words) as file:
         for line in file:
@@ -63,13 +62,13 @@ class MessageFilter:
         self.standard, self.reader, self.counts, self._seen = standard, SentenceReader(), Counter(), set()
 
     def text(self, message: str) -> str:
-        """Returns the text of a message; empty if it is left out."""
+        """Return the text of a message, or "" if it is left out."""
         text, reason = self._judge(message)
         self.counts[reason or "kept"] += 1
         return "" if reason else text
 
     def _judge(self, message: str) -> tuple[str, str]:
-        """Returns the text of a message, and the reason why it is left out; the reason is empty if it is kept."""
+        """Return the text of a message, and the reason why it is left out, or "" if it is kept."""
         message = EMOTICON.sub(" ", clean(message)).strip()
         end = END.search(message)
         if not end:
@@ -85,7 +84,7 @@ class MessageFilter:
         return text, self._words_reason(text)
 
     def _words_reason(self, text: str) -> str:
-        """Returns the reason why a text is left out because of its words; empty if it is kept."""
+        """Return the reason why a text is left out because of its words, or "" if it is kept."""
         words = words_of(text)
         if len(words) < MIN_WORDS:
             return "less than two words"
@@ -103,7 +102,6 @@ class MessageFilter:
 
 
 def kept(corpus: Path, found: MessageFilter) -> Iterator[tuple[str, str]]:
-    """Yields the id and the text of each message that is kept."""
     for name, message in read_messages(corpus):
         if text := found.text(message):
             yield name, text

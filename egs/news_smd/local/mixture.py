@@ -3,10 +3,10 @@
 
 Writes the sets of experiments 1 and 2, one text per line, in random order:
 
-    train_mixture, dev_mixture        three kinds of texts, described below; one document in DEV is used for dev
+    train_mixture, dev_mixture        three kinds of texts, described below; one in DEV documents is used for dev
     train_in_domain, dev_in_domain    the same texts, and messages: 0.3 % of the texts, or less if there are too few
-    test_messages                     half of all messages: the ones whose ids are in conf/sms_test_ids. The other half
-                                      is for train_in_domain and dev_in_domain
+    test_messages                     half of all messages, with the ids in conf/sms_test_ids. The others are used in
+                                      train_in_domain and dev_in_domain
     europarl                          text for a language model: three in four europarl documents. Informal texts are
                                       made only from the other documents
 
@@ -33,21 +33,21 @@ from punc.base.files import atomic_file, decode_line, open_input, read_lines
 from punc.bin.script import run_script
 
 QUESTIONS = 0.189  # fraction of questions in the mixture (paper, section 3.1.1)
-IN_DOMAIN = 0.003  # the largest fraction of messages in a set (section 3.3.2)
-DEV = 25  # one document in this many
-FOR_TEXTS = 4  # one europarl document in this many becomes informal texts; the others are for the language model
-FROM_STATEMENT = 2  # one statement in this many becomes a question
+IN_DOMAIN = 0.003  # maximum fraction of messages in a set (section 3.3.2)
+DEV = 25  # one in this many documents
+FOR_TEXTS = 4  # one in this many europarl documents is made informal; the others are for the language model
+FROM_STATEMENT = 2  # one in this many statements becomes a question
 
 
 def read_kept_messages(path: Path) -> dict[str, str]:
-    """Reads the output of messages.py. Returns the texts of messages by their ids."""
+    """Return the texts of messages by their ids, from the output of messages.py."""
     with open_input(path) as file:
         lines = [decode_line(line, path, number).split("\t") for number, line in enumerate(file, 1)]
     return dict(lines)
 
 
 def halves(messages: dict[str, str]) -> tuple[list[str], list[str]]:
-    """Returns the test messages in corpus order, and the other messages in random order. Raises InputError if a test
+    """Return the test messages in corpus order, and the other messages in random order. Raises InputError if a test
     message is missing."""
     ids = [name for _, name in read_lines(CONF / "sms_test_ids")]
     for number, name in enumerate(ids, 1):
@@ -59,17 +59,17 @@ def halves(messages: dict[str, str]) -> tuple[list[str], list[str]]:
 
 
 def shuffled(texts: Iterable[str]) -> list[str]:
-    """Returns texts in a pseudo-random order that depends only on the texts."""
+    """Return texts in a pseudo-random order that depends only on the texts."""
     return sorted(texts, key=lambda text: (chance("order", text), text))
 
 
 def held_out(document: str) -> bool:
-    """Whether a document belongs to dev."""
+    """Return whether a document belongs to dev."""
     return chance("dev", document) * DEV < 1
 
 
 def news(path: Path, seen: set[bytes]) -> Iterator[tuple[bool, str]]:
-    """Yields each sentence of news once: whether it is dev, and the text."""
+    """Yield each different sentence of news, and whether it is dev."""
     for document, texts in read_documents(path):
         for text in texts:
             if text and (digest := key(text)) not in seen:
@@ -78,7 +78,7 @@ def news(path: Path, seen: set[bytes]) -> Iterator[tuple[bool, str]]:
 
 
 def synthetic(paths: list[Path], seen: set[bytes]) -> Iterator[tuple[bool, bool, str]]:
-    """Yields each informal text once: whether it is dev, whether it was made from a question, and the text."""
+    """Yield each different informal text: whether it is dev, whether it was made from a question, and the text."""
     informal = Informal()
     for path in paths:
         for document, texts in read_documents(path):
@@ -91,20 +91,20 @@ def synthetic(paths: list[Path], seen: set[bytes]) -> Iterator[tuple[bool, bool,
 
 
 def is_other(path: Path, document: str) -> bool:
-    """Whether a document is only used as text for a language model."""
+    """Return whether a document is used only for the language model."""
     return path.stem == "europarl" and chance("for texts", document) * FOR_TEXTS >= 1
 
 
 def other(path: Path, seen: set[bytes]) -> Iterator[str]:
-    """Yields the sentences of the documents for a language model, except sentences that are also in another set."""
+    """Yield the sentences of the documents for the language model. Sentences that are in another set are left out."""
     for document, texts in read_documents(path):
         if is_other(path, document):
             yield from (text for text in texts if text and key(text) not in seen)
 
 
 def conversation(path: Path, number: int, seen: set[bytes]) -> list[tuple[bool, str]]:
-    """Chooses at most `number` sentences of podcasts; the fraction QUESTIONS of them are questions. Returns, for each
-    sentence, whether it is in dev, and its text."""
+    """Choose at most `number` sentences of podcasts, of which the fraction QUESTIONS are questions. Return whether each
+    sentence is in dev, and its text."""
     found = list(news(path, seen))
     questions = [item for item in found if is_question(item[1])]
     statements = [item for item in found if not is_question(item[1])]
@@ -115,13 +115,12 @@ def conversation(path: Path, number: int, seen: set[bytes]) -> list[tuple[bool, 
 
 
 def choose(items: list, number: int) -> list:
-    """Chooses at most `number` items. An item is a text or a tuple that ends in a text; the texts determine the choice.
-    """
+    """Choose at most `number` items: texts, or tuples that end in a text. The choice depends only on the texts."""
     return sorted(items, key=lambda item: (chance("some", item[-1]), item[-1]))[:number]
 
 
 def mixture(sentences: Path, number_news: int, number: int, seen: set[bytes]) -> list[tuple[bool, str]]:
-    """Returns the texts of the mixture: for each text, whether it is in dev, and the text."""
+    """Return the texts of the mixture, and for each text whether it is in dev."""
     found = list(news(sentences / "news.txt", seen))
     chosen = choose(found, number_news) if number_news else found
     questions = sum(is_question(text) for _, text in chosen)
@@ -139,7 +138,6 @@ def mixture(sentences: Path, number_news: int, number: int, seen: set[bytes]) ->
 
 
 def write(path: Path, texts: Iterable[str]) -> None:
-    """Write texts, one per line."""
     with atomic_file(path) as file:
         file.writelines(text + "\n" for text in texts)
 

@@ -17,7 +17,7 @@ SUFFIX = " (our marks)"
 
 
 def marks_of(path: str) -> dict[str, dict[str, int]]:
-    """Reads the number of each mark in each set from the tables in a Markdown file."""
+    """Read the number of each mark in each set from the tables in a Markdown file."""
     marks, header = {}, []
     for line in Path(path).read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -32,9 +32,9 @@ def marks_of(path: str) -> dict[str, dict[str, int]]:
 
 
 def overall_f1(published: Mapping[str, float], marks: Mapping[str, int]) -> float:
-    """Returns the overall F1, in percent, on text with `marks`, of a system with the published MARK.P and MARK.R.
+    """Return the overall F1, in percent, of a system on text with `marks`. `published` has its MARK.P and MARK.R.
 
-    MARK.R gives the number of marks that are found; with MARK.P, this gives the number of marks that are written.
+    The recall gives the number of correct marks. This number, divided by the precision, is the number of output marks.
     """
     found = {mark: number * published[f"{mark}.R"] for mark, number in marks.items()}
     written = sum(100 * correct / published[f"{mark}.P"] for mark, correct in found.items() if correct)

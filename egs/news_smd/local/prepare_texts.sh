@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: local/prepare_texts.sh CORPUS NEWS SYNTHETIC CONVERSATION TRAIN HELD-OUT
 # Makes the texts of all sets, data/raw/SET.txt, one per line. Finished parts are kept. data/raw/log has the counts. The
-# numbers are options of run.sh.
+# other arguments are options of run.sh.
 set -euo pipefail
 corpus=$1 news=$2 synthetic=$3 conversation=$4 train=$5 held_out=$6
 here=$(dirname "$0")

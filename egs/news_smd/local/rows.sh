@@ -1,8 +1,9 @@
-# Sourced by run.sh: functions that stages 4 and 6 call for each row. $exp has the models of the row's page.
+# Sourced by run.sh: functions that stages 4 and 6 call for each row of a page. $exp has the models of the page.
 # shellcheck shell=bash disable=SC2034,SC2154  # variables are those of run.sh and recipe.sh
 
-# tune CONF STORE MODEL-DIR 'CHOICE …' [OPTION …]: trains a model with each choice, such as learning-rate=0.001 or
-# c1=1,c2=0.1, with seed 1. Writes all losses, and the choice with the lowest dev loss, to MODEL-DIR/tuned.conf.
+# tune CONF STORE MODEL-DIR 'CHOICE …' [OPTION …]: trains a model with seed 1 for each choice, such as
+# learning-rate=0.001 or c1=1,c2=0.1. Writes all losses, and the choice with the lowest dev loss, to
+# MODEL-DIR/tuned.conf.
 tune() {
   local model=$3 choice options loss losses=() seeds=1
   for choice in $4; do
@@ -18,8 +19,8 @@ tune() {
   [ "$(cat "$model/tuned.conf" 2>/dev/null)" = "$choice" ] || make_file "$model/tuned.conf" echo "$choice"
 }
 
-# tune_rate CONF STORE MODEL-DIR 'RATE …' [OPTION …]: runs tune with the learning rates, given from low to high.
-# While the lowest rate is the best, also tries half of this rate; while the highest is the best, also tries twice this rate.
+# tune_rate CONF STORE MODEL-DIR 'RATE …' [OPTION …]: runs tune with learning rates, listed from low to high. While the
+# lowest rate is the best, also tries half of it; while the highest is the best, also tries twice as high a rate.
 tune_rate() {
   local rates=$4
   while tune "$1" "$2" "$3" "learning-rate=${rates// / learning-rate=}" "${@:5}" || return; do
@@ -34,7 +35,7 @@ tune_rate() {
 # tuned MODEL-DIR: prints the options that tune chose.
 tuned() { grep '^--' "$1/tuned.conf"; }
 
-# take_trial MODEL-DIR: copies the trial that tune chose to MODEL-DIR, as its model. Only for trials on the full set.
+# take_trial MODEL-DIR: copies the trial that tune chose to MODEL-DIR. Only for trials trained on the full set.
 take_trial() {
   local trial
   trial=$1/tune/$(tuned "$1" | sed 's/^--//' | paste -sd ,)
@@ -44,7 +45,7 @@ take_trial() {
 }
 
 # train_row SYSTEM ROW SETS: chooses the learning rate of a neural system or the penalties of Word-CRF on dev_SETS, and
-# trains. Rows with more text, or without some features, use the choice of the row without these changes.
+# trains. Rows with more text or fewer features use the choice made for the original row.
 # shellcheck disable=SC2046
 train_row() {
   local conf=conf/${exp#exp/} store=data/${store_of[$1]} system=${1%-all} parts
@@ -54,14 +55,14 @@ train_row() {
       train "$conf/4-gram.conf" "${store}_$3" "$exp/4-gram"
       tune "$conf/Word-CRF.conf" "${store}_$3" "$exp/Word-CRF" "$penalties"
       take_trial "$exp/Word-CRF" ;;
-    *) parts=$(sed -n 's/^--parts=//p' "$conf/sets.conf")  # the number of parts of the training set; a system reads one
+    *) parts=$(sed -n 's/^--parts=//p' "$conf/sets.conf")  # number of parts of the training set; a system reads one
       tune_rate "$conf/$system.conf" "${store}_${3/in_domain/mixture}" "$exp/$system" "$rates" --epochs 1 \
         --parts $((trial * ${parts:-1})) ;;
   esac
   train "$conf/$2.conf" "${store}_$3" "$exp/$2" --threads "$threads" $(tuned "$exp/$system")
 }
 
-# test_row SYSTEM ROW SETS: punctuates the test set of the page and scores it.
+# test_row SYSTEM ROW SETS: punctuates and scores the test set of the page.
 test_row() {
   case $3 in
     matched) decode_and_score "$exp/$2" "$exp/$2" test_matched ;;

@@ -32,30 +32,27 @@ TICKER = re.compile(r"<[A-Z.]{1,8}>")
 BRACKETS = re.compile(r"\([^()]*\)")
 MESSAGE_END = re.compile(r"(?<=[.?!])\s+")
 CLITICS = frozenset(("n't", "'s", "'re", "'ve", "'ll", "'d", "'m"))
-TALK = 1000  # sentences in a document if the talks are not separated
+TALK = 1000  # sentences in a document of talks that are not separated
 DOCUMENT = "#doc "
-CUT_OFF = frozenset(("m", "s", "t", "re", "ve", "ll", "d"))  # first words of messages without their beginning
+CUT_OFF = frozenset(("m", "s", "t", "re", "ve", "ll", "d"))  # first words of messages without a beginning
 
 
 def news(corpus: Path, reader: SentenceReader) -> Iterator[str]:
-    """Yields the lines of news.txt."""
     for line in read_text(corpus / "news_smd/reuters21578.txt"):
         yield from [line] if line.startswith(DOCUMENT) else reader.sentences(TICKER.sub(" ", line))
 
 
 def europarl(corpus: Path, reader: SentenceReader) -> Iterator[str]:
-    """Yields the lines of europarl.txt."""
     yield from speeches(corpus / "europarl/europarl.en.txt", reader)
 
 
 def podcasts(corpus: Path, reader: SentenceReader) -> Iterator[str]:
-    """Yields the lines of podcasts.txt."""
     for name in ("changelog", "bitcoin"):
         yield from speeches(corpus / f"podcasts/{name}.txt", reader)
 
 
 def speeches(path: Path, reader: SentenceReader) -> Iterator[str]:
-    """Yields the sentences of a file with #doc and #speaker lines."""
+    """Yield the sentences of a file with #doc and #speaker lines."""
     for line in read_text(path):
         if line.startswith("#speaker"):
             yield ""
@@ -64,7 +61,6 @@ def speeches(path: Path, reader: SentenceReader) -> Iterator[str]:
 
 
 def ted(corpus: Path, reader: SentenceReader) -> Iterator[str]:
-    """Yields the lines of ted.txt."""
     for part in ("train2012", "dev2012"):
         for line in read_text(corpus / f"iwslt_ted/TED.{part}.cased.xml"):
             for name, segment in documents_and_segments(line):
@@ -86,7 +82,6 @@ def ted(corpus: Path, reader: SentenceReader) -> Iterator[str]:
 
 
 def messages(corpus: Path, reader: SentenceReader) -> Iterator[str]:
-    """Yields the lines of messages.txt."""
     for name, text in read_messages(corpus):
         yield DOCUMENT + name
         for part in MESSAGE_END.split(clean(text, reader.counts)):
@@ -95,7 +90,7 @@ def messages(corpus: Path, reader: SentenceReader) -> Iterator[str]:
 
 
 def read_messages(corpus: Path) -> Iterator[tuple[str, str]]:
-    """Yields the id and the text of each message. Ids recur in the corpus: the second message 123 becomes 123.2."""
+    """Yield the id and the text of each message. The second message with the id 123 becomes 123.2."""
     path, seen = corpus / "news_smd/nus_sms_en.tsv", Counter()
     for number, line in enumerate(read_text(path), 1):
         fields = line.split("\t", 5)

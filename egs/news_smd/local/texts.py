@@ -30,7 +30,7 @@ from punc.text.prose import PLAIN, TextReader
 
 CONF = Path(__file__).parents[1] / "conf"
 MAX_WORDS = 60
-MAX_CHARACTERS = 50  # of a word
+MAX_CHARACTERS = 50  # characters in a word
 ODD = re.compile(r"[^ -~]")
 ENDING = re.compile(r"""[.?!]+["'”’)\]»]*$""")
 OPENING = re.compile(r"""["'“‘(\[«<]*[A-Z0-9À-ÖØ-Þ]""")
@@ -39,8 +39,8 @@ MARKS = {"COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
 
 
 class Characters(dict):
-    """Translation table: maps a character to itself, to a space, or to None to drop it. It is filled when a character
-    first occurs."""
+    """Translation table that maps a character to itself or a space, or to None to drop it. Entries are made on first
+    use."""
 
     def __missing__(self, code: int) -> str | None:
         char = chr(code)
@@ -60,7 +60,6 @@ CHARACTERS = Characters()
 
 
 def clean(line: str, counts: Counter | None = None) -> str:
-    """Repairs the characters of a line by the rules of this module."""
     if not ODD.search(line):
         return line
     cleaned = unicodedata.normalize("NFC", line).translate(CHARACTERS)
@@ -70,7 +69,7 @@ def clean(line: str, counts: Counter | None = None) -> str:
 
 
 def read_text(path: Path) -> Iterator[str]:
-    """Yields the lines of a file without line ends. Drops bytes that are not UTF-8."""
+    """Yield the lines of a file without line ends, dropping bytes that are not UTF-8."""
     with open_input(path) as file:
         for line in file:
             yield line.decode("utf-8", "ignore").rstrip("\r\n")
@@ -92,12 +91,11 @@ class SentenceReader:
         self._attach, self._memo = reader.attach, Memo(reader.token)
 
     def sentences(self, line: str) -> Iterator[str]:
-        """Yields the sentences of a line as texts; an empty text stands for a sentence that is left out."""
+        """Yield the sentences of a line as texts; "" for a sentence that is left out."""
         for tokens in self.split(clean(line, self.counts).split()):
             yield self.read(tokens)
 
     def split(self, tokens: list[str]) -> Iterator[list[str]]:
-        """Splits a list of tokens into sentences."""
         start = 0
         for i, token in enumerate(tokens[:-1], 1):
             if token[-1] in ".?!\"'”’)]»" and self._ends(token) and OPENING.match(tokens[i]):
@@ -107,7 +105,7 @@ class SentenceReader:
             yield tokens[start:]
 
     def _ends(self, token: str) -> bool:
-        """Whether a token ends a sentence, if the next token can begin one."""
+        """Return whether a token ends a sentence, if the next token can begin one."""
         ending = ENDING.search(token)
         if not ending or not ending[0].startswith(".") or ending[0].startswith(".."):
             return bool(ending)
@@ -115,7 +113,7 @@ class SentenceReader:
         return word not in self.abbreviations and not INITIALS.fullmatch(word + ".")
 
     def read(self, tokens: list[str]) -> str:
-        """Returns a sentence as a text; empty if it is left out."""
+        """Return a sentence as a text, or "" if it is left out."""
         piece = self._memo.read(tokens, self._attach, Counter())
         words, names = piece.words.split(), piece.labels.split()
         reason = self._reason(tokens, words)
@@ -128,7 +126,7 @@ class SentenceReader:
 
     @staticmethod
     def _reason(tokens: list[str], words: list[str]) -> str:
-        """Returns the reason why a sentence is left out; empty if it is kept."""
+        """Return the reason why a sentence is left out, or "" if it is kept."""
         if not words:
             return "left out: no word"
         if len(words) > MAX_WORDS:
@@ -139,12 +137,11 @@ class SentenceReader:
 
 
 def join(words: Iterable[str], names: Iterable[str]) -> str:
-    """Makes a text from words and label names."""
+    """Make a text from words and label names."""
     return " ".join(word + MARKS.get(name, "") for word, name in zip(words, names))
 
 
 def words_of(text: str) -> list[str]:
-    """Returns the words of a text without their marks."""
     return [word.rstrip(",.?") for word in text.split()]
 
 
@@ -153,17 +150,17 @@ def is_question(text: str) -> bool:
 
 
 def key(text: str) -> bytes:
-    """Returns an 8-byte digest of the words, with every digit as 0: equal for texts that a model cannot distinguish."""
+    """Return an 8-byte digest of the words, digits as 0. Texts that look equal to a model have equal digests."""
     return blake2b(re.sub(r"\d", "0", " ".join(words_of(text))).encode(), digest_size=8).digest()
 
 
 def chance(seed: str, text: str) -> float:
-    """Returns a uniformly distributed number in [0, 1) that depends only on the seed and the text."""
+    """Return a uniformly distributed number in [0, 1) that depends only on the seed and the text."""
     return int.from_bytes(blake2b(f"{seed} {text}".encode(), digest_size=7).digest(), "big") / 2 ** 56
 
 
 def read_documents(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yields the name and the texts of each document that sentences.py wrote; an empty text is a gap."""
+    """Yield the name and the texts of each document that sentences.py wrote; "" is a gap."""
     name, texts = "", []
     with open_input(path) as file:
         for number, raw in enumerate(file, 1):

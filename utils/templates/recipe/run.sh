@@ -2,24 +2,24 @@
 # @NAME@: from punctuated texts, and word times or recordings if they exist, to exp/RESULTS.md.
 #
 #   ./run.sh                    # everything; finished work is not repeated
-#   ./run.sh --stage 6          # from stage 6 on
-#   ./run.sh --systems T-LSTM   # one row of the results; several separated by spaces
+#   ./run.sh --stage 6          # starts at stage 6
+#   ./run.sh --systems T-LSTM   # one row of the results, or several separated by spaces
 set -euo pipefail
 cd "$(dirname "$0")"
 
 stage=0
 stop_stage=100
 # EDIT: text: a folder of punctuated texts, NAME.txt. times: the times of their words, a CTM, or a folder of CTMs,
-# TextGrids or Gentle's JSON. audio: instead of times, recordings NAME.wav, which stage 2 aligns as conf/align.conf
-# says. asr: ASR output for the texts, a CTM or a folder of CTMs. speakers: who speaks, lines TEXT SPEAKER …, or
-# utt2spk. NAME is the id in all of them. All except text may be empty.
+# TextGrids or Gentle's JSON. audio: instead of times, recordings NAME.wav, which stage 2 aligns with the options in
+# conf/align.conf. asr: ASR output for the texts, a CTM or a folder of CTMs. speakers: the speakers of each text, lines
+# TEXT SPEAKER …, or utt2spk. NAME is the id in all of them. All except text may be empty.
 text=@TEXT@
 times=@TIMES@
 audio=@AUDIO@
 asr=@ASR@
 speakers=@SPEAKERS@
-# EDIT: the kinds of text to remove because nobody said them. punc prepare counts and shows text that looks like other
-# kinds: urls, round-brackets, stars and headings. See punc prepare --help.
+# EDIT: the kinds of text to remove because nobody said them. punc prepare counts and shows other text that looks
+# unspoken: urls, round-brackets, stars and headings. See punc prepare --help.
 clean=entities,tags,square-brackets,curly-brackets,timestamps,speaker-labels
 systems=              # names separated by spaces; all if empty
 min_count=2           # EDIT: minimum count of a word in the vocabulary
@@ -38,17 +38,17 @@ command -v lmplz >/dev/null || leave_out lmplz "no lmplz (utils/install_lmplz.sh
 sets="train rest tree dev test_ref"
 
 # Stage 0: check the texts, the word times, the recordings and the ASR output. Split the texts into sets, so that no
-# speaker is in two sets: a tenth of the words each for test and development, the rest for training. data/split has a
-# list for each set, which you may edit, and the counts. EDIT: --leave-out 5 removes sentences of five or more words
-# from training if another set has them.
+# speaker is in two sets: a tenth of the words each for test and dev, the rest for training. data/split has the counts,
+# and a list for each set, which you may edit. EDIT: --leave-out 5 removes sentences of five or more words from training
+# if another set has them.
 if runs 0; then
   check_texts.py ${times:+--times "$times"} ${audio:+--audio "$audio"} ${asr:+--asr "$asr"} "$text"
   split_texts.py --nj "$nj" ${speakers:+--speakers "$speakers"} "$text" data/split
 fi
 
-# Stage 1: make the data directories. EDIT: conf/abbreviations.txt has English words whose dots are not marks; for other
-# texts, punc abbreviations can learn such words. The sets tree and rest together are train: 4-gram+DT-p trains its tree
-# on tree, and its 4-gram on rest.
+# Stage 1: make the data directories. EDIT: conf/abbreviations.txt has English words whose periods are not marks; for
+# other texts, punc abbreviations can learn such words. The set train consists of the set tree, on which the tree of
+# 4-gram+DT-p is trained, and the set rest, for its 4-gram.
 if runs 1; then
   for set in $sets; do
     prepare_listed "$set" --format prose --keep-names true --abbreviations conf/abbreviations.txt --clean "$clean" \
@@ -86,7 +86,7 @@ if runs 4; then
   done
 fi
 
-# Stage 5: train the second stage without and with pauses, and the decision tree.
+# Stage 5: train the second stages, without and with pauses, and the decision tree.
 if runs 5; then
   for system in $(in_stage 5); do
     train "conf/$system.conf" "data/${store_of[$system]}" "exp/$system" --threads "$threads"

@@ -1,4 +1,4 @@
-# English: podcasts, debates and calls; teachers of the size of BERT; tests on ASR output.
+# English: podcasts, debates and calls; teachers as large as BERT; tests on ASR output.
 # shellcheck shell=bash disable=SC2034,SC2046,SC2086,SC2154
 ships="en en-live en-large"
 pack_options[en-large]="--int8 true"
@@ -14,7 +14,7 @@ $pretrained || [ -n "$minilm" ] || leave_out minilm "no --minilm (README.md)"
 dev_of() {
   case $1 in *-TED) (cd "$data" && echo dev_ted*) ;; *) echo dev_podcasts dev_europarl dev_calls dev_calls_clean ;; esac
 }
-tests_of() {  # encoders, which are slow, punctuate the words of one engine
+tests_of() {  # encoders are slow, so they punctuate the words of only one engine
   case $1 in
     *-TED) ;;
     en-large | *-MPNet) echo earnings_ref earnings_asr earnings_speechmatics podcasts europarl ;;
@@ -34,7 +34,7 @@ prepare_tests() {
   for engine in $engines; do project earnings_ref ${engine}_words earnings_$engine; done
 }
 
-# A joined set concatenates several sets; some sets are repeated two or three times. `calls_text` has no pauses, and
+# A joined set is the concatenation of several sets, some of them two or three times. `calls_text` has no pauses, and
 # `calls_clean` has no fillers. Encoders read half of text_more.
 make_stores() {
   local ted=("$data"/ted*) join_ted
@@ -59,7 +59,6 @@ add_options() {
 # targets TEACHER STORE SET …: writes the teacher's posteriors for sets, which its students learn.
 targets() { punc soft-targets --context 64 $exp/$1 $data/$2 $exp/$1/targets "${@:3}"; }
 
-# Train the teachers, then write their targets, then train all other systems.
 train_systems() {
   local system texts="text calls_text calls calls_clean"
   for system in $(in_stage 4a); do
@@ -73,7 +72,7 @@ train_systems() {
   two_at_a_time train_system $(in_stage 4b)
 }
 
-# Train the systems with text of TED.
+# Train the systems that also use text of TED.
 train_on() {
   local system ted=("$data"/ted*)
   for system in $(in_stage 5a); do [ -z "$mpnet" ] || train_system $system; done

@@ -5,8 +5,8 @@ format=(--format characters --remove '「」『』（）()〈〉《》【】〔�
 cased=false
 tokens=(--token-type class --vocab-size 6797 --min-count 2)
 merges=([marks]="O=O,COMMA=COMMA,PERIOD=PERIOD,QUESTION=QUESTION")
-# A line that does not end with a mark is a heading, a verse or an entry of a list. A quotation at the end of a line or
-# before another quotation ends a sentence, although it has no `。`.
+# A line that does not end with a mark is a heading, a verse or a list item. A quotation at the end of a line or before
+# another quotation ends a sentence, even without `。`.
 prepare_texts() {
   python local/prepare_texts.py "$every" "$corpus" "$data/raw" $sources
   LC_ALL=C.UTF-8 sed -E -i -e '/^#doc|[。？！．.?!」』）)…―—─”]$/!d' -e 's/([^。？！?!．.])([」』]+)($|「)/\1。\2\3/g' "$data"/raw/*.txt

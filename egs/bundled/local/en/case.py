@@ -6,7 +6,7 @@ from punc.data.labels import LabelSet, with_capital
 
 
 def capitals(token: str, words: Sequence[str]) -> list[bool]:
-    """Whether each spoken word of a token gets a capital: `Asia-Pacific` gives two capitals, `U.S.` two, `Q3` one."""
+    """Return whether each spoken word of a token gets a capital: `Asia-Pacific` and `U.S.` get two, `Q3` one."""
     lower, at, found = token.lower(), 0, []
     if len(lower) != len(token):  # İ becomes two characters in lower case
         return [token[:1].isupper()] * len(words)
@@ -18,11 +18,11 @@ def capitals(token: str, words: Sequence[str]) -> list[bool]:
 
 
 def with_capitals(token: str, words: Sequence[str]) -> list[str]:
-    """Returns the spoken words of a token. A word gets a capital if its first letter is a capital in the token."""
+    """Return the spoken words of a token, with a capital where the token has one at that word's first letter."""
     return [with_capital(word) if capital else word for word, capital in zip(words, capitals(token, words))]
 
 
 def cased(names: Sequence[str], flags: Sequence[bool], labels: LabelSet) -> list[str]:
-    """Returns label names. If a flag is true, the label gets a capital; `names` are names of labels without one."""
+    """Return the label names, with a capital where a flag is true. `names` are labels without capitals."""
     upper = {label.name: labels.reading(label.marks[:1], capital=True) for label in labels if not label.capital}
     return [upper[name] if flag else name for name, flag in zip(names, flags, strict=True)]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: local/en/make_pieces.sh ENCODER STORE
 # Makes STORE with the data for fine-tuning an encoder, cut into the encoder's pieces. The set train has 28 million
-# words: `text`, half of `text_more`, and the calls. The set dev_share is a share of the dev sets. Finished sets are
+# words: `text`, half of `text_more`, and the calls. The set dev_share is a part of the dev sets. Finished sets are
 # kept. make_store is a function of recipe.sh.
 # shellcheck disable=SC2154  # variables of run.sh
 set -eu

@@ -37,7 +37,7 @@ MARK = re.compile(r"[.,;:?!](?=\s|$)")
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """Yields those paragraphs of a Markdown text that are speech, each after a line with its speaker."""
+    """Yield the spoken paragraphs of a Markdown text, and a line `#speaker NAME` before each speaker's first one."""
     text = CODE.sub("", FRONT.sub("", text))
     for block in re.split(r"\n\s*\n", text):
         if LEFT_OUT.match(block):
@@ -52,7 +52,7 @@ def paragraphs(text: str) -> Iterator[str]:
 
 
 def is_speech(name: str, text: str, lines: list[str]) -> bool:
-    """Whether a document is kept."""
+    """Return whether a document is kept (see the top of this file)."""
     front = FRONT.match(text)
     if TRANSLATION.search(name) or (front and MACHINE.search(front[0])):
         return False

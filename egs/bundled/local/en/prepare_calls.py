@@ -32,7 +32,6 @@ ENGINES = ("amazon", "google", "microsoft", "speechmatics")
 
 
 def earnings22(directory: Path, labels: LabelSet, out: Path) -> None:
-    """Write the sets of Earnings-22."""
     files = call_files(directory / "transcripts" / "force_aligned_nlp_references", ".aligned.nlp")
     calls = {call: read_nlp(path) for call, path in files.items()}
     train, dev = division(calls)
@@ -43,7 +42,6 @@ def earnings22(directory: Path, labels: LabelSet, out: Path) -> None:
 
 
 def earnings21(directory: Path, labels: LabelSet, marks: LabelSet, out: Path) -> None:
-    """Write the sets of Earnings-21."""
     references = call_files(directory / "transcripts" / "nlp_references")
     kaldi = call_files(directory / "output" / "rev" / "kaldi" / "ctm", ".ctm")
     calls = common(references, {"rev/kaldi": kaldi})
@@ -61,9 +59,8 @@ def earnings21(directory: Path, labels: LabelSet, marks: LabelSet, out: Path) ->
 
 def write(path: Path, calls: dict[str, list[Token]], labels: LabelSet, pauses: bool = True,
           marks: LabelSet | None = None) -> None:
-    """Write calls in spoken words with capitals as a data directory, unless it exists. Prints its size.
-
-    marks   the label set that reads the marks; None: `labels`
+    """Write calls as a data directory of spoken words with capitals, unless it exists. Print its size. The label set
+    `marks` reads the marks; the default is `labels`.
     """
     if (path / "punct").is_file():
         return
@@ -82,7 +79,6 @@ def write(path: Path, calls: dict[str, list[Token]], labels: LabelSet, pauses: b
 
 
 def capital_flags(tokens: list[Token]) -> list[bool]:
-    """Whether each spoken word of a call has a capital."""
     said = spoken([token.token for token in tokens])
     return [flag for token, words in zip(tokens, said) for flag in capitals(token.token, words)]
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: local/en/prepare_data.sh CORPUS
-# Makes the data directories, and validates them. Finished ones are kept. prepare_set and validate are functions of
-# recipe.sh.
+# Makes the data directories and validates them. Finished directories are kept. prepare_set and validate are functions
+# of recipe.sh.
 # shellcheck disable=SC2154  # variables of run.sh
 set -euo pipefail
 corpus=$1

@@ -35,21 +35,20 @@ BRACKETS = re.compile(r"\([^()]*\)")
 
 
 def clean(line: str, brackets: bool) -> str:
-    """Replaces dashes and ellipses inside sentences by commas; removes text in parentheses if `brackets` is true."""
+    """Replace dashes and ellipses inside sentences by commas. Remove text in parentheses if `brackets` is true."""
     if brackets and "(" in line:
         line = BRACKETS.sub(" ", line)
     return ELLIPSIS.sub(",", DASH.sub(", ", line)).strip(" ,")
 
 
 def part(number: int, source: str) -> tuple[str, bool]:
-    """Returns the set that gets document `number` (from 1) of a source, and whether to convert it to spoken words."""
+    """Return the set that gets document `number` (from 1) of a source, and whether to convert it to spoken words."""
     if number % EVERY in (0, DEV):
         return (f"dev_{source}", number // EVERY % 2 == 1) if number % EVERY else (source, False)
     return "text" if number % MORE == 1 else "text_more", number // MORE % 2 == 1
 
 
 def main(corpus: Path, out: Path) -> None:
-    """Write the files. Prints how many documents each has."""
     names = ["text", "text_more", "written", *(kind + source for source in SOURCES for kind in ("dev_", ""))]
     counts: Counter[str] = Counter()
     with contextlib.ExitStack() as stack:
