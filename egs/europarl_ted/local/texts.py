@@ -52,9 +52,10 @@ def spoken(line: str) -> str:
 
 def quoted(line: str) -> str:
     """Replace single quotes around phrases by double quotes.
-A closing quote looks like the apostrophe of `citizens' rights`. So a phrase ends at the first closing quote that
-does not follow an s, or, if there is none before the next phrase, at the first closing quote of any kind. A phrase
-without a closing quote does not change.
+
+    A closing quote looks like the apostrophe of `citizens' rights`. So a phrase ends at the first closing quote that
+    does not follow an s, or, if there is none before the next phrase, at the first closing quote of any kind. A phrase
+    without a closing quote does not change.
     """
     if "'" not in line and "’" not in line:
         return line
