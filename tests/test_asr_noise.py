@@ -65,7 +65,7 @@ def test_replacements_follow_the_pairing_rule(words, output, expected):
 
 
 def test_burst_is_that_of_a_chain():
-    """With probability b, a word is correct if the word before it is; otherwise, it is wrong with probability m."""
+    """With probability b, a word is right or wrong like the word before it; else it is wrong with probability m."""
     rng, n, b, m = np.random.default_rng(1), 200_000, 0.3, 0.1
     wrong = rng.random(n) < m
     copied = rng.random(n) < b

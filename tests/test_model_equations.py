@@ -141,7 +141,7 @@ def make(**options):
 
 
 def by_hand(model, ids, pauses, slot):
-    """Return the logits of a slot. Outside the text, there are no words and no pauses."""
+    """Return the logits of a slot. Outside the text, every token is END and every pause is 0."""
     n, inputs = model.window, []
     if model.pauses:
         for t in range(slot - n, slot + n + 1):

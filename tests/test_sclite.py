@@ -71,7 +71,7 @@ def test_sclite_counts_as_we_do(tmp_path, ref, hyp, counts):
 
 
 def recognised(words, vocabulary, rate, rng):
-    """Return the words with random errors; `rate` is about the word error rate."""
+    """Return the words with random errors; `rate` is approximately the word error rate."""
     hyp = []
     for word in words:
         kind = rng.random() / rate

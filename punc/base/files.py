@@ -188,7 +188,7 @@ def name_full_disk(path: StrPath) -> Iterator[None]:
 def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[Path]:
     """Yield a temporary directory in `path`. Its files move into `path` when the block ends without an error.
 
-    During the block, this process holds the lock of `path`. Older files in `path` stay if no new file replaces them,
+    During the block, this process holds the lock on `path`. Older files in `path` stay if no new file replaces them,
     because they may be the user's own.
 
     key     a new file without which no program reads the directory. The old key is removed first, and the new one is

@@ -42,7 +42,7 @@ def watch(name: str) -> None:
 
 
 def _unraisable(otherwise: Callable[[Any], None], unraisable: Any) -> None:
-    """Raise Stopped again soon if Python swallowed it, as it does with exceptions in an import's callback."""
+    """Raise Stopped again a moment later if Python swallowed it, as it does in the callback of an import."""
     global _received
     if isinstance(unraisable.exc_value, Stopped):
         number, _received = _received, 0

@@ -1,4 +1,4 @@
-"""`punc export-text`: write a data directory as plain text, for another system to punctuate or to be scored."""
+"""`punc export-text`: write a data directory as plain text, to be punctuated by another system or to be scored."""
 
 import logging
 from collections.abc import Sequence

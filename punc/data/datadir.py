@@ -28,7 +28,7 @@ MISSING = {"punct": "labels are needed: punc prepare makes them",
 
 
 class Utterance(NamedTuple):
-    """The words of an utterance. If known, also the label, the pause and the turn of the slot after each word."""
+    """The words of an utterance and, if known, what is in the slot after each word."""
 
     id: str
     stream: str  # the id of the recording (from `segments`) or speaker (from `utt2spk`)

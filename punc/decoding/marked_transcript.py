@@ -25,7 +25,7 @@ from punc.tokens.tokenizer import Tokenizer, read_tokenizer
 from punc.transcripts.transcript import BLANKS_BETWEEN, Words
 
 MOST = 0.5
-UTTERANCE = 1 << 12  # the maximum number of words of the utterances into which a stream is cut
+UTTERANCE = 1 << 12  # a stream is cut into utterances of at most this many words
 UNKNOWN, FEW = 0.3, 5  # warn if a transcript has at least FEW words and more than this share of them is unknown
 
 

@@ -205,7 +205,8 @@ class PunctuatedText:
 
 
 def join_punctuated(parts: Sequence[Part], out: Path, directory: Path, data: DataDir, output: OutputOptions) -> None:
-    """Join the parts of all jobs into the output of `punctuate`. Raises InputError if a part lacks words."""
+    """Join the parts of all jobs into the output of `punctuate`. Raises InputError unless the
+    parts have exactly the words of `data`, each with a label."""
     label_set = LabelSet.read(directory / "labels.txt")
     check_outputs([str(out)], [str(data.path)])
     _check_words(parts, data)

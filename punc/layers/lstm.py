@@ -7,7 +7,7 @@
     o(t) = σ(W_ox x(t) + W_oh h(t−1) + p_o c(t))
     h(t) = o(t) tanh(c(t))
 
-The paper's biases are optional.
+The paper's equations also have biases, which are optional here.
 
 torch.nn.LSTM has no peepholes. The recurrence over all steps is a single autograd function: with 100 units, a loop of
 autograd operations would spend more time on bookkeeping than on arithmetic. tanh(a) is computed as 2σ(2a) − 1, which

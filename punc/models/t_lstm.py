@@ -6,7 +6,7 @@ In section 2.3, x0(t) is the one-hot vector of the word after slot t, and p(t) i
     y1(t) = LSTM(y0(t))             T-LSTM-p (section 3): LSTM([y0(t), p(t)])
     y2(t) = softmax(W2 y1(t))
 
-The LSTM has forget gates and peepholes. The paper omits its biases, because they "brought no noticeable improvement".
+The LSTM has forget gates and peepholes. It has no biases; in the paper, they "brought no noticeable improvement".
 """
 
 import torch

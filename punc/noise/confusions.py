@@ -15,7 +15,7 @@ The file is text with one count per line. Tabs separate fields, and spaces separ
 
 Reference and ASR output are aligned by `timing.align`. The words between two matches form a *region*, in which
 reference words and ASR words are paired in order. The first reference word also gets all surplus ASR words. Reference
-words without a partner are deleted. A region without reference words is an insertion. Long regions are left out,
+words without a partner count as deletions. A region without reference words is an insertion. Long regions are left out,
 because their words are probably from different speech.
 """
 

@@ -4,7 +4,8 @@ Words are represented by numbers, their *types*. Type 0 stands for all unknown w
 a word. Sequences also have numbers; if t is a type, sequence t is the single word t.
 
 Error rate: a word that was seen n times and was wrong e times is wrong with probability (e + K r) / (n + K). r is the
-error rate of all words seen about as often (by powers of 2). Words that were never seen have the rate of rare words.
+error rate of all words in the same frequency band: 1, 2–3, 4–7, … Words that were never seen have the rate of rare
+words.
 
 Replacements: a word is replaced in proportion to its counts. A word with fewer than ENOUGH errors gets K additional
 counts. Among these, deletions have the same share as among all errors of words that were seen about as often. The other

@@ -3,7 +3,7 @@
 Text and axes in a report have the page's text colour, so that plots are readable on light and dark pages. A system
 has the same colour, dash and marker in all plots. Pictures of data directories show how long pauses are, how a system
 uses pauses, and how frequent marks are. The pause axis is logarithmic, with "0" at its left end for pauses under 10 ms,
-the shortest frame of an ASR system.
+the usual frame shift of an ASR system.
 """
 
 import importlib.util

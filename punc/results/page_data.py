@@ -176,7 +176,7 @@ def without_seed(system: str) -> str:
 
 
 def runs_of(system: str, names: Iterable[str]) -> list[str]:
-    """Return the names that are runs of the row `system` (see `join_seeds`); none if there is no such row."""
+    """Return the `names` that make up a row of a table: `system`, or its seeds (see `join_seeds`)."""
     found = [name for name in names if system in (name, without_seed(name))]
     return found if system in found or len(found) > 1 else []
 

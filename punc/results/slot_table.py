@@ -50,8 +50,8 @@ class SlotTable:
 
     labels: LabelSet
     words: list[str]  # the word before each slot
-    streams: list[str]  # names; stream i has the slots [begins[i], begins[i + 1]); begins: int64 (streams + 1,)
-    begins: np.ndarray
+    streams: list[str]  # the names of the streams
+    begins: np.ndarray  # int64 (streams + 1,): stream i has the slots begins[i] to begins[i + 1] − 1
     reference: np.ndarray  # int8 (slots,)
     pauses: np.ndarray  # float32 (slots,), seconds, NaN unknown
     counted: np.ndarray  # bool (slots,): whether the score counts a slot (--last-slot)
@@ -75,8 +75,8 @@ class SlotTable:
 def read_slot_table(scores: Sequence[Score], data: Path, reference_words: str = "") -> SlotTable | str:
     """Return the slots of the systems that were scored on a set, or the reason why there are none.
 
-    data              the directory DATA of the data directories DATA/SET
-    reference_words   the set that has the spoken words, if the reference of the scores has the recognised words
+    data              the directory that contains the data directories: SET is in DATA/SET
+    reference_words   the set with the spoken words, such as test_ref, if the scored set has ASR output
     """
     table, reasons = None, {}
     for score in scores:
@@ -109,7 +109,7 @@ def _directories(score: Score, data: Path) -> tuple[Path, Path]:
     log = exp / score.system / "log" / f"score_{score.set}.log"
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
     for command in (line.split() for line in lines if line.startswith("# punc score ")):
-        for place in exp.resolve().parents:  # the recipe may have run here; EXP-DIR can be exp or exp/VARIANT
+        for place in exp.resolve().parents:  # one of these is the recipe, in which the command ran
             reference, decoded = (place / path for path in command[-3:-1])
             if (reference / "punct").is_file() and (decoded / "punct").is_file():
                 return reference, decoded

@@ -149,7 +149,8 @@ def all_flat(counts: Sequence[Counts]) -> list[np.ndarray]:
 
 
 def check_pair(this: Counts, other: Counts, where: str, same_words: bool = True) -> None:
-    """Raise InputError about `where` unless the scores have equal units and, with `same_words`, equal references."""
+    """Raise InputError, which names `where`, unless both scores have the same units and, with `same_words`, the same
+    numbers of reference labels."""
     if this.units != other.units:
         unit = next((a for a, b in zip(this.units, other.units) if a != b), "the last one")
         raise InputError(f"the units differ from those of the score it is compared with, from {unit} on",

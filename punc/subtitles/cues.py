@@ -138,7 +138,7 @@ def _second_lines(first: np.ndarray, last: np.ndarray, text: _Text, marks: np.nd
     two = np.flatnonzero(text.line[first] < last)
     first, last = first[two], last[two]
     high = np.minimum(text.line[first], last - 1)
-    low = np.searchsorted(text.begins, text.ends[last - 1] - LINE)  # from here on, the cue fits into one line
+    low = np.searchsorted(text.begins, text.ends[last - 1] - LINE)  # from this word on, the rest fits into one line
     low = np.minimum(np.maximum(low, first + 1), high)
     worth = 2.0 * FEW * np.where(marks > NO_MARK, np.where(marks == SENTENCE_END, 1.5, 1.0), -1.0 * inside)
 

@@ -61,7 +61,7 @@ def tied(words: Sequence[str], marks: np.ndarray) -> np.ndarray:
     spelled, between, following = kinds == SPELLED, kinds == BETWEEN, np.zeros(len(words), bool)
     at = np.flatnonzero(kinds[:-1])
     following[at] = [known.get(words[i + 1].rstrip(".,?!;:")) == SPELLED for i in at.tolist()]
-    # ties `hundred` to `and` and `and` to `one` in `hundred and one`
+    # in `hundred and one`, each word is tied to the next
     joined = spelled & next_of(between & following, False)
     joined |= previous_of(joined, False)
     inside = numbers | (capitals & next_of(capitals | digits, False)) | (spelled & following) | joined

@@ -154,7 +154,7 @@ def parse_kinds(names: str) -> tuple[str, ...]:
 
 
 def messages(counts: Counter[str]) -> Iterator[str]:
-    """Yield messages about the repairs of a text, and about text that is not speech."""
+    """Yield messages about repairs to a text, and about text that is not speech."""
     for repair in sorted(counts):
         if "\t" not in repair and not repair.startswith(WORDS):
             yield f"repaired: {counts[repair]:,} {repair}"

@@ -39,8 +39,8 @@ WINDOW = 30_000  # words of each text in a window, if long texts have no anchors
 class Alignment:
     """A reference aligned with a hypothesis of `n_hyp` words, and the edit distance in words.
 
-    ref_to_hyp      int64 (reference words,): the hypothesis word that is paired with each reference word, in increasing
-                    order; -1 for a deleted word
+    ref_to_hyp      int64 (reference words,): the index of the hypothesis word that is paired with each reference word,
+                    or -1 if the word is deleted; the indices increase
     """
 
     ref_to_hyp: np.ndarray
@@ -58,7 +58,8 @@ def align_words(ref: Sequence[str], hyp: Sequence[str]) -> Alignment:
 
 
 def align_streams(ref: np.ndarray, hyp: np.ndarray, ref_ends: Sequence[int], hyp_ends: Sequence[int]) -> Alignment:
-    """Align each stream separately, like `align_words`. Words are numbers. Streams end at `ref_ends` and `hyp_ends`."""
+    """Align each pair of streams, as `align_words` aligns two texts. Words are numbers. Streams end at `ref_ends`
+    and `hyp_ends`."""
     blocks: list[np.ndarray | list[tuple[int, int, int]]] = []
     r0 = h0 = 0
     for r1, h1 in zip(ref_ends, hyp_ends):
@@ -192,7 +193,10 @@ def _rising(x: list[int], y: list[int]) -> list[tuple[int, int]]:
 
 
 def _windows(a: np.ndarray, b: np.ndarray) -> list[tuple[int, int]]:
-    """Return positions to cut texts without anchors: in the longest equal stretch of each window's third quarter."""
+    """Return where texts that have no anchors are cut into windows.
+
+    A window ends in the middle of the longest run of equal words that begins in its third quarter, if there is one.
+    """
     cuts: list[tuple[int, int]] = []
     r, h = 0, 0
     while (len(a) - r) * (len(b) - h) > EXACT:

@@ -1,6 +1,6 @@
 """Makes and reads stores, on which models are trained: a vocabulary, and data directories as memory-mapped arrays.
 
-    STORE/vocab               one token per line: <unk>, </s>, then by falling frequency; line numbers, from 0, are ids
+    STORE/vocab               one token per line: <unk>, </s>, the most frequent, …; line numbers, from 0, are ids
     STORE/…                   other files of the tokenizer (see `tokenizer`)
     STORE/labels.txt          the label set
     STORE/conf                --name=value lines: the token type and the other options

@@ -1,8 +1,8 @@
 """Describes a JSON format by the paths of its words, times and speakers, and finds these in a document.
 
 A path, such as `results.channels[].alternatives.0`, is a sequence of member names, separated by dots. `[]` stands for
-every element of a list, a number for one element, `a|b` for the member `a` or, if there is none, `b`, `*words` for
-every member whose name ends in "words", and `.` alone for the value itself.
+every element of a list; a number for one element; `a|b` for the member `a`, or `b` if there is no `a`; `*words` for
+every member whose name ends in "words"; and `.` alone for the value itself.
 """
 
 import math

@@ -55,7 +55,7 @@ LOG_INTERVAL = 10  # iterations between messages
 class Model(NonGradientModel):
     """A linear-chain CRF on words.
 
-    window            words on each side of a slot whose n-grams are features
+    window            number of words on each side of a slot; their n-grams are features
     ngram             length of the longest n-grams; 0: no n-grams
     clusters          file of Brown clusters, BITS<TAB>WORD<TAB>COUNT; empty: no clusters
     text_model        directory of an ngram model with the same vocabulary, whose posteriors are features; empty: none
