@@ -22,7 +22,7 @@ autodoc_preserve_defaults = True
 
 
 def help_of(*command: str) -> str:
-    """What a command line with --help prints."""
+    """Return what a command line prints with --help."""
     with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.suppress(SystemExit):
         main([*command, "--help"])
     return printed.getvalue()
@@ -51,7 +51,7 @@ def copy_images(app: Any, exception: Exception | None) -> None:
 
 
 def setup(app: Any) -> None:
-    """Called by Sphinx."""
+    """Connect the functions of this page to Sphinx."""
     app.connect("build-finished", copy_images)
     app.connect("source-read", put_options)
     app.connect("autodoc-process-docstring", keep_lines)

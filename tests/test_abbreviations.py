@@ -221,7 +221,7 @@ def test_time_is_linear(tmp_path_factory, begin, unit, end):
 
 @pytest.mark.parametrize(("content", "options", "message"), [
     ("— ?\n", [], "in: no words; "), ("", [], "in: the file is empty; "),
-    ("so.", ["--nj=0"], "--nj=0; ")])
+    ("so.", ["--nj=0"], "--nj=0 is out of range; ")])
 def test_abbreviations_command_errors(tmp_path, capsys, content, options, message):
     (tmp_path / "in").write_text(content)
     assert main(["abbreviations", *options, str(tmp_path / "in"), str(tmp_path / "out")]) == 1

@@ -374,5 +374,5 @@ def test_train_resumed_with_other_confusions_raises(toy_store, tmp_path, noise):
         weights(toy_store, tmp_path / "stopped", **noise)
     with open(noise["confusions"], "a") as file:
         file.write("heard\t1\tother\n")
-    with pytest.raises(InputError, match="c: changed since the training"):
+    with pytest.raises(InputError, match="c: the file has changed since the training"):
         weights(toy_store, tmp_path / "stopped", **noise)

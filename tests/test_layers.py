@@ -94,8 +94,8 @@ def test_window_input_stateful_batches_match_loop(window, slot_word):
 
 @pytest.mark.parametrize(("window", "slot_word", "message"), [
     (0, 0, "window=0 is out of range; give 1 or more"),
-    (5, 6, "slot_word=6; choose a word of the window, 1 to 5, or 0"),
-    (5, -1, "slot_word=-1; choose a word of the window, 1 to 5, or 0")])
+    (5, 6, "slot_word=6 is not in the window; choose a word of the window, 1 to 5, or 0"),
+    (5, -1, "slot_word=-1 is not in the window; choose a word of the window, 1 to 5, or 0")])
 def test_window_input_invalid_arguments(window, slot_word, message):
     with pytest.raises(InputError) as error:
         numbered(window, slot_word)
@@ -261,4 +261,4 @@ def test_dropout_extreme_rates(rate, mean):
 def test_dropout_invalid_rates(rate):
     with pytest.raises(InputError) as error:
         Dropout(rate)
-    assert str(error.value) == f"dropout={rate}; give at least 0 and less than 1"
+    assert str(error.value) == f"dropout={rate} is out of range; give at least 0 and less than 1"

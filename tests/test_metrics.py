@@ -335,13 +335,13 @@ def test_check_pair_different_slots_raises():
     units = [f"u{i}" for i in range(4)]
     one = Counts(units, system(4, 0.8, 1))
     check_pair(one, Counts(units, system(4, 0.5, 2)), "x")
-    with pytest.raises(InputError, match=r"exp/b: other units .* from u1"):
+    with pytest.raises(InputError, match=r"exp/b: the units differ .* from u1"):
         check_pair(one, Counts(["u0", "v", "u2", "u3"], one.confusion), "exp/b")
-    with pytest.raises(InputError, match=r"other units .* from the last one on"):
+    with pytest.raises(InputError, match=r"the units differ .* from the last one on"):
         check_pair(one, Counts(units[:3], one.confusion[:3]), "exp/b")
-    with pytest.raises(InputError, match="other reference labels"):
+    with pytest.raises(InputError, match="the reference labels differ"):
         check_pair(one, Counts(units, one.confusion.swapaxes(1, 2)), "exp/b")
-    with pytest.raises(InputError, match="other reference labels"):
+    with pytest.raises(InputError, match="the reference labels differ"):
         check_pair(one, Counts(units, np.zeros((4, 4, 4), int)), "exp/b")
 
 

@@ -385,7 +385,7 @@ def test_texts_and_transcripts_by_http():
 
 @pytest.mark.parametrize(("path", "body", "headers", "status", "said"), [
     ("/v1/punctuate", "", {}, 400, "the file is empty; "),
-    ("/v1/punctuate?model=fr", "hello", {}, 404, "no model 'fr' here; choose from en-live"),
+    ("/v1/punctuate?model=fr", "hello", {}, 404, "this server has no model 'fr'; choose from en-live"),
     ("/v1/punctuate", "{", JSON, 400, 'not JSON; send {"text": '),
     ("/v1/punctuate", '{"words": ["a", "b c"]}', JSON, 400, "words[1]: 'b c' contains a space; give one word"),
     ("/v1/punctuate", '{"words": [{"start": 1}]}', JSON, 400, "words[0]: a word is not an object with 'word'"),
@@ -466,7 +466,7 @@ def test_models_that_do_not_fit():
 
 
 @pytest.mark.parametrize(("option", "said"), [
-    ("--port=70000", "--port=70000; give one from 0 to 65535"),
+    ("--port=70000", "--port=70000 does not exist; give one from 0 to 65535"),
     ("--max-connections=0", "--max-connections=0 is out of range; give 1 or more"),
     ("--max-rate=nan", "--max-rate=nan is out of range; give 1 or more"),
     ("--workers=0", "--workers=0 is out of range; give 1 or more"),

@@ -56,7 +56,7 @@ exec {program} --run-job {description} "${{SLURM_ARRAY_TASK_ID:-1}}"
 
 
 def queue_place(call):
-    """Returns the directory and the name of Slurm's files, as in Kaldi: exp/q and a for the log exp/log/a.JOB.log."""
+    """Return the directory and the name of Slurm's files, as in Kaldi: exp/q and a for the log exp/log/a.JOB.log."""
     directory, name = os.path.split(call.log)
     while call.name and call.name in directory:
         directory = os.path.dirname(directory)
@@ -88,7 +88,7 @@ def as_pattern(path):
 
 
 def one_line(text):
-    """Replaces line ends in the text of a comment, because they would end the comment."""
+    """Replace line ends in the text of a comment, because they would end the comment."""
     return re.sub(r"[\x00-\x1f\x7f]", "?", text)
 
 
@@ -123,7 +123,7 @@ def submit(command):
 
 
 def states(job):
-    """Returns the states of a job's tasks, {number: state}, without tasks that Slurm has forgotten.
+    """Return the states of a job's tasks, {number: state}, without tasks that Slurm has forgotten.
 
     Returns None if Slurm does not answer.
     """
@@ -136,7 +136,7 @@ def states(job):
 
 
 def left_in(done):
-    """Returns the exit statuses that jobs have written so far, {number: status}."""
+    """Return the exit statuses that jobs have written so far, {number: status}."""
     found = {}
     for name in os.listdir(done):
         if name.isdigit():
@@ -154,7 +154,7 @@ def remove(done):
 
 
 def settled(state, left, late):
-    """Returns a job's exit status, and the reason if Slurm ended it. Returns None if the job has not ended."""
+    """Return a job's exit status, and the reason if Slurm ended it. Returns None if the job has not ended."""
     if state in KILLED:
         return left or 1, state
     if left is not None and state in ENDED:

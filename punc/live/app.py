@@ -25,7 +25,7 @@ from starlette.staticfiles import StaticFiles
 
 from punc.base.errors import InputError
 from punc.base.options import nearest
-from punc.live.served import Models, punctuated_file, punctuated_json, punctuated_text
+from punc.live.served import Models, UnknownModelError, punctuated_file, punctuated_json, punctuated_text
 from punc.live.session import LiveOptions, ServerOptions
 from punc.live.sockets import ENDING, LiveSockets
 
@@ -131,7 +131,7 @@ def _query(request: Request, *known: str) -> QueryParams:
 
 async def input_error(request: Any, error: Any) -> Response:
     """Answer a request with the message that the command line would print for this error."""
-    status = 404 if error.what.startswith("no model '") else 400
+    status = 404 if isinstance(error, UnknownModelError) else 400
     line = {} if error.line is None else {"line": error.line}
     return Json({"error": error.what, "remedy": error.remedy, **line}, status)
 

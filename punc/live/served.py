@@ -26,6 +26,10 @@ TO_PUNC = "cut it, or use punc transcript"
 EXAMPLE = 'send {"text": "how are you"}, or {"words": ["how", {"word": "are", "start": 0.3, "end": 0.5}]}'
 
 
+class UnknownModelError(InputError):
+    """A request names a model that the server does not have."""
+
+
 class ServedModel:
     """A model that a server offers, loaded from `directory`. `scale` is as in `DecodingOptions`."""
 
@@ -69,7 +73,7 @@ class Models:
             return found
         if name in self.all:
             raise InputError(f"model {name} reads whole streams", f"use {known[0].name}")
-        raise InputError(f"this server has no model '{name}'", nearest(name, self.all))
+        raise UnknownModelError(f"this server has no model '{name}'", nearest(name, self.all))
 
 
 def marked_text(model: ServedModel, raw: bytes) -> tuple[str, Words, MarkedTranscript]:
