@@ -34,7 +34,7 @@ running = set()
 
 
 def jobs_at_once(options, jobs):
-    """Returns how many jobs run at a time if no option says so."""
+    """Return how many jobs run at a time if no option says so."""
     if options.get("--gpu", "0") not in ("", "0", "false"):
         with contextlib.suppress(OSError):
             run = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)
@@ -45,7 +45,7 @@ def jobs_at_once(options, jobs):
 
 
 def ended(log):
-    """Returns the exit status of a job of an earlier call, from its log; None if the job did not end."""
+    """Return the exit status of a job of an earlier call, from its log; None if the job did not end."""
     try:
         with open(log, "rb") as file:
             endings = re.findall(rb"^# Ended \(code (\d+)(; signal \d+)?\)", file.read(), re.M)
@@ -55,7 +55,7 @@ def ended(log):
 
 
 def picked(options, logs):
-    """Returns the indices of the jobs to run, and the exit status of each job in an earlier call, or None."""
+    """Return the indices of the jobs to run, and the exit status of each job in an earlier call, or None."""
     pick = options.get("--pick", "all")
     if pick not in ("all", "failed", "incomplete"):
         fail(f"--pick takes all, failed or incomplete, not '{pick}'")

@@ -56,7 +56,7 @@ exec {program} --run-job {description} "${{SLURM_ARRAY_TASK_ID:-1}}"
 
 
 def queue_place(call):
-    """Returns the directory and the name of Slurm's files, as in Kaldi: exp/q and a for the log exp/log/a.JOB.log."""
+    """Return the directory and the name of Slurm's files, as in Kaldi: exp/q and a for the log exp/log/a.JOB.log."""
     directory, name = os.path.split(call.log)
     while call.name and call.name in directory:
         directory = os.path.dirname(directory)
@@ -67,7 +67,7 @@ def queue_place(call):
 
 
 def write_script(call, submit, threads, queue, name):
-    """Write the script that the jobs run. Returns its path, and the directory to which jobs write exit statuses."""
+    """Write the script that the jobs run. Return its path, and the directory to which jobs write exit statuses."""
     script, description = (os.path.abspath(os.path.join(queue, name + end)) for end in (".sh", ".json"))
     with writing():
         os.makedirs(queue, exist_ok=True)
@@ -83,12 +83,12 @@ def write_script(call, submit, threads, queue, name):
 
 
 def as_pattern(path):
-    """Escapes a path for --output, in which Slurm replaces patterns such as %j unless there is a backslash."""
+    """Escape a path for --output, in which Slurm replaces patterns such as %j unless there is a backslash."""
     return path.replace("\\", "\\\\") if "\\" in path else path.replace("%", "%%")
 
 
 def one_line(text):
-    """Replaces line ends in the text of a comment, because they would end the comment."""
+    """Replace line ends in the text of a comment, because they would end the comment."""
     return re.sub(r"[\x00-\x1f\x7f]", "?", text)
 
 
@@ -111,7 +111,7 @@ def run_one(description, number):
 
 
 def submit(command):
-    """Submit a job. Returns its number. Ends the program if Slurm refuses."""
+    """Submit a job. Return its number. End the program if Slurm refuses."""
     try:
         said = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     except OSError as error:
@@ -123,9 +123,9 @@ def submit(command):
 
 
 def states(job):
-    """Returns the states of a job's tasks, {number: state}, without tasks that Slurm has forgotten.
+    """Return the states of a job's tasks, {number: state}, without tasks that Slurm has forgotten.
 
-    Returns None if Slurm does not answer.
+    Return None if Slurm does not answer.
     """
     said = subprocess.run(["squeue", "--noheader", "--array", "--states=all", "--format=%K %T", f"--jobs={job}"],
                           capture_output=True, text=True, check=False)
@@ -136,7 +136,7 @@ def states(job):
 
 
 def left_in(done):
-    """Returns the exit statuses that jobs have written so far, {number: status}."""
+    """Return the exit statuses that jobs have written so far, {number: status}."""
     found = {}
     for name in os.listdir(done):
         if name.isdigit():
@@ -154,7 +154,7 @@ def remove(done):
 
 
 def settled(state, left, late):
-    """Returns a job's exit status, and the reason if Slurm ended it. Returns None if the job has not ended."""
+    """Return a job's exit status, and the reason if Slurm ended it. Return None if the job has not ended."""
     if state in KILLED:
         return left or 1, state
     if left is not None and state in ENDED:
@@ -165,9 +165,9 @@ def settled(state, left, late):
 
 
 def wait(job, numbers, done):
-    """Wait for all jobs. Returns {number: exit status}, and {number: reason} for jobs that Slurm ended.
+    """Wait for all jobs. Return {number: exit status}, and {number: reason} for jobs that Slurm ended.
 
-    Asks Slurm about jobs that have written no exit status, and about jobs whose exit status says that they were killed,
+    Ask Slurm about jobs that have written no exit status, and about jobs whose exit status says that they were killed,
     because Slurm may have killed them.
     """
     codes, reasons, silent_since = {}, {}, {}
