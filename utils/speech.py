@@ -54,7 +54,7 @@ class Sphinx:
         self._decoders: dict[tuple, Any] = {}
 
     def align(self, samples: np.ndarray, words: Sequence[str], spoken: Sequence[str]) -> list[Heard] | None:
-        """Return the time of each word spoken in int16 samples, or None if the words could not be aligned.
+        """Return the time of each word that is spoken in int16 samples, or None if the words could not be aligned.
 
         spoken  the words in spoken form, from which their phones are made
         """

@@ -1,4 +1,4 @@
-"""How fast a GPU trains: its matrix rate, the speed of the papers' models, and a comparison with the CPU's results.
+"""How fast a GPU trains: its rate of matrix products, the speed of the papers' models, and a comparison with the CPU.
 
     python tests/bench/bench_gpu.py [--device cuda] [--parts matrix speed agreement] [--size S]
 

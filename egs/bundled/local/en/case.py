@@ -18,7 +18,7 @@ def capitals(token: str, words: Sequence[str]) -> list[bool]:
 
 
 def with_capitals(token: str, words: Sequence[str]) -> list[str]:
-    """Return the spoken words of a token, with a capital where the token has one at that word's first letter."""
+    """Return the spoken words of a token, each with a capital if its first letter is a capital in the token."""
     return [with_capital(word) if capital else word for word, capital in zip(words, capitals(token, words))]
 
 
