@@ -164,7 +164,7 @@ def context_prob(probs, weights, context):
 
 
 def pruned_by_hand(probs, weights, order, threshold):
-    """Return the n-grams that are kept. The distance D is a sum over all words, with and without each n-gram."""
+    """Return the n-grams that are kept. The distance D of the models with and without an n-gram sums over all words."""
     kept = dict(probs)
     for n in range(order, 1, -1):
         for gram in [gram for gram in probs if len(gram) == n]:

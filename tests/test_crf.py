@@ -1,5 +1,5 @@
 """The linear chain and BLSTM-CRF equal an enumeration of all label sequences, also in chunks; gradients equal
-differences."""
+finite differences."""
 
 from itertools import pairwise, product
 

@@ -165,7 +165,7 @@ def test_speaker_turns(expression, text, line_start, parts):
 
 @given(st.lists(st.tuples(st.sampled_from("ABC"), st.integers(0, 4)), max_size=12), st.integers(1, 5))
 def test_turn_flags_are_where_the_speakers_of_words_differ(turns, size):
-    """The flags equal those of brute force, including turns without words. The last word has no flag, as no word
+    """The flags equal those found by brute force, also if turns have no words. The last word has no flag, as no word
     follows."""
     passages = [Passage(" ".join("w" * words), " ".join("O" * words), speaker=speaker) for speaker, words in turns]
     passages.insert(0, Passage("", "", stream=""))

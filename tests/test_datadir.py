@@ -173,7 +173,7 @@ def test_utterances_tables_that_do_not_fit(data, name, content, line, what):
     assert what in error.what
     assert error.line == line
     assert error.remedy
-    # If text has no line for an id, the error names either table.
+    # If an id has no line in one table, the error may name this table or another one.
     assert error.file.parent == data
     assert error.file.name == name or "no line" in error.what
 

@@ -254,7 +254,7 @@ def test_last_slot_after_a_settled_one():
 
 
 def test_best_sequences_without_a_label_that_all_may_follow():
-    """No label may follow itself, so no label may follow all labels, and each stream must be searched in one piece."""
+    """No label may follow itself, so none may follow every label, and each stream must be searched in one piece."""
     transitions = Transitions(np.where(np.eye(3), -np.inf, 0), np.array([-np.inf, 0, 0]))
     offsets, log_probs = np.array([0, 7, 15]), drawn(15, 3)
     found = best_sequences(log_probs, offsets, transitions)

@@ -345,7 +345,7 @@ def test_check_pair_different_slots_raises():
         check_pair(one, Counts(units, np.zeros((4, 4, 4), int)), "exp/b")
 
 
-SLOTS = 200  # per unit
+SLOTS = 200  # slots in each unit
 
 
 def wrong_share(counts):

@@ -79,7 +79,7 @@ def recipe(tmp_path, model):
 
 
 def documented(start):
-    """Return the only line of code on the page that begins with `start`, with its paths replaced by existing ones."""
+    """Return the page's only line of code that begins with `start`, with its paths replaced by existing ones."""
     page = (ROOT / "docs/plug-into-kaldi.md").read_text()
     found = [line for block in re.findall(r"```sh\n(.*?)```", page, re.S) for line in block.splitlines()
              if line.startswith(start)]

@@ -107,7 +107,7 @@ def test_page_hostile_text_is_text(made):
 
 
 def test_page_order_and_sample(experiment, tmp_path, monkeypatch):
-    """Systems are in the order of RESULTS.tsv. Large sets show a sample with the requested recordings."""
+    """Systems are in the order of RESULTS.tsv. Large sets show a sample that includes the requested recordings."""
     shutil.copytree(experiment.parent / "data", tmp_path / "data")
     shutil.copytree(experiment, tmp_path / "exp")
     assert results(["--sets", "test_asr", "--systems", "B", str(tmp_path / "exp")]) is None

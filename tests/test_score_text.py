@@ -20,7 +20,7 @@ MARKS = {"O": "", "COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
 
 
 def sentences(n, right):
-    """Return n lines of ten words with labels, and labels of which the fraction `right` is correct."""
+    """Return n lines of ten words: words, labels, and guessed labels, of which the fraction `right` is correct."""
     rng, errors, lines = random.Random(1), random.Random(2), []
     for _ in range(n):
         words = [rng.choice(["so", "it", "begins", "and", "ends"]) + str(i) for i in range(10)]

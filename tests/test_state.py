@@ -33,12 +33,12 @@ FIRST = advance(Progress(0.1), 2.0, 0.003)
 @pytest.mark.parametrize(("losses", "rates", "ended"), [
     # The loss falls by at least a tenth each time, so the rate does not change.
     ([10, 9, 8, 7], [1, 1, 1, 1], False),
-    # After the first smaller fall, the rate is halved after every epoch, even after larger falls.
+    # After the first fall of less than a tenth, the rate is halved after every epoch, even after larger falls.
     ([10, 8, 7.5, 6, 5], [1, 1, 1 / 2, 1 / 4, 1 / 8], False),
-    # After the second smaller fall, training ends.
+    # After the second fall of less than a tenth, training ends.
     ([10, 8, 7.5, 6, 5.5], [1, 1, 1 / 2, 1 / 4, 1 / 8], True),
     ([10, 9.5, 9.4], [1, 1 / 2, 1 / 4], True),
-    # A rise counts as a smaller fall. The next loss is compared with the best one, not with the last one.
+    # A rise counts as such a fall. The next loss is compared with the best one, not with the last one.
     ([10, 12, 9.5], [1, 1 / 2, 1 / 4], True),
     ([10, 12, 8.9], [1, 1 / 2, 1 / 4], False),
 ])

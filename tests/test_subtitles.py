@@ -128,7 +128,7 @@ def test_cues_where_they_and_their_lines_end(text, options, expected):
 
 
 def test_cues_times():
-    # "yes." takes 0.3 s, too short to read. It is shown until the next cue, which begins SHIFT later.
+    # "yes." takes 0.3 s, too short to read. It is shown until the next cue, which begins SHIFT late.
     _, found = cut("yes. no and then some more words to follow here without an end of it.", turns=[0])
     assert (found.begin.tolist()[0], found.end.tolist()[0]) == (0, 700)
     assert found.begin[1] == 700
@@ -219,11 +219,11 @@ def test_short_cue_stays_whole_if_it_is_long_enough():
 
 def test_short_cue_between_changes_of_the_speaker_borrows_time():
     text = "this is what he says. yes. and so on it goes for long."
-    # "yes." takes 0.3 s after a pause of 0.5 s. Its cue begins SHIFT earlier, and the next cue 0.3 s later.
+    # "yes." takes 0.3 s after a pause of 0.5 s. Its cue begins SHIFT early, and the next cue 0.3 s late.
     _, found = cut(text, pauses={4: 0.5}, turns=[4, 5])
     assert list(zip(found.begin.tolist(), found.end.tolist())) == [(0, 1600), (1600, 2600), (2600, 4400)]
     assert round(1000 * SHIFT) == 2000 - 1600
-    # Without the pause, only the next cue can begin later.
+    # Without the pause, only the next cue can shift.
     _, found = cut(text, turns=[4, 5])
     assert list(zip(found.begin.tolist(), found.end.tolist())) == [(0, 1500), (1500, 2200), (2200, 3900)]
 

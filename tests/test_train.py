@@ -266,7 +266,7 @@ def test_train_killed_before_a_renaming_continues(name, toy_store, tmp_path, bot
 
 
 def kill_within_an_epoch(monkeypatch, moment):
-    """From now on, write the state after every second batch, and kill the program after `moment` times."""
+    """From now on, write the state after every second batch, and kill the program after `moment` writes."""
     monkeypatch.setattr(state, "SECONDS", 0.0)
     monkeypatch.setattr(state, "BATCHES", 2)
     after, written = state.Run.after_batch, []

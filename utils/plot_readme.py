@@ -22,7 +22,7 @@ from punc.results.page_data import join_seeds, read_page_data, read_published
 TEXT = {"light": "#1f2328", "dark": "#e6edf3"}
 KINDS = {"ours": (COLOURS[0], "o"), "to compare": (COLOURS[4], "s"), "published, same test set": (COLOURS[1], "D"),
          "published, another test set": (COLOURS[7], "^")}
-PANELS = {"F1 of all marks [%]": False, "wrong slots [%]": True}  # whether the metric is Err
+PANELS = {"F1 of all marks [%]": False, "wrong slots [%]": True}  # title of a panel: whether its metric is Err
 
 
 class Row(NamedTuple):
@@ -80,7 +80,7 @@ def published(recipe: Path) -> dict[tuple[str, str], dict[str, float]]:
 
 
 def draw(rows: list[Row], colour: str) -> bytes:
-    """Return the plot as SVG with text in this colour, not converted to paths. Equal rows give equal bytes."""
+    """Return the plot as SVG. Its text has this colour and is not converted to paths. Equal rows give equal bytes."""
     import matplotlib as mpl
 
     figure, panels = new_figure([*PANELS], 8.6, 3.4, colour)

@@ -67,7 +67,7 @@ def queue_place(call):
 
 
 def write_script(call, submit, threads, queue, name):
-    """Write the script that the jobs run. Returns its path, and the directory to which jobs write exit statuses."""
+    """Write the script that the jobs run. Return its path, and the directory to which jobs write exit statuses."""
     script, description = (os.path.abspath(os.path.join(queue, name + end)) for end in (".sh", ".json"))
     with writing():
         os.makedirs(queue, exist_ok=True)
@@ -83,7 +83,7 @@ def write_script(call, submit, threads, queue, name):
 
 
 def as_pattern(path):
-    """Escapes a path for --output, in which Slurm replaces patterns such as %j unless there is a backslash."""
+    """Escape a path for --output, in which Slurm replaces patterns such as %j unless there is a backslash."""
     return path.replace("\\", "\\\\") if "\\" in path else path.replace("%", "%%")
 
 
@@ -111,7 +111,7 @@ def run_one(description, number):
 
 
 def submit(command):
-    """Submit a job. Returns its number. Ends the program if Slurm refuses."""
+    """Submit a job. Return its number. End the program if Slurm refuses."""
     try:
         said = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     except OSError as error:
@@ -125,7 +125,7 @@ def submit(command):
 def states(job):
     """Return the states of a job's tasks, {number: state}, without tasks that Slurm has forgotten.
 
-    Returns None if Slurm does not answer.
+    Return None if Slurm does not answer.
     """
     said = subprocess.run(["squeue", "--noheader", "--array", "--states=all", "--format=%K %T", f"--jobs={job}"],
                           capture_output=True, text=True, check=False)
@@ -154,7 +154,7 @@ def remove(done):
 
 
 def settled(state, left, late):
-    """Return a job's exit status, and the reason if Slurm ended it. Returns None if the job has not ended."""
+    """Return a job's exit status, and the reason if Slurm ended it. Return None if the job has not ended."""
     if state in KILLED:
         return left or 1, state
     if left is not None and state in ENDED:
@@ -165,9 +165,9 @@ def settled(state, left, late):
 
 
 def wait(job, numbers, done):
-    """Wait for all jobs. Returns {number: exit status}, and {number: reason} for jobs that Slurm ended.
+    """Wait for all jobs. Return {number: exit status}, and {number: reason} for jobs that Slurm ended.
 
-    Asks Slurm about jobs that have written no exit status, and about jobs whose exit status says that they were killed,
+    Ask Slurm about jobs that have written no exit status, and about jobs whose exit status says that they were killed,
     because Slurm may have killed them.
     """
     codes, reasons, silent_since = {}, {}, {}

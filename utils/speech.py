@@ -21,7 +21,7 @@ FRAMES = 100  # frames/s
 # Wide beams for alignment, the narrower ones first. Recognition tries pocketsphinx's default beams first; wide beams
 # would take three times as long and find the same words.
 BEAMS = ({"beam": 1e-80, "wbeam": 1e-60, "pbeam": 1e-80}, {"beam": 1e-160, "wbeam": 1e-120, "pbeam": 1e-160})
-FAINT = 2  # of 32768; noise for audio that could not be aligned, as the last word may not end in digital silence
+FAINT = 2  # of 32768; noise added if alignment fails, which can happen if the last word ends in digital silence
 MAX_STATES = 5000  # maximum number of active states; more would take longer and find the same words
 VOICE = "kal16"  # a voice of flite
 
@@ -54,7 +54,7 @@ class Sphinx:
         self._decoders: dict[tuple, Any] = {}
 
     def align(self, samples: np.ndarray, words: Sequence[str], spoken: Sequence[str]) -> list[Heard] | None:
-        """Return the time of each word spoken in int16 samples, or None if the words could not be aligned.
+        """Return the time of each word that is spoken in int16 samples, or None if the words could not be aligned.
 
         spoken  the words in spoken form, from which their phones are made
         """

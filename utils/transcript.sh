@@ -1,4 +1,4 @@
-# Sourced by punctuate_ctm.sh, punctuate_decode.sh and punctuate_text.sh: their options, and functions that run them.
+# Sourced by punctuate_ctm.sh, punctuate_decode.sh and punctuate_text.sh: the options and functions that they share.
 #
 # Kaldi recipes call the scripts in one of two places: through a link to this directory, by which they find punc and its
 # .venv; or in a directory made by punc kaldi-scripts, where installed.sh names the punc to run. The scripts do not

@@ -18,7 +18,7 @@ conversation=100000   # sentences of podcasts in the mixture, 18.9 % questions; 
 train=400000          # maximum number of matched training sentences; in practice, the questions limit it
 held_out=20000        # matched sentences each in dev and test, as in the paper
 rates="0.001 0.002"   # learning rates to try on dev; others follow while the lowest or highest one is best
-trial=4               # a trial reads one in this many parts of the system's text
+trial=4               # a trial reads one of this many equal parts of the system's text
 penalties="c1=0.5,c2=0.01 c1=0,c2=0.3 c1=0,c2=1"  # weight penalties that Word-CRF tries on dev
 min_count=2           # minimum count of a word in the neural word models; not tuned
 threads=1             # threads of PyTorch

@@ -32,7 +32,7 @@ LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w."))
 
 
 def random_encoder(directory: Path) -> Path:
-    """Make a BERT of MiniLM's size with random weights, and a tokenizer that knows no words. Return the directory."""
+    """Make a BERT of MiniLM's size with random weights, and a tokenizer with made-up words. Return the directory."""
     from tokenizers import Tokenizer, models, processors
     from transformers import BertConfig, BertModel
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *(f"w{i}" for i in range(30518))]

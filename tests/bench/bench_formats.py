@@ -21,7 +21,7 @@ from processes import PUNC, measure
 from punc.decoding.shipped import find_model
 from punc.tokens.tokenizer import read_tokenizer
 
-SEGMENT = 10  # words
+SEGMENT = 10  # words in a segment
 
 
 def segments(model: str, count: int) -> Iterator[list[tuple[str, float, float, float]]]:

@@ -1,4 +1,4 @@
-"""How fast a GPU trains: its matrix rate, the speed of the papers' models, and a comparison with the CPU's results.
+"""How fast a GPU trains: its rate of matrix products, the speed of the papers' models, and a comparison with the CPU.
 
     python tests/bench/bench_gpu.py [--device cuda] [--parts matrix speed agreement] [--size S]
 
@@ -6,9 +6,9 @@ It prints tables for a page. It needs only punc's requirements, no corpus and no
 same parts run on the CPU, without the measurements that need a GPU. If a part fails, this is printed, and the next part
 runs.
 
-speed       words or characters per second in training; the operations per second (each weight of a matrix product
-            counts three times) as a share of the measured matrix rate for the same type; and how many operations of a
-            step wait for the GPU
+speed       words or characters per second in training; the operations per second (six per token for each trained
+            weight of a matrix product) as a share of the measured matrix rate for the same type; and how many
+            operations of a step wait for the GPU
 agreement   a comparison of the GPU with the CPU: the mean loss of the first batches, the largest difference of a
             posterior after them, and the share of slots with the same label
 """
@@ -72,7 +72,7 @@ def operations(model: torch.nn.Module) -> int:
 
 
 def waits(run: Callable[[], object], device: torch.device) -> int:
-    """Return the number of operations of a call that wait for the GPU."""
+    """Return how many operations wait for the GPU during a call."""
     if device.type != "cuda":
         return 0
     torch.cuda.set_sync_debug_mode("warn")

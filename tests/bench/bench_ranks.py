@@ -4,10 +4,10 @@
 
 Processes train under torchrun, as `torchrun --nproc-per-node 2 --no-python punc train …` does. The settings take turns,
 R rounds; each trains on N tokens, after some to warm up. Prints the median tokens per second of each setting, its ratio
-to one thread, and how many processors it had. If other programs ran at the same time, settings had fewer processors
-than threads, and the ratios are not reliable. The last column is the ratio that two ranks would have if neither ever
-waited, computed from the processor time of the first rank. Words have frequencies 1 / rank; texts of characters are
-lines of 80.
+to one thread, and how many processors it had. If a setting had fewer processors than threads, other programs ran at the
+same time, and the ratios are not reliable. The last column is the ratio that two ranks would have if neither ever
+waited, computed from the processor time of the first rank. The frequency of the n-th most frequent word is proportional
+to 1 / n. Texts of characters are lines of 80.
 """
 
 import argparse

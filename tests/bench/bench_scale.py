@@ -2,7 +2,7 @@
 
     python tests/bench/bench_scale.py [--words N] [--updates U] [--nj N] [--dir DIR]
 
-The text is drawn from a model with a seed. It is written to a scratch directory, which is removed at the end. The text
+The text is random, but the same in each run. It is written to a scratch directory, which is removed at the end. It
 takes 2.2 GB, and everything together 9 GB. Word frequencies fall as 1 / rank up to rank 10,000 and as 1 / rank^1.8
 after it (Ferrer i Cancho & Solé 2001), so new words keep coming: the vocabulary has 0.25 million words after 10 million
 words of text, and 1.9 million after 386 million. Marks depend on the next word. Documents have 500 words. T-LSTM has

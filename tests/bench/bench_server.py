@@ -3,7 +3,7 @@
     python tests/bench/bench_server.py [--connections N] [--rate N] [--seconds N] [--words N] [--requests N]
 
 - Delay: for --seconds, each of N connections sends --rate words a second (speech has two to four) as JSON, at times of
-  its own. The delay of an answer is the time from sending the word that decides it to its arrival.
+  its own. The delay runs from the time when a word is sent to the time when the answer that it decides arrives.
 - Hostile clients: the delays are measured again while the clients of hostile.py run.
 - HTTP: 4 clients at a time send --requests texts of 1,000 words to two workers, and `punc transcript --nj 2` reads as
   many words. Then ten times as many short requests in JSON run next to live clients. Each answer is checked.

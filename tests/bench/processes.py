@@ -67,7 +67,8 @@ def cpu_of_children() -> float:
 def measure(command: list[str], data: Path, interval: float = 0.1) -> Usage:
     """Run a command to its end. If it fails, print its messages and end this program.
 
-    A sample of the memory is taken every `interval` seconds, or less often if sampling would use 2 % of a processor.
+    A sample of the memory is taken every `interval` seconds, or less often, so that sampling uses at
+    most 2 % of a processor.
     """
     begin, cpu, peak, peak_mapped = time.perf_counter(), cpu_of_children(), 0, 0
     process = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True)

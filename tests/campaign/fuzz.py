@@ -45,7 +45,7 @@ class Hang(BaseException):
 class Runner:
     """Runs inputs in this process, and counts the outcomes.
 
-    counts   {(kind, fault, "read" or "refused"): number}
+    counts   {(kind, what): number}; what: "read", "refused", "hung", "failed", or one of FAULTS
     """
 
     def __init__(self, kinds: list[Kind], seed: int, out: Path, place: Path, seconds: float = SECONDS):

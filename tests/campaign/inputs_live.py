@@ -85,7 +85,7 @@ def visible(form: str, data: bytes) -> bytes:
 
 
 def of_ctm_line(line: str) -> list[str]:
-    """Return the fifth column, or all columns if there are fewer than five."""
+    """Return the word of a CTM line: the fifth column, or all columns if there are fewer; none for a comment."""
     columns = line.split()
     return columns[4:5] or columns if not line.lstrip().startswith(";;") else []
 

@@ -52,7 +52,7 @@ def known_models() -> list[str]:
 
 
 def made(name: str, place: Path) -> Path:
-    """Return the directory of a model, which is made only once."""
+    """Return the directory of a model, which is made on first use."""
     folder = place / f"made_model_{name}"
     if folder.is_dir():
         return folder

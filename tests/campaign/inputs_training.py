@@ -1,4 +1,4 @@
-"""Kinds of inputs: other files for training and preparation: soft targets, confusions, abbreviations, and turns."""
+"""Kinds of inputs: soft targets, confusions, abbreviations and turns, which training and preparation read."""
 
 import importlib
 import os

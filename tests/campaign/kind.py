@@ -31,7 +31,7 @@ class Kind:
 
     name     name in the printed table
     make     writes valid files to a folder, using random numbers
-    read     reads the files as the program does; returns None if it has no words to count
+    read     reads the files as the program does; returns None if there are no words to count
     mutated  names of the files that are mutated
     visible  returns the part of a file that contains words; None if words are not counted
     alter    changes the structure of the files in a folder; None if only bytes, lines and fields are mutated
@@ -56,7 +56,7 @@ def words(rng: random.Random, number: int) -> list[str]:
 
 
 def counted(text: bytes) -> Counter[bytes]:
-    """Count words such as `qzabcq` in a text. Of several words without spaces, only the first is counted."""
+    """Count words such as `qzabcq` in a text. Of words without a space between them, only the first is counted."""
     return Counter(match[1] for match in map(WORD.search, text.split()) if match)
 
 

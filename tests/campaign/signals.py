@@ -34,8 +34,8 @@ PROGRESS = re.compile(r"^(kept )?epoch .*\n", re.MULTILINE)  # lines in the log 
 OURS = re.compile(r"^punc|/punc/\w+/", re.MULTILINE)
 LIMIT = 2.0  # s; the program must end in this time
 EARLY = 0.2  # s; half of the signals come in this time
-UTTERANCES, WORDS = 24, 400_000  # makes the program run for seconds; longer utterances would outlast GRACE
-TRAINING_WORDS = 60_000  # makes an epoch last three seconds
+UTTERANCES, WORDS = 24, 400_000  # the program runs for seconds; a longer utterance would outlast stop.GRACE
+TRAINING_WORDS = 60_000  # an epoch lasts three seconds
 
 
 class Program(NamedTuple):

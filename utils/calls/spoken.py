@@ -1,6 +1,6 @@
 """Converts written tokens to spoken words, by the same rules for references, ASR output, engines and text.
 
-The word error rate depends on these rules, so README.md states them:
+The word error rate depends on these rules:
 
 - Lower case. Tags such as `<laugh>`, the words that an alignment makes of them (`inaudible`, `crosstalk`), and cut-off
   words (`comp-`) are dropped. Fillers (um, uh) and `gonna` are kept: they are words, and ASR systems write them.
@@ -152,7 +152,7 @@ def lower_case(token: str, words: Iterable[str]) -> Iterable[str]:
 class SpokenText(dict):
     """Maps written tokens to their spoken words with marks. Stores the results, because tokens recur.
 
-    write   returns the spoken words of a token as they are written, given the token without marks, and the words
+    write   gets a token without its marks, and its spoken words; returns these words, for example with capitals
     """
 
     def __init__(self, write: Callable[[str, Iterable[str]], Iterable[str]] = lower_case):

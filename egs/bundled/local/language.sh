@@ -45,7 +45,7 @@ train_systems() { two_at_a_time train_system $(in_stage 4); }
 train_on() { :; }
 score_others() { :; }
 
-# score_all REFERENCE DECODED OUT: scores each entry of merges. OUT is the score of marks; others are in score_NAME.
+# score_all REFERENCE DECODED OUT: scores each entry of merges: marks in OUT/score, others in OUT/score_NAME.
 score_all() {
   local part score_name
   for part in "${!merges[@]}"; do

@@ -81,8 +81,8 @@ def divide(kinds: dict[str, list[list[Line]]], sizes: dict[str, int],
            works: int = 0) -> dict[str, dict[str, list[Line]]]:
     """Divide the runs of each kind into sets. Return the lines of each set and kind.
 
-    Each set takes the next runs until it has at least the number of sentences in `sizes`. All other runs go to train;
-    if `works` is not 0, train gets only the next `works` books. Each sentence is used only once.
+    From each kind, a set takes the next runs until it has at least the number of sentences in `sizes`. All other runs
+    go to train; if `works` is not 0, train gets only the next `works` books. Each sentence is used only once.
     """
     seen: set[str] = set()
     left = {kind: iter(runs) for kind, runs in kinds.items()}

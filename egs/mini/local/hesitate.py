@@ -17,7 +17,7 @@ from punc.base.errors import InputError
 
 TOKEN = re.compile(r"([A-Za-z0-9](?:['.,:-]?[A-Za-z0-9])*'?)([.,?!;:]?)")
 SILENT = {",": 1 / 4, ".": 1 / 20}  # fraction of these marks that the synthesiser does not see
-HESITATIONS = 1 / 40  # fraction of the slots without a mark
+HESITATIONS = 1 / 40  # fraction of the slots without a mark at which the speaker hesitates
 FILLERS = ("um", "uh")
 FILLED = 1 / 3  # fraction of the hesitations that begin with a filler
 # The silence after a mark, in addition to the synthesiser's own: its median in seconds, and the standard deviation of

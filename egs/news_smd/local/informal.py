@@ -5,7 +5,7 @@ word of PERSONAL. Each sentence is made informal in these steps. Its text determ
 
 1. `and but so now well then` at the beginning is dropped.
 2. Lower register: words are replaced as in conf/informal_words.txt (obtain: get; do not: don't). Replacements
-that are marked rare there (going to: gonna) are made in only one of RARE sentences.
+that are marked rare there (going to: gonna) are made in only one in RARE sentences.
 3. A statement that is chosen to be a question becomes one:
    - by inversion: you can come → can you come? I am late → are you late?
    - or with `do`: you want, we need → do you want, do we need? I think → do you think?
@@ -24,7 +24,7 @@ from texts import CONF, chance, is_question, words_of
 from punc.base.files import read_lines
 
 MAX_WORDS = 12
-TAGGED, GREETED, THANKED, SHORTENED, RARE = 8, 6, 12, 2, 3  # one in this many sentences
+TAGGED, GREETED, THANKED, SHORTENED, RARE = 8, 6, 12, 2, 3  # one in this many sentences is changed in this way
 LINKS = frozenset(("and", "but", "so", "now", "well", "then"))
 PRONOUNS = frozenset(("i", "you", "we", "they", "he", "she", "it", "this", "that", "there"))
 AUXILIARIES = frozenset(("am", "are", "is", "was", "were", "can", "could", "will", "would", "should", "have", "has",

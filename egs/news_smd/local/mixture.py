@@ -34,7 +34,7 @@ from punc.bin.script import run_script
 
 QUESTIONS = 0.189  # fraction of questions in the mixture (paper, section 3.1.1)
 IN_DOMAIN = 0.003  # maximum fraction of messages in a set (section 3.3.2)
-DEV = 25  # one in this many documents
+DEV = 25  # one in this many documents is dev
 FOR_TEXTS = 4  # one in this many europarl documents is made informal; the others are for the language model
 FROM_STATEMENT = 2  # one in this many statements becomes a question
 
@@ -69,7 +69,7 @@ def held_out(document: str) -> bool:
 
 
 def news(path: Path, seen: set[bytes]) -> Iterator[tuple[bool, str]]:
-    """Yield each different sentence of news, and whether it is dev."""
+    """Yield whether a sentence of a file is dev, and the sentence, once for each distinct sentence."""
     for document, texts in read_documents(path):
         for text in texts:
             if text and (digest := key(text)) not in seen:
@@ -78,7 +78,7 @@ def news(path: Path, seen: set[bytes]) -> Iterator[tuple[bool, str]]:
 
 
 def synthetic(paths: list[Path], seen: set[bytes]) -> Iterator[tuple[bool, bool, str]]:
-    """Yield each different informal text: whether it is dev, whether it was made from a question, and the text."""
+    """Yield each distinct informal text: whether it is dev, whether it was made from a question, and the text."""
     informal = Informal()
     for path in paths:
         for document, texts in read_documents(path):

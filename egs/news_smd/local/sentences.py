@@ -32,7 +32,7 @@ TICKER = re.compile(r"<[A-Z.]{1,8}>")
 BRACKETS = re.compile(r"\([^()]*\)")
 MESSAGE_END = re.compile(r"(?<=[.?!])\s+")
 CLITICS = frozenset(("n't", "'s", "'re", "'ve", "'ll", "'d", "'m"))
-TALK = 1000  # sentences in a document of talks that are not separated
+TALK = 1000  # sentences in a document of train_extra, in which talks are not separated
 DOCUMENT = "#doc "
 CUT_OFF = frozenset(("m", "s", "t", "re", "ve", "ll", "d"))  # first words of messages without a beginning
 

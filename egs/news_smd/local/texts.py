@@ -39,8 +39,8 @@ MARKS = {"COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
 
 
 class Characters(dict):
-    """Translation table that maps a character to itself or a space, or to None to drop it. Entries are made on first
-    use."""
+    """Translation table that maps a character to itself, its plain form or a space, or to None to drop it. Entries are
+    made on first use."""
 
     def __missing__(self, code: int) -> str | None:
         char = chr(code)

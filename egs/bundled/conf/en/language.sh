@@ -56,7 +56,7 @@ add_options() {
   case ${store_of[$1]} in *_mpnet) options+=(--encoder "$mpnet") ;; *_minilm) options+=(--encoder "$minilm") ;; esac
 }
 
-# targets TEACHER STORE SET …: writes the teacher's posteriors for sets, which its students learn.
+# targets TEACHER STORE SET …: writes the teacher's posteriors for these sets, for its students.
 targets() { punc soft-targets --context 64 $exp/$1 $data/$2 $exp/$1/targets "${@:3}"; }
 
 train_systems() {

@@ -18,11 +18,11 @@ def capitals(token: str, words: Sequence[str]) -> list[bool]:
 
 
 def with_capitals(token: str, words: Sequence[str]) -> list[str]:
-    """Return the spoken words of a token, with a capital where the token has one at that word's first letter."""
+    """Return the spoken words of a token, each with a capital if its first letter is a capital in the token."""
     return [with_capital(word) if capital else word for word, capital in zip(words, capitals(token, words))]
 
 
 def cased(names: Sequence[str], flags: Sequence[bool], labels: LabelSet) -> list[str]:
-    """Return the label names, with a capital where a flag is true. `names` are labels without capitals."""
+    """Replace label names without a capital by those with a capital where a flag is true. Return all names."""
     upper = {label.name: labels.reading(label.marks[:1], capital=True) for label in labels if not label.capital}
     return [upper[name] if flag else name for name, flag in zip(names, flags, strict=True)]

@@ -7,10 +7,10 @@ NAME` before each document, `#speaker NAME` where the speaker changes.
 - A speaker is a bold name with a colon at a paragraph's start (`**Name:**`), or a plain one (`Name:`).
 - Headings, lists, quotes, tables, code, front matter and addresses are left out. Links become their text. Bracketed
   notes and times are removed: `[laughter]`, `\\[03:54\\]`.
-- A document is left out if it has fewer than 300 words, fewer than 6 or more than 35 marks in 100 words, if it is a
-  translation (`NAME.zh.md`), or if its front matter says that a machine made it.
+- A document is left out if it has fewer than 300 words; if it has fewer than 6 or more than 35 marks in 100 words; if
+  it is a translation (`NAME.zh.md`); or if its front matter says that a machine made it or that it needs a review.
 
-The repositories grow, so a copy made today is larger than the one behind RESULTS.md; stage 0 shows the difference.
+The repositories grow, so a copy made today is larger than the one used for RESULTS.md; stage 0 shows the difference.
 """
 
 import re
