@@ -43,7 +43,7 @@ METRICS = (
     Metric("macro.F1", True, "the mean of the marks' F1, without undefined ones"),
     Metric("Err", True, "wrong slots / slots", "Tilk & Alumäe 2015, section 3.3", lowest=True),
     Metric("SER", True, "slot error rate: wrong slots / marks of the reference", "Makhoul et al. 1999", lowest=True),
-    Metric("PER", True, "punctuation error rate: wrong slots / slots with a mark on either side",
+    Metric("PER", True, "punctuation error rate: wrong slots / slots with a mark in the reference or in the output",
            "Meister et al. 2023 (LibriSpeech-PC), section 4", lowest=True),
     Metric("NAME", False, "all marks with labels taken together, as `--collapse NAME:…` says; NAME.CLASS: one class",
            "Che et al. 2016, section 3.3"),
