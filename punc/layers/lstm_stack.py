@@ -89,7 +89,7 @@ class BidirectionalStack(nn.Module):
         self.backwards = nn.ModuleList(nn.LSTM(size, hidden_dim, batch_first=True) for size in sizes)
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:
-        """Map inputs (B, T, D) of texts with `lengths` (B,) to (B, T, 2H). Ignore outputs past a text's end."""
+        """Map inputs (B, T, D) of texts with `lengths` (B,) to (B, T, 2H). Outputs past a text's end are arbitrary."""
         steps = torch.arange(inputs.shape[1], device=inputs.device)
         ends = lengths.unsqueeze(1)
         reversed_steps = torch.where(steps < ends, ends - 1 - steps, steps)  # (B, T), its own inverse permutation

@@ -137,7 +137,7 @@ class Connection:
         self._decided += self._session.feed([self._items.popleft() for _ in range(min(SLICE, len(self._items)))])
 
     async def _pace(self, words: int) -> None:
-        """Count `words` against the rate limit, and let other connections run at least until the limit is met."""
+        """Count `words` against the rate limit, and wait until it allows them. Other connections run meanwhile."""
         now = time.monotonic()
         self._allowed = min(self._allowed + (now - self._since) * self._rate, self._rate * BURST) - words
         self._since = now

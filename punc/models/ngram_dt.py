@@ -93,7 +93,8 @@ class Model(NonGradientModel):
         return np.log(smoothed(self.arrays))[found].astype(np.float32)
 
     def thresholds(self) -> np.ndarray:
-        """Return the thresholds of the pause in the tree, in ascending order: (seconds, number of slots), (n, 2)."""
+        """Return the tree's thresholds on the pause, ascending, (n, 2): seconds, and the number of slots that it
+        divides."""
         on_pause = (self.arrays["left"] >= 0) & (self.arrays["feature"] == 0)
         pauses = self.arrays["threshold"][on_pause]
         slots = self.arrays["counts"][on_pause].sum(axis=1)

@@ -64,7 +64,7 @@ class Choices:
         return self.outcomes[np.clip(found, self._first[rows], self._last[rows])]  # rounded sums may be in another row
 
     def mean(self, values: np.ndarray) -> np.ndarray:
-        """Return the expected value in each row, float64, if outcome i has the value values[i]."""
+        """Return the expected value in each row, float64. Outcome i has the value values[outcomes[i]]."""
         return np.bincount(self.rows, self.weights * values[self.outcomes], len(self._last))
 
 
