@@ -93,8 +93,7 @@ class Model(NonGradientModel):
         return np.log(smoothed(self.arrays))[found].astype(np.float32)
 
     def thresholds(self) -> np.ndarray:
-        """Return the tree's thresholds on the pause, ascending, (n, 2): seconds, and the number of slots that it
-        divides."""
+        """Return the pause thresholds in the tree, ascending, (n, 2): seconds, and number of slots divided there."""
         on_pause = (self.arrays["left"] >= 0) & (self.arrays["feature"] == 0)
         pauses = self.arrays["threshold"][on_pause]
         slots = self.arrays["counts"][on_pause].sum(axis=1)

@@ -97,7 +97,7 @@ class NoiseTable:
         edits += self.replacements.mean(np.append(np.zeros(len(lengths)), 1)) * edits[0]
         words = max(counts.sum(), 1)
         wrong = float(counts @ self.errors) / words
-        correct = (1 - wrong) * (1 - (1 - self.burst) * wrong)  # the words before and after a slot
+        correct = (1 - wrong) * (1 - (1 - self.burst) * wrong)  # P(both words next to a slot are correct)
         added = self.inserted * self.insertions.mean(np.append(lengths, 0))
         return float(counts @ (self.errors * edits)) / words + correct * float(added @ [1 - marks, marks])
 

@@ -169,9 +169,9 @@ def encode(table: SlotTable, ranges: Sequence[tuple[int, int]]) -> list[dict[str
     """Return the slots of ranges as passages of up to PASSAGE slots, in the form that the page's script reads.
 
     A passage has `stream`, `at` (the number of its first slot in the stream, from 1), `words`, and strings with a fixed
-    number of characters per slot: ref and hyp (one character: 48 + the number of the label), post (two digits: the
-    posterior of the system's label in percent) and pause (two digits of base 36: hundredths of a second, `--` unknown).
-    `wrong` and `missing` give the recognition errors at each slot.
+    number of characters per slot: ref and hyp (one character, whose code is 48 + the number of the label), post (two
+    digits: the posterior of the system's label in percent) and pause (two digits of base 36: hundredths of a second,
+    `--` unknown). `wrong` and `missing` give the recognition errors at each slot.
     """
     passages = []
     stream_of = table.stream_of

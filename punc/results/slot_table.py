@@ -57,7 +57,7 @@ class SlotTable:
     counted: np.ndarray  # bool (slots,): whether the score counts a slot (--last-slot)
     hypotheses: dict[str, Hypothesis] = field(default_factory=dict)  # by system
     left_out: dict[str, str] = field(default_factory=dict)  # system -> the reason why it is left out
-    recognition: Recognition | None = None  # None if no other words are known
+    recognition: Recognition | None = None  # None if the spoken words are not known
 
     @property
     def stream_of(self) -> np.ndarray:

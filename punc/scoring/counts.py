@@ -1,8 +1,8 @@
 """Counts slots by pairs of reference and hypothesis label, and counts word errors, for each unit.
 
 Intervals and tests resample *units*. A unit is a stream (a recording or a text), because the utterances of a recording
-are not independent. Fewer than MIN_STREAMS streams do not show how much recordings differ. The units are then blocks of
-BLOCK reference words, and the intervals hold for other passages of the same recordings.
+are not independent. Fewer than MIN_STREAMS streams do not show how much recordings differ. In that case, the units are
+blocks of BLOCK reference words, and the intervals hold for other passages of the same recordings.
 
 If the words of a stream differ, as in ASR output, the reference slots are first projected onto the words of the
 hypothesis by edit distance (`timing.align`; Tilk & Alumäe 2015, section 3). Only the slots of the hypothesis are
