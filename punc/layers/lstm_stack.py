@@ -16,7 +16,7 @@ from punc.base.errors import InputError, check_at_least, check_probability
 from punc.tokens.vocabulary import END
 
 State = tuple[Tensor, Tensor]  # h, c: (layers, B, H) each
-FORGET = 1  # PyTorch's gates: input, forget, cell, output
+FORGET = 1  # the index of the forget gate; PyTorch's order is input, forget, cell, output
 
 
 def with_ends(tokens: Tensor) -> tuple[Tensor, Tensor]:

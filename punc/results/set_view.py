@@ -15,7 +15,7 @@ BINS = 15  # number of bins of the reliability diagram, as in Guo et al. 2017
 PAUSES = (0.01, 0.1, 0.2, 0.3, 0.5, 1.0)  # s; a silence under 10 ms, the usual frame shift of ASR systems, is no pause
 DISTANCES = (1, 2, 4, 8, 16)  # words
 LENGTHS = (1, 3, 6, 11, 21, 41)  # words
-POSITIONS = (5, 20, 100, 1000)  # slots from the stream's begin
+POSITIONS = (5, 20, 100, 1000)  # slots from the stream's start
 MOST_RECORDINGS = 20  # the maximum number of rows in the table of the worst recordings
 PERCENT = (0, 102)  # the ends of an axis
 

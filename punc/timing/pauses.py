@@ -9,7 +9,7 @@ stream is known if the end of the recording is known, from a TextGrid or from a 
 
 The ids show which times belong to a stream. Times under the stream's id (recording or speaker), or under its file and
 channel (`reco2file_and_channel`), count from the recording's start, and pauses between utterances are known. Times
-under utterance ids count from the utterance's start. If there are `segments`, the utterance's begin is added, and
+under utterance ids count from the utterance's start. If there are `segments`, the utterance's start is added, and
 pauses between the utterances of a recording are known; otherwise, pauses between utterances are NaN.
 """
 

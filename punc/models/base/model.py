@@ -43,7 +43,7 @@ class Model(nn.Module):
     tokenizer: Tokenizer
     labels: LabelSet
     spec: dict[str, Any]  # the argument of `build` that makes this model
-    transitions: Transitions | None = None  # scores for pairs of neighbouring labels, which decoding adds
+    transitions: Transitions | None = None  # scores for pairs of neighbouring labels, added in decoding
 
     def __init__(self) -> None:
         super().__init__()
