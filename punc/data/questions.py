@@ -44,7 +44,7 @@ def paired(log_probs: np.ndarray, chosen: np.ndarray, offsets: np.ndarray, begin
 
     log_probs  (N, L) log-posteriors, scaled or not
     offsets    stream i has the slots [offsets[i], offsets[i + 1])
-    begins     bool (streams,); false: the stream continues another one, so its first sentence is incomplete
+    begins     bool (streams,); false: the stream continues an earlier one, so its first sentence is incomplete
 
     Sentence boundaries and incomplete sentences do not change. If `forms_of` returns None, nothing changes.
     """

@@ -26,7 +26,7 @@ class Group(NamedTuple):
     group: str  # its name
     slots: int  # counted slots
     marks: int  # counted slots with a mark in the reference
-    f1: list[float]  # overall F1 of each system, in percent, NaN undefined
+    f1: list[float]  # overall F1 of each system, in percent; NaN: undefined
 
 
 def breakdown(table: SlotTable, names: Sequence[str], group: np.ndarray) -> list[Group]:
@@ -85,7 +85,7 @@ class PrecisionRecall(NamedTuple):
     recall: np.ndarray  # (points,), rising
     precision: np.ndarray
     average_precision: float  # area under the steps of the whole curve: sum of (R_n - R_{n-1}) P_n
-    operating: tuple[float, float]  # recall and precision of the labels that the system wrote; NaN undefined
+    operating: tuple[float, float]  # recall and precision of the labels that the system wrote; NaN: undefined
 
 
 class Reliability(NamedTuple):

@@ -186,7 +186,7 @@ def write_pauses(directory: StrPath, pauses: Iterable[tuple[str, np.ndarray]]) -
 
 
 def pauses_by_label(utterances: Iterable[Utterance]) -> dict[str, np.ndarray]:
-    """Map each label to the pauses of its slots in seconds, float32, NaN unknown. Labels are in order of occurrence."""
+    """Map each label to its slots' pauses in seconds, float32; NaN: unknown. Labels are in order of occurrence."""
     parts: dict[str, list[np.ndarray]] = {}
     for utterance in utterances:
         assert utterance.labels is not None

@@ -77,9 +77,10 @@ def stateful_shape(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: i
 def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int, part: int = 0,
              parts: int = 1) -> Iterator[Batch]:
     """Yield batches of `bptt` steps that cover the concatenated streams (see `stateful_shape`). Each row is divided
-    into `parts` parts, of which only part number `part`, from 0, is yielded. Few batches are in memory at a time."""
+    into `parts` parts; only part number `part`, from 0, is yielded. Few batches are in memory at a time."""
     batch_size, width = stateful_shape(data.offsets, lookahead, batch_size, bptt)
-    firsts = data.offsets[:-1] - data.offsets[0] + lookahead * np.arange(len(data.offsets) - 1)  # of each stream
+    # The first step of each stream.
+    firsts = data.offsets[:-1] - data.offsets[0] + lookahead * np.arange(len(data.offsets) - 1)
     batches = -(-width // bptt)
     first = batches * part // parts * bptt
     last = min(width, batches * (part + 1) // parts * bptt)
