@@ -1,8 +1,8 @@
 """Reads and writes data directories as streams of utterances.
 
-The files are `text`, `punct`, `pauses.scp`, `turns`, `utt2spk`, `spk2utt` and `segments`. They have the invariant
-#words = #labels = dim(pauses) = #turns. With `segments`, a stream is a recording, and its utterances are in time order.
-Without it, a stream is a speaker, and its utterances are in id order. At most one stream is in memory.
+The files are `text`, `punct`, `pauses.scp`, `turns`, `utt2spk`, `spk2utt` and `segments`. For each utterance, #words =
+#labels = dim(pauses) = #turns. With `segments`, a stream is a recording, and its utterances are in time order. Without
+it, a stream is a speaker, and its utterances are in id order. At most one stream is in memory.
 """
 
 import hashlib

@@ -70,8 +70,8 @@ def count_streams(names: Sequence[str], sides: Sequence[tuple[Words, Words]], la
     block      reference words per block; a block never spans two streams; 0: each stream is one block
     last_slot  whether the last slot of a stream counts: "true", "false", or "only" (no other slot counts)
 
-    Return the counts, and the reference label of each hypothesis slot, int64 (hypothesis words,). Word errors with
-    marks treat labels with the same mark as equal.
+    Return the counts, and the reference label of each hypothesis slot, int64 (hypothesis words,). For WER_PC, labels
+    with the same mark are equal.
     """
     layout = _Layout([len(ref.plain) for ref, _ in sides], [len(hyp.plain) for _, hyp in sides], block)
     refs, hyps = [ref for ref, _ in sides], [hyp for _, hyp in sides]
