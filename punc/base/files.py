@@ -29,7 +29,7 @@ TABLES = frozenset(("text", "punct", "punct.labels", "utt2spk", "spk2utt", "segm
 def open_input(path: StrPath, remedy: str = "make it, or give another one") -> Iterator[IO[bytes]]:
     """Open a user's file for reading bytes. Raises InputError if it is missing, unreadable or a directory."""
     try:
-        file = open(path, "rb")  # noqa: SIM115 (no `with`, because errors in the caller's block must pass)
+        file = open(path, "rb")  # noqa: SIM115 (no `with`: an error in the caller's block is not ours to convert)
     except FileNotFoundError:
         raise InputError("no such file", remedy, path) from None
     except IsADirectoryError:
@@ -76,8 +76,8 @@ def read_blocks(path: StrPath, size: int = 1 << 20) -> Iterator[bytes]:
 
 
 def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
-    """Raise InputError if an output is also an input, or would replace a table of an input directory. Files are the
-    same if they have the same inode, so links do not hide an input."""
+    """Raise InputError if an output is also an input, or would replace a table of an input directory. Files are
+    compared by inode, so an input is recognised through links."""
     existing = [path for path in inputs if path and os.path.exists(path)]
     for out in outputs:
         for path in existing:
@@ -156,7 +156,7 @@ def _is_device(path: StrPath) -> bool:
 
 @contextlib.contextmanager
 def unchanged(key: StrPath) -> Iterator[None]:
-    """Raise InputError if another process replaces a directory, whose key file is `key`, while the block reads it."""
+    """Raise InputError if another process replaces the key file of a directory while the block reads the directory."""
     before = _identity(key)
     yield
     if _identity(key) != before:

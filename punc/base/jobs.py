@@ -41,7 +41,7 @@ class Share(NamedTuple):
 
     @classmethod
     def parsed(cls, args: Namespace) -> "Share | None":
-        """Return the share that `--jobs` and `--job` give, or None without them. Raises InputError if it is wrong."""
+        """Return the share that `--jobs` and `--job` give, or None without them. Raises InputError unless 1 ≤ J ≤ N."""
         if not args.jobs and args.job == 1:
             return None
         if not 1 <= args.job <= args.jobs:
@@ -135,7 +135,7 @@ def read_part(path: Path) -> Part:
 
 def read_parts(paths: Sequence[Path]) -> list[Part]:
     """Read the parts of all jobs of a command, in order. Raises InputError if a part is missing, belongs to another
-    job, or differs from the first part in command, options or inputs, or if an input has changed since then."""
+    job, or differs from the first part in command, options or inputs, or if an input has changed since the jobs ran."""
     parts: list[Part] = []
     for number, path in enumerate(paths, 1):
         if not (path / FILE).is_file():

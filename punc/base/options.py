@@ -67,10 +67,9 @@ class OptionParser(argparse.ArgumentParser):
 
     def add_signature(self, function: Callable, skip: Sequence[str] = (),
                       groups: Mapping[str, Sequence[str]] | None = None) -> None:
-        """Add an option, of the same name, type and default, for each argument of a function or class with a default.
+        """Add an option for each keyword argument of a function or class, with the argument's name, type and default.
 
-        The option's help is the `text` of a line `    name   text` in the docstring and of continuation lines, which
-        are indented more.
+        An option's help is the `text` of the docstring line `name text` and of further, more deeply indented lines.
 
         groups   title → arguments that the help lists under this title; it lists all others together with --config
         """
@@ -104,7 +103,7 @@ class OptionParser(argparse.ArgumentParser):
         return options
 
     def value(self, arguments: Sequence[str], option: str) -> str | None:
-        """Return the value of one option and ignores all other arguments. Used if other options depend on this one."""
+        """Return the value of one option, ignoring all other arguments. Used if other options depend on this one."""
         config = _last_value(arguments, "--config")
         lines = [f"{line.option}={line.value}" for line in config_lines(config)] if config else []
         return _last_value([*lines, *arguments], option)
@@ -163,7 +162,8 @@ def config_lines(path: StrPath, including: Sequence[Path] = ()) -> Iterator[Conf
     The first lines may include other files: `--config=FILE` or `--config FILE`, relative to the folder of the including
     file. The options of included files come first, so the including file overrides them.
 
-    Raises InputError for a line that is not an option, a missing file, and files that include each other.
+    Raises InputError for a line that is not an option, an include after an option, a missing file, and files that
+    include each other.
     """
     path, first = Path(path), True
     for number, text in read_lines(path):
@@ -203,7 +203,7 @@ def _last_value(arguments: Sequence[str], option: str) -> str | None:
 
 
 def keyword_arguments(function: Callable) -> dict[str, inspect.Parameter]:
-    """Return the arguments with a default, by name, with those of the base class if a class accepts `**options`."""
+    """Return the arguments that have a default, by name. A class with `**options` also has those of its base class."""
     arguments = inspect.signature(function, eval_str=True).parameters
     found = {name: argument for name, argument in arguments.items() if argument.default is not argument.empty}
     if isinstance(function, type) and any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values()):
@@ -238,7 +238,7 @@ def with_options(error: InputError) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a remedy for an unknown name: a similar known name, or all known names if there are at most FEW."""
+    """Return a remedy for an unknown name: a similar known name, else all known names if at most FEW, else --help."""
     names = sorted(known)
     if close := difflib.get_close_matches(name, names, n=1):
         return f"did you mean {close[0]}?"

@@ -37,7 +37,7 @@ def bounds_of(lengths: Iterable[int] | np.ndarray) -> np.ndarray:
 
 
 def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Concatenates the integer ranges [start, start + length), int64."""
+    """Concatenate the integer ranges [start, start + length), int64."""
     before = np.cumsum(lengths) - lengths
     return np.repeat(starts - before, lengths) + np.arange(lengths.sum())
 

@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any
 
 SIGNALS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-GRACE = 1.5  # seconds for the program to clean up; the next command that writes to its output removes any leftovers
+GRACE = 1.5  # seconds for the program to clean up; the next command with the same output removes any leftovers
 
 _received = 0  # the number of the signal that ends the program, or 0 before a signal arrives
 _held = 0  # the number of running `held` blocks, which a signal must not interrupt

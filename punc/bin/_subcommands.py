@@ -11,7 +11,7 @@ from punc import __version__
 from punc.base.errors import InputError
 from punc.base.options import complete, completion_asked, nearest
 
-# The subcommands that `punc --help` describes, in this order. It lists only the names of others, which scripts use.
+# The subcommands that `punc --help` describes, in this order. The help only names the others.
 DESCRIBED = ("prepare", "abbreviations", "pauses", "turns", "make-store", "soft-targets", "train", "pack", "punctuate",
              "transcript", "live", "serve", "score", "score-text", "join", "results", "report", "publish",
              "validate", "project", "confusions", "corrupt", "export-text", "plot-pauses", "plot-labels",

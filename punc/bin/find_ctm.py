@@ -3,7 +3,7 @@
 Chooses the CTM for the given weights, or for the weights with the best WER, among these files:
 
     decode/score_10/dev.ctm        written by get_ctm.sh or get_ctm_conf.sh with language-model weight 10
-    decode/score_10_0.5/dev.ctm    written with word insertion penalty 0.5, too
+    decode/score_10_0.5/dev.ctm    the same, but with word insertion penalty 0.5
     decode/ctm                     written by get_ctm_fast.sh
     decode/scoring_kaldi/best_wer  %WER 12.34 [ … ] exp/…/decode/wer_10_0.5
 """

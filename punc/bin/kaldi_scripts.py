@@ -18,7 +18,7 @@ PACKAGE = Path(punc.__file__).parent
 FOLDERS = (PACKAGE / "kaldi", PACKAGE.parent / "utils")  # in an installed package, and in a checkout
 SCRIPTS = ("punctuate_ctm.sh", "punctuate_decode.sh", "punctuate_text.sh", "transcript.sh", "parse_options.sh",
            "quote.sh", "lock.sh", "run.pl", "slurm.pl", "jobs.py", "slurm_conf.py")
-INSTALLED = "installed.sh"  # this file, in the scripts' directory, tells them which punc to run
+INSTALLED = "installed.sh"  # the file next to the scripts that tells them which punc to run
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -47,7 +47,8 @@ def main(arguments: Sequence[str]) -> None:
 
 def pauses_of(data: DataDir, sources: Sources, args: Namespace, counts: Counter[str],
               odd: defaultdict[str, list[str]]) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the id and the pauses of each utterance, stream by stream. Adds cases that users should check to `odd`."""
+    """Yield the id and the pauses of each utterance, stream by stream. `odd` gets the cases that users should check.
+    Raises InputError if no word has a time."""
     channels = read_channels(data.path / "reco2file_and_channel")
     known, first = set[str](), ""
     for stream, utterances in data.streams():

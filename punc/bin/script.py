@@ -33,7 +33,7 @@ def run_script(main: Callable[..., None], usage: str, name: str = "") -> NoRetur
     """Call `main` with the arguments of the process, converted by `bind`, and end the process.
 
     main    the script's work; it may raise InputError
-    usage   the script's docstring, which is printed if the arguments do not fit; the exit status is then 1
+    usage   the script's docstring, which is printed for --help and, with exit status 1, if the arguments do not fit
     name    the script's name in messages; empty: the name by which it was called
 
     If the arguments fit, the exit status is that of `punc.bin.main.run_program`.

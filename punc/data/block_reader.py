@@ -168,7 +168,7 @@ def _encoded(encoding: Any, values: Sequence[np.ndarray | None], streams: Iterab
 
 
 def at_slots(values: np.ndarray | None, slots: np.ndarray, size: int, other: float) -> np.ndarray | None:
-    """Assign the values of slots to `size` tokens. Tokens without a slot get `other`. Returns None if `values` is."""
+    """Assign the values of slots to `size` tokens. Other tokens get `other`. Returns None if `values` is None."""
     if values is None:
         return None
     result = np.full(size, other, values.dtype)
@@ -183,7 +183,7 @@ def merge_runs(pairs: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
 
 def encode_by_time(data: DataDir, encoder: Encoder, labels: Mapping[str, int],
                    batch: int = 1 << 13) -> Iterator[Encoded]:
-    """Encode a data directory with `segments`, whose utterances are not in the order of its lines."""
+    """Encode a data directory with `segments`, whose utterances are read in time order, not in line order."""
     utterances = data.utterances()
     while part := list(islice(utterances, batch)):
         classes = None

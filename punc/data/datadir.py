@@ -1,8 +1,8 @@
 """Reads and writes data directories as streams of utterances.
 
-The files are `text`, `punct`, `pauses.scp`, `turns`, `utt2spk`, `spk2utt` and `segments`. Only this module checks the
-invariant #words = #labels = dim(pauses) = #turns. With `segments`, a stream is a recording, in time order. Without it,
-a stream is a speaker, in id order. At most one stream is in memory.
+The files are `text`, `punct`, `pauses.scp`, `turns`, `utt2spk`, `spk2utt` and `segments`. For each utterance, #words =
+#labels = dim(pauses) = #turns. With `segments`, a stream is a recording, and its utterances are in time order. Without
+it, a stream is a speaker, and its utterances are in id order. At most one stream is in memory.
 """
 
 import hashlib
@@ -62,8 +62,8 @@ class DataDir:
         self._segments, self._speakers = self.path / "segments", self.path / "utt2spk"
 
     def utterances(self) -> Iterator[Utterance]:
-        """Yield the utterances stream by stream, in time order. Raises InputError for invalid bytes, unsorted tables
-        or speakers, and tables whose ids or counts differ."""
+        """Yield the utterances stream by stream, in time or id order. Raises InputError for invalid bytes, unsorted
+        tables or speakers, and tables whose ids or counts differ."""
         rows = self._rows_by_time() if self.has_segments else self.rows()
         with unchanged(self.path / "text"), VectorReader(self.path / "pauses.scp") as vectors:
             last = ""
@@ -78,7 +78,7 @@ class DataDir:
                 yield utterance
 
     def streams(self) -> Iterator[tuple[str, list[Utterance]]]:
-        """Yield each stream's id and its utterances in time order."""
+        """Yield each stream's id and its utterances, in the same order as `utterances`."""
         for stream, utterances in groupby(self.utterances(), key=lambda utterance: utterance.stream):
             yield stream, list(utterances)
 
@@ -200,7 +200,7 @@ def write_data_dir(path: StrPath, utterances: Iterable[Utterance], like: DataDir
     must have the ids and the order of the directory `like`; its speakers and segments are copied. Labels, pauses and
     turns must each be given for all utterances or for none.
 
-    Raises ValueError otherwise, and InputError if there is no utterance.
+    Raises ValueError if utterances break these rules, and InputError if there is no utterance.
     """
     with new_data_dir(path, "punct", "pauses.scp", "pauses.ark", TURNS) as tmp:
         write_utterances(tmp, Path(path), utterances, like is None or not like.has_segments)

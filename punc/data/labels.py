@@ -64,8 +64,8 @@ class Label:
 
 @dataclass(frozen=True)
 class LabelSet:
-    """A list of labels, weakest first. Raises InputError if the first label is not empty, two labels have the same
-    name, or two labels of the same case and opening have the same mark."""
+    """A list of labels, weakest first. Raises InputError if there are more than MOST labels, the first label is not the
+    empty one, two labels have the same name, or two labels of the same case and opening have the same mark."""
 
     labels: tuple[Label, ...]
     _index: dict[str, int] = field(init=False, repr=False, compare=False)
@@ -87,7 +87,7 @@ class LabelSet:
 
     @classmethod
     def read(cls, path: StrPath) -> "LabelSet":
-        """Read a `labels.txt`. Raises InputError for a line that is not a label."""
+        """Read a `labels.txt`. Raises InputError for a line that is not a label, and for an invalid label set."""
         labels = []
         for number, line in read_lines(path):
             name, *rest = line.split()

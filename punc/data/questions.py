@@ -1,7 +1,7 @@
 """Pairs Spanish question marks, so that a sentence has either both `¿` and `?` or neither.
 
-Labels are chosen slot by slot, so a sentence may get only one of the two marks. Such a sentence becomes a statement or
-a question, whichever is more probable.
+Labels are chosen slot by slot, so a sentence may get only one of the two marks. Therefore each complete sentence
+becomes a statement or a question, whichever is more probable.
 """
 
 from typing import NamedTuple
@@ -44,7 +44,7 @@ def paired(log_probs: np.ndarray, chosen: np.ndarray, offsets: np.ndarray, begin
 
     log_probs  (N, L) log-posteriors, scaled or not
     offsets    stream i has the slots [offsets[i], offsets[i + 1])
-    begins     bool (streams,); false: the stream continues another one, so its first sentence is incomplete
+    begins     bool (streams,); false: the stream continues an earlier one, so its first sentence is incomplete
 
     Sentence boundaries and incomplete sentences do not change. If `forms_of` returns None, nothing changes.
     """
@@ -60,7 +60,7 @@ def paired(log_probs: np.ndarray, chosen: np.ndarray, offsets: np.ndarray, begin
     lasts = np.union1d(np.flatnonzero(ends), np.append(first[1:], len(chosen)) - 1)
     starts = previous_of(lasts + 1, 0)
     sentence = np.repeat(np.arange(len(starts)), lasts + 1 - starts)
-    # The best place for `¿` in a sentence is the first word where its log-posterior exceeds that of no opening by most.
+    # `¿` goes before the word of a sentence where it gains the most log-probability; if words tie, before the first.
     plain = forms.plain[chosen]
     opened = forms.opened[plain]
     slots = np.arange(len(chosen))

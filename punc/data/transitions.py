@@ -81,7 +81,7 @@ def read_transitions(path: StrPath, labels: LabelSet) -> Transitions | None:
 
 
 def has_case(tokens: Sequence[str]) -> np.ndarray:
-    """Mark the tokens of a vocabulary that can begin with a capital, bool (V,): not `1996`, for example, but <unk>."""
+    """Mark the tokens of a vocabulary that can begin with a capital, bool (V,): for example <unk>, but not `1996`."""
     return np.array([i == 0 or (i > 1 and token[:1] != token[:1].title()) for i, token in enumerate(tokens)], bool)
 
 

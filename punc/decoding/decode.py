@@ -95,7 +95,8 @@ class ChunkBatch(NamedTuple):
 
 def batches(model: AnyModel, data: StoreSet, chunk_size: int, context: int | None,
             batch_size: int) -> Iterator[ChunkBatch]:
-    """Yield the chunks of all streams in batches of chunks with similar lengths. For the arguments, see `decode`."""
+    """Yield the chunks of all streams in batches. The chunks of a batch have similar lengths. For the arguments, see
+    `decode`."""
     if context is None:
         context = tokenizer_class(model.token_type).context
     if isinstance(model, PackedModel):

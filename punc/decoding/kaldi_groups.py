@@ -4,9 +4,9 @@ As in `datadir`, each recording is a stream if there is a file `segments`; other
 in a *recording* count from the same start. Without `segments`, each utterance or speaker counts as a recording. The ids
 of a CTM are all of the same kind:
 
-    with segments      recordings, the files and channels of recordings (`reco2file_and_channel`), or utterances,
-                       whose times count from the start of the utterance
-    without segments   utterances, the files and channels of utterances, or speakers
+    with segments      recordings (or their files and channels, see `reco2file_and_channel`); or utterances, whose
+                       times count from the start of the utterance
+    without segments   utterances (or their files and channels); or speakers
 
 Memory holds a few hundred bytes per utterance, and the words of one group of streams (see `spans.grouped`).
 """
@@ -41,7 +41,7 @@ class Group(NamedTuple):
     pauses from the times of the words."""
 
     transcript: Transcript  # the texts are in stream order; the document has the CTM's lines
-    lines: list[tuple[str, int]]  # for each line of the output file `text`: id, and index after the line's last text
+    lines: list[tuple[str, int]]  # for each line of the output file `text`: (id, index after its last item of `texts`)
     recordings: list[str]  # the names of the recordings, in order, including those without words
     pauses: np.ndarray | None = None
 

@@ -1,8 +1,8 @@
 """Packs and unpacks trained models. A packed model is an ONNX file that needs neither Python nor PyTorch.
 
-If the model reads whole texts, the inputs are `tokens`, int64 (B, T), and, if it reads pauses, `pauses` in seconds,
-float32 (B, T), NaN unknown. Texts shorter than T are padded with `</s>`. The outputs are `labels`, int64 (B, T), and
-`log_probs`, float32 (B, T, L). A model that scores label sequences has no `log_probs`.
+If the model reads whole texts, the inputs are `tokens`, int64 (B, T), and `pauses`, float32 (B, T), in seconds (NaN:
+unknown). A model that does not use pauses has only `tokens`. Texts shorter than T are padded with `</s>`. The outputs
+are `labels`, int64 (B, T), and `log_probs`, float32 (B, T, L). A model that scores label sequences has no `log_probs`.
 
 If the model reads left to right, the ONNX graph computes one step. Its inputs are a token (B,), the pause (B,) of the
 slot that this step labels, and `state_0`, `state_1`, …, which are zeros at the start of a stream. The outputs are the

@@ -71,7 +71,8 @@ class PackedModel:
 
     def decode_batch(self, tokens: np.ndarray, pauses: np.ndarray | None, scale: np.ndarray | None = None,
                      sequences: bool = False, posteriors: bool = True) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Decode a batch like `NeuralModel.decode_batch`. Raises InputError for posteriors of a `sequential` model."""
+        """Decode a batch like `NeuralModel.decode_batch`. Raises InputError for posteriors or
+        scaling of a `sequential` model."""
         if self.sequential and (posteriors or scale is not None):
             raise InputError("this packed model chooses whole label sequences, so it has no posteriors",
                              "give --posteriors false and no --scale, or use the unpacked model")

@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 MARKS = (AUTO, KEEP, REPLACE)
 ENDINGS = {".srt": "srt", ".vtt": "vtt", ".ctm": "ctm", ".json": "json", ".txt": "text"}  # by the extension of OUT
-# Maps a transcript's format to the same format in --to. All other formats are JSON or have an extension in READ_ONLY.
+# Maps a transcript's format to its name in --to. All other formats are JSON or have an extension in READ_ONLY.
 SAME = {"SRT": "srt", "WebVTT": "vtt", "CTM": "ctm", "text": "text"}
 # Extensions of formats that are written only if the input has the same format.
 READ_ONLY = frozenset((".ass", ".ssa", ".lrc", ".sbv", ".tsv", ".csv", ".ttml", ".dfxp", ".xml", ".smi", ".sami",

@@ -81,7 +81,7 @@ def _marks_of(marked: MarkedTranscript) -> np.ndarray:
 
 
 def _filled_times(words: Words) -> tuple[np.ndarray, np.ndarray]:
-    """Return the begin and end of each word, float64 (W,) each. Unknown times are interpolated by character count."""
+    """Return the start and end of each word, float64 (W,) each. Unknown times are interpolated by character count."""
     begins, ends = words.begins, words.ends
     if not (np.isnan(begins).any() or np.isnan(ends).any()):
         return begins, ends

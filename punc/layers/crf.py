@@ -81,7 +81,7 @@ class LinearChain(nn.Module):
 
 
 def _slots(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the S steps from the first slot on, (B, S), whether each of these steps is a slot, (B, S), and the number
+    """Return the S steps from the first slot on, (B, S); whether each of these steps is a slot, (B, S); and the number
     of slots, (B,). The slots must be consecutive in each row of labels (B, T)."""
     is_slot = labels >= 0
     lengths = is_slot.sum(1)

@@ -16,7 +16,7 @@ from punc.base.errors import InputError, check_at_least, check_probability
 from punc.tokens.vocabulary import END
 
 State = tuple[Tensor, Tensor]  # h, c: (layers, B, H) each
-FORGET = 1  # PyTorch's gates: input, forget, cell, output
+FORGET = 1  # the index of the forget gate; PyTorch's order is input, forget, cell, output
 
 
 def with_ends(tokens: Tensor) -> tuple[Tensor, Tensor]:
@@ -89,7 +89,7 @@ class BidirectionalStack(nn.Module):
         self.backwards = nn.ModuleList(nn.LSTM(size, hidden_dim, batch_first=True) for size in sizes)
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:
-        """Map inputs (B, T, D) of texts with `lengths` (B,) to (B, T, 2H). Ignore outputs past a text's end."""
+        """Map inputs (B, T, D) of texts with `lengths` (B,) to (B, T, 2H). Outputs past a text's end are arbitrary."""
         steps = torch.arange(inputs.shape[1], device=inputs.device)
         ends = lengths.unsqueeze(1)
         reversed_steps = torch.where(steps < ends, ends - 1 - steps, steps)  # (B, T), its own inverse permutation

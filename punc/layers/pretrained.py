@@ -22,9 +22,10 @@ WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 DROPOUT = ("hidden_dropout_prob", "mlp_dropout", "embedding_dropout")  # names of dropout rates in configurations
 ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
 LAYER = re.compile(r"\blayers?\.(\d+)\.")  # finds the number of the layer in the name of a weight
-EMBEDDINGS = re.compile(r"embeddings\.|\brelative_attention_bias\.")  # all layers of MPNet share one attention bias
-OWN_MASK = ("deberta", "deberta-v2", "modernbert")  # kinds that need a mask of the pieces, not an attention mask
-LEFT_OUT = ("auto_map", "architectures", "_name_or_path", "dtype", "torch_dtype")  # entries that are not stored
+# Finds the weights that `freeze` counts as embeddings. All layers of MPNet share one attention bias.
+EMBEDDINGS = re.compile(r"embeddings\.|\brelative_attention_bias\.")
+OWN_MASK = ("deberta", "deberta-v2", "modernbert")  # kinds that make their attention mask from a mask of the pieces
+LEFT_OUT = ("auto_map", "architectures", "_name_or_path", "dtype", "torch_dtype")  # not stored in configurations
 FULL = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # the number of position embeddings that a kind does not use
 
 

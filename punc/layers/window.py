@@ -60,8 +60,8 @@ class WindowInput(nn.Module):
         return self.vectors_of(line.unfold(1, self.window, 1)), (line[:, tokens.shape[1]:],)
 
     def vectors_of(self, words: Tensor) -> Tensor:
-        """Return the vectors (…, m, n) of windows (…, m). Replaces words before an END, which belong to the previous
-        stream, by END."""
+        """Return the vectors (…, m, n) of windows (…, m). Words before an END belong to the previous stream and are
+        read as END."""
         before = words[..., :self.last + 1]
         previous = (before == END).long().flip(-1).cumsum(-1).flip(-1) > 0
         return self.vectors(torch.cat([before.masked_fill(previous, END), words[..., self.last + 1:]], dim=-1))

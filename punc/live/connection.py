@@ -19,7 +19,7 @@ from punc.live.session import Decided, Session, Writer, speaks
 
 SLICE = 16  # words to decide before other connections get their turn; this takes half a millisecond
 LINES = 16  # lines to read before other connections get their turn
-BURST = 10.0  # s; a client may send at once as many words as its rate limit allows in this time
+BURST = 10.0  # s; the words that the rate limit allows in this time may come at once
 CHARACTERS = 64  # the rate limit counts this many characters as one word; a word in JSON is shorter
 SOURCE = "message"  # the name of the input in errors
 LONGEST_WORD = 256  # characters
@@ -137,7 +137,7 @@ class Connection:
         self._decided += self._session.feed([self._items.popleft() for _ in range(min(SLICE, len(self._items)))])
 
     async def _pace(self, words: int) -> None:
-        """Count `words` against the rate limit, and let other connections run at least until the limit is met."""
+        """Count `words` against the rate limit, and wait until it allows them. Other connections run meanwhile."""
         now = time.monotonic()
         self._allowed = min(self._allowed + (now - self._since) * self._rate, self._rate * BURST) - words
         self._since = now

@@ -37,7 +37,7 @@ class SlotStream:
         self._pauses = deque([np.nan] * max(self._ahead, 1), maxlen=max(self._ahead, 1))
 
     def push(self, token: int, pause: float) -> np.ndarray | None:
-        """Take the next token and the pause *before* it in seconds (NaN unknown). Return the logits (L,) of the slot
+        """Take the next token and the pause *before* it in seconds (NaN: unknown). Return the logits (L,) of the slot
         `lookahead` tokens back, which is now decided; None if there is no such slot yet."""
         self._pauses.append(pause)
         decided = np.array([self._pauses[0] if self._ahead else np.nan], np.float32)
@@ -57,7 +57,7 @@ class SlotStream:
                 yield logits
 
     def expect(self, pause: float, ways: Iterable[Iterable[int]]) -> Iterator[np.ndarray]:
-        """Yield, for each waiting slot, the logarithm (L,) of its posteriors averaged over possible continuations.
+        """Yield for each waiting slot the logarithm (L,) of its mean posteriors over possible continuations.
 
         ways    the continuations: token sequences that may follow the pause, each with at least `lookahead` tokens
         """
@@ -99,7 +99,7 @@ class LiveStream:
         self._held: tuple[int, float] | None = None
 
     def push(self, word: str, pause: float = np.nan) -> list[Labelled]:
-        """Take the next word and the pause before it in seconds (NaN unknown). Return newly decided words."""
+        """Take the next word and the pause before it in seconds (NaN: unknown). Return newly decided words."""
         *ids, last = self._encode(word)
         decided = self._push(*self._held, True) if self._held else []
         for token in ids:
@@ -111,7 +111,7 @@ class LiveStream:
         return decided + self._push(last, pause, True)
 
     def decide(self, pause: float = np.nan) -> list[Labelled]:
-        """Decide and return all waiting words after `pause` seconds of silence (NaN unknown). The stream continues.
+        """Decide and return all waiting words after `pause` seconds of silence (NaN: unknown). The stream continues.
 
         The next words are unknown. If the pause is known and the model is a word model that reads pauses, posteriors
         are averaged over possible continuations: the end of the stream, and some frequent words. Otherwise, the words
@@ -225,7 +225,7 @@ def decode_words(model: AnyModel, words: Sequence[str], pauses: np.ndarray | Non
                  scale: np.ndarray | None = None, posteriors: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels of the words of a stream, int64 (N,), and their log-posteriors, float32 (N, L).
 
-    pauses      float32 (N,), seconds after each word, NaN unknown; None: all are unknown
+    pauses      float32 (N,), seconds after each word; NaN: unknown; None: all are unknown
     posteriors  false: the log-posteriors are (0, L)
     """
     nothing = np.zeros((0, len(model.labels)), np.float32)

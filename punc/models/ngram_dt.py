@@ -93,7 +93,7 @@ class Model(NonGradientModel):
         return np.log(smoothed(self.arrays))[found].astype(np.float32)
 
     def thresholds(self) -> np.ndarray:
-        """Return the thresholds of the pause in the tree, in ascending order: (seconds, number of slots), (n, 2)."""
+        """Return the pause thresholds in the tree, ascending, (n, 2): seconds, and number of slots divided there."""
         on_pause = (self.arrays["left"] >= 0) & (self.arrays["feature"] == 0)
         pauses = self.arrays["threshold"][on_pause]
         slots = self.arrays["counts"][on_pause].sum(axis=1)

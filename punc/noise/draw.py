@@ -134,8 +134,8 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
 
 
 def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment:
-    """Align a text with its version with errors, by the rules of `timing.align`. Takes linear time, because both texts
-    are cut at the start of streams and between correct words. The cuts seldom change the best alignment."""
+    """Align a text with the version that has errors, by the rules of `timing.align`. Takes linear time, because both
+    texts are cut at the start of streams and between correct words. The cuts seldom change the best alignment."""
     ends = np.cumsum(np.bincount(drawn.source, minlength=len(words)))
     cuts = np.append(np.flatnonzero(first[1:]) + 1, len(words))
     single = np.diff(ends, prepend=0) == 1

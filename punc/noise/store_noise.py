@@ -117,7 +117,7 @@ class StoreNoise:
     """Draws errors for a labelled set of a store, at a given word error rate, from a file of `punc confusions`.
 
     share   the fraction of the text that has errors; each seed selects different stretches of STRETCH words
-    draws   the number of draws of each wrong word, of which the best-fitting draw is used
+    draws   how often each wrong word is drawn; the best-fitting draw is used
 
     Raises InputError for confusions that cannot be read or cannot give this rate, and for character tokens.
     """

@@ -64,7 +64,7 @@ class Choices:
         return self.outcomes[np.clip(found, self._first[rows], self._last[rows])]  # rounded sums may be in another row
 
     def mean(self, values: np.ndarray) -> np.ndarray:
-        """Return the expected value in each row, float64, if outcome i has the value values[i]."""
+        """Return the expected value in each row, float64. Outcome i has the value values[outcomes[i]]."""
         return np.bincount(self.rows, self.weights * values[self.outcomes], len(self._last))
 
 
@@ -97,7 +97,7 @@ class NoiseTable:
         edits += self.replacements.mean(np.append(np.zeros(len(lengths)), 1)) * edits[0]
         words = max(counts.sum(), 1)
         wrong = float(counts @ self.errors) / words
-        correct = (1 - wrong) * (1 - (1 - self.burst) * wrong)  # the words before and after a slot
+        correct = (1 - wrong) * (1 - (1 - self.burst) * wrong)  # P(both words next to a slot are correct)
         added = self.inserted * self.insertions.mean(np.append(lengths, 0))
         return float(counts @ (self.errors * edits)) / words + correct * float(added @ [1 - marks, marks])
 

@@ -1,6 +1,6 @@
 "use strict";
 // Sorts tables by a column, and shows the text of a set with its errors: filters, keys, links. The page's data is in
-// the element #data; punc/report/sample.py says what its strings hold.
+// the element #data; `encode` in punc/results/page.py describes the strings in it.
 
 const element = (tag, properties = {}, ...children) => {
   const made = Object.assign(document.createElement(tag), properties);
@@ -46,7 +46,7 @@ const PAIRS = { any: "any", aright: "A right, B wrong", bright: "A wrong, B righ
   differ: "they differ" };
 const SURE = { any: "any", low: "below 0.5", middle: "0.5 to 0.89", high: "0.9 and above", unknown: "not known" };
 const fields = {};
-let set, slots, hits, current;  // of the set that is shown: slots are in the order of the text
+let set, slots, hits, current;  // the shown set, its slots in text order, those that match the filter, the chosen one
 
 const digits = (text, at) => text.slice(2 * at, 2 * at + 2);
 const labelAt = (text, at) => text.charCodeAt(at) - 48;
@@ -82,7 +82,7 @@ function wordSpan(passage, words, at) {
   return span;
 }
 
-// A column of a passage: the reference (system null) or a system, its words and marks.
+// Returns a column with the words of a passage and the marks of a system, or of the reference if `system` is null.
 function column(passage, name, system, slotsHere) {
   const words = passage.words.split(" ");
   const text = element("p", {}, element("span", { className: "who" }, name));
@@ -124,7 +124,7 @@ function show() {
 }
 
 const searched = (passage) => {
-  // The slots whose word is part of a place where the searched words stand.
+  // Returns the slots of all words in which the searched text occurs.
   const wanted = fields.search.value.trim().toLowerCase();
   if (!wanted) return null;
   const found = new Set(), text = passage.words.toLowerCase();
@@ -200,7 +200,7 @@ function go(slot, scroll = true) {
     element("p", {}, lines.join(" · ")));
 }
 
-// The next or previous slot that was found; without a filter, the next error of A.
+// Goes to the next or previous slot that matches the filter; without a filter, to the next or previous error of A.
 function step(direction) {
   const a = Number(fields.a.value);
   const candidates = isFiltered() ? hits : slots.filter(({ passage, at }) =>
@@ -231,7 +231,7 @@ function chooseSet(name) {
   show();
 }
 
-// #errors?set=…&recording=…&a=…&b=…&kind=…&pair=…&label=…&sure=…&search=… opens that view.
+// Opens the view that a link names: #errors?set=…&recording=…&a=…&b=…&kind=…&pair=…&label=…&sure=…&search=…
 function follow() {
   if (!location.hash.startsWith("#errors?")) return;
   const asked = new URLSearchParams(location.hash.slice(8));

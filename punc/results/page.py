@@ -78,9 +78,9 @@ def _filled(**values: Any) -> str:
 
 
 def systems_table(scores: Sequence[Score]) -> dict[str, Any]:
-    """Return the scores of one set as `columns` and `rows`; the seeds of a system are one row. A figure is an interval
-    or None. The `test` of a row states how its overall F1 differs from the F1 of the `best` system. `runs` lists the
-    distinct numbers of runs of systems with several runs."""
+    """Return the scores of one set as `columns` and `rows`; the seeds of a system are one row. A figure is an Interval,
+    a Spread or None. The `test` of a row states how its overall F1 differs from the F1 of the `best` system. `runs`
+    lists the distinct numbers of runs of systems with several runs."""
     empty = LabelSet.read(scores[0].path / "labels.txt").names[0]
     names = [name for name in dict.fromkeys(name for score in scores for name in score.metrics)
              if is_summary(name) and name != f"{empty}.F1"]
@@ -169,9 +169,9 @@ def encode(table: SlotTable, ranges: Sequence[tuple[int, int]]) -> list[dict[str
     """Return the slots of ranges as passages of up to PASSAGE slots, in the form that the page's script reads.
 
     A passage has `stream`, `at` (the number of its first slot in the stream, from 1), `words`, and strings with a fixed
-    number of characters per slot: ref and hyp (one character: 48 + the number of the label), post (two digits: the
-    posterior of the system's label in percent) and pause (two digits of base 36: hundredths of a second, `--` unknown).
-    `wrong` and `missing` give the recognition errors at each slot.
+    number of characters per slot: ref and hyp (one character, whose code is 48 + the number of the label), post (two
+    digits: the posterior of the system's label in percent) and pause (two digits of base 36: hundredths of a second,
+    `--`: unknown). `wrong` and `missing` give the recognition errors at each slot.
     """
     passages = []
     stream_of = table.stream_of

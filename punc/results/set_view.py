@@ -12,10 +12,10 @@ from punc.scoring.metrics import compute_metrics
 
 POINTS = 120  # the maximum number of points of a drawn curve
 BINS = 15  # number of bins of the reliability diagram, as in Guo et al. 2017
-PAUSES = (0.01, 0.1, 0.2, 0.3, 0.5, 1.0)  # s; a silence under 10 ms, the shortest frame of ASR systems, is no pause
+PAUSES = (0.01, 0.1, 0.2, 0.3, 0.5, 1.0)  # s; a silence under 10 ms, the usual frame shift of ASR systems, is no pause
 DISTANCES = (1, 2, 4, 8, 16)  # words
 LENGTHS = (1, 3, 6, 11, 21, 41)  # words
-POSITIONS = (5, 20, 100, 1000)  # slots from the stream's begin
+POSITIONS = (5, 20, 100, 1000)  # slots from the stream's start
 MOST_RECORDINGS = 20  # the maximum number of rows in the table of the worst recordings
 PERCENT = (0, 102)  # the ends of an axis
 
@@ -26,7 +26,7 @@ class Group(NamedTuple):
     group: str  # its name
     slots: int  # counted slots
     marks: int  # counted slots with a mark in the reference
-    f1: list[float]  # overall F1 of each system, in percent, NaN undefined
+    f1: list[float]  # overall F1 of each system, in percent; NaN: undefined
 
 
 def breakdown(table: SlotTable, names: Sequence[str], group: np.ndarray) -> list[Group]:
@@ -67,7 +67,7 @@ def breakdowns(table: SlotTable) -> dict[str, list[Group]]:
 
 
 def by_stream(table: SlotTable) -> list[Group]:
-    """Return the score of each recording or speaker, sorted by the mean over systems: worst first, undefined last."""
+    """Return the score of each recording or speaker, sorted by mean F1 over systems: worst first, undefined last."""
     found = breakdown(table, table.streams, table.stream_of)
     order = np.argsort(np.mean([group.f1 for group in found], axis=1), kind="stable").tolist()
     return [found[i] for i in order]
@@ -85,7 +85,7 @@ class PrecisionRecall(NamedTuple):
     recall: np.ndarray  # (points,), rising
     precision: np.ndarray
     average_precision: float  # area under the steps of the whole curve: sum of (R_n - R_{n-1}) P_n
-    operating: tuple[float, float]  # recall and precision of the labels that the system wrote; NaN undefined
+    operating: tuple[float, float]  # recall and precision of the labels that the system wrote; NaN: undefined
 
 
 class Reliability(NamedTuple):
@@ -115,7 +115,7 @@ def precision_recall(posterior: np.ndarray, expected: np.ndarray, written: np.nd
 
 
 def reliability(posteriors: np.ndarray, reference: np.ndarray) -> Reliability:
-    """Return the reliability diagram of posteriors (slots, labels) for labels (slots,): Guo et al. 2017, (2), (3)."""
+    """Return the reliability diagram for posteriors (slots, labels) and labels (slots,): Guo et al. 2017, (2), (3)."""
     confidence = posteriors.max(1).astype(np.float64)
     right = posteriors.argmax(1) == reference
     bins = np.clip(np.ceil(confidence * BINS).astype(np.int64) - 1, 0, BINS - 1)

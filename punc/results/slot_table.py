@@ -2,7 +2,7 @@
 
 The words come from the input that the systems punctuated. If the reference has different words (for example with ASR
 output), its labels are projected onto these words, as in `scoring.counts`. A system is left out, with the reason, if
-its slots are missing, or if their counts differ from its score, because the data has then changed since scoring.
+its slots are missing, or if the data has changed since scoring, so that the slots' counts differ from its score.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,11 +53,11 @@ class SlotTable:
     streams: list[str]  # the names of the streams
     begins: np.ndarray  # int64 (streams + 1,): stream i has the slots begins[i] to begins[i + 1] − 1
     reference: np.ndarray  # int8 (slots,)
-    pauses: np.ndarray  # float32 (slots,), seconds, NaN unknown
+    pauses: np.ndarray  # float32 (slots,) seconds; NaN: unknown
     counted: np.ndarray  # bool (slots,): whether the score counts a slot (--last-slot)
     hypotheses: dict[str, Hypothesis] = field(default_factory=dict)  # by system
     left_out: dict[str, str] = field(default_factory=dict)  # system -> the reason why it is left out
-    recognition: Recognition | None = None  # None if no other words are known
+    recognition: Recognition | None = None  # None if the spoken words are not known
 
     @property
     def stream_of(self) -> np.ndarray:

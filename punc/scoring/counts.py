@@ -1,8 +1,8 @@
 """Counts slots by pairs of reference and hypothesis label, and counts word errors, for each unit.
 
 Intervals and tests resample *units*. A unit is a stream (a recording or a text), because the utterances of a recording
-are not independent. Fewer than MIN_STREAMS streams do not show how much recordings differ. The units are then blocks of
-BLOCK reference words, and the intervals hold for other passages of the same recordings.
+are not independent. Fewer than MIN_STREAMS streams do not show how much recordings differ. In that case, the units are
+blocks of BLOCK reference words, and the intervals hold for other passages of the same recordings.
 
 If the words of a stream differ, as in ASR output, the reference slots are first projected onto the words of the
 hypothesis by edit distance (`timing.align`; Tilk & Alumäe 2015, section 3). Only the slots of the hypothesis are
@@ -70,8 +70,8 @@ def count_streams(names: Sequence[str], sides: Sequence[tuple[Words, Words]], la
     block      reference words per block; a block never spans two streams; 0: each stream is one block
     last_slot  whether the last slot of a stream counts: "true", "false", or "only" (no other slot counts)
 
-    Return the counts, and the reference label of each hypothesis slot, int64 (hypothesis words,). Word errors with
-    marks treat labels with the same mark as equal.
+    Return the counts, and the reference label of each hypothesis slot, int64 (hypothesis words,). For WER_PC, labels
+    with the same mark are equal.
     """
     layout = _Layout([len(ref.plain) for ref, _ in sides], [len(hyp.plain) for _, hyp in sides], block)
     refs, hyps = [ref for ref, _ in sides], [hyp for _, hyp in sides]

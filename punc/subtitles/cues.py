@@ -50,7 +50,7 @@ def make_cues(words: Sequence[str], marks: np.ndarray, begins: np.ndarray, ends:
     marks          (N,): the mark after each word, as `marks_after` returns it
     begins, ends   (N,) seconds from the start of the recording
     turns          bool (N,): whether the speaker changes after this word
-    recordings     int64 (R,): where the words of each recording end, at last N; no recording is empty
+    recordings     int64 (R,): where the words of each recording end; the last item is N; no recording is empty
     """
     if not len(words):
         return Cues(*np.zeros((5, 0), np.int64))

@@ -1,6 +1,7 @@
 """Lengthens cues that are too short to read: words move between two cues, or the times change.
 
-Cues are too short if more words immediately follow a short sentence or the end of a sentence. In order of preference:
+A cue is too short if more words immediately follow a short sentence, or a short last part of a sentence. In order of
+preference:
 
 1. The cue is joined with the previous or the next cue if two lines hold both.
 2. The words of the cue and of the previous or next cue are divided anew, so that both cues are long enough.

@@ -44,7 +44,7 @@ REACH = 3  # the maximum number of tokens after a dot that are read to find the 
 
 
 class Dot(NamedTuple):
-    """A dot that may not be a mark: its kind, its name in messages, and its token without the dot."""
+    """A dot that is perhaps not a mark: its kind, its name in messages, and its token without the dot."""
 
     kind: str
     name: str
@@ -82,7 +82,7 @@ class Abbreviations:
         return cls(words, path)
 
     def dot(self, token: str) -> Dot | None:
-        """Return the dot of a token if it may not be a mark; otherwise None."""
+        """Return the dot of a token if the dot is perhaps not a mark; otherwise None."""
         if "." not in token and "…" not in token:
             return None
         inner = INNER_ELLIPSIS.sub(lambda found: NOT_A_MARK if found[1].islower() else found[0], token)

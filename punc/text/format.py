@@ -1,7 +1,7 @@
 """Formats that `punc prepare` reads. Each format is a module in `punc/text/formats/` and has the module's name.
 
-The first line of the module's docstring is the format's help. The module defines a class `Format`, a subclass of
-`Format` or `TextFormat` here.
+The first line of the module's docstring is the format's help. The module defines a class `Format`, which inherits
+from `format.Format` or `format.TextFormat`.
 """
 
 import importlib

@@ -16,7 +16,7 @@ from punc.base.errors import InputError
 from punc.text.file_parts import found, note
 from punc.transcripts.speakers import LONGEST, find_label
 
-KEPT, LEFT_OUT, DECODED = "perhaps not speech: ", "left out: ", "decoded: "  # prefixes of counts
+KEPT, LEFT_OUT, DECODED = "perhaps not speech: ", "left out: ", "decoded: "  # prefixes of the names of counts
 WORDS = "words left out: "
 ENTITIES = "entities"
 STAMP = r"\d{1,3}:\d{2}(?::\d{2}(?:[.,]\d{1,3})?|\.\d{1,3})"  # 00:00:43, 00:00:43.120, 03:54.1

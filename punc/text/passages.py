@@ -26,7 +26,7 @@ class Unreadable(Exception):
 
 
 class OpenDot(NamedTuple):
-    """An undecided dot after a passage's last word, which gets `label` if the dot turns out to be no sentence end."""
+    """An undecided dot after a passage's last word. If no sentence ends at the dot, the word gets the label `label`."""
 
     dot: Dot
     label: str
@@ -38,7 +38,7 @@ class Passage(NamedTuple):
     words, labels  separated by spaces; one label per word
     lead, lead_pause  label and pause for the last word of the previous passage; empty or None if there are none
     stream         the name, which may be empty, of the stream that begins with this passage; None: no stream begins
-    dot            the undecided dot after the last word, which has the label of a sentence end until the decision
+    dot            the undecided dot after the last word; until the decision, the word has the label of a sentence end
     """
 
     words: str
@@ -56,8 +56,8 @@ class Passage(NamedTuple):
 class Memo(dict[str, str]):
     """Caches the analysis of items (lines or tokens): maps an item to its words, or to "" if the item is special.
 
-    Special items have a lead, a repair, no words, or (if items are tokens) a dot that may not be a mark according to
-    `abbreviations`.
+    Special items have a lead, a repair, no words, or (if items are tokens) a dot that, by the rules of `abbreviations`,
+    is perhaps not a mark.
     """
 
     def __init__(self, analyse: Callable[[str], Parts], abbreviations: Abbreviations | None = None):

@@ -126,7 +126,7 @@ def _parts(a: np.ndarray, b: np.ndarray, lengths: Sequence[int] = ANCHOR_LENGTHS
     cuts = _anchors(a, b, lengths[0]) if lengths else _windows(a, b)
     ends = [*cuts, (len(a), len(b))]
     for (r0, h0), (r1, h1) in zip([(0, 0), *cuts], ends):
-        # A part between windows is short enough; a part between anchors may not be.
+        # A part between windows is short enough; a part between anchors may be too long.
         for i0, i1, j0, j1 in _parts(a[r0:r1], b[h0:h1], lengths[1:]):
             yield r0 + i0, r0 + i1, h0 + j0, h0 + j1
 

@@ -9,7 +9,7 @@ stream is known if the end of the recording is known, from a TextGrid or from a 
 
 The ids show which times belong to a stream. Times under the stream's id (recording or speaker), or under its file and
 channel (`reco2file_and_channel`), count from the recording's start, and pauses between utterances are known. Times
-under utterance ids count from the utterance's start. If there are `segments`, the utterance's begin is added, and
+under utterance ids count from the utterance's start. If there are `segments`, the utterance's start is added, and
 pauses between the utterances of a recording are known; otherwise, pauses between utterances are NaN.
 """
 
@@ -132,7 +132,7 @@ def _of_utterances(utterances: Sequence[Utterance], sources: Sources, counts: Co
 
 
 def match_times(words: Sequence[str], timing: Timing, counts: Counter[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return begin and end of timed words, (timed words, 2), and the index of each word's timed word, -1 for none."""
+    """Return begin and end of timed words, (timed words, 2), and the index of the timed word of each word or −1."""
     text = [word.casefold() for word in words]
     timed = [row.word.casefold() for row in timing.words]
     alignment = align_words(text, timed)
@@ -186,7 +186,7 @@ def write_pauses(directory: StrPath, pauses: Iterable[tuple[str, np.ndarray]]) -
 
 
 def pauses_by_label(utterances: Iterable[Utterance]) -> dict[str, np.ndarray]:
-    """Map each label to the pauses of its slots in seconds, float32, NaN unknown. Labels are in order of occurrence."""
+    """Map each label to its slots' pauses in seconds, float32; NaN: unknown. Labels are in order of occurrence."""
     parts: dict[str, list[np.ndarray]] = {}
     for utterance in utterances:
         assert utterance.labels is not None

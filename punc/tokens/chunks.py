@@ -26,7 +26,7 @@ class Chunks(NamedTuple):
 
 def cut(offsets: np.ndarray, lookahead: int | None, size: int, context: int) -> Chunks:
     """Cut streams [offsets[i], offsets[i + 1]) into chunks of `size` slots, with `context` slots on each side. If the
-    model has a look-ahead, the context is before the chunk only, and `lookahead` more steps precede it."""
+    model has a look-ahead, the context is before the chunk only, and `lookahead` more steps precede the context."""
     lengths = np.diff(offsets)
     counts = -(-lengths // size)
     stream = np.repeat(np.arange(len(lengths)), counts)

@@ -64,8 +64,8 @@ class Tokenizer(ABC):
 
     @classmethod
     def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "Tokenizer":
-        """Make a tokenizer for the words of data directories. The vocabulary has at most `size` tokens without the
-        special tokens, each of which occurs at least `min_count` times. The result does not depend on `nj`."""
+        """Make a tokenizer for the words of data directories. The vocabulary has the special tokens and at most `size`
+        other tokens, which occur at least `min_count` times each. The result does not depend on `nj`."""
         return cls.learn(cls.count(sets, size, nj), size, min_count)
 
     @classmethod

@@ -52,7 +52,7 @@ def read_word_vectors(path: StrPath, words: Sequence[str], dimensions: int) -> n
 
 
 def _ways(word: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield all ways to split a word in two, except those with an apostrophe as a part, which is a quotation mark."""
+    """Yield all ways to split a word in two, unless one part is a single apostrophe, a quotation mark."""
     for cut in range(1, len(word)):
         way = word[:cut], word[cut:]
         if b"'" not in way:

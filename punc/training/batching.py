@@ -37,7 +37,7 @@ class Batch(NamedTuple):
     pauses: Tensor | None  # (B, T) float32, or (B, T, 2) with turns (`with_turns`); None if the data has none
     labels: Tensor  # (B, T) int64; −1 if there is no slot or it is not scored
     fresh: bool = True  # true: the model starts from its initial state; false: the steps continue the previous batch
-    whole: int | None = None  # if this is a rank's share of a batch: the number of slots in the batch
+    whole: int | None = None  # if this is a rank's share: the number of slots in the complete batch
     targets: Tensor | None = None  # (B, T, L) float32, a teacher's distributions; zeros where labels are −1
 
     @property
@@ -77,9 +77,10 @@ def stateful_shape(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: i
 def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int, part: int = 0,
              parts: int = 1) -> Iterator[Batch]:
     """Yield batches of `bptt` steps that cover the concatenated streams (see `stateful_shape`). Each row is divided
-    into `parts` parts, of which only part number `part`, from 0, is yielded. Few batches are in memory at a time."""
+    into `parts` parts; only part number `part`, from 0, is yielded. Few batches are in memory at a time."""
     batch_size, width = stateful_shape(data.offsets, lookahead, batch_size, bptt)
-    firsts = data.offsets[:-1] - data.offsets[0] + lookahead * np.arange(len(data.offsets) - 1)  # first steps
+    # The first step of each stream.
+    firsts = data.offsets[:-1] - data.offsets[0] + lookahead * np.arange(len(data.offsets) - 1)
     batches = -(-width // bptt)
     first = batches * part // parts * bptt
     last = min(width, batches * (part + 1) // parts * bptt)
@@ -166,8 +167,9 @@ def _check_sizes(rows: int, what: str, batches: int, options: TrainingOptions, r
 
 def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: TrainingOptions, epoch: int,
                   ranks: Ranks = ALONE, finish: Callable[[Batch], Batch] | None = None) -> Iterator[Batch]:
-    """Yield this rank's share, which may have no rows, of each batch of epoch `epoch`, from 0. Each reading of the set
-    has a different order of chunks. `finish` is applied to each complete batch before it is divided among ranks."""
+    """Yield this rank's share of each batch of an epoch; a share may have no rows. `epoch` counts from 0. Each reading
+    of the set has a different order of chunks. `finish` is applied to each complete batch before it is divided among
+    ranks."""
     reading, part = divmod(epoch, options.parts)
     if chunks is None:
         assert model.lookahead is not None, "cut_streams refused it"

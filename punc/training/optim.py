@@ -12,8 +12,8 @@ OPTIMIZERS = ("adagrad", "adam", "adamw", "sgd")
 
 
 class Optimizer:
-    """Combines PyTorch optimisers for dense weights and for embeddings with sparse gradients, in which only the rows of
-    tokens in the batch are updated.
+    """Combines PyTorch optimisers for dense weights and for embeddings with sparse gradients. Of an
+    embedding, a step updates only the rows of tokens in the batch.
 
     learning_rate  learning rate, which the model's `rate_of` multiplies by a factor for each weight
     weight_decay   weight decay of dense weights only; it would change all rows of a sparse embedding at every step

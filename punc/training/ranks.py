@@ -71,7 +71,7 @@ class Ranks:
             log.LOGGER.setLevel(level)
 
     def _end(self, silent: bool) -> None:
-        """End all ranks together after an error in one rank. The other ranks wait until this rank has printed its
+        """End all ranks together after an error in one rank. The other ranks wait until that rank has printed its
         error, because torchrun kills all ranks soon after the first of them has ended."""
         with contextlib.suppress(InputError, RuntimeError):
             self.gather(None)

@@ -108,7 +108,7 @@ class Run:
         return progress
 
     def begin_epoch(self, progress: Progress) -> None:
-        """Begin the epoch after `progress`. Restores the state within this epoch if as many ranks saved one."""
+        """Begin the epoch after `progress`. Restores the state within it if the same number of ranks saved one."""
         self.progress, self.place, places = progress, Place(), None
         with self.ranks.agree():
             content = self._read(EPOCH) if self.ranks.first else None

@@ -37,7 +37,7 @@ VTT_MARKUP = re.compile(
     rf"<v(?:\.[^\s<>]{{1,40}})?[ \t](?P<voice>[^<>\n]{{1,200}})>|{TAG}|<(?P<time>{CLOCK})>|(?P<blank><br ?/?>)")
 
 HEAD = 200  # the number of cues that are checked to find out whether captions roll
-LEAST = 3  # captions roll if at least this many of the HEAD cues, and half of them, repeat the previous cue
+LEAST = 3  # captions roll if at least LEAST and at least half of the HEAD cues repeat the previous cue
 GAP = 0.1  # s; the longest gap between two cues if the second cue repeats lines of the first
 MOST_LINES = 12  # the maximum number of lines of a cue that are compared
 

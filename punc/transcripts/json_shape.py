@@ -145,7 +145,7 @@ class JsonFormat(NamedTuple):
     streams: str = ""  # parts of a recording that are read one after another, each with one speaker
     mark: str = ""  # the member that shows that a word is a mark; its value is a kind or the mark itself
     skip: str = ""  # a document or segment with this member, or with `member=value`, is not final
-    start: str = ""  # a segment's member with a time to which the times of its words are relative
+    start: str = ""  # a segment's member with the time from which the times of its words count
     lists: str = ""  # a segment's list of begins, or of (begin, end) pairs; after a space, its list of lengths
     stays: str = ""  # members whose texts are not words of the transcript
     pieces: bool = False  # segments are words or pieces of words: a segment may continue the previous word

@@ -75,7 +75,7 @@ def with_said(texts: list[Text], said: list[Text]) -> list[Text]:
 
 
 def by_word(texts: list[Text]) -> list[Text]:
-    """Split each text into one text per word; the first word gets the begin of the text, and the last word the end."""
+    """Split each text into one text per word; the first word gets its start time, the last word its end."""
     found = []
     for text in texts:
         words = split(text.text)

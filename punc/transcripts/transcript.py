@@ -116,7 +116,7 @@ def split(text: str) -> list[str]:
 
 
 def in_order(texts: list[Text]) -> list[Text]:
-    """Sort texts by stream, and within a stream by begin, if there are several streams."""
+    """Sort texts by stream, and within a stream by start time, if there are several streams."""
     if len({text.stream for text in texts}) < 2:
         return texts
     begins, streams = (np.array([text[i] for text in texts]) for i in map(Text._fields.index, ("begin", "stream")))

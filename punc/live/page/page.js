@@ -1,9 +1,9 @@
 "use strict";
 const $ = (id) => document.getElementById(id);
 const input = $("input"), result = $("result");
-let source = null;  // what was punctuated: its text, its bytes, its name, and whether it is a transcript
+let source = null;  // the punctuated input: its text, its bytes, its name, and whether it is a transcript
 let answer = null;  // the JSON of the server
-let socket = null, sent = "", decided = [];  // of live words
+let socket = null, sent = "", decided = [];  // for live words: the connection, the text sent so far, and the answers
 
 function fail(message) {
   $("error").textContent = message;
@@ -22,7 +22,7 @@ function query(more) {
   return new URLSearchParams({ model: $("model").value, ...more });
 }
 
-/** A word with its probability, and the capitals that it did not have `before`. */
+/** Show a word with its probability. Highlight the capitals that it did not have `before`. */
 function wordElement(text, before, probability) {
   const element = document.createElement("span");
   element.className = "word";
@@ -53,7 +53,7 @@ function show(parts, words) {
   $("output").hidden = false;
 }
 
-/** The words of a text, with the text's own blanks between them. */
+/** Show the words of a punctuated text, with the text's own spaces between them. */
 function showText({ text, words }) {
   const parts = [];
   let end = 0;
@@ -159,7 +159,7 @@ function startLive() {
   };
 }
 
-/** Send the words that are whole; what was sent and is changed means a new stream. */
+/** Send new complete words. If text that was already sent has changed, start a new stream. */
 function sendNew() {
   if (!socket || socket.readyState !== WebSocket.OPEN) return;
   const text = input.value;

@@ -1,7 +1,7 @@
 """The interface of every model.
 
-A neural model reads tokens step by step. At each step, it reads a token and returns the logits of the slot `lookahead`
-tokens earlier, whose pause it reads as well. A stream of n slots takes n + lookahead steps: the first `lookahead` steps
+A neural model reads tokens step by step. At each step, it reads a token and the pause of the slot `lookahead` tokens
+earlier, and returns the logits of this slot. A stream of n slots takes n + lookahead steps: the first `lookahead` steps
 have no slot, and the last ones read `</s>` (`END`). The state carries information from step to step.
 
 A model with `lookahead = None` reads complete texts at once: step t reads token t, and the state is empty. END follows
@@ -43,7 +43,7 @@ class Model(nn.Module):
     tokenizer: Tokenizer
     labels: LabelSet
     spec: dict[str, Any]  # the argument of `build` that makes this model
-    transitions: Transitions | None = None  # scores for pairs of neighbouring labels, which decoding adds
+    transitions: Transitions | None = None  # scores for pairs of neighbouring labels, added in decoding
 
     def __init__(self) -> None:
         super().__init__()

@@ -21,7 +21,8 @@ LN10 = np.log(10)
 
 
 class Order(NamedTuple):
-    """The M n-grams of one order: sorted keys, int64 (M,), and natural logarithms, float32 (M,)."""
+    """The M n-grams of one order: sorted keys, int64 (M,), and natural logarithms of probabilities and back-off
+    weights, float32 (M,)."""
 
     keys: np.ndarray
     log_probs: np.ndarray

@@ -22,7 +22,7 @@ LEAST = 1e-7  # a context is not changed if its n-grams leave less probability t
 
 
 def prune(model: Backoff, threshold: float, begin: int, end: int) -> Backoff:
-    """Remove n-grams, except unigrams, whose removal raises the perplexity by less than the fraction `threshold`.
+    """Remove n-grams whose removal raises the perplexity by less than the fraction `threshold`. Keep all unigrams.
     `begin` and `end` are the tokens before and after a text."""
     grams = _grams(model)
     prefixes = [order.keys // model.size for order in model.orders]

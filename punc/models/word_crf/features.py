@@ -34,8 +34,8 @@ from punc.base.runs import bounds_of, find_sorted, ranges
 from punc.tokens.tokenizers.form import parse_form, word_shape
 from punc.tokens.vocabulary import END
 
-SHAPED = 0, 1  # the words whose shape and suffixes are features
-CLUSTERED = -1, 0, 1, 2  # the words whose clusters are features
+SHAPED = 0, 1  # the positions of the words whose shapes and suffixes are features; word 0 is the word before the slot
+CLUSTERED = -1, 0, 1, 2  # the positions of the words whose clusters are features
 LM_STEP, LM_STEPS = 0.5, 20  # the size of a log-odds step, and the number of positive and of negative steps
 MARGIN = 32  # words that are loaded on each side of the slots; no template reads more
 
@@ -71,8 +71,8 @@ def suffix_table(words: Sequence[str], length: int) -> np.ndarray:
 
 
 def _suffix(word: str, length: int) -> str | None:
-    """Return the last `length` characters of a word or form. Returns None if a word has no more characters, or the
-    suffix of a form has fewer."""
+    """Return the last `length` characters of a word or form. Returns None if a word has no more than these characters,
+    or the suffix of a form has fewer."""
     form = parse_form(word)
     if form:
         return form[1][-length:] if len(form[1]) >= length else None
@@ -139,7 +139,7 @@ class Finder:
 
     def keys(self, templates: Sequence[Template], text: Text, start: int,
              stop: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield for each template the slots in [start, stop) with a key (minus start) and the keys, int64 (M,)."""
+        """Yield for each template the slots in [start, stop) that have a key, minus start, and the keys: int64 (M,)."""
         slots = np.arange(start, stop)
         stream = np.searchsorted(text.offsets, slots, side="right") - 1
         begins, ends = text.offsets[stream], text.offsets[stream + 1]

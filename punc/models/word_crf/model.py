@@ -192,7 +192,7 @@ class Model(NonGradientModel):
 
 
 def batches(offsets: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield the boundaries of training chunks, in batches of about BATCH_SLOTS slots. Adjacent batches share one."""
+    """Yield the bounds of training chunks, in batches of about BATCH_SLOTS slots. Adjacent batches share a bound."""
     chunks = cut(offsets, None, TRAINING_CHUNK, 0)
     edges = np.append(offsets[chunks.stream] + chunks.begin, offsets[-1])
     first = 0

@@ -53,7 +53,7 @@ class Format(BaseFormat):
 
 
 def timings(index: CtmIndex, ids: Iterable[str]) -> Iterator[tuple[str, list[TimedWord], float | None]]:
-    """Yield each id of a CTM that has words, the words, and the end of the recording in seconds, None if unknown."""
+    """Yield (id, words, end of the recording in seconds or None) for each id that has words."""
     for id in ids:
         timing = index[id]()
         if timing.words:

@@ -1,8 +1,8 @@
 """Words as tokens. A word outside the vocabulary becomes its characters and then `<unk>`; its slot is after `<unk>`.
 
-Models can thus read the characters of unknown words (`layers.spelling`). Only the first and the last characters of a
-long word become tokens. Character tokens, such as `<char>a`, are at the end of the vocabulary; `<char>` stands for any
-other character. A word of the text that looks like such a token counts as unknown.
+Models can thus read the characters of unknown words (`layers.spelling`). Only the first 16 and the last 16 characters
+of a long word become tokens. Character tokens, such as `<char>a`, are at the end of the vocabulary; `<char>` stands for
+any other character. A word of the text that looks like such a token counts as unknown.
 
 Luong & Manning 2016, "Achieving Open Vocabulary Neural Machine Translation with Hybrid Word-Character Models".
 """
