@@ -104,7 +104,7 @@ def test_lock_file_removed_between_open_and_lock_is_not_a_lock(tmp_path, monkeyp
 
 
 def test_lock_of_removed_directory_leaves_the_next_ones(tmp_path):
-    """Another process replaces the directory and locks it. Releasing the first lock keeps the second one."""
+    """Another process replaces the directory and locks it. Releasing the first lock does not release the second one."""
     with lock_directory(tmp_path / "exp"):
         os.rename(tmp_path / "exp", tmp_path / "old")
         second = lock_directory(tmp_path / "exp")

@@ -121,7 +121,7 @@ def test_step_changes_only_rows_of_the_batch(name):
 @pytest.mark.parametrize("sparse", [True, False])
 @pytest.mark.parametrize("max_grad_norm", [0.05, 1e6])
 def test_step_max_grad_norm_by_hand(sparse, max_grad_norm):
-    """SGD with rate 1 changes the weights by the gradient, whose norm is limited and whose direction is kept."""
+    """With learning rate 1, SGD subtracts the clipped gradient, which has the direction of the gradient."""
     net = Net(sparse)
     before = [w.detach().clone() for w in net.parameters()]
     net(BATCHES[0]).backward()

@@ -79,7 +79,7 @@ def share_out(sizes: Sequence[int], shares: Mapping[str, Fraction]) -> list[str]
     for size in sizes:
         name = last
         if size <= limit:
-            name = next(name for name in sorted(shares, key=filled.__getitem__)  # sorted keeps the order of the sets
+            name = next(name for name in sorted(shares, key=filled.__getitem__)  # in a tie, the first set comes first
                         if name == last or _fits(size, words[name], texts[name], targets[name]))
             words[name] += size
             texts[name] += 1

@@ -97,7 +97,8 @@ def say(name: str, stopped: Stopped) -> None:
 
 @contextlib.contextmanager
 def signals_wait() -> Iterator[None]:
-    """Block signals during the `with` block. Processes that start in the block inherit this until `let_through`."""
+    """Block signals during the `with` block. Processes that start in the block also block the signals until they call
+    `let_through`."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield

@@ -23,8 +23,8 @@ BLANKS = re.compile(r"[^\S \t]")
 
 
 def validate(path: StrPath, labels: LabelSet | None = None) -> Counter:
-    """Check a data directory. With `labels`, also check that it has no other labels. Returns counts of streams,
-    utterances, words, and empty utterances. Raises InputError for the first mistake."""
+    """Check a data directory. If `labels` is given, also check that the directory has no other labels. Returns counts
+    of streams, utterances, words, and empty utterances. Raises InputError for the first mistake."""
     data = DataDir(path, needs=["punct"] if labels else [])
     counts: Counter[str] = Counter()
     for name in [*data.tables, "spk2utt"]:

@@ -102,7 +102,7 @@ class Session:
         self._decides, self._ends = (options.utterance_end == choice for choice in ("decide", "end"))
 
     def feed(self, items: Iterable[Item]) -> list[Decided | None]:
-        """Take the next items. Return the words that these items decide, and None at each end of a stream."""
+        """Take the next items. Return the words that these items decide, and None wherever a stream ends."""
         decided: list[Decided | None] = []
         waiting = self.waiting
         for item in items:

@@ -60,7 +60,7 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
     """Punctuate live input from the file descriptor `source`. `sink` is flushed before each wait for input.
 
     scale    as in `decode`
-    casing   capitalises the words; None: only the labels decide on capitals, without a casing table
+    casing   capitalises the words; None: no casing table, so only the labels determine capitals
 
     With a model that reads whole streams, words are written at the end of each stream. Ctrl-C and SIGTERM act like the
     end of the input; they are raised after all words are written. Raises InputError if the input has no words, and for

@@ -52,9 +52,9 @@ class Model(NeuralModel):
     `forward` returns label scores that include the CRF's start and end scores, b and e.
 
     A word outside the vocabulary has the vector of `<unk>`. In a store made with `--token-type spelled`, the characters
-    of the word are tokens before the `<unk>`, and the model reads them too. Characters have no slot, so the LSTMs over
-    words and the CRF skip them. With `punc make-store --vocab`, the vocabulary can also include words that are not in
-    the training text, such as all words of a vector file.
+    of the word come before its `<unk>` as separate tokens, which the model reads too. Characters have no slot, so the
+    LSTMs over words and the CRF skip them. With `punc make-store --vocab`, the vocabulary can also include words that
+    are not in the training text, such as all words of a vector file.
     """
 
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = True, embedding_dim: int = 300,

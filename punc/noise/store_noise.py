@@ -41,7 +41,7 @@ class Block(NamedTuple):
 
     @property
     def first(self) -> np.ndarray:
-        """Whether each word is the first word of a stream or the block, bool (n,)."""
+        """Whether each word is the first of a stream or of the block, bool (n,)."""
         first = np.zeros(len(self.ends), bool)
         first[self.streams] = True
         first[:1] = True

@@ -8,7 +8,7 @@
     results/*.png             pictures
 
 The pages (`pages`) depend only on these files and the settings. The runs of a system with several seeds are called
-SYSTEM, SYSTEM.seed2, SYSTEM.seed3, …; a page shows them as one row. New pages can keep rows of published pages.
+SYSTEM, SYSTEM.seed2, SYSTEM.seed3, …; a page shows them as one row. New pages can take over rows of published pages.
 """
 
 import re

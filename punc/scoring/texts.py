@@ -1,6 +1,7 @@
 """Reads the reference and the hypothesis of a score, which are texts, files or data directories, as words and labels.
 
-A file is one text, or has one text per line, such as a recording or a post. The texts of a side are its *streams*.
+A file is one text, or has one text (such as a recording or a post) per line. The texts of the reference or the
+hypothesis are its *streams*.
 """
 
 import hashlib

@@ -5,7 +5,7 @@
   characters joins the next sentence if two lines hold both. A cue also ends at a silence of LONG seconds.
 - A sentence that needs several cues is cut after a mark if this leaves more than FEW characters on both sides.
   Otherwise, it is cut at a pause or, if there is none, into cues of about the same length. The same rules, except for
-  pauses, cut a cue into two lines. A cut inside a name or a number (`marks.tied`) is the last choice.
+  pauses, cut a cue into two lines. A name or a number (`marks.tied`) is cut only as a last resort.
 - A cue is shown from its first word to its last. If this is less than LEAST seconds, or too short to read the cue at
   SPEED, the cue stays longer, at most until the next cue. Gaps shorter than GAP seconds are closed. Cues never overlap.
 - If the next words follow so soon that a cue would still be shown for less than LEAST seconds, the rules of

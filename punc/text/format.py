@@ -53,7 +53,7 @@ class PrepareOptions:
 
 
 class Format(ABC):
-    """A format, with the options to read it."""
+    """An input format of `punc prepare`, with the options for reading it."""
 
     takes: ClassVar[tuple[str, ...]]  # names of the options that apply to the format
     lines_as_utterances: ClassVar[bool] = False  # whether a line can be an utterance (`utt_words` = 0)

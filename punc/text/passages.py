@@ -114,8 +114,8 @@ class Memo(dict[str, str]):
                        first=first)
 
     def _decide(self, items: Sequence[str], at: int, label: str, counts: Counter[str]) -> tuple[Parts, OpenDot | None]:
-        """Return the analysis of item `at`, which has a dot, and the dot if it is undecided. `label`: labels separated
-        by spaces; the last one is the previous word's."""
+        """Return the analysis of item `at`, which has a dot. Also return the dot if it is undecided whether it ends a
+        sentence. `label`: labels separated by spaces; the last one is the previous word's."""
         dot, without = self.dots[items[at]]
         behind = items[at + 1:at + 1 + REACH]
         ends = self.abbreviations.ends(dot, behind) if self.abbreviations else None

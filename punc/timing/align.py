@@ -51,7 +51,7 @@ class Alignment:
 def align_words(ref: Sequence[str], hyp: Sequence[str]) -> Alignment:
     """Align two word sequences with minimum edit distance; substitution, deletion and insertion each cost 1.
 
-    Texts beyond EXACT are cut at anchors, so that time and memory are about linear.
+    Texts that are too long (EXACT) are cut at anchors, so that time and memory grow about linearly.
     """
     a, b = word_numbers(ref, hyp)
     return align_streams(a, b, [len(a)], [len(b)])

@@ -230,7 +230,7 @@ def changed(saved: Mapping[str, int], sums: Mapping[str, int]) -> str | None:
 
 
 def check_conf(content: Mapping[str, Any], path: Path, conf: dict[str, Any]) -> None:
-    """Raise InputError if the content of a file of a training run has no conf or a different conf."""
+    """Raise InputError unless `content`, from the file `path` of a training run, has this `conf`."""
     saved = content.get("conf")
     if not isinstance(saved, dict):
         raise InputError("not a training run of punc: the file has no conf",

@@ -60,7 +60,7 @@ class Style(NamedTuple):
 
 
 class JsonDocument:
-    """The JSON values of a file. Texts can be replaced in places: members of an object, and elements of a list."""
+    """The JSON values of a file. A text is replaced by its place: a member of an object, or an element of a list."""
 
     rated = True
 

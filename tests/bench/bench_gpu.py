@@ -31,7 +31,7 @@ from punc.base.processor import find_device, has_bfloat16
 from punc.training.batching import Batch
 from punc.training.epochs import train_epoch
 
-TOKENS = 400_000  # tokens in a training set that measures speed
+TOKENS = 400_000  # tokens in the training set used to measure speed
 EXACT = {"dropout": 0.0, "unknown": 0.0}  # without randomness, because devices draw different random numbers
 
 

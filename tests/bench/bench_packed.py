@@ -36,7 +36,7 @@ from punc.text.casing import Casing
 
 LIVE_WORDS = 100_000
 UTTERANCE, STREAM = 50, 10_000  # numbers of words
-# The command punc, which then prints its largest resident size. getrusage would include the size of this program.
+# Runs punc, then prints its peak resident set size. getrusage would include the memory of this program.
 CODE = "import sys; from punc.bin.main import main; main(); " \
     "sys.stderr.write(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')))"
 MEASURED = [sys.executable, "-c", CODE, "punctuate"]

@@ -52,7 +52,8 @@ def worker(name: str, tokens: int, threads: int) -> None:
 
 
 def measure(name: str, tokens: int, threads: int, ranks: int) -> tuple[float, float]:
-    """Return the slots per second in new processes, and the number of processors that each rank had."""
+    """Train in new processes. Return the slots per second, and the processors that the first rank kept busy on
+    average."""
     command = [sys.executable]
     if ranks > 1:
         command += ["-m", "torch.distributed.run", "--nproc-per-node", str(ranks)]

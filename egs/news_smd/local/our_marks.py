@@ -17,7 +17,7 @@ SUFFIX = " (our marks)"
 
 
 def marks_of(path: str) -> dict[str, dict[str, int]]:
-    """Read the number of each mark in each set from the tables in a Markdown file."""
+    """Read how often each mark occurs in each set from the tables in a Markdown file."""
     marks, header = {}, []
     for line in Path(path).read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]

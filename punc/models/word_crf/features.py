@@ -139,7 +139,8 @@ class Finder:
 
     def keys(self, templates: Sequence[Template], text: Text, start: int,
              stop: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield for each template the slots in [start, stop) that have a key, minus start, and the keys: int64 (M,)."""
+        """Yield, for each template, the slots in [start, stop) that have a key, as offsets from `start`, and their
+        keys; both int64 (M,)."""
         slots = np.arange(start, stop)
         stream = np.searchsorted(text.offsets, slots, side="right") - 1
         begins, ends = text.offsets[stream], text.offsets[stream + 1]

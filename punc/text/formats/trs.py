@@ -40,7 +40,8 @@ IGNORED = {"Event": "non-speech events and other notes, left out", "Comment": "c
 
 
 class Event(NamedTuple):
-    """A part of a file: the beginning of an element (named `Turn`), its end (`/Turn`), or a text (without a name)."""
+    """A part of a file: the start of an element (`name` is its name, such as `Turn`), its end (`/Turn`), or a text (no
+    name)."""
 
     name: str
     attributes: dict[str, str]
@@ -73,7 +74,7 @@ def read_events(path: StrPath) -> list[Event]:
     parser.StartElementHandler = element
     parser.EndElementHandler = lambda name: element(f"/{name}")
     parser.CharacterDataHandler = texts.append
-    # expat skips the entities that the DTD declares. HTML's entities are decoded; other entities stay unchanged.
+    # expat skips the entities that the DTD declares. HTML entities are decoded; others stay unchanged.
     parser.SkippedEntityHandler = lambda name, of_dtd: texts.extend([] if of_dtd else [html.unescape(f"&{name};")])
     with open_input(path) as file:
         try:
@@ -164,7 +165,7 @@ def read_turns(path: StrPath, repairs: Counter[str]) -> Iterator[list[TurnPart]]
 
 
 class Format(BaseFormat):
-    """Reads transcripts, with all utterances in memory."""
+    """Reads transcripts. Holds all utterances in memory."""
 
     takes = ("labels", "lowercase", "clitics", "abbreviations", "remove", "clean")
 
