@@ -1,7 +1,7 @@
 # English: podcasts, debates and calls; teachers as large as BERT; tests on ASR output.
 # shellcheck shell=bash disable=SC2034,SC2046,SC2086,SC2154
 ships="en en-live en-large"
-pack_options[en-large]="--int8 true"
+pack_options[en]="--int8 true" pack_options[en-live]="--int8 true" pack_options[en-large]="--int8 true"
 counted=text
 engines="amazon google microsoft speechmatics"
 export PYTHONPATH=$PUNC_ROOT/utils/calls:$PYTHONPATH  # for the scripts in local/en
@@ -47,7 +47,8 @@ make_stores() {
   join_ted=(--join "train=$(printf '%s\n' "${ted[@]##*/}" | paste -sd,)")
   ! asked store_ted || make_store --vocab "$data/store/vocab" "${join_ted[@]}" "$data/store_ted" "${ted[@]}" "$data/dev_ted"
   ! asked store_mpnet || local/en/make_pieces.sh "$mpnet" "$data/store_mpnet"
-  [ -z "$minilm" ] || ! asked store_minilm || local/en/make_pieces.sh "$minilm" "$data/store_minilm"
+  $pretrained || ! (asked store_minilm || asked learner) ||
+    local/en/make_pieces.sh "${minilm:-$PUNC_ROOT/punc/pretrained/en-large}" "$data/store_minilm"
   ! asked store_ted_mpnet || make_store --token-type encoder --vocab "$mpnet" "${join_ted[@]}" "$data/store_ted_mpnet" \
     "${ted[@]}" "$data/dev_ted"
 }
@@ -56,9 +57,15 @@ add_options() {
   case ${store_of[$1]} in *_mpnet) options+=(--encoder "$mpnet") ;; *_minilm) options+=(--encoder "$minilm") ;; esac
 }
 
-# targets TEACHER STORE SET …: writes the teacher's posteriors for these sets, for its students.
-targets() { punc soft-targets --context 64 $exp/$1 $data/$2 $exp/$1/targets "${@:3}"; }
+# targets TEACHER STORE SET …: writes the teacher's posteriors for these sets, for its students. If the teacher was not
+# trained here, it is a bundled model.
+targets() {
+  local model=$exp/$1
+  [ -d $model ] || model=$1
+  punc soft-targets --context 32 $model $data/$2 $data/targets_$1 "${@:3}"
+}
 
+# Train the teachers, en-large, and the systems that learn from en-large, in this order.
 train_systems() {
   local system texts="text calls_text calls calls_clean"
   for system in $(in_stage 4a); do
@@ -70,6 +77,8 @@ train_systems() {
   ! asked en-fifth-wide || targets en-fifth-wide store $texts
   [ ! -f $exp/en-MPNet/final.pt ] || targets en-MPNet store_mpnet $texts text_half
   two_at_a_time train_system $(in_stage 4b)
+  $pretrained || ! asked learner || targets en-large store_minilm $texts text_half
+  two_at_a_time train_system $(in_stage 4c)
 }
 
 # Train the systems that also use text of TED.
