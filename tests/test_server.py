@@ -184,7 +184,7 @@ def test_many_words_wait_and_are_out_at_the_end(fresh, monkeypatch):
 PAGE = Path(__file__).parents[1] / "docs/serve.md"
 EN_LIVE = find_model("en-live")
 SAID = "good morning everyone my name is john smith do you have any questions yes we do thank you"
-MARKED = "Good morning, everyone. My name is John Smith. Do you have any questions? Yes, We do. Thank you."
+MARKED = "Good morning, everyone. My name is John Smith. Do you have any questions? Yes, we do. Thank you."
 
 
 def run(talk, live=None, names=("en-live",), **options):
