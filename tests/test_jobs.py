@@ -92,14 +92,17 @@ def test_read_parts(parts):
     (lambda parts: shutil.rmtree(parts[1]), "2: the output of this job is missing; run the command with --job=2 again"),
     (lambda parts: parts.pop(), "1: the part of --job=1 --jobs=3, not of job 1 of 2; give the outputs of all jobs, in"),
     (lambda parts: parts.reverse(), "3: the part of --job=3 --jobs=3, not of job 1 of 3; give the outputs of all jobs"),
-    (lambda parts: make_part(parts, 2, jobs=4), "2: the part of --job=2 --jobs=4, not of job 2 of 3; give the"),
+    (lambda parts: make_part(parts, 2, jobs=4), "2: the part of --job=2 --jobs=4, not of job 2 of 3; give the "
+     "outputs"),
     (lambda parts: make_part(parts, 3, scale="O=2"), "3/part.json: scale is O=2, but None in 1; run all jobs again"),
     (lambda parts: make_part(parts, 3, command="join"), "3: made by punc join, but 1 by punc prepare; run all jobs"),
     (lambda parts: (os.utime("in", (1, 1)), make_part(parts, 2)), "2/part.json: in was a different file in 1; run"),
     (lambda parts: os.utime("in", (1, 1)), "in: the file has changed since the jobs ran; run all jobs again"),
     (lambda parts: os.remove("in"), "in: no such file; "),
-    (lambda parts: (parts[0] / "part.json").write_text("{}"), "1/part.json: not the output of a job; run the job"),
-    (lambda parts: (parts[0] / "part.json").write_text("1"), "1/part.json: not the output of a job; run the job"),
+    (lambda parts: (parts[0] / "part.json").write_text("{}"), "1/part.json: not the output of a job; "
+     "run the job again"),
+    (lambda parts: (parts[0] / "part.json").write_text("1"), "1/part.json: not the output of a job; "
+     "run the job again"),
 ])
 def test_read_parts_that_do_not_fit(parts, break_it, said):
     parts = [path.relative_to(os.getcwd()) for path in parts]
@@ -115,7 +118,8 @@ def test_new_part_replaces_a_part_only(parts, tmp_path):
     assert sorted(file.name for file in parts[0].iterdir()) == ["part.json", "text"]
     (tmp_path / "own").mkdir()
     (tmp_path / "own/file").touch()
-    with pytest.raises(InputError, match="own: this directory exists and was not written by a job; give a new"):
+    with pytest.raises(InputError, match="own: this directory exists and was not written by a job; "
+                                         "give a new directory for each job"):
         make_part([tmp_path / "own"], 1)
     assert (tmp_path / "own/file").exists()
 

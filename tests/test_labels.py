@@ -215,7 +215,8 @@ def test_train_finished_model_of_another_label_set_is_refused(place, capsys, tex
     capsys.readouterr()
     assert run(place, *TRAIN) == 1
     said = capsys.readouterr().err
-    assert f"{place}/model: this directory has a model with another label set than {place}/store: {message}; " in said
+    assert f"{place}/model: this directory has a model with another label set than {place}/store: {message}; "\
+        "remove the " in said
     assert "final.pt is finished" not in said
 
 

@@ -295,7 +295,8 @@ def test_load_encoder_with_other_special_pieces(stores, place, tmp_path, start):
     model.labels.write(tmp_path / "labels.txt")
     model.spec["options"]["encoder"]["start"] = start
     base.save(model, tmp_path / "final.pt")
-    with pytest.raises(InputError, match=r"final.pt: the tokenizer has special pieces that the encoder does not have"):
+    with pytest.raises(InputError, match=r"final.pt: the tokenizer has special pieces that the encoder does not have; "
+                                         "use the"):
         base.load(tmp_path)
 
 

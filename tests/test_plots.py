@@ -58,7 +58,8 @@ def test_plots_without_matplotlib_say_so(data, tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(("options", "message"), [
     (["--thresholds=soon", "data", "o.png"], "are not numbers; write seconds"),
     (["--decode=nowhere", "data", "o.png"], "nowhere/post.ark: no such file; punctuate with --posteriors"),
-    (["--decode=exp/decode", "other", "o.png"], "the slots differ from those of 'a-1' in other; punctuate that"),
+    (["--decode=exp/decode", "other", "o.png"], "the slots differ from those of 'a-1' in other; punctuate "
+     "that directory"),
     (["bare", "o.png"], "bare/pauses.scp: no such file; pauses are needed"),
 ])
 def test_plot_pauses_wrong_input_is_one_line(data, tmp_path, monkeypatch, capsys, options, message):

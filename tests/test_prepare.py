@@ -197,7 +197,8 @@ def test_prepare_long_line(labels, tmp_path, name):
     ("prose", "so", ["--lang=en"], "unknown option --lang; did you mean --"),
     ("prose", "so", ["--clitics=gone"], "gone: no such file; "),
     ("prose", "so", ["--labels="], "no label set; give one: --labels conf/labels.txt"),
-    ("prose", "so", ["--independent=true", "--document-prefix=#"], "--independent cannot be combined with"),
+    ("prose", "so", ["--independent=true", "--document-prefix=#"], "--independent cannot be combined with "
+     "--document-prefix; "),
     ("lrec", "so\tO\n", ["--independent=true"], "--independent does not apply to --format lrec; leave it out"),
     ("lrec", "so\tO\n", ["--lowercase=false"], "--lowercase does not apply to --format lrec; leave it out"),
     ("characters", "so", ["--clitics=rules"], "--clitics does not apply to --format characters; leave it out"),

@@ -276,7 +276,8 @@ def test_punctuate_case_rule_does_not_cross_spans(tmp_path, monkeypatch):
 
 def test_punctuate_case_rule_that_does_not_apply(learned, exp, data, tmp_path, capsys):
     token_type = read_tokenizer(learned[0]).token_type
-    for model, said in ((learned[0], f"--case-rule does not apply to a model that reads {token_type} tokens"),
+    for model, said in ((learned[0], f"--case-rule does not apply to a model that reads {token_type} tokens; "
+                         "leave it out"),
                         (exp, "labels.txt: --case-rule does not apply to labels without capitals; leave it out")):
         assert run("--case-rule=true", model, data, tmp_path / "out") == 1
         assert said in capsys.readouterr().err

@@ -176,7 +176,8 @@ def append(path, line):
      "has changed since the jobs ran; run all jobs again"),
     (lambda parts, data: (parts[0] / "text").write_text(""), "parts/1/text: the file is empty; "),
     (lambda parts, data: (parts[2] / "post.ark").unlink(), "parts/3/post.ark: no such file; "),
-    (lambda parts, data: parts.pop(), "parts/1: the part of --job=1 --jobs=3, not of job 1 of 2; give the"),
+    (lambda parts, data: parts.pop(), "parts/1: the part of --job=1 --jobs=3, not of job 1 of 2; give the "
+     "outputs"),
 ])
 def test_join_mistake_is_one_line_and_leaves_the_output(model, data, tmp_path, capsys, break_it, said):
     run("punctuate", *OPTIONS, "--scale=O=9", model, data, tmp_path / "out")
@@ -205,7 +206,8 @@ def test_join_out_dir_that_would_be_lost(model, data, tmp_path, capsys):
     before = content(data)
     run("punctuate", *OPTIONS, model, data, tmp_path / "own")
     assert run("punctuate", *OPTIONS, "--jobs=2", model, data, tmp_path / "own") == 1
-    assert "own: this directory exists and was not written by a job; give a new" in capsys.readouterr().err
+    assert ("own: this directory exists and was not written by a job; give a new directory for each job\n"
+            in capsys.readouterr().err)
     assert content(data) == before
 
 

@@ -17,6 +17,7 @@ import pytest
 from punc.base.options import config_lines
 from punc.bin.train import options as train_options
 from punc.data.datadir import DataDir
+from punc.decoding.shipped import shipped
 from punc.results.collect import read_cost
 
 ROOT = Path(__file__).parents[1]
@@ -311,8 +312,11 @@ def test_table_of_systems(table):
         options = {line.option: line.value for line in config_lines(conf)}
         bases = {Path(options[name]).name for name in ("--lm-model", "--text-model", "--initial-model")
                  if options.get(name)}
-        if options.get("--teacher") and "learner" not in needs:  # a learner's teacher can be a bundled model
-            bases.add(Path(options["--teacher"]).name.removeprefix("targets_"))
+        if teacher := Path(options.get("--teacher", "")).name.removeprefix("targets_"):
+            if "learner" in needs:  # its teacher need not be trained first, because it is also bundled
+                assert teacher in above & {*shipped()}
+            else:
+                bases.add(teacher)
         assert bases & {row[0] for row in rows} == {*needs} & {row[0] for row in rows} <= above
         above.add(name)
 

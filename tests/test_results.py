@@ -263,7 +263,8 @@ def test_results_of_some_systems_keep_those_of_the_others(toys, capsys):
     (["--main-columns", "Err"], "--main-columns: 'Err' names no set; write METRIC@SET"),
     (["--columns", "DASH"], "no score has a column 'DASH'; there are COMMA PERIOD overall"),
     (["--published", "none"], "none: no such file"),
-    (["--published", "labels.txt"], "labels.txt:1: the line does not fit the table; columns, with tabs between: "),
+    (["--published", "labels.txt"], "labels.txt:1: the line does not fit the table; columns, with tabs between: "
+     "system set"),
     (["--findings", "none"], "none: no such file"),
 ])
 def test_results_wrong_option_is_one_line_and_keeps_results(toys, capsys, options, message):

@@ -466,7 +466,7 @@ def test_models_that_do_not_fit():
 
 
 @pytest.mark.parametrize(("option", "said"), [
-    ("--port=70000", "--port=70000 does not exist; give one from 0 to 65535"),
+    ("--port=70000", "--port=70000 is out of range; give one from 0 to 65535"),
     ("--max-connections=0", "--max-connections=0 is out of range; give 1 or more"),
     ("--max-rate=nan", "--max-rate=nan is out of range; give 1 or more"),
     ("--workers=0", "--workers=0 is out of range; give 1 or more"),

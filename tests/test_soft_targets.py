@@ -132,7 +132,8 @@ def test_read_targets_refuses_what_does_not_fit(taught, tmp_path):
         (copy / "a" / file.name).write_bytes(file.read_bytes())
     with pytest.raises(InputError, match=r"a/conf: not the soft targets of 'a'"):
         read_targets(copy, store, "train")
-    with pytest.raises(InputError, match="the directory has no soft targets for this set; make them: punc"):
+    with pytest.raises(InputError, match="the directory has no soft targets for this set; "
+                                         "make them: punc soft-targets"):
         read_targets(tmp_path / "nowhere", store, "a")
 
 

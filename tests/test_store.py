@@ -356,7 +356,8 @@ def test_make_store_keeps_the_rules_of_clitics(place):
     (place / "rules").write_text("'s\n")
     make(place, token_type="form", clitics=str(place / "rules"))
     assert (place / "store/clitics").read_text() == "'s\n"
-    with pytest.raises(InputError, match="--clitics does not apply to char tokens; leave it out; it is for word"):
+    with pytest.raises(InputError, match="--clitics does not apply to char tokens; leave it out; "
+                                         "it is for word, class, form"):
         make(place, token_type="char", clitics=str(place / "rules"))
 
 
@@ -553,5 +554,5 @@ def test_flat_file_is_an_array_of_what_was_written(tmp_path):
 
 def test_make_store_name_with_a_line_end(place):
     (place / "train").rename(place / "a\nb")
-    with pytest.raises(InputError, match=r"--train=a[\s\S]* contains a line end"):
+    with pytest.raises(InputError, match="--train=a b contains a line end"):
         make(place, "a\nb")

@@ -590,7 +590,7 @@ def test_no_words(name, tmp_path, caplog):
     ("how are you", ("--to=srt",), "no times for --to srt; use --to text"),
     ("a 1 0 1 x\nb 1 0 1 y\n", ("--to=vtt",), "2 recordings, but --to vtt writes one; give a Kaldi data directory"),
     ("x", ("--marks=all",), "--marks all; choose from auto keep replace"), ("x", ("--format=srt",), "--format srt"),
-    ("x", ("--to=sr",), "--to sr; did you mean srt?"), ("x", ("--nj=0",), "--nj=0 is too small"),
+    ("x", ("--to=sr",), "--to sr; did you mean srt?"), ("x", ("--nj=0",), "--nj=0 is out of range; give 1 or more"),
     ("x", ("--jobs=2",), "--jobs with a file; leave it out"),
     ("x", ("--ctm=x",), "--ctm with a file; leave it out")])
 def test_errors_are_one_line_and_write_nothing(text, options, said, tmp_path, capsys):

@@ -321,10 +321,14 @@ def test_read_clusters_liang_format(tmp_path):
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("00\tthe\t12\n0 a 3\n", "FILE:2: the line is not BITS<TAB>WORD<TAB>COUNT; use the file `paths` that"),
-    ("02\tthe\t12\n", "FILE:1: the line is not BITS<TAB>WORD<TAB>COUNT; use the file `paths` that"),
-    ("00\tthe\tx\n", "FILE:1: the line is not BITS<TAB>WORD<TAB>COUNT; use the file `paths` that"),
-    ("00\t\t1\n", "FILE:1: the line is not BITS<TAB>WORD<TAB>COUNT; use the file `paths` that"),
+    ("00\tthe\t12\n0 a 3\n", "FILE:2: the line is not BITS<TAB>WORD<TAB>COUNT; use the file `paths` "
+     "that Liang's wcluster writes"),
+    ("02\tthe\t12\n", "FILE:1: the line is not BITS<TAB>WORD<TAB>COUNT; use the file `paths` "
+     "that Liang's wcluster writes"),
+    ("00\tthe\tx\n", "FILE:1: the line is not BITS<TAB>WORD<TAB>COUNT; use the file `paths` "
+     "that Liang's wcluster writes"),
+    ("00\t\t1\n", "FILE:1: the line is not BITS<TAB>WORD<TAB>COUNT; use the file `paths` "
+     "that Liang's wcluster writes"),
     ("00\ta\t1\n01\ta\t1\n", "FILE:2: 'a' occurs twice; remove one of its lines"),
     ("", "FILE: the file is empty; make it again, or give another one")])
 def test_read_clusters_invalid_files(text, message, tmp_path):
@@ -332,4 +336,4 @@ def test_read_clusters_invalid_files(text, message, tmp_path):
     path.write_text(text)
     with pytest.raises(InputError) as error:
         read_clusters(path)
-    assert str(error.value).replace(str(path), "FILE").startswith(message)
+    assert str(error.value).replace(str(path), "FILE") == message

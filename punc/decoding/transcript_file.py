@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from punc.base.errors import InputError, StrPath
+from punc.base.errors import InputError, StrPath, check_at_least
 from punc.base.files import atomic_file, check_outputs
 from punc.base.options import nearest
 from punc.base.processor import give_back_freed_memory
@@ -57,8 +57,7 @@ def punctuate_files(directory: Path, paths: Sequence[Path], out: StrPath, decodi
     for name, value, values in (("to", to, ("", *WRITERS)), ("marks", marks, MARKS)):
         if value not in values:
             raise InputError(f"unknown --{name} {value}", nearest(value, values))
-    if nj < 1:
-        raise InputError(f"--nj={nj} is too small", "give 1 or more")
+    check_at_least(1, nj=nj)
     marker_of = cache(partial(Marker, directory, decoding, marks, nj))
     broken = 0
     in_directory = len(paths) > 1 or os.path.isdir(out) or os.fspath(out).endswith(os.sep)

@@ -81,7 +81,7 @@ class ServerOptions:
     def __post_init__(self) -> None:
         check_at_least(1, workers=self.workers, max_connections=self.max_connections, max_rate=self.max_rate)
         if not 0 <= self.port < 1 << 16:
-            raise InputError(f"port={self.port} does not exist", "give one from 0 to 65535")
+            raise InputError(f"port={self.port} is out of range", "give one from 0 to 65535")
 
 
 class Decided(NamedTuple):

@@ -1,7 +1,7 @@
 # English: podcasts, debates and calls; teachers as large as BERT; tests on ASR output.
 # shellcheck shell=bash disable=SC2034,SC2046,SC2086,SC2154
 ships="en en-live en-large"
-# In int8, the labels of en-live would depend on the other streams of a server.
+# In int8, the labels of en-live would depend on which streams are decoded together.
 pack_options[en]="--int8 true" pack_options[en-large]="--int8 true"
 counted=text
 engines="amazon google microsoft speechmatics"
