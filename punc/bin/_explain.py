@@ -31,7 +31,8 @@ EXTRAS = {  # packages that some commands need → the extra of pyproject.toml t
     "matplotlib": "plot", "jinja2": "report", "scipy": "report", "gensim": "vectors", "pocketsphinx": "speech",
 }
 IN_SETUP = ("train", "onnx", "tree", "plot", "report")  # extras that utils/setup.sh --train installs
-OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "cannot allocate memory")
+OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "cannot allocate memory",
+                 "failed to map segment")  # what PyTorch says, on any device, and the loader of shared libraries
 STREAMS = {"stdin": "input", "stdout": "output"}
 
 
@@ -39,8 +40,8 @@ def explain(error: Exception, command: Sequence[str], closed: Sequence[str] = ()
     """Describe an error in one line. For an internal error, the line names a file with the traceback."""
     if isinstance(error, InputError):
         return with_options(error)
-    out_of_memory = any(text in str(error).lower() for text in OUT_OF_MEMORY)  # PyTorch's message, on any device
-    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and out_of_memory):
+    out_of_memory = any(text in str(error).lower() for text in OUT_OF_MEMORY)
+    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError | ImportError) and out_of_memory):
         return "not enough memory; use fewer processes (--nj), smaller batches (--batch-size), or another machine"
     if isinstance(error, OSError):
         return one_line(_explain_os(error, closed))
