@@ -29,7 +29,7 @@ TABLES = frozenset(("text", "punct", "punct.labels", "utt2spk", "spk2utt", "segm
 def open_input(path: StrPath, remedy: str = "make it, or give another one") -> Iterator[IO[bytes]]:
     """Open a user's file for reading bytes. Raises InputError if it is missing, unreadable or a directory."""
     try:
-        file = open(path, "rb")  # noqa: SIM115 (no `with`: an error in the caller's block is not ours to convert)
+        file = open(path, "rb")  # noqa: SIM115 (no `with`, so that errors in the caller's block stay as they are)
     except FileNotFoundError:
         raise InputError("no such file", remedy, path) from None
     except IsADirectoryError:
@@ -94,7 +94,7 @@ def _is_same_directory(directory: Path, other: str) -> bool:
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Remove temporary files of `path` that nobody has locked: killed processes have left them."""
+    """Remove unlocked temporary files of `path`, which were left by killed processes."""
     for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
         with contextlib.suppress(OSError), open(leftover, "rb+") as file:  # the file may be gone, or locked
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -191,11 +191,11 @@ def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[P
     During the block, this process holds the lock on `path`. Older files in `path` stay if no new file replaces them,
     because they may be the user's own.
 
-    key     a new file without which no program reads the directory. The old key is removed first, and the new one is
-            written last: a directory whose files were only partly replaced has no key
+    key     a new file that programs require before they read the directory. The old key is removed first, and the new
+            key is written last, so a directory whose files were only partly replaced has no key
     stale   glob patterns of older files to remove because they do not belong to the new files
 
-    Raises InputError if `path` is a file, another process writes there, or a directory has a new file's name.
+    Raises InputError if `path` is a file, another process writes there, or a new file has the name of a directory.
     """
     path = Path(os.path.abspath(path))
     if path.exists() and not path.is_dir():
@@ -239,5 +239,5 @@ def _replace(path: Path, tmp: Path, key: str, stale: Iterable[str]) -> None:
     for file in files:
         os.replace(tmp / file, path / file)
     for folder in {file.parent for file in old} - {Path()}:
-        with contextlib.suppress(OSError):  # the folder still has other files
+        with contextlib.suppress(OSError):  # the folder may still have other files
             (path / folder).rmdir()

@@ -1,6 +1,6 @@
 """Shares the work of a command among jobs on any machines: `--jobs N --job J`, then `punc join`.
 
-Each job processes a consecutive share of the input and makes a *part*: a directory with its output and part.json,
+Each job processes a contiguous share of the input and makes a *part*: a directory with its output and part.json,
 which describes the part. `punc join` calls `join(parts, out)` of the command's module in punc/bin, then removes the
 parts. The joined output is the output of a single job, byte for byte.
 """
@@ -71,7 +71,7 @@ class Share(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The output of one job: the subcommand `command` made it for `share`, in the directory `path`."""
+    """The output of one job, which the subcommand `command` made for `share` in the directory `path`."""
 
     path: Path
     command: str
@@ -181,7 +181,7 @@ def clear_part(path: Path) -> None:
 @contextmanager
 def joining(paths: Sequence[Path]) -> Iterator[list[Part]]:
     """Yield the parts of all jobs of a command, in order. Removes the parts when the block ends without an error."""
-    read_parts(paths)  # checked before the locks are taken, because a lock would make a missing directory
+    read_parts(paths)  # checked before the locks are taken, because locking would make a missing directory
     with _locked(paths):
         yield read_parts(paths)
         for path in paths:

@@ -52,7 +52,7 @@ def _locked(path: Path) -> IO[str]:
             path.parent.mkdir(parents=True, exist_ok=True)
             file = open(path, "a+", encoding="utf-8", errors="surrogateescape")  # noqa: SIM115 (the caller closes it)
         except (FileNotFoundError, FileExistsError):
-            if attempts == ATTEMPTS:  # then a file probably has the directory's name
+            if attempts == ATTEMPTS:  # there is probably a file with the directory's name
                 raise
             continue  # another process has just removed the directory
         except OSError as error:

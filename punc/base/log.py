@@ -40,5 +40,5 @@ def progress_bar(what: str, unit: str, total: int | None = None) -> "tqdm":
     from tqdm import tqdm
     hidden = LOGGER.level >= logging.WARNING or not sys.stderr.isatty()
     if hidden:
-        tqdm.monitor_interval = 0  # a hidden bar needs no thread that monitors it
+        tqdm.monitor_interval = 0  # a hidden bar needs no monitor thread
     return tqdm(desc=what, total=total, unit=unit, unit_scale=True, leave=False, delay=2, disable=hidden)

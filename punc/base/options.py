@@ -91,7 +91,7 @@ class OptionParser(argparse.ArgumentParser):
         """Parse a command line and configure logging. Raises InputError for a wrong option or value."""
         complete(self)
         config = _last_value(arguments, "--config")
-        # Options may follow file names, unless `--` separates options from file names that may begin with a dash.
+        # Options may follow file names, unless the command line contains `--`; all arguments after `--` are file names.
         parse_args = self.parse_args if "--" in arguments else self.parse_intermixed_args
         options = parse_args([*(self.read_config(config) if config else []), *self._spelled(arguments)])
         if options.quiet and options.verbose:
@@ -203,7 +203,8 @@ def _last_value(arguments: Sequence[str], option: str) -> str | None:
 
 
 def keyword_arguments(function: Callable) -> dict[str, inspect.Parameter]:
-    """Return the arguments that have a default, by name. A class with `**options` also has those of its base class."""
+    """Return the arguments that have a default, by name. If a class has `**options`, also return
+    the arguments of its base class."""
     arguments = inspect.signature(function, eval_str=True).parameters
     found = {name: argument for name, argument in arguments.items() if argument.default is not argument.empty}
     if isinstance(function, type) and any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values()):
@@ -238,7 +239,8 @@ def with_options(error: InputError) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a remedy for an unknown name: a similar known name, else all known names if at most FEW, else --help."""
+    """Return a remedy for an unknown name: a similar known name, the known names if there are at most FEW, or
+    --help."""
     names = sorted(known)
     if close := difflib.get_close_matches(name, names, n=1):
         return f"did you mean {close[0]}?"

@@ -38,8 +38,8 @@ def find_device(name: str) -> str:
 
 
 def built_for_cpu() -> bool:
-    """Return whether the version of PyTorch names a CPU build. Does not import PyTorch, which would take a second."""
-    import importlib.metadata  # imported here, because a packed model does not need it and would start 5 % later
+    """Return whether PyTorch's version string names a CPU build. Does not import PyTorch, which would take a second."""
+    import importlib.metadata  # imported here, so that packed models, which do not need it, start 5 % sooner
     return importlib.metadata.version("torch").endswith("+cpu")
 
 

@@ -59,12 +59,13 @@ class IdTable:
         self._index: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
 
     def add(self, id: str, *numbers: float) -> None:
-        """Add a row to an id, which may have several. All rows must be added before the first look-up."""
+        """Add a row for an id. An id may have several rows. All rows must be added before the first look-up."""
         self._hashes.append(hash(id))
         self._numbers.extend(numbers)
 
     def rows(self, id: str) -> np.ndarray:
-        """Return the rows of an id in the order in which they were added, float64 (rows, width); none if unknown."""
+        """Return the rows of an id in the order in which they were added, float64 (rows, width). An unknown id has
+        no rows."""
         hashes, order, table = self._sorted()
         first = np.searchsorted(hashes, hash(id))
         last = np.searchsorted(hashes, hash(id), "right")

@@ -29,8 +29,8 @@ class Stopped(KeyboardInterrupt):
 
 def watch(name: str) -> None:
     """Let the first Ctrl-C or SIGTERM raise Stopped, and ignore later ones. Signals that the process already ignores,
-    for example because of nohup, stay ignored. GRACE seconds after a signal, a thread prints a line and ends the
-    process if it still runs."""
+    for example because of nohup, stay ignored. If the process still runs GRACE seconds after a signal, a thread
+    prints a line and ends the process."""
     for number in SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _raise)
@@ -42,7 +42,7 @@ def watch(name: str) -> None:
 
 
 def _unraisable(otherwise: Callable[[Any], None], unraisable: Any) -> None:
-    """Raise Stopped again a moment later if Python swallowed it, as it does in the callback of an import."""
+    """Raise Stopped again a moment later if Python has ignored it, for example in a weakref callback of an import."""
     global _received
     if isinstance(unraisable.exc_value, Stopped):
         number, _received = _received, 0

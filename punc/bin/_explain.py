@@ -25,14 +25,14 @@ ERRNO = {
     errno.EPERM: ("not permitted", "change its owner or permissions, or give another file"),
     errno.EROFS: ("the file system is read-only", "give a file on another file system"),
 }
-EXTRAS = {  # packages that some commands need → the extra of pyproject.toml that installs them
+EXTRAS = {  # a package that some commands need → the extra of pyproject.toml that installs it
     "torch": "train", "onnx": "onnx", "transformers": "encoder", "tokenizers": "encoder", "safetensors": "encoder",
     "starlette": "serve", "uvicorn": "serve", "websockets": "serve", "sklearn": "tree", "pycrfsuite": "crf",
     "matplotlib": "plot", "jinja2": "report", "scipy": "report", "gensim": "vectors", "pocketsphinx": "speech",
 }
 IN_SETUP = ("train", "onnx", "tree", "plot", "report")  # extras that utils/setup.sh --train installs
 OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "cannot allocate memory",
-                 "failed to map segment")  # what PyTorch says, on any device, and the loader of shared libraries
+                 "failed to map segment")  # parts of messages of PyTorch and the shared-library loader
 STREAMS = {"stdin": "input", "stdout": "output"}
 
 

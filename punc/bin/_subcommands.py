@@ -11,7 +11,7 @@ from punc import __version__
 from punc.base.errors import InputError
 from punc.base.options import complete, completion_asked, nearest
 
-# The subcommands that `punc --help` describes, in this order. The help only names the others.
+# The subcommands that `punc --help` describes, in this order. For other subcommands, it only lists the names.
 DESCRIBED = ("prepare", "abbreviations", "pauses", "turns", "make-store", "soft-targets", "train", "pack", "punctuate",
              "transcript", "live", "serve", "score", "score-text", "join", "results", "report", "publish",
              "validate", "project", "confusions", "corrupt", "export-text", "plot-pauses", "plot-labels",
@@ -42,8 +42,8 @@ def run(command: str, arguments: Sequence[str]) -> int:
     if command not in commands():
         raise InputError(f"no subcommand '{command}'", nearest(command, commands()))
     if command in ("punctuate", "transcript", "live", "serve"):
-        # Decoding multiplies small matrices, where several threads would only wait for each other. NumPy's OpenBLAS
-        # reads this variable when it is imported, here and in worker processes.
+        # Decoding multiplies matrices that are so small that several threads would only wait for each other. OpenBLAS
+        # reads this variable when NumPy is imported, here and in worker processes.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     return importlib.import_module(f"punc.bin.{command.replace('-', '_')}").main(arguments) or 0
 
@@ -68,7 +68,7 @@ def complete_subcommand() -> None:
     from argcomplete import lexers
     words = lexers.split_line(os.environ["COMP_LINE"], int(os.environ["COMP_POINT"]))[3][1:]
     if words and words[0] in commands():
-        # In the parser of a subcommand, the program's name is the second word of the line.
+        # For the parser of a subcommand, argcomplete must skip one more word: the subcommand.
         os.environ["_ARGCOMPLETE"] = str(int(os.environ["_ARGCOMPLETE"]) + 1)
         run(words[0], words[1:])
     parser = argparse.ArgumentParser(add_help=False)

@@ -36,7 +36,7 @@ def find_ctm(decode: Path, name: str, *, lmwt: str = "", wip: str = "", score_di
     name       name of the data directory, after which get_ctm.sh names the file
     lmwt       language-model weight, as in score_LMWT
     wip        word insertion penalty, as in score_LMWT_WIP
-    score_dir  name of the directory in DECODE-DIR that has the CTM
+    score_dir  name of the directory in DECODE-DIR that contains the CTM
 
     Raises InputError, which lists the choices, if there is no such CTM, or more than one.
     """
@@ -59,7 +59,7 @@ def _score_dir(decode: Path, lmwt: str, wip: str) -> Path:
     scores = _score_dirs(decode)
     if lmwt:
         chosen = [path for path in scores if (path.name + "_").startswith(f"score_{lmwt}_{wip and wip + '_'}")]
-        if not chosen and wip:  # get_ctm.sh does not put the penalty into the name
+        if not chosen and wip:  # get_ctm.sh does not put the penalty into the directory's name
             chosen = [path for path in scores if path.name == f"score_{lmwt}"]
         asked = f"--lmwt {lmwt}" + f" --wip {wip}" * bool(wip)
         if len(chosen) != 1:

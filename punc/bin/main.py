@@ -28,7 +28,7 @@ def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is
 
     name        the program's name, for messages
     arguments   the program's arguments, for the log of an internal error
-    is_process  whether the process only runs this program; if so, handle signals and reopen closed standard streams
+    is_process  whether the process runs nothing else; if so, handle signals and reopen closed standard streams
 
     Returns the exit status of `work`; 1 after an error, 130 after Ctrl-C, 143 after SIGTERM.
     """
@@ -56,7 +56,7 @@ def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is
         try:
             from punc.bin._explain import explain
             line = explain(error, [name, *arguments], closed)
-        except MemoryError:  # not even `explain` fits into memory
+        except MemoryError:  # there is too little memory even for `explain`
             line = "not enough memory; raise the limit, or use another machine"
         with contextlib.suppress(OSError):
             print(f"{name}: {line}", file=sys.stderr, flush=True)

@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def output_options(args: Namespace) -> OutputOptions:
-    """Return the output options. The default casing table is that of the model, if there is one."""
+    """Return the output options. The default casing table is the model's, if it has one."""
     options, casing = from_args(OutputOptions, args), Path(args.directory) / CASING
     return replace(options, casing=options.casing or (str(casing) if casing.is_file() else ""))
 

@@ -77,7 +77,7 @@ def main(arguments: Sequence[str]) -> None:
                            "seeds or on these sets; train and score them there to keep the rows",
                            ", ".join(f"{system} on {name}" for system, name in dropped), options.exp)
         data = keep_rows(data, kept, options.keep, options.systems.split(), options.sets.split())
-    if pairs:  # tests from earlier runs may be of other pairs
+    if pairs:  # earlier runs may have tested other pairs of systems
         data.tests = [test for test in data.tests if (test.this, test.other) in pairs]
         for pair in dict.fromkeys(pairs):
             if not any((test.this, test.other) == pair for test in data.tests):
@@ -86,8 +86,8 @@ def main(arguments: Sequence[str]) -> None:
         declared = {*options.systems.split(), *options.sets.split()}
         settings.findings = filled(_text(options.findings), data, settings.published, declared, options.findings)
     pages = render(data, settings)
-    # With --render, RESULTS.md is written last: `punc publish` refuses a directory without it. The tables, which are
-    # inputs then, stay, so that a killed run can be repeated.
+    # With --render, RESULTS.md is written last: `punc publish` refuses a directory without it. The tables are inputs
+    # of --render, so they are kept, and a killed run can be repeated.
     key, stale = "RESULTS.md", ["results/*.md"]
     if not options.render:
         key, stale = page_data.KEY, [*stale, "results/tests.tsv", "results/costs.tsv", "results/command.txt"]

@@ -1,4 +1,4 @@
-"""Runs scripts of recipes. The signature of `main` defines the command line. Errors print one line, as in `punc`.
+"""Runs scripts of recipes. The signature of `main` defines the command line. An error is printed as one line.
 
     def main(corpus: Path, out: Path) -> None: ...
 

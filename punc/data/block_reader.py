@@ -32,7 +32,7 @@ class Irregular(Exception):
 
 
 class LineBlock(NamedTuple):
-    """A range of lines that is the same in all tables of a data directory."""
+    """The same range of lines in all tables of a data directory."""
 
     line: int  # the number of the first line, from 1
     spans: dict[str, tuple[int, int]]  # table → (offset, size) of the lines in bytes
@@ -44,7 +44,7 @@ class Encoded(NamedTuple):
     ids: np.ndarray  # int32 (N,)
     labels: np.ndarray | None  # int8 (N,), -1 at tokens without a slot
     pauses: np.ndarray | None  # float32 (N,), seconds, NaN at tokens without a slot
-    streams: list[tuple[str, int]]  # (stream, number of tokens) for each run of utterances of a stream
+    streams: list[tuple[str, int]]  # (stream, number of tokens) for each run of utterances of the same stream
     first: str  # the id of the first utterance
     last: str
     words: int
@@ -79,7 +79,8 @@ def _skip_bytes(file: IO[bytes], size: int) -> int:
 
 
 def read_span(path: Path, span: tuple[int, int]) -> str:
-    """Read a table at (offset, size), with single spaces between fields. Raises Irregular for CR, NUL and bad UTF-8."""
+    """Read the part of a table at (offset, size), and reduce blanks to single spaces. Raises Irregular for CR, NUL and
+    bad UTF-8."""
     with open_input(path) as file:
         file.seek(span[0])
         text = file.read(span[1])

@@ -25,7 +25,7 @@ from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_file, read_lines
 
 MOST = 127  # the maximum number of labels in a set
-# Marks that contain one of these characters end a sentence: most of Unicode's Sentence_Terminal, and the ellipsis.
+# A mark ends a sentence if it contains one of these characters: most of Unicode's Sentence_Terminal, and the ellipsis.
 SENTENCE_ENDS = frozenset(".!?…‼⁇⁈⁉։؟۔।॥။።፧。！．？｡")
 
 
@@ -190,7 +190,7 @@ def note_record(path: StrPath, labels: LabelSet) -> None:
 
 
 def difference(one: LabelSet, other: LabelSet) -> str:
-    """Describe how the label set `one` ("it") differs from `other`."""
+    """Describe how the label set `one` differs from `other`. In the description, "it" is `one`."""
     if more := [name for name in other.names if name not in one.names]:
         return f"it lacks {' '.join(more)}"
     if less := [name for name in one.names if name not in other.names]:

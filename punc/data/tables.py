@@ -92,8 +92,8 @@ def turns_line(id: str, turns: np.ndarray) -> bytes:
 
 
 def ends_of_turns(speakers: Sequence[Any]) -> np.ndarray:
-    """Mark each word after which the speaker changes, bool (words,). Words whose speaker is None are ignored: a change
-    is marked before the first word that is known to have another speaker."""
+    """Mark each word after which the speaker changes, bool (words,). If the speakers of some words at a change are
+    None, the last of these words is marked."""
     known = np.array([i for i, speaker in enumerate(speakers) if speaker is not None], np.int64)
     ends = np.zeros(len(speakers), bool)
     ends[[after - 1 for before, after in pairwise(known.tolist()) if speakers[before] != speakers[after]]] = True

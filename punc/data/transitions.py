@@ -120,7 +120,7 @@ def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Tran
 
 def _most_gained(weights: np.ndarray) -> np.ndarray:
     """Return at [b, l] the largest gain of label l over label b from any neighbour. `weights`: (neighbours, L)."""
-    with np.errstate(invalid="ignore"):  # −∞ − −∞ is NaN: a forbidden label gains nothing over another one
+    with np.errstate(invalid="ignore"):  # −∞ − −∞ is NaN: neither of two forbidden labels gains
         return np.nanmax(weights[:, None, :] - weights[:, :, None], axis=0, initial=0.0)
 
 

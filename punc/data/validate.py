@@ -117,7 +117,7 @@ def check_spk2utt(path: Path) -> None:
 
 
 def check_recordings(data: DataDir, recordings: set[str]) -> None:
-    """Raise InputError if `wav.scp` or `reco2file_and_channel` does not fit `segments` or, without it, `text`."""
+    """Raise InputError if `wav.scp` or `reco2file_and_channel` does not fit `segments` or, without segments, `text`."""
     wav = data.path / "wav.scp"
     channels = data.path / "reco2file_and_channel"
     if data.has_segments and not wav.is_file():

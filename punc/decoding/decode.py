@@ -147,7 +147,7 @@ class PartLabels:
     def __init__(self, labels: LabelSet):
         begins = [(label.capital, label.opening) for label in labels]
         marks = [label.mark for label in labels]
-        # together[first, last]: the label with the capital of `first` and the mark of `last`; `last` if none has both
+        # together[first, last]: the label that begins like `first` and ends like `last`, or `last` if there is none
         known = {both: i for i, both in reversed(list(enumerate(zip(begins, marks))))}
         self.together = np.array([[known.get((begin, mark), last) for last, mark in enumerate(marks)]
                                   for begin in begins])

@@ -35,8 +35,8 @@ def to_int8(model: Any, multiply: bool = False) -> None:
 def _multiply(graph: Any) -> set[str]:
     """Make an ONNX graph multiply by its large weights in int8. Return the names of these weights. The activations are
     quantized at run time, with one scale for the whole batch. Linear layers with more inputs than outputs, such as the
-    second layer of a feed-forward block, stay float: values after a GELU are too uneven, and quantizing them would
-    change 1.5 times as many labels of an encoder."""
+    second layer of a feed-forward block, stay float: their inputs, values after a GELU, are too uneven. Quantizing
+    them too would change 1.5 times as many of an encoder's labels."""
     sizes = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
     made_by = {output: node for node in graph.node for output in node.output}
     nodes, found = [], set[str]()

@@ -41,7 +41,7 @@ class Group(NamedTuple):
     pauses from the times of the words."""
 
     transcript: Transcript  # the texts are in stream order; the document has the CTM's lines
-    lines: list[tuple[str, int]]  # for each line of the output file `text`: (id, index after its last item of `texts`)
+    lines: list[tuple[str, int]]  # for each line of the output file `text`: (id, end of its part of `transcript.texts`)
     recordings: list[str]  # the names of the recordings, in order, including those without words
     pauses: np.ndarray | None = None
 
@@ -184,7 +184,8 @@ def _placed(texts: list[Text], entry: Entry, stream: int) -> list[Text]:
 
 
 def _with_turns(texts: list[Text], unnamed: Set[str]) -> list[Text]:
-    """Set `turn` where the speaker changes. Remove names that are utterance ids or the only name in a recording."""
+    """Set `turn` where the speaker changes. Remove a speaker's name if it is an utterance id or the only name in its
+    recording."""
     first = {text.recording: text.speaker for text in reversed(texts)}
     several = {text.recording for text in texts if text.speaker != first[text.recording]}
     found, before = list[Text](), None

@@ -26,7 +26,7 @@ from punc.transcripts.transcript import BLANKS_BETWEEN, Words
 
 MOST = 0.5
 UTTERANCE = 1 << 12  # a stream is cut into utterances of at most this many words
-UNKNOWN, FEW = 0.3, 5  # warn if more than this share of a transcript is unknown and it has at least FEW words
+UNKNOWN, FEW = 0.3, 5  # warn if a transcript has at least FEW words, and more than the fraction UNKNOWN are unknown
 
 
 class MarkedTranscript(NamedTuple):

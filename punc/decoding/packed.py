@@ -3,10 +3,11 @@
 A packed model is a directory with
 
     model.onnx    the model (`pack` describes its inputs and outputs); large matrices are int8 with a scale for each row
-    model.json    the format's version, a description of the model, and the checksum of every other file
+    model.json    the format's version, a description of the model, and the checksums of all files but the model card
     labels.txt, the tokenizer's files, conf, and optionally casing.txt and README.md (the model card)
 
-A packed model chooses the same labels as a PyTorch model with the same weights; posteriors differ only by rounding.
+Unless a packed model multiplies in int8, it chooses the same labels as a PyTorch model with the same weights;
+posteriors differ only by rounding.
 """
 
 import hashlib
@@ -145,7 +146,7 @@ def load_packed(directory: Path) -> PackedModel:
 
 
 def as_error(error: Exception, what: str, path: Path | None) -> Exception:
-    """Convert an exception of ONNX Runtime: MemoryError if memory ran out, otherwise InputError for a broken model."""
+    """Convert an exception of ONNX Runtime to MemoryError if memory ran out, otherwise to InputError."""
     if "alloc" in str(error) or "failed to map" in str(error):  # no memory for the weights, or for ONNX Runtime itself
         return MemoryError()
     return InputError(what, AGAIN, path)

@@ -26,7 +26,7 @@ from punc.transcripts.transcript import Transcript, Words, words_of, write
 logger = logging.getLogger(__name__)
 
 MARKS = (AUTO, KEEP, REPLACE)
-ENDINGS = {".srt": "srt", ".vtt": "vtt", ".ctm": "ctm", ".json": "json", ".txt": "text"}  # by the extension of OUT
+ENDINGS = {".srt": "srt", ".vtt": "vtt", ".ctm": "ctm", ".json": "json", ".txt": "text"}  # extension of OUT → format
 # Maps a transcript's format to its name in --to. All other formats are JSON or have an extension in READ_ONLY.
 SAME = {"SRT": "srt", "WebVTT": "vtt", "CTM": "ctm", "text": "text"}
 # Extensions of formats that are written only if the input has the same format.

@@ -18,7 +18,7 @@ from punc.text.word_parts import MARK, SILENCE, SYMBOL, is_hidden
 from punc.transcripts.ctm import decimals
 from punc.transcripts.transcript import Words
 
-LONGEST = 1.0  # seconds; a longer silence in a stream is a point where words of another stream may be shown
+LONGEST = 1.0  # seconds; after a longer silence in a stream, words of another stream may be shown
 EMPTY = {"srt": "", "vtt": "WEBVTT\n", "txt": ""}  # the content of files without words
 
 

@@ -146,7 +146,7 @@ class _Sums(NamedTuple):
         return (product / product.sum(2, keepdim=True)).transpose(0, 1)
 
     def pairs(self, weights: Tensor) -> Tensor:
-        """Return the sum of P(y_t, y_t+1) over all t and all texts, (L, L), with a weight for each text, (B,)."""
+        """Return the sum of P(y_t, y_t+1) over all t and all texts, (L, L). `weights` (B,): one per text."""
         whole = (self.before[1:] * self.since[1:]).sum(2)
         share = self.inside[1:] * weights / whole
         first = (self.until[:-1] * share.unsqueeze(2)).flatten(0, 1)

@@ -24,9 +24,9 @@ ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
 LAYER = re.compile(r"\blayers?\.(\d+)\.")  # finds the number of the layer in the name of a weight
 # Finds the weights that `freeze` counts as embeddings. All layers of MPNet share one attention bias.
 EMBEDDINGS = re.compile(r"embeddings\.|\brelative_attention_bias\.")
-OWN_MASK = ("deberta", "deberta-v2", "modernbert")  # kinds that make their attention mask from a mask of the pieces
+OWN_MASK = ("deberta", "deberta-v2", "modernbert")  # kinds that compute attention masks themselves, from a mask (B, S)
 LEFT_OUT = ("auto_map", "architectures", "_name_or_path", "dtype", "torch_dtype")  # not stored in configurations
-FULL = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # the number of position embeddings that a kind does not use
+FULL = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # kind → the number of position embeddings that it does not use
 
 
 class PretrainedEncoder(nn.Module):
@@ -89,7 +89,7 @@ class PretrainedEncoder(nn.Module):
         return self._read(line, more, mask)[:, :tokens.shape[1]]
 
     def _read(self, line: Tensor, more: Tensor | None, mask: Tensor | None) -> Tensor:
-        """Return the vectors of the pieces (B, S) without the special pieces before the text."""
+        """Return the vectors of the pieces (B, S), leaving out the special pieces before the text."""
         before, after = len(self.spec["start"]), len(self.spec["end"])
         given: dict[str, Any] = {"input_ids": line}
         if more is not None:

@@ -36,7 +36,7 @@ class Spelling(nn.Module):
         self._vectors: Tensor | None = None  # the vectors of all words, for exporters
 
     def initialize_from_vocabulary(self, vocabulary: Vocabulary, characters_from: int | None = None) -> None:
-        """Store the spelling of each token. Tokens from `characters_from` on are characters, other tokens are words."""
+        """Store the spelling of each token. Tokens from `characters_from` on are characters; all others are words."""
         tokens = [token if characters_from is None or i < characters_from else token.removeprefix(CHARACTER)
                   for i, token in enumerate(vocabulary.tokens)]
         self.table.copy_(torch.tensor(spell(tokens, self.alphabet), dtype=torch.int32))
@@ -52,8 +52,8 @@ class Spelling(nn.Module):
         return nn.functional.embedding(indices, self.read_characters(self.table[different]))
 
     def traceable(self, words: Tensor) -> Tensor:
-        """Like `forward`, for exporters: looks up the vectors in a constant table of all words. A call without tracing
-        computes the table and must come first."""
+        """Like `forward`, for exporters: looks up the vectors in a constant table of all words. The table
+        must first be computed by a call without tracing."""
         if not torch.jit.is_tracing():
             with torch.no_grad():
                 self._vectors = self.read_characters(self.table)

@@ -73,8 +73,8 @@ class FullyConnected(nn.Module):
     h(l) = σ(W(l) h(l−1) + b(l)) for each hidden layer, then W h + b.
 
     dropout   rate at which hidden units are dropped in training; all samples of a batch drop the same units, so that
-              their products need not be computed (Graham, Reizenstein & Robinson 2015, "Efficient batchwise dropout
-              training using submatrices")
+              products with these units need not be computed (Graham, Reizenstein & Robinson 2015, "Efficient batchwise
+              dropout training using submatrices")
     centred   hidden layers return σ − ½, which changes how they learn (LeCun et al. 1998, section 4.4)
 
     Initial weights are uniform in the range of Glorot & Bengio (2010). Between two sigmoid layers, the range is 4 times

@@ -68,7 +68,7 @@ Item = LiveWord | Partial | End
 
 def kind_of(text: str, whole: bool) -> str | None:
     """Return the kind of an input that begins with `text`, which is not blank; None if more text is needed. With
-    `whole`, `text` is the whole input, and its kind is never None."""
+    `whole`, `text` must be enough, so the kind is never None."""
     text = text.lstrip(BLANKS)
     if text.startswith("{"):
         return "json"
@@ -98,7 +98,7 @@ class ItemReader:
         return errors
 
     def feed(self, text: str, whole: bool = False) -> list[Item]:
-        """Return the items that the next piece completes. `whole`: detect the kind now, as no more text follows."""
+        """Return the items that the next piece completes. `whole`: detect the kind now, even from part of a line."""
         if self.kind is None:
             text, self._rest = "".join([*self._rest, text]), []
             self.kind = kind_of(text, whole) if text.strip(BLANKS) else None

@@ -57,7 +57,7 @@ class SlotStream:
                 yield logits
 
     def expect(self, pause: float, ways: Iterable[Iterable[int]]) -> Iterator[np.ndarray]:
-        """Yield for each waiting slot the logarithm (L,) of its mean posteriors over possible continuations.
+        """Yield, for each waiting slot, the logarithms (L,) of posteriors averaged over possible continuations.
 
         ways    the continuations: token sequences that may follow the pause, each with at least `lookahead` tokens
         """

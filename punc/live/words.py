@@ -76,7 +76,7 @@ class LiveWriter:
 
 
 class WordStream:
-    """A stream of words, numbers, tags and marks. `labels` is the stream of the words that the model reads."""
+    """A stream of words, numbers, tags and marks. `labels` is the stream that labels the words."""
 
     def __init__(self, labels: LiveStream | WholeStream, writer: LiveWriter):
         self._labels, self._writer = labels, writer

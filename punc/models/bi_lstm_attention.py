@@ -10,7 +10,7 @@ A bidirectional LSTM layer with local attention: s(t) is a weighted average of t
     ŷ(t) = softmax(Wᵀ s(t) + b)                                          (3), (16)
 
 The paper's text says that the weights are a softmax, but its equation (15) divides the scores by their sum. The option
-`normalize` selects one of these. The average does not include states outside the text.
+`normalize` selects one of the two. The average does not include states outside the text.
 """
 
 import torch
@@ -22,7 +22,7 @@ from punc.models.base import NeuralModel, State
 
 ATTENTION_DIM = 64  # the size of v in equation (14), which the paper does not give
 NORMALIZATIONS = ("softmax", "sum")
-BLOCK = 64  # steps in a block; for 31 states, blocks are 5 times as fast as a sum over shifts, for 5 states not slower
+BLOCK = 64  # steps; without blocks, a sum over shifts would take 5 times as long for 31 states, and no less for 5
 MIN_SUM = 1e-3  # the minimum absolute value of the sum of scores, which can be near 0 because scores can be negative
 
 

@@ -1,6 +1,6 @@
 """Dilated CNN: Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation" 2.3.5.
 
-Layers of dilated convolutions. Each layer sees twice as many tokens as the layer below. e are the embeddings:
+Dilated convolutions: each layer sees twice as many tokens as the layer below. e(t) is the embedding of token t:
 
     x_0 = e;  x_l = highway(residual_l(x_(l−1)))      dilations 1, 2, 4, 8, 16: five layers see 32 tokens
     ŷ(t) = softmax(W LSTM(LSTM(x_5(t))) + b)

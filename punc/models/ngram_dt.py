@@ -25,7 +25,7 @@ from punc.tokens.store_set import StoreSet
 
 logger = logging.getLogger(__name__)
 
-UNKNOWN = -1.0  # stands for an unknown pause; one threshold separates this from all known pauses
+UNKNOWN = -1.0  # stands for an unknown pause; one threshold separates this value from all known pauses
 DEPTHS = 3, 4, 5, 6, 8, 10, 12  # the maximum depths of the tree that are tried
 LEAF_SIZES = 5, 10, 20, 50, 100, 200  # the minimum numbers of slots in a leaf that are tried
 SMOOTHING = 0.5  # added to the count of each label in a leaf, so that no posterior is 0
@@ -93,7 +93,7 @@ class Model(NonGradientModel):
         return np.log(smoothed(self.arrays))[found].astype(np.float32)
 
     def thresholds(self) -> np.ndarray:
-        """Return the pause thresholds in the tree, ascending, (n, 2): seconds, and number of slots divided there."""
+        """Return the pause thresholds in the tree, ascending, (n, 2): seconds, and how many slots each divides."""
         on_pause = (self.arrays["left"] >= 0) & (self.arrays["feature"] == 0)
         pauses = self.arrays["threshold"][on_pause]
         slots = self.arrays["counts"][on_pause].sum(axis=1)
@@ -152,7 +152,7 @@ def arrays_of(classifier: Any, labels: int) -> dict[str, np.ndarray]:
     (M,) each; counts (M, L)."""
     tree = classifier.tree_
     counts = np.zeros((tree.node_count, labels))
-    # In a node, `value` has the share of each label or, in old versions of scikit-learn, the number of slots.
+    # In a node, `value` contains the share of each label or, in old versions of scikit-learn, the number of slots.
     shares = tree.value[:, 0] / tree.value[:, 0].sum(axis=1, keepdims=True)
     counts[:, classifier.classes_] = shares * tree.n_node_samples[:, None]
     return {"left": tree.children_left.astype(np.int64), "right": tree.children_right.astype(np.int64),

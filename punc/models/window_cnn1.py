@@ -38,7 +38,7 @@ class Model(WindowModel):
         return self.classifier(features).unflatten(0, vectors.shape[:2])
 
     def _maximum(self, words: Tensor, filters: Any) -> Tensor:
-        if torch.jit.is_tracing():  # exporters cannot unfold such inputs
+        if torch.jit.is_tracing():  # exporters do not support the `unfold` below
             return filters(words.transpose(1, 2)).amax(2).tanh()
         # For five words, a matrix product is twice as fast as a convolution.
         runs = words.unfold(1, filters.kernel_size[0], 1).flatten(2)  # (B·T, m − h + 1, n·h)

@@ -1,7 +1,7 @@
 """CNN-2: Che et al. 2016, "Punctuation Prediction for Unsegmented Transcript Based on Word Vector", section 2.2.
 
-The m word vectors of size n around a slot form an image of m × n pixels. The image passes through three convolutions,
-with pooling after the first one, two fully connected sigmoid layers, and a softmax:
+The m word vectors of size n around a slot form an image of m × n pixels. The image passes through three convolutions
+(with pooling after the first one), two fully connected sigmoid layers, and a softmax:
 
     c1 = pool(tanh(C1 * x)); c2 = tanh(C2 * c1); c3 = tanh(C3 * c2)    64, 128, 128 filters
     h1 = σ(W1 c3 + b1); h2 = σ(W2 h1 + b2)                             4096, 2048 units

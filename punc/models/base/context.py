@@ -100,7 +100,7 @@ class WindowModel(NeuralModel):
         self.dropout, self.centred = dropout, centred
 
     def fully_connected(self, *sizes: int) -> FullyConnected:
-        """Return sigmoid layers and a linear output. `sizes`: of the input, each hidden layer, and the output."""
+        """Return sigmoid layers and a linear output. `sizes`: units of the input, each hidden layer and the output."""
         return FullyConnected(sizes, self.dropout, self.centred)
 
     def logits(self, vectors: Tensor) -> Tensor:

@@ -57,7 +57,7 @@ class Model(nn.Module):
         return next((weight.device for weight in self.parameters()), torch.device("cpu"))
 
     def initialize_from_vocabulary(self, vocabulary: Vocabulary) -> None:
-        """Initialize the weights of a new model that depend on the vocabulary, such as word vectors from a file."""
+        """Initialize a new model's weights that depend on the vocabulary, such as word vectors from a file."""
 
     # Models that are trained by gradient.
 
@@ -90,7 +90,7 @@ class Model(nn.Module):
         return nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=-1)
 
     def soft_loss(self, logits: Tensor, targets: Tensor, labels: Tensor) -> Tensor:
-        """Return the mean over slots of the cross-entropy between distributions `targets` (B, T, L) and the model."""
+        """Return the mean over slots of the cross-entropy between `targets` (B, T, L) and the model's posteriors."""
         return -(targets * logits.log_softmax(2)).sum() / (labels >= 0).sum()
 
     @torch.inference_mode()

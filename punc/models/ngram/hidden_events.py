@@ -68,7 +68,7 @@ def log_posteriors(words: np.ndarray, offsets: np.ndarray, labels: int, order: i
         stop = min(start + CHUNK_SIZE, len(words))
         left, right = max(start - CONTEXT, 0), min(stop + CONTEXT, len(words))
         inside = offsets[(offsets > left) & (offsets < right)]
-        # A stream gets a begin or end token where it is cut, which is CONTEXT slots away from the slots of the result.
+        # At a cut, a stream gets a begin or end token. Cuts are CONTEXT slots away from the slots of the result.
         cuts = np.concatenate([[left], inside, [right]]).astype(np.int64) - left
         edges, follows = _edges(words[left:right], cuts, labels, order, log_probs, first_event, begin, end)
         result[start:stop] = _forward_backward(edges, follows, cuts)[start - left:stop - left]

@@ -1,7 +1,7 @@
 """Features of the slots of a text for a word-level CRF (Gale & Parthasarathy 2017, section 2.2).
 
 A *template* is a kind of feature together with the words that it reads, such as `word[0..1]`. The value of a template
-in a slot is an integer, the *key*. A slot has at most one key per template, but any number of triggers.
+in a slot is an integer, the *key*. A slot has at most one key per template; only `trigger` may have more.
 
     word[i..j]     the n-gram of words i to j; word 0 is the word before the slot, word 1 is the word after it
     shape[i]       the shape of word i, such as AaAa for McDonald (`tokens.tokenizers.form`)
@@ -71,8 +71,8 @@ def suffix_table(words: Sequence[str], length: int) -> np.ndarray:
 
 
 def _suffix(word: str, length: int) -> str | None:
-    """Return the last `length` characters of a word or form. Returns None if a word has no more than these characters,
-    or the suffix of a form has fewer."""
+    """Return the last `length` characters of a word or form. Returns None for a word of at most `length` characters
+    and for a form whose suffix is shorter than `length`."""
     form = parse_form(word)
     if form:
         return form[1][-length:] if len(form[1]) >= length else None
@@ -285,7 +285,8 @@ def select(ids: np.ndarray, labels: np.ndarray, offsets: np.ndarray, vocab: int,
 
 def firing(ids: np.ndarray, offsets: np.ndarray, start: int, stop: int, n: int, vocab: int, before: int,
            after: int, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Find the wanted n-grams in the windows of slots [start, stop). Returns slots minus start and keys, (M,) each."""
+    """Find the wanted n-grams in the windows of slots [start, stop). Returns the slots, counted from
+    `start`, and the keys, (M,) each."""
     left, right = max(start - before + 1, 0), min(stop + after, len(ids))
     inside = offsets[(offsets > left) & (offsets < right)]
     around = np.concatenate([[left], inside, [right]]) - left
