@@ -1,4 +1,4 @@
-"""`punc find-ctm`: the CTM of a Kaldi decode directory.
+"""`punc find-ctm`: print the path of the CTM of a Kaldi decode directory.
 
 Chooses the CTM for the given weights, or for the weights with the best WER, among these files:
 

@@ -28,7 +28,8 @@ def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is
 
     name        the program's name, for messages
     arguments   the program's arguments, for the log of an internal error
-    is_process  whether the process runs nothing else; if so, handle signals and reopen closed standard streams
+    is_process  whether the process runs nothing but this program; if so, handle signals and reopen closed standard
+                streams
 
     Returns the exit status of `work`; 1 after an error, 130 after Ctrl-C, 143 after SIGTERM.
     """

@@ -93,7 +93,7 @@ def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Tran
     offsets    stream i has the slots [offsets[i], offsets[i + 1])
     free       bool (N,), true where the weights do not apply, for example because a word has no case; None: nowhere
 
-    Raises ValueError if no label may follow some label, or if no label may begin a stream.
+    Raises ValueError if there is a label that no label may follow, or if no label may begin a stream.
     """
     follow, begin = transitions
     if np.isneginf(follow).all(1).any() or np.isneginf(begin).all():

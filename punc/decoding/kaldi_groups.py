@@ -198,7 +198,7 @@ def _with_turns(texts: list[Text], unnamed: Set[str]) -> list[Text]:
 
 
 def text_groups(directory: Path, share: Share = ALL, chunk_size: int = CHUNK_SIZE) -> Iterator[Group]:
-    """Yield the words of a data directory's `text`, and its pauses if there are any, in groups like `ctm_groups`."""
+    """Yield the words of a data directory's `text` in groups, as `ctm_groups` does, with any known pauses."""
     data, tables = DataDir(directory), read_tables(directory)
     names = set(tables.speakers.values()) if tables.segments is None else tables.recordings()
     check_file_names(names, directory)

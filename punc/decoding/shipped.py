@@ -30,7 +30,7 @@ def find_model(name: str) -> Path:
 
 
 def model_files(directory: Path) -> list[Path]:
-    weights = directory / (SPEC if is_packed(directory) else "final.pt")  # SPEC has the checksums of all other files
+    weights = directory / (SPEC if is_packed(directory) else "final.pt")  # SPEC has the checksums of the other files
     return [weights, directory / "labels.txt", directory / "vocab"]
 
 

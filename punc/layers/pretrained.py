@@ -68,7 +68,7 @@ class PretrainedEncoder(nn.Module):
         return self.net.get_input_embeddings().num_embeddings
 
     def freeze(self, layers: int) -> None:
-        """Exclude the embeddings and the first `layers` layers from training. 0: train all weights."""
+        """Exclude the embeddings and the first `layers` layers from training. If `layers` is 0, train all weights."""
         for name, weight in self.net.named_parameters():
             layer, embedding = LAYER.search(name), EMBEDDINGS.search(name)
             if layers and (embedding if layer is None else int(layer[1]) < layers):

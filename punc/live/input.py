@@ -259,7 +259,7 @@ def _utterance(words: list[LiveWord], message: dict[str, Any]) -> list[Item]:
 
 
 def word_of(fields: Any) -> LiveWord:
-    """Convert a JSON object to a word. Invalid times count as unknown. Raises ValueError if it has no word."""
+    """Convert a JSON object to a word. Invalid times count as unknown. Raises ValueError if the object has no word."""
     if not isinstance(fields, dict) or not isinstance(fields.get("word"), str):
         raise ValueError("a word is not an object with 'word'")
     word = " ".join(_words(fields["word"]))

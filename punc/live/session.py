@@ -124,7 +124,7 @@ class Session:
         return decided
 
     def silence(self) -> list[Decided | None]:
-        """Decide and return the waiting words. Must be called if no word has arrived for `max_delay` seconds."""
+        """Decide and return the waiting words. Must be called when no word has arrived for `max_delay` seconds."""
         if self._stream is None or self._max_delay is None:
             return []
         return [*self._with_words(self._stream.decide(self._max_delay))]

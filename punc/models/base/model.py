@@ -145,8 +145,8 @@ class NeuralModel(Model):
     trained_by_gradient = True
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """Like `forward`, but uses only operations that can be traced, which must not depend on values, B or T. A model
-        with a look-ahead gets a single step (T = 1) and a state like that of `traceable_state`."""
+        """Like `forward`, but uses only operations that can be traced. These must not depend on B, T or values in
+        tensors. A model with a look-ahead gets one step (T = 1) and a state like that of `traceable_state`."""
         return self.forward(tokens, pauses, state)
 
     def traceable_state(self, batch: int) -> State:
