@@ -30,7 +30,7 @@ def main(arguments: Sequence[str]) -> None:
                           "says who speaks, for words with times under the recording's id. For text with speaker "
                           "labels, punc prepare --speaker makes turns.",
                           "punc turns data/train")
-    parser.add_argument("--rttm", metavar="FILE", help="who speaks when: NIST's RTTM; its files are recordings")
+    parser.add_argument("--rttm", metavar="FILE", help="diarization in RTTM; its file names are recordings")
     parser.add_argument("--times", metavar="TIMES", help="with --rttm: a CTM, or a directory of CTMs or TextGrids")
     parser.add_argument("data", metavar="DATA-DIR", help="data directory")
     args = parser.parse(arguments)

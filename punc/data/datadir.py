@@ -142,7 +142,7 @@ class DataDir:
     def _check_count(self, utterance: str, words: int, count: int, what: str, name: str, line: int) -> None:
         if words != count:
             raise InputError(f"'{utterance}' has {words} words in text but {count} {what} here",
-                             f"write one of the {what} for each word", self.path / name, line)
+                             f"write as many {what} as words", self.path / name, line)
 
 
 def speaker(row: Row, path: StrPath) -> str:

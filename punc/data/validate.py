@@ -129,7 +129,8 @@ def check_recordings(data: DataDir, recordings: set[str]) -> None:
             row.key for row in read_table(data.path / "text"))
         for row, key in zip_longest(read_table(path), wanted):
             if not row or row.key != key:
-                raise InputError(f"'{row.key if row else key}' is missing either here or in segments (or text)",
+                other = "segments" if data.has_segments else "text"
+                raise InputError(f"'{row.key if row else key}' is missing either here or in {other}",
                                  "give every recording one line", path, row.line if row else None)
             if path == channels and (len(row.value.split()) != 2 or row.value.split()[1] not in ("A", "B", "1")):
                 raise InputError("not a channel", "write RECORDING FILE A, or B", path, row.line)

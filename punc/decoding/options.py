@@ -25,7 +25,7 @@ class DecodingOptions:
     """How labels are computed from a model's posteriors.
 
     scale       multiply posteriors before labels are chosen: LABEL=FACTOR,…; O=0.8 gives more marks, O=1.2 fewer
-    chunk_size  tokens of a stream decoded in one go; 0: the whole stream, however much memory that takes
+    chunk_size  tokens of a stream decoded at once; 0: the whole stream, however much memory that takes
     context     tokens read before each chunk (and after it, by a bidirectional model); default: 256, or 32 for
                 packed models and encoders
     viterbi     with a CRF, choose the most probable sequence of labels; false: the most probable label of each slot

@@ -52,7 +52,7 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
     factors  (L,) factors that multiply the packed model's posteriors; None: all 1
     casing   a file of words with capitals after the first letter (NATO); the output spells these words as in the file
     card     the model card, a Markdown file with the training data, the licence and the accuracy
-    int8     also multiply matrices in 8 bits, which is faster: LSTM layers and most of an encoder; some labels differ
+    int8     also use 8-bit products in LSTM layers and most of an encoder, which is faster but changes some labels
 
     Raises InputError if there is no model or it is not neural, and ModuleNotFoundError if the package onnx is missing.
     """

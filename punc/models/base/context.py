@@ -82,7 +82,7 @@ class WindowModel(NeuralModel):
     embedding_dim   size of a word vector
     window          number of words in the window
     slot_word       the slot follows this word of the window, counted from 1; 0: the middle word
-    dropout         dropout rate of the hidden units, the same units in the whole batch (the paper gives no rate)
+    dropout         dropout rate of the hidden units; drops the same units in a whole batch (the paper gives no rate)
     centred         hidden layers return σ − ½; the model can compute the same functions, but trains differently
     squared_error   minimize the paper's equation (1) instead of cross-entropy
     """
