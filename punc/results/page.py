@@ -21,7 +21,7 @@ from punc.scoring.report import chance, figure
 
 logger = logging.getLogger(__name__)
 
-MAIN = "overall.F1"  # the metric in the table of systems
+MAIN = "overall.F1"  # the first column of the table of systems, and the metric that is tested
 ALPHA = 0.05
 MOST_SLOTS = 10_000  # the maximum number of slots of a set in the error browser; a larger set is sampled
 MOST_STREAMS = 50  # the maximum number of long streams from which a sample takes slots
@@ -80,7 +80,7 @@ def _filled(**values: Any) -> str:
 def systems_table(scores: Sequence[Score]) -> dict[str, Any]:
     """Return the scores of one set as `columns` and `rows`; the seeds of a system are one row. A figure is an Interval,
     a Spread or None. The `test` of a row states how its overall F1 differs from the F1 of the `best` system. `runs`
-    lists the distinct numbers of runs of systems with several runs."""
+    lists, without repetition, how many runs the systems have that have several."""
     empty = LabelSet.read(scores[0].path / "labels.txt").names[0]
     names = [name for name in dict.fromkeys(name for score in scores for name in score.metrics)
              if is_summary(name) and name != f"{empty}.F1"]

@@ -211,8 +211,8 @@ def keep_rows(new: PageData, kept: PageData, directory: StrPath, systems: Sequen
               sets: Sequence[str] = ()) -> PageData:
     """Return the rows of `new`, and the rows of `kept` (read from `directory`) whose systems are not in `new`.
 
-    A new system replaces all its kept rows, even rows of other seeds, because these come from another training. A kept
-    test between a new and a kept system is dropped, unless all figures of the new system are the same as before.
+    A new system replaces all its kept rows, even rows of other seeds, because these come from other training. A kept
+    test of a new system is dropped, unless all figures of this system are the same as before.
 
     Raises InputError if rows of a set have different slots or references, so that they cannot be compared.
     """

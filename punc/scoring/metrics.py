@@ -1,4 +1,4 @@
-"""Computes metrics, in percent, from counts. METRICS is the table of all metrics; functions `_of_…` have the formulas.
+"""Computes metrics, in percent, from counts. METRICS lists all metrics; the functions `_of_…` contain the formulas.
 
 Labels can be merged into classes: `NAME:CLASS=LABEL+LABEL,CLASS=…`.
 

@@ -1,7 +1,7 @@
 """Projects the labels of one data directory onto the words of another (Tilk & Alumäe 2015, section 3).
 
 Each stream is aligned as a whole, so the reference and the hypothesis may be cut into different utterances.
-`timing.align` has the rules.
+`timing.align` describes the rules.
 """
 
 import shutil
@@ -69,7 +69,7 @@ def paired_streams(ref: DataDir, hyp: DataDir) -> Iterator[tuple[str, list[Utter
     """Yield each stream with its utterances in both directories. Raises InputError if one directory lacks a stream."""
     for (a, ref_utterances), (b, hyp_utterances) in zip_longest(ref.streams(), hyp.streams(), fillvalue=("", [])):
         if a != b:
-            # Streams come in C order, so the other side lacks the lower of the two names.
+            # Streams come in C order, so the side with the higher name lacks the lower name.
             missing, lacking = (a, hyp) if not b or (a and a.encode() < b.encode()) else (b, ref)
             other = ref if lacking is hyp else hyp
             raise InputError(f"no stream '{missing}', which {other.path} has",

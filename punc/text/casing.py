@@ -43,7 +43,7 @@ class Casing:
         self.table, self.sentences, self._label_set = table, sentences, labels
         self._labels = {label.name: label for label in labels}
         self._ends = labels.sentence_ends
-        # The input forms of all words that the table may change. Other words are written without a loop.
+        # The input forms of all words that the table may change. `write` looks up only these in the table.
         self._words = {form for plain in table for form in (plain, plain[:1].lower() + plain[1:])}
         self.begins = True  # whether the next word begins a sentence
 

@@ -88,7 +88,7 @@ class Types:
 
 
 def count_contexts(text: str, abbreviations: frozenset[str]) -> Counter[tuple[str, str]]:
-    """Count how often each word is at each of PLACES, given the abbreviations. Counts of texts can be added."""
+    """Count how often each word is at each of PLACES, given the abbreviations. Counts of texts can be added up."""
     counts = Counter[tuple[str, str]]()
     tokens = [token for token in map(read, text.split()) if token.word]
     places = [_place(token, abbreviations) for token in tokens]
