@@ -45,7 +45,8 @@ logger = logging.getLogger(__name__)
 
 
 class Epochs:
-    """Runs the epochs of training. Raises InputError for options that do not fit, or that differ between ranks."""
+    """Runs the epochs of training. Raises InputError for options that the store or the model does not allow, or that
+    differ between ranks."""
 
     def __init__(self, net: Model, store: Store, directory: Path, options: TrainingOptions, conf: dict[str, Any],
                  ranks: Ranks):

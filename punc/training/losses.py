@@ -59,7 +59,7 @@ class Teacher:
 
 
 class EpochLoss:
-    """Adds up the losses of the batches of epoch number `epoch`, from 1. `total` is the sum over `steps` batches."""
+    """Adds up the losses of the batches of epoch `epoch`, counted from 1. `total` is the sum over `steps` batches."""
 
     def __init__(self, epoch: int, device: torch.device, ranks: Ranks = ALONE, steps: int = 0,
                  total: Tensor | None = None):
