@@ -103,7 +103,7 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
     """Draw errors for the words of a text, types int64 (n,).
 
     marks   bool (n,): whether a mark follows the word
-    first   bool (n,): whether a stream begins with the word; its error ignores earlier words, and it is never deleted
+    first   bool (n,): whether a stream begins with the word. Such a word ignores earlier errors, and is never deleted
     clean   bool (n,): whether the word must have no error; None: all words may have errors
     """
     n = len(words)
@@ -115,7 +115,7 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
     if clean is not None:
         wrong &= ~clean
     deletion = len(table.errors)
-    sequences = np.stack([words, np.full(n, deletion)], 1)  # for each word, the sequence in its place and in its slot
+    sequences = np.stack([words, np.full(n, deletion)], 1)  # for each word: what replaces it, and what is in its slot
     replaced = np.flatnonzero(wrong)
     found = fluency.draw(table, words, first, replaced, rng) if fluency else table.draw(words[replaced], rng)
     allowed = ~(first[replaced] & (found == deletion))
@@ -135,7 +135,7 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
 
 
 def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment:
-    """Align a text with its version with errors, by the rules of `timing.align`. This takes linear time, because both
+    """Align a text and its version with errors, by the rules of `timing.align`. This takes linear time, because both
     texts are cut at the start of streams and between correct words. The cuts seldom change the best alignment."""
     ends = np.cumsum(np.bincount(drawn.source, minlength=len(words)))
     cuts = np.append(np.flatnonzero(first[1:]) + 1, len(words))
@@ -162,7 +162,7 @@ def drawn_pauses(pauses: np.ndarray, drawn: Drawn) -> np.ndarray:
 
 def corrupt(data_dir: StrPath, out_dir: StrPath, confusions: Confusions, labels: LabelSet,
             wer: float, seed: int = 1, draws: int = 1) -> tuple[Projection, int, int]:
-    """Write `out_dir`, a copy of a data directory with drawn errors. Labels are projected as in `punc project`.
+    """Copy a data directory to `out_dir`, with drawn errors. Labels are projected as in `punc project`.
 
     Memory holds one stream. Returns the counts of the projection, and the numbers of deleted and inserted words.
     Raises InputError if the directory has no labels or unknown labels, or the confusions cannot reach this `wer`.

@@ -76,7 +76,7 @@ class NoiseTable:
     replacements: Choices  # the sequences that can replace each type
     inserted: np.ndarray  # float64 (2,): the probabilities of an insertion in slots without a mark and with a mark
     insertions: Choices  # the sequences that can be inserted into slots without a mark and with a mark
-    burst: float  # the probability that a word copies whether the previous word is wrong
+    burst: float  # the probability that a word copies the previous word's state (wrong or correct)
     words: np.ndarray  # int64: the concatenated types of all sequences
     ends: np.ndarray  # int64: the end of each sequence in `words`
 

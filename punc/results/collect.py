@@ -100,7 +100,8 @@ def _tests(pair: tuple[str, str], these: Sequence[Score], others: Sequence[Score
 
 
 def _is_aligned(*scores: Score) -> bool:
-    """Return whether scores share the reference, but a system changed its words: then only the units are the same."""
+    """Return whether all scores have the same reference, but a system changed its words. Then the slots differ, and
+    only the units are the same."""
     signed = [signature_parts(score.signature) for score in scores]
     return len({parts.get("reference") for parts in signed}) == 1 and any(
         parts.get("words", "").startswith("aligned") for parts in signed)

@@ -12,9 +12,9 @@ from punc.scoring.metrics import compute_metrics
 
 POINTS = 120  # the maximum number of points of a drawn curve
 BINS = 15  # number of bins of the reliability diagram, as in Guo et al. 2017
-PAUSES = (0.01, 0.1, 0.2, 0.3, 0.5, 1.0)  # s; a silence under 10 ms, a usual frame shift, counts as no pause
-DISTANCES = (1, 2, 4, 8, 16)  # words
-LENGTHS = (1, 3, 6, 11, 21, 41)  # words
+PAUSES = (0.01, 0.1, 0.2, 0.3, 0.5, 1.0)  # s; a silence under 10 ms, the usual frame shift, counts as no pause
+DISTANCES = (1, 2, 4, 8, 16)  # words to the nearest recognition error
+LENGTHS = (1, 3, 6, 11, 21, 41)  # words from one mark to the next
 POSITIONS = (5, 20, 100, 1000)  # slots from the stream's start
 MOST_RECORDINGS = 20  # the maximum number of rows in the table of the worst recordings
 PERCENT = (0, 102)  # the ends of an axis
@@ -40,7 +40,7 @@ def breakdown(table: SlotTable, names: Sequence[str], group: np.ndarray) -> list
 
 
 def breakdowns(table: SlotTable) -> dict[str, list[Group]]:
-    """Return the groupings of a set's slots by title, without the grouping by stream."""
+    """Map the title of each grouping of slots, except by stream, to the scores of its groups."""
     found: dict[str, list[Group]] = {}
     if np.isfinite(table.pauses).any():
         known = np.where(np.isnan(table.pauses), np.inf, table.pauses)

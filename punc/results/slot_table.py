@@ -30,7 +30,7 @@ class Recognition:
 
     wrong: np.ndarray  # bool (words,): substituted or inserted
     spoken: dict[int, str]  # maps the number of each substituted word to the word that was spoken
-    # omitted words, keyed by the number of the recognised word before them, or of the first word in the stream
+    # omitted words, keyed by the number of the recognised word before them or, if there is none, of the stream's first
     missing: dict[int, str]
     # int64 (words,): number of words between the slot after each word and the nearest error; -1 if there is no error
     distance: np.ndarray

@@ -2,7 +2,7 @@
 
 Intervals and tests resample *units*. A unit is a stream (a recording or a text), because the utterances of a recording
 are not independent. Fewer than MIN_STREAMS streams do not show how much recordings differ. In that case, the units are
-blocks of BLOCK reference words, and the intervals hold for other passages of the same recordings.
+blocks of BLOCK reference words, and the intervals hold only for other passages of the same recordings.
 
 If the words of a stream differ, as in ASR output, the reference slots are first projected onto the words of the
 hypothesis by edit distance (`timing.align`; Tilk & Alumäe 2015, section 3). Only the slots of the hypothesis are
@@ -203,7 +203,7 @@ class _Layout:
                              np.sort(np.append(pairs[cuts], self.hyp_ends)).tolist())
 
     def _unit(self, stream: np.ndarray, place: np.ndarray) -> np.ndarray:
-        """Return the block of each reference word `place`; if `place` is before its `stream`, its first block."""
+        """Return the block of each reference word `place`; if it is before `stream`, the first block of `stream`."""
         within = np.maximum(place - self.ref_begins[stream], 0) // self.block
         return (np.cumsum(self.blocks) - self.blocks)[stream] + within
 

@@ -27,7 +27,7 @@ class Projection(NamedTuple):
     streams: int
     words: int
     errors: int  # edit distance in words
-    marks: int  # reference slots with a non-empty label; some of these are counted again below
+    marks: int  # reference slots with a non-empty label; the next three fields count some of these again
     moved: int  # marks after a deleted word, which moved to an earlier slot
     merged: int  # marks that were dropped because a stronger mark took the slot
     lost: int  # marks that were dropped because no hypothesis word precedes them

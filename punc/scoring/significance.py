@@ -8,7 +8,7 @@ cases; the readers are nested in the two systems (Hillis 2014). With n_k runs of
 
     var(mean_1 - mean_2) = s_1² / n_1 + s_2² / n_2 + max(0, c_1 + c_2 - 2 c_12)
 
-    s_k²   sample variance of the metric over the system's runs: training noise, including its part due to recordings
+    s_k²   sample variance of the metric over the system's runs: training noise and its interaction with recordings
     c_k    mean covariance, over test sets, of two runs of system k; with only one run, its variance
     c_12   mean covariance of a run of system 1 and a run of system 2
 

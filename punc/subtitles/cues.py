@@ -24,12 +24,12 @@ from punc.base.runs import next_of, previous_of
 from punc.subtitles.marks import LONG, MARK, NO_MARK, SENTENCE_END, tied
 from punc.subtitles.short_cues import LEAST, ShortCues, moved
 
-LINE = 42  # characters
+LINE = 42  # characters in a line
 FEW = 14  # characters; a cut at a mark or a pause leaves more than this on both sides
-SPEED = 17  # characters per second
+SPEED = 17  # characters that viewers read per second
 PAUSE = 0.2  # s; a silence at which a sentence may be cut
 GAP = 0.25  # s; a shorter gap between two cues would make the screen flicker
-APART = 0.2  # s; the minimum from one cue's start to the next, even if speech overlaps
+APART = 0.2  # s; successive cues start at least this far apart, even if speech overlaps
 
 
 class Cues(NamedTuple):

@@ -56,7 +56,7 @@ class Casing:
         """Return the text of a word with the mark of its label, and with the capitals of its label or of the table."""
         if word not in self._words:
             return label.write(word)
-        form = self.table.get(first(word, label.capital), self.table.get(word))  # iPhone, even for the label W
+        form = self.table.get(first(word, label.capital), self.table.get(word))  # iPhone, even if labelled W
         return label.write(word) if form is None else label.opening + form + label.mark
 
     def write(self, words: Sequence[str], names: Sequence[str], starts: Iterable[int] = ()) -> list[str]:

@@ -1,4 +1,4 @@
-"""Reads text files in parts, and counts findings with examples.
+"""Reads text files in parts, and counts what is found in them, with examples.
 
 The key of a count is `WHAT` or `WHAT<TAB>EXAMPLE`, so that counts of several processes can be added. If there are more
 than MOST examples, the rarest are counted together, so that memory does not grow with the text.

@@ -25,7 +25,7 @@ from punc.data.tables import FORBIDDEN
 
 READ_ALOUD = "%&@#+=±×÷°§"
 PLAIN = str.maketrans(dict.fromkeys("’ʼ＇", "'") | dict.fromkeys("‐‑", "-") | dict.fromkeys("\u00ad\u200b\u2060\ufeff"))
-# A token's shape: w letter or symbol, d digit, p any other character; but '-/_.,:– stand for themselves.
+# A token's shape: w letter or symbol, d digit, p any other character, except that `'-/_.,:–` stay.
 WORD = re.compile(r"(?:(?<![wd])\.(?=d))?[wd]+(?:(?:-'|['\-/_.]|(?<=d)[,:–](?=d))[wd]+)*")
 GLUED_HYPHEN = re.compile(r"(?<!-)-(?!-)")
 END_MARKS = frozenset(".,:;?!")  # most tokens end in one of these or in a letter

@@ -128,7 +128,8 @@ class JsonReader:
         return Text(place, text, *span, speaker, confidence, self._segment, stream, self._recording, joined)
 
     def _repeats_all(self, words: list[Text]) -> bool:
-        """Return whether `words` repeat all earlier words of the stream. If so, the earlier ones get their speakers."""
+        """Return whether `words` repeat all earlier words of the stream. If so, the earlier words get the speakers of
+        `words`."""
         for text in self.texts[self._counted:]:
             self._before += map(folded, split(text.text))
         self._counted = len(self.texts)

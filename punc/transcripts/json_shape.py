@@ -15,7 +15,7 @@ from punc.data.datadir import LATEST
 from punc.transcripts import clock
 from punc.transcripts.transcript import split
 
-PERIOD = re.compile(r"PT(?:(\d{1,4})H)?(?:(\d{1,6})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?")  # of ISO 8601
+PERIOD = re.compile(r"PT(?:(\d{1,4})H)?(?:(\d{1,6})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?")  # in ISO 8601
 UNREADABLE = re.compile("[\0\ud800-\udfff]")  # NUL and lone surrogates, which no output may contain
 NAMES = ("name", "label", "id")  # if a speaker is an object, these members can have the name
 Spot = tuple[Any, Any]  # an object or a list, and a key or an index in it
@@ -143,7 +143,7 @@ class JsonFormat(NamedTuple):
     recording: str = ""  # the member that holds the name of a recording
     part: str = ""  # a document with this member continues the previous recording if both have the same name
     streams: str = ""  # parts of a recording that are read one after another, each with one speaker
-    mark: str = ""  # the member that shows that a word is a mark; its value is a kind or the mark itself
+    mark: str = ""  # the member that shows that a word is a mark: its value begins with `punct` or is the mark
     skip: str = ""  # a document or segment with this member, or with `member=value`, is not final
     start: str = ""  # a segment's member with the time from which the times of its words count
     lists: str = ""  # a segment's list of begins, or of (begin, end) pairs; after a space, its list of lengths
