@@ -89,7 +89,7 @@ class Confusions:
 
 
 def read_confusions(path: StrPath) -> Confusions:
-    """Read a file of confusions. Raises InputError for any other format, and for contradictory counts."""
+    """Read a file of confusions. Raises InputError for a wrong format, and for contradictory counts."""
     found = Confusions()
     for number, line in decoded_lines(path, AGAIN):
         if number == 1:

@@ -28,7 +28,7 @@ class Projection(NamedTuple):
     words: int
     errors: int  # edit distance in words
     marks: int  # reference slots with a non-empty label; the next three fields count some of these again
-    moved: int  # marks after a deleted word, which moved to an earlier slot
+    moved: int  # marks that moved to an earlier slot, because their word was deleted
     merged: int  # marks that were dropped because a stronger mark took the slot
     lost: int  # marks that were dropped because no hypothesis word precedes them
 

@@ -43,9 +43,9 @@ class Ranks:
     def join(self) -> Iterator[None]:
         """Connect to the other ranks while the block runs. Inside the block, only the first rank logs.
 
-        gloo's threads could abort the interpreter at exit, so they must end when the block ends. They live as long as
-        anything refers to the process group. torch.distributed.nn refers to the group that exists when it is imported,
-        so it is imported above, before there is a group.
+        gloo's threads could abort the interpreter at exit, so they must end when the block ends. Threads live as long
+        as anything refers to the process group. torch.distributed.nn refers to the group that exists when the module is
+        imported, so the import is above, before there is a group.
         """
         if self.size == 1:
             yield
