@@ -35,7 +35,7 @@ from punc.timing.align import align_words
 
 AGAIN = "make the file again with punc confusions"
 HEADER = "punc confusions 1"
-KINDS = ("slots", "seen", "heard", "replaced", "inserted")  # the kinds of lines, except for runs
+KINDS = ("slots", "seen", "heard", "replaced", "inserted")  # the kinds of lines, except `runs`
 PLACES = ("none", "mark")  # slots without a mark, and slots with a mark
 LONGEST = 5  # the maximum number of reference words, and of ASR words, in a region that is counted
 Words = tuple[str, ...]
@@ -43,7 +43,7 @@ Words = tuple[str, ...]
 
 @dataclass
 class Confusions:
-    """The counts in a file. An attribute contains the lines of the same name (see the module docstring)."""
+    """The counts in a file. Each attribute has the counts of the lines with its name (see the module docstring)."""
 
     runs: int = 0
     slots: Counter[str] = field(default_factory=Counter)  # one of PLACES → count
@@ -75,7 +75,7 @@ class Confusions:
         return sorted({*self.seen, *self.heard, *outputs}, key=str.encode)
 
     def write(self, path: StrPath) -> None:
-        """Write a file that `read_confusions` reads. Lines are sorted by kind, descending count, and in C order."""
+        """Write a file for `read_confusions`. Lines are sorted by kind, then count (highest first), then text."""
         with atomic_file(path) as file:
             file.write(f"{HEADER}\nruns\t{self.runs}\n")
             for kind in KINDS:
@@ -89,7 +89,7 @@ class Confusions:
 
 
 def read_confusions(path: StrPath) -> Confusions:
-    """Read a file of confusions. Raises InputError for any other format, and for contradictory counts."""
+    """Read a file of confusions. Raises InputError for a wrong format, and for contradictory counts."""
     found = Confusions()
     for number, line in decoded_lines(path, AGAIN):
         if number == 1:
@@ -129,7 +129,7 @@ def _read_line(found: Confusions, fields: list[str]) -> None:
         if not word or (kind == "slots" and word not in PLACES) or kind not in KINDS:
             raise ValueError
         key = word
-    if kind != "runs" and number:  # errors with a count of 0 must not be drawn
+    if kind != "runs" and number:  # a count of 0 is skipped, so that its error is never drawn
         getattr(found, kind)[key] += number
 
 

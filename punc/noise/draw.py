@@ -22,16 +22,16 @@ from punc.scoring.project import Projection, project_stream
 from punc.timing.align import Alignment, align_streams
 
 PART = 1024  # the approximate number of reference words that are aligned at once
-BITS = 1 << 27  # bits of the hash table of pairs (16 MiB); with 10 million pairs, 1 in 14 unseen pairs counts as seen
+BITS = 1 << 27  # the hash table of pairs (16 MiB); with 10 million pairs, 1 in 14 unseen pairs counts as seen
 
 
 class Drawn(NamedTuple):
     """A text of N words with errors, drawn for a reference of n words."""
 
     words: np.ndarray  # int64 (N,): types, as in the table
-    source: np.ndarray  # int64 (N,): the reference word that a word replaces, or after which it is inserted
+    source: np.ndarray  # int64 (N,): the reference word that a word stands for, or after which it is inserted
     kept: np.ndarray  # bool (n,): whether the reference word is unchanged
-    spoken: np.ndarray  # bool (N,): whether a word is the last replacement of a reference word, and gets its pause
+    spoken: np.ndarray  # bool (N,): whether a word is the last one for its reference word, and so gets the pause
 
     @property
     def deleted(self) -> int:
@@ -44,7 +44,7 @@ class Drawn(NamedTuple):
 
 
 class Fluency:
-    """Draws each wrong word `draws` times, and chooses the replacement that forms the most word pairs of a text."""
+    """Draws `draws` replacements of each wrong word; chooses the one that forms the most word pairs seen in a text."""
 
     def __init__(self, draws: int):
         self._draws, self._bits = draws, np.zeros(BITS // 8, np.uint8)
@@ -57,7 +57,7 @@ class Fluency:
         np.bitwise_or.at(self._bits, places >> 3, _bit(places))
 
     def seen(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Return for each pair whether it occurs in the text, bool. This is also true for a few unseen pairs."""
+        """Return for each pair whether it occurs in the text, bool. A few unseen pairs are also reported as seen."""
         places = _places(left, right)
         return (left > 0) & (right > 0) & (self._bits[places >> 3] & _bit(places) > 0)
 
@@ -79,7 +79,8 @@ class Fluency:
         return found
 
     def _fit(self, table: NoiseTable, sequences: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Return how many of the two pairs with the neighbouring words are in the text; arbitrary for a deletion."""
+        """Return for each sequence how many of its two pairs with the words next to it are in the text. For a deletion,
+        the number has no meaning."""
         last = table.ends[sequences] - 1
         begin = last + 1 - np.maximum(table.lengths[sequences], 1)
         return self.seen(left, table.words[begin]).astype(np.int64) + self.seen(table.words[last], right)
@@ -102,7 +103,7 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
     """Draw errors for the words of a text, types int64 (n,).
 
     marks   bool (n,): whether a mark follows the word
-    first   bool (n,): whether a stream begins with the word, which then ignores previous words and is not deleted
+    first   bool (n,): whether a stream begins with the word. Such a word ignores earlier errors, and is never deleted
     clean   bool (n,): whether the word must have no error; None: all words may have errors
     """
     n = len(words)
@@ -114,7 +115,7 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
     if clean is not None:
         wrong &= ~clean
     deletion = len(table.errors)
-    sequences = np.stack([words, np.full(n, deletion)], 1)  # the sequences that replace each word and fill its slot
+    sequences = np.stack([words, np.full(n, deletion)], 1)  # for each word: what replaces it, and what is in its slot
     replaced = np.flatnonzero(wrong)
     found = fluency.draw(table, words, first, replaced, rng) if fluency else table.draw(words[replaced], rng)
     allowed = ~(first[replaced] & (found == deletion))
@@ -134,7 +135,7 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
 
 
 def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment:
-    """Align a text with the version that has errors, by the rules of `timing.align`. Takes linear time, because both
+    """Align a text and its version with errors, by the rules of `timing.align`. This takes linear time, because both
     texts are cut at the start of streams and between correct words. The cuts seldom change the best alignment."""
     ends = np.cumsum(np.bincount(drawn.source, minlength=len(words)))
     cuts = np.append(np.flatnonzero(first[1:]) + 1, len(words))
@@ -161,9 +162,9 @@ def drawn_pauses(pauses: np.ndarray, drawn: Drawn) -> np.ndarray:
 
 def corrupt(data_dir: StrPath, out_dir: StrPath, confusions: Confusions, labels: LabelSet,
             wer: float, seed: int = 1, draws: int = 1) -> tuple[Projection, int, int]:
-    """Write a data directory with a recogniser's errors to `out_dir`. Labels are projected as by `punc project`.
+    """Copy a data directory to `out_dir`, with drawn errors. Labels are projected as in `punc project`.
 
-    One stream at a time is in memory. Returns the counts of the projection, and of deleted and inserted words.
+    Memory holds one stream. Returns the counts of the projection, and the numbers of deleted and inserted words.
     Raises InputError if the directory has no labels or unknown labels, or the confusions cannot reach this `wer`.
     """
     data = DataDir(data_dir, needs=["punct"])

@@ -37,7 +37,7 @@ class Block(NamedTuple):
     ends: np.ndarray  # int64 (n,): the end of each word in `ids`
     labels: np.ndarray  # int8 (n,)
     pauses: np.ndarray | None  # float32 (n,)
-    streams: np.ndarray  # int64: the first word of each stream or, if a stream has no words, the word after it
+    streams: np.ndarray  # int64: the first word of each stream or, if a stream has no words, the next word
 
     @property
     def first(self) -> np.ndarray:
@@ -55,7 +55,7 @@ def blocks(data: StoreSet, size: int = BLOCK) -> Iterator[Block]:
     while begin < len(data.ids):
         labels = data.labels[begin:begin + size]
         slots = np.flatnonzero(labels >= 0)
-        if not len(slots):  # the word is longer than a block
+        if not len(slots):  # the next word is longer than a block
             size *= 2
             if begin + size > 2 * len(data.ids):
                 return
@@ -116,8 +116,8 @@ def hash_runs(tokens: np.ndarray, ends: np.ndarray) -> np.ndarray:
 class StoreNoise:
     """Draws errors for a labelled set of a store, at a given word error rate, from a file of `punc confusions`.
 
-    share   the fraction of the text that has errors; each seed selects different stretches of STRETCH words
-    draws   how often each wrong word is drawn; the best-fitting draw is used
+    share   the fraction of the text that can have errors; each seed selects different stretches of STRETCH words
+    draws   the number of replacements drawn for each wrong word; the best-fitting one is used
 
     Raises InputError for confusions that cannot be read or cannot give this rate, and for character tokens.
     """
@@ -145,7 +145,7 @@ class StoreNoise:
         self._table = table.at_wer(wer, counts, marks / max(counts.sum(), 1))
 
     def draw(self, seed: int) -> StoreSet:
-        """Return the set with the errors of a seed. The arrays are memory-mapped."""
+        """Return the set with errors drawn from a seed. The arrays are memory-mapped."""
         words = changed = deleted = inserted = tokens = 0
         starts: list[np.ndarray] = []
         with ExitStack() as stack:

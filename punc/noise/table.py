@@ -7,14 +7,16 @@ Error rate: a word that was seen n times and was wrong e times is wrong with pro
 error rate of all words in the same frequency band: 1, 2–3, 4–7, … Words that were never seen have the rate of rare
 words.
 
-Replacements: a word is replaced in proportion to its counts. A word with fewer than ENOUGH errors gets K additional
-counts. Among these, deletions have the same share as among all errors of words that were seen about as often. The other
-counts are divided among words that sound alike or, if there are none, among the replacements of unknown words.
+Replacements: the replacements of a word are drawn in proportion to their counts. A word with fewer than ENOUGH errors
+gets K additional counts. Among these, deletions have the same share as among all errors of words that were seen about
+as often. The rest is divided among words that sound similar or, if there are none, among the replacements of unknown
+words.
 
-Similar sound: a noisy channel (Kernighan, Church & Gale 1990, "A Spelling Correction Program Based on a Noisy Channel
-Model"). The probability that a word w is heard as the word v is proportional to P(v) P(w → v). P(v) is the frequency of
-v in the ASR output. P(w → v) is the product of the probabilities of the fewest character edits that change w to v.
-Edits are counted once for each pair of words that the recogniser confused, if at least half of the characters agree.
+Similar sound: the model is a noisy channel (Kernighan, Church & Gale 1990, "A Spelling Correction Program Based on a
+Noisy Channel Model"). The probability that a word w is heard as the word v is proportional to P(v) P(w → v). P(v) is
+the frequency of v in the ASR output. P(w → v) is the product of the probabilities of the fewest character edits that
+change w to v. These probabilities are estimated from the pairs of words that the recogniser confused. Each pair counts
+once, and only if at least half of its characters agree.
 """
 
 import math
@@ -30,7 +32,7 @@ from punc.base.errors import InputError
 from punc.noise.confusions import PLACES, Confusions
 
 PRIOR = 5.0  # K
-ENOUGH = 50  # the number of errors with which a word needs no additional counts
+ENOUGH = 50  # a word with at least this many errors gets no additional counts
 HIGHEST = 0.9  # the maximum probability that a word is wrong
 RARE = 1  # the frequency band of words that were seen once or never
 MOST = 16  # the maximum number of other words that a word can be heard as
@@ -61,7 +63,7 @@ class Choices:
     def draw(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw an outcome for each of the rows, int64."""
         found = np.searchsorted(self._ends, rows + rng.random(len(rows)), "right")
-        return self.outcomes[np.clip(found, self._first[rows], self._last[rows])]  # rounded sums may be in another row
+        return self.outcomes[np.clip(found, self._first[rows], self._last[rows])]  # rounding may lead to another row
 
     def mean(self, values: np.ndarray) -> np.ndarray:
         """Return the expected value in each row, float64. Outcome i has the value values[outcomes[i]]."""
@@ -74,7 +76,7 @@ class NoiseTable:
     replacements: Choices  # the sequences that can replace each type
     inserted: np.ndarray  # float64 (2,): the probabilities of an insertion in slots without a mark and with a mark
     insertions: Choices  # the sequences that can be inserted into slots without a mark and with a mark
-    burst: float  # the probability that a word copies the state of the previous word, wrong or correct
+    burst: float  # the probability that a word copies the previous word's state (wrong or correct)
     words: np.ndarray  # int64: the concatenated types of all sequences
     ends: np.ndarray  # int64: the end of each sequence in `words`
 
@@ -158,7 +160,7 @@ def make_table(confusions: Confusions, types: dict[str, int], words: Container[s
         deleted[row] += count * (not output)
         counted[row, outcome] += count
         if row and confusions.seen[word] == 1:
-            counted[0, outcome] += count  # so that the unknown type always has outcomes
+            counted[0, outcome] += count  # words seen once stand for unknown words
     errors, deletions = _smoothed(seen, wrong, deleted)
     few = {number: word for word, number in reversed(types.items()) if number and wrong[number] < ENOUGH
            and word in words}
@@ -250,8 +252,8 @@ class Sounds:
 
 
 def _edits(word: str, other: str) -> Counter[tuple[str, str]]:
-    """Count the character edits that change `word` to `other`. A kept character is an edit (c, c); its count is −1 for
-    each character c that is not kept."""
+    """Count the character edits that change `word` to `other`. Keeping a character c is the edit (c, c); its count is
+    minus the number of characters c that are not kept."""
     found: Counter[tuple[str, str]] = Counter()
     for edit in Levenshtein.editops(word, other):
         before = "" if edit.tag == "insert" else word[edit.src_pos]

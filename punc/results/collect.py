@@ -100,7 +100,8 @@ def _tests(pair: tuple[str, str], these: Sequence[Score], others: Sequence[Score
 
 
 def _is_aligned(*scores: Score) -> bool:
-    """Return whether a system changed the words of the reference, so that scores share the units, but not the slots."""
+    """Return whether all scores have the same reference, but a system changed its words. Then the slots differ, and
+    only the units are the same."""
     signed = [signature_parts(score.signature) for score in scores]
     return len({parts.get("reference") for parts in signed}) == 1 and any(
         parts.get("words", "").startswith("aligned") for parts in signed)
@@ -166,5 +167,5 @@ def _logs(system: Path) -> list[str]:
 
 
 def _rounded(value: float) -> float:
-    """Round a number as tables do, so that a page made from the table is the same."""
+    """Round a number as `write_tsv` does, so that a page made from the table shows the same figure."""
     return float(f"{value:.4f}")

@@ -28,10 +28,10 @@ DASHES = ("-", "--", "-.", ":")
 MARKERS = "osD^vPX*"
 CURVES = len(COLOURS)  # the maximum number of systems in a plot; tables show all systems
 WIDTH, HEIGHT = 4.6, 3.2  # the size of a panel in inches
-SHORTEST, LONGEST = 0.01, 100.0  # s, the ends of the axis
-ZERO = 0.006  # the position of "0" on the axis
+SHORTEST, LONGEST = 0.01, 100.0  # the ends of the pause axis, in seconds
+ZERO = 0.006  # the position of "0" on the pause axis
 EDGES = np.concatenate([[0.005, 0.0072], np.geomspace(SHORTEST, LONGEST, 33)])  # bins: "0", a gap, 8 per decade
-PICTURE = 8.0, 4.5  # inches
+PICTURE = 8.0, 4.5  # the size of a picture in inches
 MOST_WORDS = 60  # words between two marks; longer distances are drawn at the right end
 
 Curves = Mapping[str, tuple[Any, Any]]  # x and y by system

@@ -3,12 +3,12 @@
 A finding refers to a figure by its cell, in braces; names with spaces are quoted:
 
     {SYSTEM SET METRIC}       51.1; the mean if there are several seeds
-    {± SYSTEM SET METRIC}     51.1 ± 1.1: with the standard deviation of the seeds
+    {± SYSTEM SET METRIC}     51.1 ± 1.1: the mean and the standard deviation of the seeds
     {A - B SET METRIC}        +1.3: a difference
     {A > B C SET METRIC}      57.0 against 52.0 (p = 0.0005) and 50.7: A is above B and C; with <, below them
     {p A B SET METRIC}        p = 0.0312, from a paired test
     {tests A B SET}           overall F1 +0.4 (p = 0.2089), Err +0.3 (p = 0.0024): all paired tests of A − B, except the
-                              tests of SER (Err in another unit) and of the macro average
+                              tests of SER and of the macro average
 
 In place of a system, `published NAME` refers to a published row. A finding must name each system whose figures it
 quotes. A number that is not in a cell must be in backticks, together with a word that says what it counts. Years and

@@ -21,7 +21,7 @@ from punc.scoring.report import chance, figure
 
 logger = logging.getLogger(__name__)
 
-MAIN = "overall.F1"  # the metric in the table of systems
+MAIN = "overall.F1"  # the first column of the table of systems, and the metric that is tested
 ALPHA = 0.05
 MOST_SLOTS = 10_000  # the maximum number of slots of a set in the error browser; a larger set is sampled
 MOST_STREAMS = 50  # the maximum number of long streams from which a sample takes slots
@@ -79,8 +79,8 @@ def _filled(**values: Any) -> str:
 
 def systems_table(scores: Sequence[Score]) -> dict[str, Any]:
     """Return the scores of one set as `columns` and `rows`; the seeds of a system are one row. A figure is an Interval,
-    a Spread or None. The `test` of a row states how its overall F1 differs from the F1 of the `best` system. `runs`
-    lists the distinct numbers of runs of systems with several runs."""
+    a Spread or None. The `test` of a row states how its overall F1 differs from the F1 of the `best` system. `runs`:
+    how many runs the systems with several runs have, each number once."""
     empty = LabelSet.read(scores[0].path / "labels.txt").names[0]
     names = [name for name in dict.fromkeys(name for score in scores for name in score.metrics)
              if is_summary(name) and name != f"{empty}.F1"]
@@ -151,7 +151,7 @@ def choose(begins: np.ndarray, most: int, wanted: Sequence[int] = ()) -> list[tu
         return [(int(begin), int(begin + size)) for begin, size in zip(begins, sizes) if size]
     rng = np.random.default_rng(1)
     order = rng.permutation(np.flatnonzero(sizes))
-    # Streams are shown in full if MOST_STREAMS of them fit; otherwise, a part of each of MOST_STREAMS streams is shown.
+    # If MOST_STREAMS or more streams fit, they are shown in full; otherwise, parts of MOST_STREAMS streams are shown.
     fit = int(np.searchsorted(np.cumsum(sizes[order]), most, side="right"))
     drawn = order[:max(fit, min(MOST_STREAMS, most))]
     share = min(1.0, most / sizes[drawn].sum())

@@ -71,7 +71,7 @@ class PageData:
 
     metrics: dict[tuple[str, str], dict[str, Interval]]  # (system, set) -> {metric: value with interval}
     signatures: dict[tuple[str, str], str]  # (system, set) -> signature
-    tests: list[PairedTest] = field(default_factory=list)  # paired tests
+    tests: list[PairedTest] = field(default_factory=list)
     costs: dict[str, Cost] = field(default_factory=dict)  # system -> cost of its training
     command: str = ""  # the command that made the figures
     pictures: list[str] = field(default_factory=list)  # file names in results/
@@ -211,8 +211,8 @@ def keep_rows(new: PageData, kept: PageData, directory: StrPath, systems: Sequen
               sets: Sequence[str] = ()) -> PageData:
     """Return the rows of `new`, and the rows of `kept` (read from `directory`) whose systems are not in `new`.
 
-    A new system replaces all its kept rows, even rows of other seeds, because these come from another training. A kept
-    test between a new and a kept system is dropped, unless all figures of the new system are the same as before.
+    A new system replaces all its kept rows, even rows of other seeds, because these come from other training runs. A
+    kept test of a new system is dropped, unless all figures of this system are the same as before.
 
     Raises InputError if rows of a set have different slots or references, so that they cannot be compared.
     """

@@ -12,12 +12,12 @@ from punc.scoring.metrics import compute_metrics
 
 POINTS = 120  # the maximum number of points of a drawn curve
 BINS = 15  # number of bins of the reliability diagram, as in Guo et al. 2017
-PAUSES = (0.01, 0.1, 0.2, 0.3, 0.5, 1.0)  # s; a silence under 10 ms, the usual frame shift of ASR systems, is no pause
-DISTANCES = (1, 2, 4, 8, 16)  # words
-LENGTHS = (1, 3, 6, 11, 21, 41)  # words
+PAUSES = (0.01, 0.1, 0.2, 0.3, 0.5, 1.0)  # s; a silence under 10 ms, the usual frame shift, counts as no pause
+DISTANCES = (1, 2, 4, 8, 16)  # words to the nearest recognition error
+LENGTHS = (1, 3, 6, 11, 21, 41)  # words from one mark to the next
 POSITIONS = (5, 20, 100, 1000)  # slots from the stream's start
 MOST_RECORDINGS = 20  # the maximum number of rows in the table of the worst recordings
-PERCENT = (0, 102)  # the ends of an axis
+PERCENT = (0, 102)  # the ends of an axis in percent
 
 
 class Group(NamedTuple):
@@ -40,7 +40,7 @@ def breakdown(table: SlotTable, names: Sequence[str], group: np.ndarray) -> list
 
 
 def breakdowns(table: SlotTable) -> dict[str, list[Group]]:
-    """Return all groups of a set by title, except the groups by stream."""
+    """Map the title of each grouping of slots, except by stream, to the scores of its groups."""
     found: dict[str, list[Group]] = {}
     if np.isfinite(table.pauses).any():
         known = np.where(np.isnan(table.pauses), np.inf, table.pauses)
@@ -53,7 +53,7 @@ def breakdowns(table: SlotTable) -> dict[str, list[Group]]:
         group = np.where(distance < 0, len(DISTANCES) + 1, np.digitize(distance, DISTANCES))
         names = ["at an error", *_whole(DISTANCES), "no error in the stream"]
         found["F1 by words to the nearest recognition error"] = breakdown(table, names, group)
-    last = table.reference > 0  # the slot of a mark belongs to the words before it
+    last = table.reference > 0  # a slot with a mark belongs to the words before it
     last[table.begins[1:][np.diff(table.begins) > 0] - 1] = True
     lengths = np.diff(np.flatnonzero(last), prepend=-1)
     names = _whole(LENGTHS)
@@ -98,8 +98,8 @@ class Reliability(NamedTuple):
 
 
 def precision_recall(posterior: np.ndarray, expected: np.ndarray, written: np.ndarray) -> PrecisionRecall | None:
-    """Return the curve of a mark; None if the reference never has the mark. The arrays (slots,) are P(mark), and
-    whether the reference and the system have the mark."""
+    """Return the curve of a mark; None if the reference never has the mark. The arrays (slots,) are P(mark), whether
+    the reference has the mark, and whether the system wrote it."""
     total = int(expected.sum())
     if not total:
         return None
@@ -115,7 +115,7 @@ def precision_recall(posterior: np.ndarray, expected: np.ndarray, written: np.nd
 
 
 def reliability(posteriors: np.ndarray, reference: np.ndarray) -> Reliability:
-    """Return the reliability diagram for posteriors (slots, labels) and labels (slots,): Guo et al. 2017, (2), (3)."""
+    """Return the reliability diagram (Guo et al. 2017, equations 2 and 3) for posteriors (slots, labels) and labels."""
     confidence = posteriors.max(1).astype(np.float64)
     right = posteriors.argmax(1) == reference
     bins = np.clip(np.ceil(confidence * BINS).astype(np.int64) - 1, 0, BINS - 1)

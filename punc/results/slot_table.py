@@ -30,7 +30,7 @@ class Recognition:
 
     wrong: np.ndarray  # bool (words,): substituted or inserted
     spoken: dict[int, str]  # maps the number of each substituted word to the word that was spoken
-    # omitted words, keyed by the number of the recognised word before them, or of the first word in the stream
+    # omitted words, keyed by the number of the recognised word before them or, if there is none, of the stream's first
     missing: dict[int, str]
     # int64 (words,): number of words between the slot after each word and the nearest error; -1 if there is no error
     distance: np.ndarray
@@ -109,7 +109,7 @@ def _directories(score: Score, data: Path) -> tuple[Path, Path]:
     log = exp / score.system / "log" / f"score_{score.set}.log"
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
     for command in (line.split() for line in lines if line.startswith("# punc score ")):
-        for place in exp.resolve().parents:  # one of these is the recipe, in which the command ran
+        for place in exp.resolve().parents:  # one of these is the recipe's directory, where the command ran
             reference, decoded = (place / path for path in command[-3:-1])
             if (reference / "punct").is_file() and (decoded / "punct").is_file():
                 return reference, decoded

@@ -2,7 +2,7 @@
 
 Intervals and tests resample *units*. A unit is a stream (a recording or a text), because the utterances of a recording
 are not independent. Fewer than MIN_STREAMS streams do not show how much recordings differ. In that case, the units are
-blocks of BLOCK reference words, and the intervals hold for other passages of the same recordings.
+blocks of BLOCK reference words, and the intervals hold only for other passages of the same recordings.
 
 If the words of a stream differ, as in ASR output, the reference slots are first projected onto the words of the
 hypothesis by edit distance (`timing.align`; Tilk & Alumäe 2015, section 3). Only the slots of the hypothesis are
@@ -28,12 +28,12 @@ from punc.timing.align import Alignment, align_streams, project_labels, project_
 BLOCK = 100  # reference words in a block
 MIN_STREAMS = 10  # if there are fewer streams, blocks are resampled instead
 LAST_SLOTS = ("true", "false", "only")  # a stream's last slot counts, does not count, or is the only slot that counts
-CUT, RUN = 1000, 8  # before a second alignment, streams are cut about every CUT words, amid RUN equal words
+CUT, RUN = 1000, 8  # before a second alignment, streams are cut about every CUT words, in the middle of RUN equal words
 WORD_COLUMNS = tuple(f"{form}:{outcome}" for form in FORMS for outcome in "CSDI")
 
 
 class Words(NamedTuple):
-    """One side of a stream: its words in the form that is aligned, and in the form with capitals if known."""
+    """One side of a stream: its words in the form that is aligned and, if known, in the form with capitals."""
 
     plain: Sequence[str]
     slots: np.ndarray  # (words,) int64: the number of the label after each word
@@ -71,7 +71,7 @@ def count_streams(names: Sequence[str], sides: Sequence[tuple[Words, Words]], la
     last_slot  whether the last slot of a stream counts: "true", "false", or "only" (no other slot counts)
 
     Return the counts, and the reference label of each hypothesis slot, int64 (hypothesis words,). For WER_PC, labels
-    with the same mark are equal.
+    with the same mark count as equal.
     """
     layout = _Layout([len(ref.plain) for ref, _ in sides], [len(hyp.plain) for _, hyp in sides], block)
     refs, hyps = [ref for ref, _ in sides], [hyp for _, hyp in sides]
@@ -88,7 +88,7 @@ def count_streams(names: Sequence[str], sides: Sequence[tuple[Words, Words]], la
     mark = np.array([marks.index(one) for one in marks])
     written = forms[0] * len(marks) + mark[ref_slots], forms[1] * len(marks) + mark[hyp_slots]
     errors[:, 2] = layout.outcomes(*written, layout.align_again(*written, alignment))
-    # A reference slot has a hypothesis slot if, in its stream, a word at or before it is paired.
+    # A reference slot has a hypothesis slot if the word before the slot, or an earlier word of the stream, is paired.
     has_slot = project_slots(alignment) >= layout.hyp_begins[layout.ref_stream]
     expected = project_labels(alignment, np.where(has_slot, ref_slots, 0))
     counted = counted_slots([len(words.plain) for words in hyps], last_slot)
@@ -203,7 +203,7 @@ class _Layout:
                              np.sort(np.append(pairs[cuts], self.hyp_ends)).tolist())
 
     def _unit(self, stream: np.ndarray, place: np.ndarray) -> np.ndarray:
-        """Return the block of each reference word `place`; for a word before its `stream`, the stream's first block."""
+        """Return the block of each reference word `place`; if it is before `stream`, the first block of `stream`."""
         within = np.maximum(place - self.ref_begins[stream], 0) // self.block
         return (np.cumsum(self.blocks) - self.blocks)[stream] + within
 

@@ -1,4 +1,4 @@
-"""Computes metrics, in percent, from counts. METRICS is the table of all metrics; functions `_of_…` have the formulas.
+"""Computes metrics, in percent, from counts. METRICS lists all metrics; the functions `_of_…` contain the formulas.
 
 Labels can be merged into classes: `NAME:CLASS=LABEL+LABEL,CLASS=…`.
 
@@ -18,7 +18,7 @@ from punc.data.labels import LabelSet
 
 PARTS = ("P", "R", "F1")  # the rows of a column COLUMN are COLUMN.P, COLUMN.R and COLUMN.F1
 SUMMARY = "F1"  # the part by which systems are compared
-OUTCOMES = ("correct", "substituted", "deleted", "inserted")  # of a word
+OUTCOMES = ("correct", "substituted", "deleted", "inserted")  # what can happen to a word
 TAKEN = ("overall", "macro", "sentence", "capital")  # names of other metrics, which `parse_collapse` refuses
 FORMS = ("WER", "WER_C", "WER_PC")  # word error rates of words without case, with case, and with case and marks
 

@@ -1,7 +1,7 @@
 """Histograms of posteriors for precision-recall curves. Each label has two histograms of its posteriors: one for slots
 that have the label in the reference, and one for all other slots.
 
-A histogram has BINS equal bins of log-odds from -LIMIT to LIMIT. So the size of a histogram does not depend on the
+A histogram divides the log-odds from -LIMIT to LIMIT into BINS bins of equal width. So its size does not depend on the
 data, and the area under a curve is accurate to four digits.
 """
 

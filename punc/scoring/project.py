@@ -1,7 +1,7 @@
 """Projects the labels of one data directory onto the words of another (Tilk & Alumäe 2015, section 3).
 
 Each stream is aligned as a whole, so the reference and the hypothesis may be cut into different utterances.
-`timing.align` has the rules.
+`timing.align` describes the rules.
 """
 
 import shutil
@@ -27,8 +27,8 @@ class Projection(NamedTuple):
     streams: int
     words: int
     errors: int  # edit distance in words
-    marks: int  # reference slots with a non-empty label; some of these are counted again below
-    moved: int  # marks after a deleted word, which moved to an earlier slot
+    marks: int  # reference slots with a non-empty label; the next three fields count some of these again
+    moved: int  # marks that moved to an earlier slot, because their word was deleted
     merged: int  # marks that were dropped because a stronger mark took the slot
     lost: int  # marks that were dropped because no hypothesis word precedes them
 
@@ -69,7 +69,7 @@ def paired_streams(ref: DataDir, hyp: DataDir) -> Iterator[tuple[str, list[Utter
     """Yield each stream with its utterances in both directories. Raises InputError if one directory lacks a stream."""
     for (a, ref_utterances), (b, hyp_utterances) in zip_longest(ref.streams(), hyp.streams(), fillvalue=("", [])):
         if a != b:
-            # Streams come in C order, so the other side lacks the lower of the two names.
+            # Streams come in C order, so the side with the higher name lacks the lower name.
             missing, lacking = (a, hyp) if not b or (a and a.encode() < b.encode()) else (b, ref)
             other = ref if lacking is hyp else hyp
             raise InputError(f"no stream '{missing}', which {other.path} has",

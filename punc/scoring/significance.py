@@ -8,7 +8,7 @@ cases; the readers are nested in the two systems (Hillis 2014). With n_k runs of
 
     var(mean_1 - mean_2) = s_1² / n_1 + s_2² / n_2 + max(0, c_1 + c_2 - 2 c_12)
 
-    s_k²   sample variance of the metric over the system's runs: training noise, including its part due to recordings
+    s_k²   sample variance of the metric over the system's runs: training noise and its interaction with recordings
     c_k    mean covariance, over test sets, of two runs of system k; with only one run, its variance
     c_12   mean covariance of a run of system 1 and a run of system 2
 
@@ -57,7 +57,7 @@ class Comparison(NamedTuple):
 
 def intervals(counts: np.ndarray, measure: Measure, replicates: int = REPLICATES,
               seed: int = SEED) -> dict[str, Interval]:
-    """Return metrics of counts (units, …) with 95 % intervals: percentile bootstrap over units (Efron 1979)."""
+    """Return metrics of counts (units, …) with 95 % intervals from the percentile bootstrap over units (Efron 1979)."""
     point = measure(counts.sum(0))
     if len(counts) < 2:
         return {name: Interval(float(value), np.nan, np.nan) for name, value in point.items()}
@@ -131,7 +131,7 @@ def _common(covariances: np.ndarray) -> float:
 
 
 def bootstrap_sums(counts: np.ndarray, replicates: int, seed: int = SEED) -> np.ndarray:
-    """Sum counts (units, …) over resampled units. Return integers as float64, (replicates, …)."""
+    """Sum counts (units, …) over resampled units. Return the sums, which are integers, as float64 (replicates, …)."""
     units = len(counts)
     rng = _generator("bootstrap", seed)
 
@@ -149,8 +149,8 @@ def all_flat(counts: Sequence[Counts]) -> list[np.ndarray]:
 
 
 def check_pair(this: Counts, other: Counts, where: str, same_words: bool = True) -> None:
-    """Raise InputError, which names `where`, unless both scores have the same units and, with `same_words`, the same
-    numbers of reference labels."""
+    """Raise InputError about `where` unless both scores have the same units and, with `same_words`, the same number of
+    each reference label in each unit."""
     if this.units != other.units:
         unit = next((a for a, b in zip(this.units, other.units) if a != b), "the last one")
         raise InputError(f"the units differ from those of the score it is compared with, from {unit} on",
@@ -170,7 +170,7 @@ def _products(weights: Callable[[int], np.ndarray], counts: np.ndarray, replicat
 
 
 def _generator(purpose: str, seed: int) -> np.random.Generator:
-    """Return a separate random generator for each purpose, so that their draws are independent."""
+    """Return a separate random generator for each purpose, so that draws for different purposes are independent."""
     return np.random.default_rng([seed, zlib.crc32(purpose.encode())])
 
 

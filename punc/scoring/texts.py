@@ -1,4 +1,4 @@
-"""Reads the reference and the hypothesis of a score, which are texts, files or data directories, as words and labels.
+"""Reads the reference and the hypothesis of a score (texts, files or data directories) as words and labels.
 
 A file is one text, or has one text (such as a recording or a post) per line. The texts of the reference or the
 hypothesis are its *streams*.
@@ -47,7 +47,7 @@ def text_reader(labels: LabelSet, characters: bool = False) -> Read:
     def read(text: str) -> Words:
         passage = memo.read(text.split(), reader.attach, Counter())
         cased, names = passage.words.split(), passage.labels.split()
-        if labels.cased:  # the words have lost the capitals that their labels have
+        if labels.cased:  # only the labels have the capitals: put them back
             cased = [with_capital(word) if capital[name] else word for word, name in zip(cased, names)]
         slots = np.fromiter(map(labels.index, names), np.int64, len(names))
         return Words(passage.words.lower().split(), slots, cased)
@@ -96,7 +96,7 @@ def count(reference: DataDir, hypothesis: DataDir, labels: LabelSet, block: int 
           match: str = "utterances", posteriors: Posteriors | None = None) -> Counts:
     """Count slots, word errors and, if given, posteriors in blocks, as `count_streams` does, one batch of streams at a
     time. Both directories must have labels. Raises InputError if the ids of utterances (or of streams, if `match` is
-    "streams") differ, if a label is not in the set, or if no slot is left.
+    "streams") differ, if a label is not in the set, or if there is no slot to score.
     """
     parts = []
     for batch in _batches(_streams_of_both(reference, hypothesis, match)):

@@ -1,8 +1,8 @@
 """Cuts timed words with marks into subtitle cues.
 
-- A cue has at most two lines of LINE characters; a word that is longer than LINE gets its own line.
-- A cue ends at the end of a sentence. Sentences that fit one line together share a cue. A sentence of at most FEW
-  characters joins the next sentence if two lines hold both. A cue also ends at a silence of LONG seconds.
+- A cue has at most two lines of up to LINE characters; a word that is longer than LINE gets its own line.
+- A cue ends at the end of a sentence, but sentences that fit on one line together share a cue. A sentence of at most
+  FEW characters joins the next sentence if two lines hold both. A cue also ends at a silence of LONG seconds.
 - A sentence that needs several cues is cut after a mark if this leaves more than FEW characters on both sides.
   Otherwise, it is cut at a pause or, if there is none, into cues of about the same length. The same rules, except for
   pauses, cut a cue into two lines. A name or a number (`marks.tied`) is cut only as a last resort.
@@ -24,12 +24,12 @@ from punc.base.runs import next_of, previous_of
 from punc.subtitles.marks import LONG, MARK, NO_MARK, SENTENCE_END, tied
 from punc.subtitles.short_cues import LEAST, ShortCues, moved
 
-LINE = 42  # characters
+LINE = 42  # characters in a line
 FEW = 14  # characters; a cut at a mark or a pause leaves more than this on both sides
-SPEED = 17  # characters per second
+SPEED = 17  # characters that viewers read per second
 PAUSE = 0.2  # s; a silence at which a sentence may be cut
 GAP = 0.25  # s; a shorter gap between two cues would make the screen flicker
-APART = 0.2  # s between the starts of two cues if speech overlaps
+APART = 0.2  # s; successive cues start at least this far apart, even if speech overlaps
 
 
 class Cues(NamedTuple):

@@ -1,7 +1,7 @@
 """Lengthens cues that are too short to read: words move between two cues, or the times change.
 
-A cue is too short if more words immediately follow a short sentence, or a short last part of a sentence. In order of
-preference:
+A cue is too short if it has a short sentence, or the short last part of a sentence, and more words follow immediately.
+The remedies, in order of preference:
 
 1. The cue is joined with the previous or the next cue if two lines hold both.
 2. The words of the cue and of the previous or next cue are divided anew, so that both cues are long enough.
@@ -16,9 +16,9 @@ import numpy as np
 
 LEAST = 1.0  # s; a shorter cue is too short to read
 SHIFT = 0.4  # s; viewers do not notice that text and voice are this far apart
-MARK_WORTH = 84.0  # characters by which cues may be more unequal if the cut is at a mark; half as many at a pause
+MARK_WORTH = 84.0  # characters by which cues may be more unequal if the cut is at a pause; twice as many at a mark
 
-Cue = tuple[int, int]  # the first word, and the end
+Cue = tuple[int, int]  # the first word, and the word after the last
 Span = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 

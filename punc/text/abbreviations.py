@@ -4,7 +4,7 @@ A file, such as `abbreviations.txt` in this directory, gives the kind of each ab
 kind and the next word (ignoring quotes and brackets before it) decide whether a sentence ends at the dot:
 
 - After the kind `never`, no sentence ends. After `starter`, a sentence ends before a capitalised word of the kind
-  `begins`; after `capital`, before any capitalised word; after `number`, unless a number follows.
+  `begins`. After `capital`, it ends before any capitalised word. After `number`, it ends unless a number follows.
 - Single letters, and letters with dots inside, have the kind `starter` unless the file gives them another kind.
 - After a number in digits, a sentence ends unless a lower-case word or a word of the kind `ordinal` follows (24.
   veebruar). After an ellipsis (`...` or `. . .`), a sentence ends unless a lower-case word follows.

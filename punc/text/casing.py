@@ -43,7 +43,7 @@ class Casing:
         self.table, self.sentences, self._label_set = table, sentences, labels
         self._labels = {label.name: label for label in labels}
         self._ends = labels.sentence_ends
-        # The input forms of all words that the table may change. Other words are written without a loop.
+        # The input forms of all words that the table may change. `write` looks up only these in the table.
         self._words = {form for plain in table for form in (plain, plain[:1].lower() + plain[1:])}
         self.begins = True  # whether the next word begins a sentence
 
@@ -56,7 +56,7 @@ class Casing:
         """Return the text of a word with the mark of its label, and with the capitals of its label or of the table."""
         if word not in self._words:
             return label.write(word)
-        form = self.table.get(first(word, label.capital), self.table.get(word))  # iPhone, even for the label W
+        form = self.table.get(first(word, label.capital), self.table.get(word))  # iPhone, even if labelled W
         return label.write(word) if form is None else label.opening + form + label.mark
 
     def write(self, words: Sequence[str], names: Sequence[str], starts: Iterable[int] = ()) -> list[str]:

@@ -41,7 +41,7 @@ NO_BLANK = re.compile("(?<![!-~]) | (?![!-~])")  # a space, except between two A
 
 
 class Split(NamedTuple):
-    """The tokens of a text, the labels of their slots, and the text between them. `lead`: marks before all tokens."""
+    """The tokens of a text, the labels of their slots, and the text between tokens. `lead`: marks before all tokens."""
 
     tokens: list[str]
     labels: list[str]
@@ -162,7 +162,8 @@ def _spans(text: str) -> list[tuple[int, int]]:
 def class_of(token: str) -> str:
     """Return the class, one of CLASSES, that can replace a token in a vocabulary; empty if the token has none.
 
-    Chen et al., "Investigating context influence in character Level LSTM methods for Japanese Auto Punctuation", 3.1.
+    Paper: Chen et al., "Investigating context influence in character Level LSTM methods for Japanese Auto Punctuation",
+    section 3.1.
     """
     shape = _SHAPE[ord(token[0])] if token else ""
     return CLASSES["ld".index(shape)] if shape in ("l", "d") else ""

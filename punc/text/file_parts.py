@@ -1,4 +1,4 @@
-"""Reads text files in parts, and counts findings with examples.
+"""Reads text files in parts, and counts what is found in them, with examples.
 
 The key of a count is `WHAT` or `WHAT<TAB>EXAMPLE`, so that counts of several processes can be added. If there are more
 than MOST examples, the rarest are counted together, so that memory does not grow with the text.
@@ -29,8 +29,8 @@ class FilePart(NamedTuple):
 
 
 def file_parts(paths: Iterable[StrPath], delimiter: bytes, size: int = PART) -> Iterator[FilePart]:
-    """Yield the files in parts of about `size` bytes. A part ends where `last_end` finds the delimiter, or with the
-    file. Raises InputError for an empty file."""
+    """Yield the files in parts of about `size` bytes. A part ends after a delimiter (see `last_end`), or at the end of
+    the file. Raises InputError for an empty file."""
     for path in paths:
         with open_input(path) as file:
             rest, offset, line_start, first = b"", 0, True, True

@@ -84,7 +84,7 @@ class SpeakerLabels:
         return "".join([*parts, text[at:]])
 
 
-# The kinds are removed in this order: a decoded entity can be part of a tag, and a time in brackets can precede a name.
+# The order of removal matters: a decoded entity can be part of a tag, and a time in brackets can precede a name.
 KINDS: dict[str, Kind] = {
     ENTITIES: Kind((found_by("&", r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});"),), str),
     "tags": Kind((found_by("<", r"</?[A-Za-z!][^<>\n]{0,200}>"),)),

@@ -178,7 +178,7 @@ class Cutter:
         self.size, self.attach, self.prefix, self.independent = size, attach, prefix, independent
         self.pauses, self.numbered, self._abbreviations = pauses, numbered, abbreviations
         self.dropped = 0  # marks that have no word before them
-        self.dots: Counter[str] = Counter()  # undecided dots that became marks, and those that did not
+        self.dots: Counter[str] = Counter()  # how many undecided dots became marks, and how many did not
         self._dot: OpenDot | None = None
         self._stream, self._streams, self._number, self._ended = "", 0, 1, False
         self._words: list[str] = []

@@ -25,7 +25,7 @@ from punc.data.tables import FORBIDDEN
 
 READ_ALOUD = "%&@#+=±×÷°§"
 PLAIN = str.maketrans(dict.fromkeys("’ʼ＇", "'") | dict.fromkeys("‐‑", "-") | dict.fromkeys("\u00ad\u200b\u2060\ufeff"))
-# A token's shape: w letter or symbol, d digit, p character outside words; characters that a word may contain are kept.
+# A token's shape: w letter or symbol, d digit, p any other character, except that `'-/_.,:–` stay.
 WORD = re.compile(r"(?:(?<![wd])\.(?=d))?[wd]+(?:(?:-'|['\-/_.]|(?<=d)[,:–](?=d))[wd]+)*")
 GLUED_HYPHEN = re.compile(r"(?<!-)-(?!-)")
 END_MARKS = frozenset(".,:;?!")  # most tokens end in one of these or in a letter
@@ -203,8 +203,8 @@ class ProseWriter:
     """Writes the utterances of streams to a file, one per line: id and text. Joins `clitics` to their words.
 
     A label can have a quotation mark `"` after a word, but does not state whether it opens or closes a quotation. In
-    each sentence, the first mark opens a quotation and is put before the next word, the second closes it, etc. If a
-    quotation is still open at the end of a sentence or stream, a closing `"` is added after the sentence's mark.
+    each sentence, the first `"` opens a quotation and is put before the next word, the second closes it, and so on. If
+    a quotation is still open at the end of a sentence or stream, a closing `"` is added after the sentence's mark.
     """
 
     def __init__(self, file: IO[bytes], labels: LabelSet, casing: Mapping[str, str] | None = None,

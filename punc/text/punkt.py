@@ -14,8 +14,8 @@ follows a number with a dot more often than by chance (ratio ≥ 7.88) and is no
 the kind `begins` if it occurs in lower case, and with a capital only at the beginning of sentences (the orthographic
 heuristic of the paper's second stage).
 
-There are three differences from the paper. A single letter is an initial, unless (like I in English) a dot follows it
-RARER times less often than it follows the average token. Abbreviations, and words found by the orthographic heuristic,
+There are three differences from the paper. A single letter is an initial, unless (like I in English) it has a dot
+RARER times less often than the average token. Abbreviations, and words found by the orthographic heuristic,
 must occur at least MIN_COUNT times. Rare abbreviations and collocations of initials are not searched for. Memory grows
 with the number of distinct words. NLTK's own trainer takes ten times as long.
 """
@@ -88,7 +88,7 @@ class Types:
 
 
 def count_contexts(text: str, abbreviations: frozenset[str]) -> Counter[tuple[str, str]]:
-    """Count how often each word is at each of PLACES, given the abbreviations. Counts of texts can be added."""
+    """Count how often each word is at each of PLACES, given the abbreviations. Counts of texts can be added up."""
     counts = Counter[tuple[str, str]]()
     tokens = [token for token in map(read, text.split()) if token.word]
     places = [_place(token, abbreviations) for token in tokens]

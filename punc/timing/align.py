@@ -10,13 +10,14 @@ are more reference words, the last ones are deleted; if there are more hypothesi
 Slots: the mark after a reference word goes after the hypothesis word that is paired with it. The mark after a deleted
 word goes after the nearest hypothesis word before it. It follows that
   - a mark stays directly after its word if that word is paired, and inserted words follow the mark;
-  - a mark before a matched word stays directly before that word, unless words are inserted there and no reference word
-    is unmatched; then the mark stays after its own word;
+  - a mark before a matched word stays directly before that word, unless its own word is matched, too, and words are
+    inserted between the two; then the mark stays after its own word;
   - a mark with no hypothesis word before it is lost, because it has no slot;
   - of several marks in one slot, the strongest stays.
 
-Ties: if several alignments have the same distance, rapidfuzz chooses the matches from the words alone, and the pairing
-rule pairs the other words. Of the rules that we tried, these agree best with a published set of labels for ASR output.
+Ties: if several alignments have the same distance, rapidfuzz chooses the matches without regard to marks, and the
+pairing rule pairs the other words. Of the rules that we tried, these agree best with a published set of labels for ASR
+output.
 """
 
 from bisect import bisect_right
@@ -28,7 +29,7 @@ import numpy as np
 
 from punc.base.runs import previous_of, ranges, starts_of_runs
 
-EXACT = 10**10  # reference × hypothesis words; up to this size, which takes a second, texts are aligned as a whole
+EXACT = 10**10  # reference × hypothesis words; up to this size, texts are aligned as a whole, in up to a second
 STRIDE = 8192  # reference words per anchor; a larger stride has more candidates for an anchor, but takes longer
 SUPPORT = 16  # an anchor needs more than this many n-grams nearby with nearly the same offset, to exclude chance
 ANCHOR_LENGTHS = (6, 3)  # lengths of n-grams that are unique in both texts, in the order in which they are tried
@@ -126,7 +127,7 @@ def _parts(a: np.ndarray, b: np.ndarray, lengths: Sequence[int] = ANCHOR_LENGTHS
     cuts = _anchors(a, b, lengths[0]) if lengths else _windows(a, b)
     ends = [*cuts, (len(a), len(b))]
     for (r0, h0), (r1, h1) in zip([(0, 0), *cuts], ends):
-        # A part between windows is short enough; a part between anchors may be too long.
+        # A window is short enough; a part between two anchors may be too long.
         for i0, i1, j0, j1 in _parts(a[r0:r1], b[h0:h1], lengths[1:]):
             yield r0 + i0, r0 + i1, h0 + j0, h0 + j1
 

@@ -59,7 +59,7 @@ class Store:
         return read_set(self.path / name)
 
     def members(self, name: str) -> list[str]:
-        """Return the names of the sets in a joined set, in order. Returns only the set's own name for other sets."""
+        """Return the names of the sets in a joined set, in order; for any other set, return only its own name."""
         return self._joins.get(name, [name])
 
     def checksums(self, sets: Iterable[str]) -> dict[str, int]:
@@ -96,7 +96,7 @@ def make_store(path: StrPath, data_dirs: Sequence[StrPath], labels: StrPath, tok
                vocab_size: int | None = None, min_count: int = 1, vocab: StrPath | None = None,
                train: str | None = None, nj: int = 2, joins: Sequence[str] = (), clitics: str = "") -> None:
     """Make a store from data directories. Each directory becomes a set with the directory's name. Does nothing if the
-    store is finished and neither the options nor the size and time of any input have changed.
+    store is finished and neither the options nor the size and modification time of any input have changed.
 
     labels      file of the label set
     vocab       file of an existing vocabulary (for subwords, with pieces.model next to it); None: make a vocabulary
@@ -177,7 +177,7 @@ def _parse_joins(joins: Sequence[str], sets: Sequence[str]) -> dict[str, list[st
 
 
 def _conf(options: Mapping[str, Any], given: Iterable[StrPath | None], sets: Mapping[str, DataDir]) -> str:
-    """Return the content of a conf: the options and, in comments, the size and time of each input file."""
+    """Return the content of a conf: the options and, in comments, size and modification time of each input file."""
     lines = []
     for name, value in options.items():
         values = [value] if isinstance(value, (str, int, os.PathLike)) else value or ()
@@ -190,4 +190,4 @@ def _conf(options: Mapping[str, Any], given: Iterable[StrPath | None], sets: Map
         lines.append(f"# {one_line(os.path.abspath(file), LONGEST_PATH)} {state.st_size} bytes {state.st_mtime_ns}")
     if wrong := next((line for line in lines if "\n" in line), None):
         raise InputError(f"{wrong} contains a line end", "rename the file or the set")
-    return "\n".join(lines).encode(errors="replace").decode() + "\n"  # file names may not be valid UTF-8
+    return "\n".join(lines).encode(errors="replace").decode() + "\n"  # some file names are not UTF-8

@@ -172,8 +172,8 @@ def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> dict[
 
 
 def join_sets(store: Path, name: str, members: Sequence[str]) -> None:
-    """Join sets of a store into a new set. If only some members have pauses or turns, others get the values UNKNOWN.
-    Raises InputError if only some members have labels."""
+    """Join sets of a store into a new set. If only some members have pauses or turns, the others get the values
+    UNKNOWN. Raises InputError if only some members have labels."""
     sets = [read_set(store / member) for member in members]
     labelled = [data.labels is not None for data in sets]
     if any(labelled) != all(labelled):

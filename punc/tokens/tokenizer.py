@@ -75,7 +75,7 @@ class Tokenizer(ABC):
 
     @classmethod
     def is_token(cls, word: bytes) -> bool:
-        """Return whether a word can become a token, provided that it is frequent."""
+        """Return whether a word becomes a token if it is frequent enough."""
         return True
 
     @classmethod
@@ -94,7 +94,7 @@ class Tokenizer(ABC):
 
     @abstractmethod
     def encode(self, words: Sequence[str]) -> Encoding:
-        """Return the tokens of words. This bound method must be picklable, for other processes."""
+        """Return the tokens of words. This bound method must be picklable, so that other processes can call it."""
 
     @property
     def splitter(self) -> Callable[[str], list[str]] | None:

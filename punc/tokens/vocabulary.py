@@ -1,4 +1,4 @@
-"""Reads, writes and counts vocabularies, the tokens that models know.
+"""Counts words, and reads and writes vocabularies, the tokens that models know.
 
 A vocabulary file has one token per line. The line number, from 0, is the token's id.
 """
@@ -99,7 +99,7 @@ def map_blocks(function: Callable[[Path, LineBlock], Count], sets: Sequence[Data
 
 
 def most_frequent(counts: dict[bytes, int], size: int, min_count: int) -> list[str]:
-    """Return the `size` most frequent tokens that occur `min_count` times or more, with equal counts in C order."""
+    """Return the `size` most frequent tokens that occur at least `min_count` times; equal counts are in C order."""
     words = sorted(word for word, n in counts.items() if n >= min_count)
     return [word.decode() for word in sorted(words, key=counts.__getitem__, reverse=True)[:size]]
 

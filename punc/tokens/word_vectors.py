@@ -25,7 +25,7 @@ def read_word_vectors(path: StrPath, words: Sequence[str], dimensions: int) -> n
     """Return the vectors of `words`, float32 (words, dimensions).
 
     If a word with an apostrophe, such as `don't`, is not in the file, but its parts are (`do` and `n't`), the word gets
-    the mean of the parts' vectors. Among several such splits, the one whose rarer part is earliest in the file is used.
+    the mean of the parts' vectors. Of several such splits, the one whose rarer part comes first in the file is used.
     All other missing words get the file's vector of `<unk>` or, if there is none, the mean of all vectors found.
 
     Raises InputError if a line is not a word and `dimensions` finite numbers, or if the file has none of the words.
@@ -52,7 +52,7 @@ def read_word_vectors(path: StrPath, words: Sequence[str], dimensions: int) -> n
 
 
 def _ways(word: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield all ways to split a word in two, unless one part is a single apostrophe, a quotation mark."""
+    """Yield all ways to split a word in two. A part is never a single apostrophe, which would be a quotation mark."""
     for cut in range(1, len(word)):
         way = word[:cut], word[cut:]
         if b"'" not in way:

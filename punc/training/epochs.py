@@ -45,7 +45,8 @@ logger = logging.getLogger(__name__)
 
 
 class Epochs:
-    """Runs the epochs of training. Raises InputError for options that do not fit, or that differ between ranks."""
+    """Runs the epochs of training. Raises InputError for options that the store or the model does not allow, or that
+    differ between ranks."""
 
     def __init__(self, net: Model, store: Store, directory: Path, options: TrainingOptions, conf: dict[str, Any],
                  ranks: Ranks):
@@ -66,7 +67,7 @@ class Epochs:
             sums = checksums(store, options)
             self._noise = StoreNoise(data, store, options.confusions, options.asr_noise, options.asr_noise_share,
                                      options.asr_noise_draws) if options.asr_noise else None
-            self._reading = -1  # the number of the reading of the set for which errors were drawn
+            self._reading = -1  # the reading of the set for which the current errors were drawn
         facts = {kebab(name): value for name, value in conf.items() if name not in (*NOT_COMPARED, "store")}
         facts |= {f"{name} (CRC-32)": value for name, value in sums.items()}
         ranks.check_same({**facts, "--device": net.device.type},

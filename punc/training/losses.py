@@ -24,7 +24,7 @@ INTERVAL = 100  # steps between two checks of the losses; checks are rare, becau
 
 
 class Teacher:
-    """Computes the loss of a student from the soft targets of a training set, which have the weight `weight`.
+    """Computes the loss of a student from labels and soft targets. `weight`: the weight w (see the module docstring).
 
     In the set `indexed`, the label of a slot is the index of its token. This index finds the targets of a batch.
     """
@@ -59,7 +59,7 @@ class Teacher:
 
 
 class EpochLoss:
-    """Adds up the losses of the batches of epoch number `epoch`, from 1. `total` is the sum over `steps` batches."""
+    """Adds up the losses of an epoch's batches. `epoch` counts from 1. `total` is the sum over `steps` batches."""
 
     def __init__(self, epoch: int, device: torch.device, ranks: Ranks = ALONE, steps: int = 0,
                  total: Tensor | None = None):

@@ -12,11 +12,11 @@ OPTIMIZERS = ("adagrad", "adam", "adamw", "sgd")
 
 
 class Optimizer:
-    """Combines PyTorch optimisers for dense weights and for embeddings with sparse gradients. Of an
-    embedding, a step updates only the rows of tokens in the batch.
+    """Combines PyTorch optimisers for dense weights and for embeddings with sparse gradients. A step updates only those
+    rows of an embedding whose tokens are in the batch.
 
     learning_rate  learning rate, which the model's `rate_of` multiplies by a factor for each weight
-    weight_decay   weight decay of dense weights only; it would change all rows of a sparse embedding at every step
+    weight_decay   weight decay of dense weights only; decay would change all rows of a sparse embedding at every step
     max_grad_norm  maximum norm of the gradient of all weights, which is scaled down if necessary; 0: no limit
     """
 
@@ -106,7 +106,7 @@ def _scale_down(weights: Iterable[torch.Tensor], limit: float) -> None:
             grad = weight.grad = grad.coalesce()
         values.append(grad._values() if grad.is_sparse else grad)
     norm = torch.stack([value.norm() for value in values]).norm()
-    if norm.device.type != "cpu" or norm > limit:  # not compared on a GPU, because Python would wait for it
+    if norm.device.type != "cpu" or norm > limit:  # not compared on a GPU, because Python would wait for the GPU
         factor = torch.where(norm > limit, limit / norm, 1.0)
         for value in values:
             value.mul_(factor)

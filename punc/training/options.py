@@ -49,7 +49,7 @@ class TrainingOptions:
                      part of the chunks or (stateful) the next part of each row, from a fresh state
     asr_noise        word error rate of simulated ASR errors, drawn again for each reading of the training set; 0: none
     asr_noise_share  share of the text that gets errors, which is drawn again for each reading
-    asr_noise_draws  number of draws for each wrong word; the draw that forms the most word pairs of the text is used
+    asr_noise_draws  number of replacements drawn for each wrong word; the one that fits best into the text is used
     confusions       file of `punc confusions` from which the errors are drawn
     initial_model    model of the same sizes whose weights are the initial weights: the name of a bundled model, or a
                      directory

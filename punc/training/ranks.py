@@ -2,7 +2,8 @@
 
 Each process is a *rank*, which has all weights and a share of each batch. Rank 0, the first one, writes the files and
 the log. Each rank's loss is its share of the mean loss of the batch, so the sum of the ranks' gradients is the gradient
-of this mean. PyTorch's DistributedDataParallel would wait forever for a rank whose share has no loss.
+of this mean. PyTorch's DistributedDataParallel is not used, because it would wait forever for a rank whose share has no
+loss.
 """
 
 import contextlib
@@ -30,7 +31,7 @@ class Ranks:
     """Connects this process, which is rank `rank` of `size` ranks, to the others. It is number `local_rank` of the
     `local_size` ranks on its machine. Numbers count from 0.
 
-    Every rank must call the same methods in the same order. They raise InputError if another rank has ended.
+    Every rank must call the same methods in the same order. The methods raise InputError if another rank has ended.
     """
 
     def __init__(self, rank: int = 0, size: int = 1, local_rank: int = 0, local_size: int = 1):
@@ -42,9 +43,9 @@ class Ranks:
     def join(self) -> Iterator[None]:
         """Connect to the other ranks while the block runs. Inside the block, only the first rank logs.
 
-        gloo's threads could abort the interpreter at exit, so they must end when the block ends. They live as long as
-        anything refers to the process group. torch.distributed.nn refers to the group that exists when it is imported,
-        so it is imported above, before there is a group.
+        gloo's threads could abort the interpreter at exit, so they must end when the block ends. Threads live as long
+        as anything refers to the process group. torch.distributed.nn refers to the group that exists when the module is
+        imported, so the import is above, before there is a group.
         """
         if self.size == 1:
             yield
@@ -178,7 +179,7 @@ ALONE = Ranks()
 
 def sum_gradients(dense: Sequence[torch.Tensor], sparse: Sequence[torch.Tensor], ranks: Ranks) -> None:
     """Replace the gradient (float32) of each weight by its sum over the ranks, or by None if no rank has a gradient.
-    The gradients of the weights `dense` are dense, those of the embeddings `sparse` (V, D) are sparse."""
+    The weights `dense` have dense gradients, and the embeddings `sparse` (V, D) have sparse gradients."""
     if ranks.size == 1:
         return
     own = [None if weight.grad is None else weight.grad.coalesce() for weight in sparse]
@@ -203,7 +204,7 @@ def _sum_dense(weights: Sequence[torch.Tensor], facts: torch.Tensor, device: tor
 
 
 def _sum_sparse(weight: torch.Tensor, own: torch.Tensor | None, counts: Sequence[int], ranks: Ranks) -> torch.Tensor:
-    """Return the gradient with the rows of all ranks. Rank r has counts[r] − 1 rows; `own` are those of this rank."""
+    """Return the gradient with the rows of all ranks. Rank r has counts[r] − 1 rows. `own`: this rank's gradient."""
     # Each row is sent as a line: its index, then the bits of its values.
     lines = torch.zeros(max(counts) - 1, 1 + weight.shape[1], dtype=torch.int32, device=weight.device)
     if own is not None:

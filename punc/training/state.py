@@ -3,7 +3,7 @@
 During training, the directory of a model has these files:
 
     best.pt       the model with the lowest development loss
-    progress.pt   the state after the last complete epoch, on which the next epoch depends
+    progress.pt   the state after the last complete epoch, from which the next epoch starts
     epoch.pt      the state within the next epoch, and the progress of each rank in this epoch
 
 epoch.pt is written every SECONDS, and when Ctrl-C or SIGTERM stops a run with one rank. It is removed after the
@@ -108,7 +108,7 @@ class Run:
         return progress
 
     def begin_epoch(self, progress: Progress) -> None:
-        """Begin the epoch after `progress`. Restores the state within it if the same number of ranks saved one."""
+        """Begin the epoch after `progress`, or continue it where the same number of ranks saved its state."""
         self.progress, self.place, places = progress, Place(), None
         with self.ranks.agree():
             content = self._read(EPOCH) if self.ranks.first else None
@@ -121,7 +121,7 @@ class Run:
             self.ranks.copy_state(self._updates)
             own, device = places[self.ranks.rank], self._net.device
             torch.set_rng_state(own["random"]["cpu"])
-            if device.type != "cpu" and device.type in own["random"]:  # it is missing if the device has changed
+            if device.type != "cpu" and device.type in own["random"]:  # missing if the device type has changed
                 torch.cuda.set_rng_state(own["random"][device.type], device)
             place = Place(*own["place"])
             self.place = place._replace(state=tuple(part.to(device) for part in place.state))
@@ -143,7 +143,7 @@ class Run:
 
     @contextlib.contextmanager
     def written_if_stopped(self) -> Iterator[None]:
-        """Write the state if the block raises Stopped, which it may do only between two batches."""
+        """Write the state if the block raises Stopped. It may raise Stopped only between two batches."""
         try:
             yield
         except Stopped:

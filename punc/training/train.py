@@ -39,8 +39,8 @@ def train(store_dir: StrPath, directory: StrPath, model: str, model_options: Map
 
     Does nothing if the run is already finished. If torchrun has started several processes, they train together.
 
-    Raises InputError if the store or the options do not fit, the directory has a model that was trained with different
-    options, or another process trains there. Raises SystemExit if another rank has such an error.
+    Raises InputError if the store or the options do not fit the model, the directory has a model that was trained with
+    different options, or another process trains there. Raises SystemExit if another rank has such an error.
     """
     directory = Path(directory)
     conf = run_conf(model, model_options, options, store_dir)

@@ -12,7 +12,7 @@ CLOCK = re.compile(r"\s*(-)?(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2})(?:([.,:;])\s?(\d{
 
 
 def seconds(clock: str) -> float:
-    """Convert `[hours:]minutes:seconds`, with a fraction or with frames, or a number to seconds; NaN if invalid."""
+    """Convert a number, or `[hours:]minutes:seconds` with a fraction or with frames, to seconds; NaN if invalid."""
     found = CLOCK.fullmatch(clock)
     if not found:
         return number(clock)

@@ -80,8 +80,8 @@ def find_cues(source: Source, times: re.Pattern[str] = TIMES, named: bool = Fals
 
 
 def _size(lines: Sequence[str], is_last: bool, named: bool) -> int:
-    """Return how many of the `lines` between two lines of times belong to the first cue, which ends before a block and
-    before the number or name of the next cue."""
+    """Return how many of the `lines` between two lines of times belong to the first cue. A cue ends before a BLOCK,
+    and before the number or name of the next cue."""
     for number, (before, line) in enumerate(pairwise(["", *lines])):
         if named and BLOCK.match(line) and not before.strip():
             return number
@@ -125,7 +125,7 @@ def _rolls(text: str, cues: Sequence[Stretch], markup: re.Pattern[str]) -> list[
 
 
 def _read_rolling(source: Source, reader: TextReader, cues: Sequence[Stretch], rolls: Sequence[Roll]) -> list[Repeat]:
-    repeats, before = list[Repeat](), list[tuple[int, int]]()  # `before`: texts [first, last) of the previous lines
+    repeats, before = list[Repeat](), list[tuple[int, int]]()  # `before`: texts [first, last) of the last cue's lines
     for cue, rolled in zip(cues, rolls):
         said = before[len(before) - rolled.repeated:]
         for (start, stop), repeated in zip(rolled.lines, said):

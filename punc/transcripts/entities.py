@@ -6,7 +6,7 @@ from html import unescape
 SPECIAL = re.compile(r"<\|[^|<>\s]{1,40}\|>|&(?:amp;){0,3}(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});"
                      "|[\0\x1f\ufffd\ud800-\udfff]")
 EACH = re.compile(f"{SPECIAL.pattern}|.", re.S)
-TAG = "\x1f"  # whitespace that no text contains
+TAG = "\x1f"  # a white-space character that no text contains
 
 
 def decoded(text: str) -> str:

@@ -16,7 +16,7 @@ INDENT = re.compile(r"[\[{]\s*\n([ \t]+)\S")
 AFTER_NAME = re.compile(r'"\s*:(\s*)')
 HUGE = re.compile(r"[eE]\+?[0-9]{2}")  # an exponent that may be too large
 RAW = range(0xDC80, 0xDD00)  # how a Source represents bytes that are not UTF-8
-OWN = 0x10FE00  # this module represents them differently, because a JSON escape can also be a lone surrogate
+OWN = 0x10FE00  # this module represents these bytes differently, because a JSON escape can also be a lone surrogate
 BYTES = {number: OWN + number - RAW[0] for number in RAW}
 BYTES_BACK = {own: number for number, own in BYTES.items()}
 HALF = re.compile("[\ud800-\udfff]")
@@ -60,7 +60,8 @@ class Style(NamedTuple):
 
 
 class JsonDocument:
-    """The JSON values of a file. A text is replaced by its place: a member of an object, or an element of a list."""
+    """The JSON values of a file, in which texts can be replaced. The place of a text is a member of an object, or an
+    element of a list."""
 
     rated = True
 

@@ -21,7 +21,7 @@ class JsonReader:
         self.skipped: list[Any] = []
         self._row, self._document, self._timed = row, document, timed
         self._segment, self._stream, self._recording = 0, -1, ""
-        self._begun = self._counted = 0  # the stream's first text; its first text whose words are not in `_before` yet
+        self._begun = self._counted = 0  # index of the stream's first text; of its first text not yet in `_before`
         self._before: list[str] = []  # words of the stream, folded for comparison
         self._spaced = False  # whether words include the space before them, as in Whisper's output
         self._open = False  # whether the end time of the last word is the end time of its segment
@@ -128,7 +128,8 @@ class JsonReader:
         return Text(place, text, *span, speaker, confidence, self._segment, stream, self._recording, joined)
 
     def _repeats_all(self, words: list[Text]) -> bool:
-        """Return whether `words` repeat all earlier words of the stream. If so, these get the speakers of `words`."""
+        """Return whether `words` repeat all earlier words of the stream. If so, the earlier words get the speakers of
+        `words`."""
         for text in self.texts[self._counted:]:
             self._before += map(folded, split(text.text))
         self._counted = len(self.texts)

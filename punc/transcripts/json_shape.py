@@ -15,9 +15,9 @@ from punc.data.datadir import LATEST
 from punc.transcripts import clock
 from punc.transcripts.transcript import split
 
-PERIOD = re.compile(r"PT(?:(\d{1,4})H)?(?:(\d{1,6})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?")  # of ISO 8601
+PERIOD = re.compile(r"PT(?:(\d{1,4})H)?(?:(\d{1,6})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?")  # in ISO 8601
 UNREADABLE = re.compile("[\0\ud800-\udfff]")  # NUL and lone surrogates, which no output may contain
-NAMES = ("name", "label", "id")  # if a speaker is an object, these members can name it
+NAMES = ("name", "label", "id")  # if a speaker is an object, these members can have the name
 Spot = tuple[Any, Any]  # an object or a list, and a key or an index in it
 MARKS = frozenset(".,?!:;…")
 MARK = re.compile(r"[.,?!:;…](?=\s|$)")
@@ -114,7 +114,7 @@ def _speaker_name(value: str | int | float) -> str:
 
 
 class JsonFormat(NamedTuple):
-    """The paths of a format; spaces separate alternatives.
+    """The paths of a format. Spaces separate paths.
 
     Paths of words and texts start from a segment, paths of segments from a stream, and all others from a document.
 
@@ -143,13 +143,13 @@ class JsonFormat(NamedTuple):
     recording: str = ""  # the member that holds the name of a recording
     part: str = ""  # a document with this member continues the previous recording if both have the same name
     streams: str = ""  # parts of a recording that are read one after another, each with one speaker
-    mark: str = ""  # the member that shows that a word is a mark; its value is a kind or the mark itself
+    mark: str = ""  # the member that shows that a word is a mark: its value begins with `punct` or is the mark
     skip: str = ""  # a document or segment with this member, or with `member=value`, is not final
     start: str = ""  # a segment's member with the time from which the times of its words count
     lists: str = ""  # a segment's list of begins, or of (begin, end) pairs; after a space, its list of lengths
     stays: str = ""  # members whose texts are not words of the transcript
     pieces: bool = False  # segments are words or pieces of words: a segment may continue the previous word
-    again: bool = False  # a segment without text whose words have speakers repeats all earlier words
+    again: bool = False  # a segment that has no text, but words with speakers, repeats all earlier words
 
 
 class Word(NamedTuple):
@@ -228,7 +228,8 @@ class Shape:
         return first, first + last if is_length else last
 
     def spans(self, segment: Any, words: list[Word]) -> list[Span]:
-        """Return begin and end of `words`; without `words`, of the words of the segment's text, from its `lists`."""
+        """Return begin and end of each of the `words`. If there are none, return the times in the segment's `lists`,
+        which belong to the words of its text."""
         start = seconds(self._start(segment), self._unit)
         if self.row.lists:
             spans = self._listed_spans(segment)

@@ -32,7 +32,7 @@ OTHERS = frozenset(("alternatives", "nbest", "transcripts"))  # in these lists, 
 
 
 class Kind(NamedTuple):
-    """A kind of objects: their path, and the names of their members for text, begin, end (`+name`: length), speaker."""
+    """A kind of object: its path, and the names of its members for text, begin, end (`+name`: length) and speaker."""
 
     path: str
     text: str

@@ -75,7 +75,7 @@ def with_said(texts: list[Text], said: list[Text]) -> list[Text]:
 
 
 def by_word(texts: list[Text]) -> list[Text]:
-    """Split each text into one text per word; the first word gets its start time, the last word its end."""
+    """Split each text into one text per word. The first word gets the text's start time, and the last word its end."""
     found = []
     for text in texts:
         words = split(text.text)
@@ -103,7 +103,7 @@ def _same_words(old: list[str], new: list[str]) -> list[int]:
 
 
 def in_order_of(texts: list[Text], said: list[Text]) -> list[Text] | None:
-    """Return `said`, which repeats the `texts` of several streams, in the order of `texts`; None if they differ."""
+    """Return `said`, which repeats the `texts` of several streams, in the order of `texts`; None if impossible."""
     if len(said) != len(texts) or len({text.stream for text in texts}) < 2:
         return None
     index: dict[tuple[float, str], Text] = {}

@@ -26,7 +26,7 @@ class LineFormat(NamedTuple):
     """A format with one segment per line."""
 
     name: str
-    writers: str  # which programs write it
+    writers: str  # the programs that write the format
     line: re.Pattern[str]  # matches a line with words
     other: re.Pattern[str] | None = None  # matches a line without words; None: only empty lines have no words
     head: re.Pattern[str] | None = None  # matches the header line, if the format has one

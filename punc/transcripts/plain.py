@@ -15,7 +15,7 @@ JSON = re.compile(r"[{\[]\s{0,80}\"[\w -]{1,40}\"\s{0,9}:")
 DATE = r"(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4},?[ \t])?"
 STAMP = rf"[(\[]?{DATE}\d{{1,3}}:\d{{2}}(?::\d{{2}})?(?:[.,]\d{{1,3}})?[)\]]?"
 STRUCTURED = (".srt", ".vtt", ".sbv", ".ass", ".ssa", ".ttml", ".smi", ".json", ".ctm", ".stm", ".textgrid", ".eaf",
-              ".mlf", ".rttm", ".xml", ".lrc", ".csv", ".tsv", ".docx", ".pdf")  # endings of files that are not text
+              ".mlf", ".rttm", ".xml", ".lrc", ".csv", ".tsv", ".docx", ".pdf")  # endings of files in other formats
 FACTS = "Title|Date|Time|Duration|Author|Language|Source|File|URL|Kind|Subject|Recorded|Created|Location|Participants"
 # These are not speech and stay unchanged: headings, rules, facts and times on their own lines; times before words.
 HEADING, RULE, FACT = r"#{1,6}[ \t][^\n]*(?<!#)", r"[-=_*]{3,}[ \t]*", rf"(?:{FACTS}):[ \t][^\n]*"

@@ -67,8 +67,8 @@ def word_times(path: StrPath, tier: str = "",
     """Map each id under `path` to a function that reads the id's timing.
 
     If `path` is a file with one of ENDINGS, or a directory that contains such files, the ids are the file names without
-    the ending. Otherwise, `path` is read as a CTM. Raises InputError if two files have the same name, and like
-    `CtmIndex`. The functions raise InputError like `read_timing`.
+    the ending. Otherwise, `path` is read as a CTM. Raises InputError if two files have the same name, and whenever
+    `CtmIndex` does. The functions raise InputError like `read_timing`.
     """
     path = Path(path)
     found = sorted(path.rglob("*")) if path.is_dir() else [path]

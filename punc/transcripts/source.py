@@ -1,4 +1,4 @@
-"""Reads text files, and splits them into texts that contain words and the characters between these texts."""
+"""Reads text files, and separates the texts that contain words from the characters between these texts."""
 
 import codecs
 import math
@@ -131,7 +131,7 @@ class TextReader:
     """Cuts stretches of a file into texts at markup and at speaker labels.
 
     markup   matches the parts of a text that are not words. Its group `time` matches the start time of the next word,
-             `voice` matches the speaker's name, and `blank` matches markup that ends a word like a line break
+             `voice` matches the speaker's name, and `blank` matches markup that ends a word, such as `<br>`
     dashes   whether a dash at the beginning of a line begins a turn
     escapes  pairs of a text and its form in the file, such as a doubled quote
     """

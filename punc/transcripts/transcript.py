@@ -39,7 +39,7 @@ class Text(NamedTuple):
     recording: str = ""  # the name of the recording; times count from its start
     joined: bool = False  # the first word continues the last word of the previous text, without a space
     times: tuple[tuple[float, float], ...] = ()  # begin and end of each word; empty if unknown
-    turn: bool = False  # the speaker changes here, even if the next speaker is unknown
+    turn: bool = False  # the speaker changes before this text, even if the new speaker is unknown
 
 
 class Repeat(NamedTuple):

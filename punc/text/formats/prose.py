@@ -15,7 +15,7 @@ def speaker_turns(expression: str, text: str, line_start: bool) -> Iterator[tupl
     """Cut a text at speaker labels such as `#speaker Ann` or `ANN:`. Yield the speaker's name (None before the first
     label), the text without the label, and whether this text begins a line.
 
-    expression   matches labels at the beginning of a line; the first group (without groups, the match) is the name
+    expression   matches labels at the beginning of a line; the name is the first group or, without groups, the match
     """
     name, begin = None, 0
     for label in re.finditer(f"^(?:{expression})", text, re.MULTILINE) if expression else ():

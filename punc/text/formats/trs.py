@@ -2,8 +2,7 @@
 
 The recording has the file's name. An utterance is the text from one `<Sync>` to the next, or to the end of the turn.
 The utterance's speaker id consists of the recording and the turn's speaker. Events, comments and backgrounds are left
-out. Kaldi requires a `wav.scp` with `segments`; a transcript FILE.trs gets the path FILE.wav, even if no such file
-exists.
+out. Kaldi requires a `wav.scp` with `segments`: it gets the path FILE.wav for FILE.trs, even if no such file exists.
 
 These repairs are counted:
 
@@ -111,7 +110,7 @@ class Turn:
             raise InputError(f"a turn from {self.begin:g} to {self.end:g} s", "fix startTime and endTime", path,
                              event.line)
         self.speakers = event.attributes.get("speaker", "").split()
-        self.first_speaker = True  # whether the text is by the first of several simultaneous speakers
+        self.first_speaker = True  # false if another simultaneous speaker said the text
         self.texts: list[tuple[float, list[str]]] = []
 
     def sync(self, time: float, repairs: Counter[str]) -> None:
@@ -182,7 +181,7 @@ class Format(BaseFormat):
             recording = legal_id(Path(path).stem)
             if recording in files:
                 raise InputError(f"a second file is called '{recording}'", "rename it", path)
-            if not os.path.abspath(path).isprintable():  # bytes that are not UTF-8
+            if not os.path.abspath(path).isprintable():  # for example, bytes that are not UTF-8
                 raise InputError("no line of wav.scp can have this name", "rename the file or its directory", path)
             files[recording] = path
             for utterance, part in self._utterances(path, recording, repairs):
@@ -223,5 +222,5 @@ class Format(BaseFormat):
 
 
 def legal_id(name: str) -> str:
-    """Convert a name to a part of an id, without hyphens, so that speakers are in the order of their utterances."""
+    """Convert a name to a part of an id, without hyphens, so that speakers and their utterances have the same order."""
     return stream_name(name).replace("-", "_")

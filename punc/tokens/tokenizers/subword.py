@@ -1,8 +1,8 @@
 """Pieces of words as tokens, cut by a unigram model of `sentencepiece`.
 
 A word becomes one or more pieces; its slot is after its last piece. If the model's normalisation (NFKC, lower case)
-removes all of a word, it becomes `<unk>`. A part of a word for which the model has no piece also becomes `<unk>`. The
-model is in the file `pieces.model`. The vocabulary has the model's pieces with the same ids.
+removes all of a word, the word becomes `<unk>`. A part of a word for which the model has no piece also becomes `<unk>`.
+The model is in the file `pieces.model`. The vocabulary has the model's pieces with the same ids.
 
 Kudo 2018, "Subword Regularization", section 3.2.
 """
