@@ -105,7 +105,7 @@ def test_token_with_clitics(clitics, token, words, labels):
 
 def test_clitics_file_without_a_rule(tmp_path):
     (tmp_path / "clitics").write_text("# none\n")
-    with pytest.raises(InputError, match="the line is not a rule"):
+    with pytest.raises(InputError, match="no rules in the file"):
         Clitics(tmp_path / "clitics")
 
 

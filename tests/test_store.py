@@ -305,9 +305,9 @@ def test_make_store_wrong_option_is_an_error(place, options, what):
 def test_make_store_set_with_the_name_of_a_file(place, name):
     (place / "dir").mkdir()
     (place / "train").rename(place / "dir" / name)
-    with pytest.raises(InputError, match=f"'{name}' cannot be the name of another set"):
+    with pytest.raises(InputError, match=f"'{name}' is already a set or file of the store"):
         make(place, f"dir/{name}")
-    with pytest.raises(InputError, match="'test' cannot be the name of another set"):
+    with pytest.raises(InputError, match="'test' is already a set or file of the store"):
         make(place, "test", "test")
 
 

@@ -337,7 +337,7 @@ def test_hostile_files_take_no_format_long(read, head):
 
 def test_name_of_another_format_is_refused(tmp_path):
     (tmp_path / "talk.srt").write_text("how are you\n")
-    with pytest.raises(InputError, match=r"talk.srt:1: called .srt, but not of that format; rename it to .txt; or"):
+    with pytest.raises(InputError, match=r"talk.srt:1: called .srt, but not in that format; rename it to .txt; or"):
         read_transcript(tmp_path / "talk.srt")
     assert read_transcript(tmp_path / "talk.srt", form="text").texts[0].text == "how are you\n"
 

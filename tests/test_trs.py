@@ -76,9 +76,9 @@ def test_trs_two_speakers_in_time_order_with_pauses(tmp_path):
      [("spk1", 1, 2, "so"), ("spk1", 2, 4, "it")], "texts before a first sync, which begin with their turn"),
     ('<Turn speaker="spk1" startTime="0" endTime="4"><Sync time="2"/>so<Sync time="1"/>it<Sync time="3"/>is</Turn>',
      [("spk1", 2, 3, "so it"), ("spk1", 3, 4, "is")],
-     "syncs that jump back or past their turn's end, joined to the one before"),
+     "syncs that jump back or past their turn's end, ignored"),
     ('<Turn speaker="spk1" startTime="0" endTime="4"><Sync time="0"/>so<Sync time="4"/>it</Turn>',
-     [("spk1", 0, 4, "so it")], "syncs that jump back or past their turn's end, joined to the one before"),
+     [("spk1", 0, 4, "so it")], "syncs that jump back or past their turn's end, ignored"),
     ('<Turn speaker="spk2 spk1" startTime="0" endTime="4"><Sync time="0"/><Who nb="1"/>so<Who nb="2"/>no'
      '<Sync time="2"/><Who nb="1"/>it is</Turn>', [("spk2", 0, 2, "so"), ("spk2", 2, 4, "it is")],
      "words of overlapping speech, left out"),
@@ -90,10 +90,10 @@ def test_trs_two_speakers_in_time_order_with_pauses(tmp_path):
      "turns with words and no speaker"),
     ('<Turn speaker="spk1" startTime="0" endTime="4"><Sync time="1"/>so<Sync time="2.0001"/>it<Sync time="2.0004"/>is'
      '</Turn>', [("spk1", 1, 2, "so"), ("spk1", 2, 4, "it is")],
-     "syncs that jump back or past their turn's end, joined to the one before"),
+     "syncs that jump back or past their turn's end, ignored"),
     ('<Turn speaker="spk1" startTime="0" endTime="8"><Sync time="1"/>a<Sync time="2"/>b<Sync time="5"/>c'
      '<Sync time="4"/>d</Turn>', [("spk1", 1, 2, "a"), ("spk1", 2, 5, "b"), ("spk1", 5, 8, "c d")],
-     "syncs that jump back or past their turn's end, joined to the one before"),
+     "syncs that jump back or past their turn's end, ignored"),
 ])
 def test_read_turns_repairs(tmp_path, turn, parts, repair):
     (tmp_path / "x.trs").write_text(trs(turn))

@@ -17,11 +17,11 @@ UNKNOWN = Interval(np.nan, np.nan, np.nan)
 LEGEND = ("In percent, in brackets the 95 % interval of the test set (docs/metrics.md); ±: mean and standard deviation "
           "over seeds, without it one run.")
 MAIN_LEGEND = " **Bold**: the best of our rows. The pages below name the sources of published figures."
-SET_LEGEND = " P / R / F1 where there are three; –: undefined, as nothing was predicted or expected."
+SET_LEGEND = " P / R / F1 in columns with three figures; –: undefined, because nothing was predicted or expected."
 TESTED = "p is two-sided, by approximate randomisation; the 95 % interval of the difference is by the paired bootstrap."
 TESTED_RUNS = (" If a system has several seeds, their mean is tested. Then p and the interval are those of a t-test "
                "that accounts for the variance between trainings as well as that of the test set (Obuchowski & "
-               "Rockette 1995; Hillis 2014). A single run counts as it is.")
+               "Rockette 1995; Hillis 2014). If a system has one run, this run is tested.")
 
 
 @dataclass
@@ -149,7 +149,7 @@ def _set_page(name: str, data: PageData, settings: Settings) -> str:
     shown = _shown_columns(name, data, settings)
     parts.append(markdown_table(_set_table(name, data, settings, shown, sources)))
     if of_runs := _run_table(name, data, shown):
-        parts.append(f"## Each run\n\nOne figure for each seed: F1 where a column has three.\n\n{of_runs}")
+        parts.append(f"## Each run\n\nOne figure for each seed; in columns of P / R / F1, it is F1.\n\n{of_runs}")
     if tests := _test_table(name, data):
         parts.append(f"## Paired tests\n\n{TESTED}{TESTED_RUNS if several else ''}\n\n{tests}")
     if sources:

@@ -45,7 +45,7 @@ METRICS = (
     Metric("SER", True, "slot error rate: wrong slots / marks of the reference", "Makhoul et al. 1999", lowest=True),
     Metric("PER", True, "punctuation error rate: wrong slots / slots with a mark in the reference or in the output",
            "Meister et al. 2023 (LibriSpeech-PC), section 4", lowest=True),
-    Metric("NAME", False, "all marks with labels taken together, as `--collapse NAME:…` says; NAME.CLASS: one class",
+    Metric("NAME", False, "all marks, with labels merged by `--collapse NAME:…`; NAME.CLASS: one class",
            "Che et al. 2016, section 3.3"),
     Metric("sentence", False, "sentence ends, whatever their mark", "Liu & Shriberg 2007"),
     Metric("SU-error", True, "(missed + inserted sentence ends) / sentence ends", "NIST RT-04F; Liu et al. 2006",
@@ -90,11 +90,11 @@ def parse_collapse(text: str, labels: LabelSet) -> Collapse:
     if unknown:
         wrong = f"'{unknown[0]}' is not a label of the set"
     elif len(class_of) < len(pairs):
-        wrong = "a label stands twice"
+        wrong = "a label is named twice"
     elif "" in class_of.values():
         wrong = "a class has no name"
     elif name in {"", *TAKEN, *labels.names}:
-        wrong = f"'{name}' cannot name it"
+        wrong = f"a metric cannot be called '{name}'"
     if wrong:
         raise InputError(f"collapse '{text}': {wrong}", "write NAME:CLASS=LABEL+LABEL,… with labels of the set")
     names = [class_of.get(label, label) for label in labels.names]

@@ -192,6 +192,6 @@ def counted(utterances: Iterable[Utterance], counts: Counter[str], repairs: Coun
         if utterance.turns is not None:
             counts[CHANGES] += int(utterance.turns.sum())
         if utterance.pauses is not None and (unknown := int(np.isnan(utterance.pauses).sum())):
-            repairs["words without a pause: unknown there"] += unknown
+            repairs["words without a pause, read as unknown"] += unknown
         stream = utterance.stream
         yield utterance

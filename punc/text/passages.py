@@ -154,7 +154,7 @@ def sorted_streams(names: Iterable[str]) -> list[str]:
     names = sorted(names, key=str.encode)
     for one, other in pairwise(names):
         if one == other:
-            raise InputError(f"two streams would be called '{one}'", "rename a file, or a document")
+            raise InputError(f"two streams would be called '{one}'", "rename one of the two files or documents")
         if other.startswith(one) and other[len(one):] < "-1":
             raise InputError(f"'{one}' and '{other}' cannot be sorted both as streams and by their utterances",
                              "rename one of them")

@@ -84,7 +84,7 @@ class Clitics:
                 (self.beginnings if rule.endswith("'") else self.ends).append(rule)
         self.tokens = frozenset(self.ends + self.beginnings)
         if not self.tokens and not self.words:
-            raise InputError("the line is not a rule",
+            raise InputError("no rules in the file",
                              "write an end as n't, a beginning as l', or WORD PART PART", path)
 
     def write(self, path: StrPath) -> None:

@@ -158,7 +158,7 @@ def _name_sets(data_dirs: Sequence[StrPath]) -> dict[str, DataDir]:
     for folder in data_dirs:
         name = Path(folder).resolve().name
         if name in sets or name in FILES:
-            raise InputError(f"'{name}' cannot be the name of another set of the store", "rename the directory", folder)
+            raise InputError(f"'{name}' is already a set or file of the store", "rename the directory", folder)
         sets[name] = DataDir(folder)
     return sets
 

@@ -188,7 +188,7 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
                                  "name its recording in reco2file_and_channel")
         if channel not in by_channel and not known:
             raise lines[0].error(f"'{id}' has channels {' '.join(sorted(by_channel))} under one id",
-                                 "say in reco2file_and_channel which one a recording is")
+                                 "name the channel of each recording in reco2file_and_channel")
         return by_channel.get(channel, [])
 
     def _read(self, id: str, channel: str | None = None) -> Timing:

@@ -48,7 +48,7 @@ def check_plain(source: Source) -> None:
     lines = [line[0] for line in LINE.finditer(source.text[:1 << 20]) if line[0].strip()][:HEAD]
     if source.path.lower().endswith(STRUCTURED):
         ending = source.path[source.path.rindex("."):]
-        raise source.error(f"called {ending}, but not of that format", f"rename it to .txt; {INSIST}")
+        raise source.error(f"called {ending}, but not in that format", f"rename it to .txt; {INSIST}")
     if found := JSON.search(source.text[:1 << 20]):
         raise source.error("JSON after other text", f"remove the text before it; {INSIST}", found.start())
     for what, pattern, least, remedy in LOOKS:

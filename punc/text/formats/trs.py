@@ -116,7 +116,7 @@ class Turn:
     def sync(self, time: float, repairs: Counter[str]) -> None:
         last = self.texts[-1][0] if self.texts else self.begin
         if time >= self.end or time < last or (time == last and self.texts):
-            repairs["syncs that jump back or past their turn's end, joined to the one before"] += 1
+            repairs["syncs that jump back or past their turn's end, ignored"] += 1
         else:
             self.texts.append((time, []))
         self.first_speaker = True
