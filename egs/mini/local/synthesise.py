@@ -16,7 +16,7 @@ from hesitate import Said, sentences
 RATE = 16000  # samples/s
 FRAME = RATE // 100  # samples of an ASR frame; a line begins where a frame begins, so its time is a multiple of 0.01 s
 VOICES = ("rms", "slt", "rms", "awb", "kal16")  # the voice that is recognised best occurs twice
-DIALOGUE = ("interview", "call")  # names of texts with two speakers begin so; the speakers take turns line by line
+DIALOGUE = ("interview", "call")  # texts whose names begin with these have two speakers, who take turns line by line
 TEMPOS = (1.0, 1.0, 1.0, 0.9, 1.1)
 NOISES = (None, None, None, 35.0)  # signal-to-noise ratio in dB; 30 dB would raise the word error rate by half
 QUIET = 0.02  # fraction of the loudest sample; quieter samples at the ends of a sentence are cut off
