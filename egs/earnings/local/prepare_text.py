@@ -14,7 +14,7 @@ from punc.bin.script import run_script
 
 
 def spoken_lines(path: str) -> Iterator[str]:
-    """Yield the lines of a file in spoken words, dropping bytes that are not UTF-8."""
+    """Yield the lines of a file in spoken form, dropping bytes that are not UTF-8."""
     text_of = SpokenText()
     with open_input(path) as file:
         for line in file:

@@ -8,7 +8,8 @@ one document to the next.
 - europarl: train has the sittings up to June 2011, dev the sittings of 4 and 5 July 2011, and test the later sittings.
   `#speaker` lines are dropped. Single quotes around phrases, the usual style, become double quotes (`quoted`).
 - ted: train2012 is train, dev2012 is dev, and the eight talks of test2011 are test.
-- In both, text in parentheses is dropped, because nobody said it: (Applause), (PSE), (The sitting was closed at 12.30).
+- europarl and ted: text in parentheses is dropped, because nobody said it: (Applause), (PSE), (The sitting was closed
+  at 12.30).
 - conll: the files train, valid and test, cut into documents. Sentences without a small letter are dropped: headlines
   and places with dates (`BRUSSELS 1996-08-22`). They are written in capitals, so a model cannot learn case from them.
 """
@@ -44,7 +45,7 @@ def europarl(corpus: Path) -> Iterator[tuple[str, str]]:
 
 
 def spoken(line: str) -> str:
-    """Remove text in parentheses, also nested ones."""
+    """Remove text in parentheses, which may be nested."""
     while (left := BRACKETS.sub(" ", line)) != line:
         line = left
     return " ".join(line.split())

@@ -25,7 +25,7 @@ HEADER = ("book", "sentences", "characters a comma", "precision", "recall", "F1"
 
 
 class Commas(NamedTuple):
-    """Counts of sentences, characters, and commas: in the reference, in the system's output, and in both."""
+    """Counts of sentences and characters, and of commas in the reference, in the system's output, and in both."""
 
     sentences: int = 0
     characters: int = 0
@@ -69,7 +69,7 @@ def by_book(books: dict[str, str], reference: str, system: str) -> dict[str, Com
 def main(labels: str, books: str, reference: str, system: str) -> None:
     works = read_works(books, SentenceReader(LabelSet.read(labels), "stop"))
     book_of: dict[str, str] = {}
-    for name, sentences in works.items():  # as in the split, the first of two equal sentences counts
+    for name, sentences in works.items():  # as in make_texts.py, the first of two equal sentences is used
         for sentence in sentences:
             book_of.setdefault(sentence.key, name)
     found = by_book(book_of, reference, system)

@@ -96,7 +96,7 @@ def divide(kinds: dict[str, list[list[Line]]], sizes: dict[str, int],
 
 
 def take(runs: Iterator[list[Line]], size: int, most: int, seen: set[str]) -> list[Line]:
-    """Take runs until they have at least `size` new sentences. Use at most `most` sentences of each line."""
+    """Take runs until they have at least `size` new sentences. Use at most `most` sentences of each line or book."""
     lines, count = [], 0
     while count < size and (run := next(runs, None)) is not None:
         for line in run:

@@ -46,7 +46,7 @@ def make(path: Path, work: Path, sphinx: Sphinx) -> None:
 
 
 def words_of(name: str, lines: list[list[Said]], samples: list[np.ndarray], sphinx: Sphinx) -> tuple[list, list, int]:
-    """Return the aligned words of a text without fillers, the ASR output, and the number of unaligned words."""
+    """Return a text's aligned words (no fillers), its ASR output, and the number of its unaligned words."""
     lengths = list(map(len, samples))
     begin = starts(lengths, RATE)
     ref, asr, unaligned = [], [], 0

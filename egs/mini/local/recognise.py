@@ -7,8 +7,8 @@ MIN_CHUNK = 8.0  # s; the decoder subtracts the mean of each chunk, which is unr
 
 
 def chunks(lengths: Sequence[int], rate: int) -> list[range]:
-    """Return ranges of lines that last at least MIN_CHUNK. `lengths`: samples per line. Remaining lines that are too
-    short together join the last range."""
+    """Return ranges of lines that last at least MIN_CHUNK. `lengths`: samples per line. If the remaining lines are too
+    short together, they join the last range."""
     cuts, start = [], 0
     for line in range(len(lengths)):
         if sum(lengths[start:line + 1]) >= MIN_CHUNK * rate:

@@ -14,9 +14,9 @@ import numpy as np
 from hesitate import Said, sentences
 
 RATE = 16000  # samples/s
-FRAME = RATE // 100  # samples of an ASR frame; lines begin with a frame, so their times are multiples of 0.01 s
+FRAME = RATE // 100  # samples of an ASR frame; a line begins where a frame begins, so its time is a multiple of 0.01 s
 VOICES = ("rms", "slt", "rms", "awb", "kal16")  # the voice that is recognised best occurs twice
-DIALOGUE = ("interview", "call")  # texts with these prefixes have two speakers, who take turns line by line
+DIALOGUE = ("interview", "call")  # texts whose names begin with these have two speakers, who take turns line by line
 TEMPOS = (1.0, 1.0, 1.0, 0.9, 1.1)
 NOISES = (None, None, None, 35.0)  # signal-to-noise ratio in dB; 30 dB would raise the word error rate by half
 QUIET = 0.02  # fraction of the loudest sample; quieter samples at the ends of a sentence are cut off
@@ -89,7 +89,10 @@ def inner_pauses(printed: str) -> list[tuple[float, float]]:
 
 
 def _quietest(samples: np.ndarray, begin: float, end: float) -> int:
-    """Return the middle of the quietest 20 ms near a pause, as flite's times for diphone voices are up to 0.1 s off."""
+    """Return the index of the sample in the middle of the quietest 20 ms near a pause.
+
+    flite's times of pauses are up to 0.1 s off for diphone voices.
+    """
     width = RATE // 50
     first = max(int((begin - SEARCH) * RATE), 0)
     power = np.square(samples[first:int(end * RATE) + width].astype(np.float64))

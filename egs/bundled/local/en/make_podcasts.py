@@ -5,7 +5,7 @@ Makes the prose of podcasts/*.txt from the Markdown files of a clone of github.c
 NAME` before each document, `#speaker NAME` where the speaker changes.
 
 - A speaker is a bold name with a colon at a paragraph's start (`**Name:**`), or a plain one (`Name:`).
-- Headings, lists, quotes, tables, code, front matter and addresses are left out. Links become their text. Bracketed
+- Headings, lists, quotes, tables, code, front matter and URLs are left out. A link is replaced by its text. Bracketed
   notes and times are removed: `[laughter]`, `\\[03:54\\]`.
 - A document is left out if it has fewer than 300 words; if it has fewer than 6 or more than 35 marks in 100 words; if
   it is a translation (`NAME.zh.md`); or if its front matter says that a machine made it or that it needs a review.
@@ -37,7 +37,7 @@ MARK = re.compile(r"[.,;:?!](?=\s|$)")
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """Yield the spoken paragraphs of a Markdown text, and a line `#speaker NAME` before each speaker's first one."""
+    """Yield the spoken paragraphs of a Markdown text, with a line `#speaker NAME` before one that names a speaker."""
     text = CODE.sub("", FRONT.sub("", text))
     for block in re.split(r"\n\s*\n", text):
         if LEFT_OUT.match(block):

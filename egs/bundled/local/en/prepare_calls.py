@@ -1,7 +1,7 @@
 """usage: prepare_calls.py CORPUS LABELS MARKS OUT
 
-Writes Earnings-22 and Earnings-21 with capitals as data directories in OUT. utils/calls has the rules and divides the
-calls into sets:
+Writes Earnings-22 and Earnings-21 with capitals as data directories in OUT. By the rules of utils/calls, the words are
+converted to spoken form and the calls are divided into sets:
 
 calls, dev_calls                calls of Earnings-22 with pauses
 calls_clean, dev_calls_clean    these calls without fillers, which engines leave out
@@ -59,8 +59,8 @@ def earnings21(directory: Path, labels: LabelSet, marks: LabelSet, out: Path) ->
 
 def write(path: Path, calls: dict[str, list[Token]], labels: LabelSet, pauses: bool = True,
           marks: LabelSet | None = None) -> None:
-    """Write calls as a data directory of spoken words with capitals, unless it exists. Print its size. The label set
-    `marks` reads the marks; the default is `labels`.
+    """Write calls as a data directory of spoken words with capitals, unless it exists. Print its size. Marks are
+    read with the label set `marks`; the default is `labels`.
     """
     if (path / "punct").is_file():
         return
