@@ -301,7 +301,7 @@ def test_new_recipe_ctm_with_unknown_ids(corpus):
 
 
 def test_new_recipe_in_egs_has_relative_path(corpus):
-    root = corpus / "a checkout"  # there, path.sh has nothing to set up
+    root = corpus / "a checkout"  # its path.sh has nothing to set up
     (root / "egs").mkdir(parents=True)
     shutil.copytree(ROOT / "utils", root / "utils")
     (root / "path.sh").write_text(f'. "{ROOT}/path.sh"\n')

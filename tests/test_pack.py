@@ -162,7 +162,7 @@ def test_transitions_of_a_model_decide_in_files_in_python_and_live(model, option
 
 
 def test_punctuate_leaves_nothing_in_the_home_of_a_user(packed, tmp_path):
-    """ONNX Runtime would write a machine identifier for its telemetry there."""
+    """ONNX Runtime would write a machine identifier for its telemetry to the home directory."""
     env = os.environ | {"HOME": str(tmp_path)}
     env.pop("ORT_DISABLE_TELEMETRY", None)
     done = subprocess.run([*PUNC, "punctuate", str(packed / "en-live"), "-"], input=b"w1 w2\n", env=env, check=True,

@@ -196,7 +196,7 @@ def free_ports(number):
 
 @pytest.fixture(scope="module")
 def pair(toy_store, tmp_path_factory):
-    """Run both ranks. Return a directory with their files and with the stores `store` and `other`."""
+    """Run both ranks. Return a directory with the ranks' files and with the stores `store` and `other`."""
     place = tmp_path_factory.mktemp("pair")
     (place / "store").symlink_to(toy_store)
     shutil.copytree(toy_store, place / "other")

@@ -78,7 +78,7 @@ def test_store_checksums_are_of_what_a_training_reads(place):
         "vocab", "labels.txt", "train/ids.npy", "train/labels.npy", "train/pauses.npy", "train/index")}
     assert store.checksums({"test"}) == {name: zlib.crc32((store.path / name).read_bytes()) for name in (
         "vocab", "labels.txt", "test/ids.npy", "test/index")}  # the test set has neither labels nor pauses
-    os.utime(place / "train/text", (1e9, 1e9))  # a new time of an input changes only the conf
+    os.utime(place / "train/text", (1e9, 1e9))  # a new modification time of an input changes only the conf
     conf = (store.path / "conf").read_bytes()
     again = make(place)
     assert (store.path / "conf").read_bytes() != conf

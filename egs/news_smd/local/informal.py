@@ -4,7 +4,7 @@ A sentence is used if it has at most MAX_WORDS words and no word of conf/formal_
 word of PERSONAL. Each sentence is made informal in these steps. Its text determines each choice (`texts.chance`):
 
 1. `and but so now well then` at the beginning is dropped.
-2. Lower register: words are replaced as in conf/informal_words.txt (obtain: get; do not: don't). Replacements
+2. Words are replaced by informal ones, as in conf/informal_words.txt (obtain: get; do not: don't). Replacements
 that are marked rare there (going to: gonna) are made in only one in RARE sentences.
 3. A statement that is chosen to be a question becomes one:
    - by inversion: you can come → can you come? I am late → are you late?
@@ -81,7 +81,7 @@ class Informal:
         while i < len(tokens):
             for length in range(min(3, len(tokens) - i), 0, -1):
                 words = tuple(token.rstrip(",") for token in tokens[i:i + length])
-                whole = i + length < len(tokens) or "'" not in rules.get(words, "")  # not at the end: how late it's
+                whole = i + length < len(tokens) or "'" not in rules.get(words, "")  # not at the end (how late it's)
                 if words in rules and whole and not any(token.endswith(",") for token in tokens[i:i + length - 1]):
                     comma = "," if tokens[i + length - 1].endswith(",") else ""
                     out += (rules[words] + comma).split()
@@ -94,7 +94,7 @@ class Informal:
 
 
 def one_in(number: int, seed: str, text: str) -> bool:
-    """Return whether a text is chosen, if this seed chooses one in `number` texts."""
+    """Choose one in `number` texts, depending on the seed. Return whether this text is chosen."""
     return chance(seed, text) * number < 1
 
 
@@ -104,7 +104,7 @@ def pick(choices: Sequence[str], seed: str, text: str) -> str:
 
 
 def as_question(tokens: list[str], text: str) -> list[str]:
-    """Turn a statement into a question without its mark. Return [] if no rule applies."""
+    """Turn a statement into a question, but without a question mark. Return [] if no rule applies."""
     tokens = [*SPLIT.get(tokens[0], tokens[0]).split(), *tokens[1:]]
     if tokens[0] not in PRONOUNS or len(tokens) < 3:
         return []
@@ -144,7 +144,7 @@ def shorter_question(tokens: list[str]) -> list[str]:
 
 
 def extended(tokens: list[str], question: bool, text: str) -> list[str]:
-    """Return the sentence, in some cases with a greeting at the beginning or an ending."""
+    """Add a greeting before some sentences, and an ending to some statements."""
     if tokens and one_in(GREETED, "greeting", text):
         return [*(pick(GREETINGS, "which greeting", text) + ",").split(), *tokens]
     if tokens and not question and one_in(THANKED, "ending", text):
