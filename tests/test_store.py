@@ -154,7 +154,7 @@ def test_make_store_char_and_subword_with_a_given_vocabulary(place, token_type):
     make_store(place / "two", [place / "test"], place / "labels.txt", token_type=token_type,
                vocab=place / "store/vocab")
     assert Store(place / "two").set("test").ids.tolist() == expected
-    make(place)  # with words, token_type and pieces.model are removed
+    make(place)  # a store of words has no token_type and no pieces.model
     assert Store(place / "store").token_type == "word"
     assert {file.name for file in (place / "store").iterdir()} == {"vocab", "labels.txt", "conf", "train", "test"}
 

@@ -84,7 +84,7 @@ def quoted(words):
 
 
 def queue_pl(command, number, place):
-    """Run a job like Kaldi's queue.pl: bash gets the words in one line, which is also in a here-document."""
+    """Run a job like Kaldi's queue.pl: bash reads the words in one line, and this line also in a here-document."""
     line = " ".join(word if re.fullmatch(r"\S+", word, re.A) else f"'{word}'" if '"' in word else f'"{word}"'
                     for word in command).replace("JOB", "${SGE_TASK_ID}")
     (place / "q.sh").write_text(f"cat <<EOF >log\n# {line}\nEOF\n( {line} ) 2>>log >>log\n")
