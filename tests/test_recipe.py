@@ -313,7 +313,7 @@ def test_table_of_systems(table):
         bases = {Path(options[name]).name for name in ("--lm-model", "--text-model", "--initial-model")
                  if options.get(name)}
         if teacher := Path(options.get("--teacher", "")).name.removeprefix("targets_"):
-            if "learner" in needs:  # its teacher need not be trained first, because it is also bundled
+            if "learner" in needs:  # the teacher need not be trained first, because it is also bundled
                 assert teacher in above & {*shipped()}
             else:
                 bases.add(teacher)

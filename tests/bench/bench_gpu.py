@@ -7,7 +7,7 @@ same parts run on the CPU, without the measurements that need a GPU. If a model 
 model runs.
 
 speed       words or characters per second in training; the operations per second (six per token for each trained
-            weight of a matrix product) as a share of the measured matrix rate for the same type; and how many
+            weight of a matrix product) as a share of the measured matrix rate for the same data type; and how many
             operations of a step wait for the GPU
 agreement   a comparison of the GPU with the CPU: the mean loss of the first batches, the largest difference
             between their posteriors after training, and the share of slots with the same label

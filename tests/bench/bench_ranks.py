@@ -52,7 +52,7 @@ def worker(name: str, tokens: int, threads: int) -> None:
 
 
 def measure(name: str, tokens: int, threads: int, ranks: int) -> tuple[float, float]:
-    """Train in new processes. Return the slots per second, and the processors that the first rank kept busy on
+    """Train in new processes. Return the slots per second, and how many processors the first rank kept busy on
     average."""
     command = [sys.executable]
     if ranks > 1:

@@ -5,9 +5,9 @@
 The text is random, but the same in each run. It is written to a scratch directory, which is removed at the end. The
 text takes 2.2 GB, and all files together take 9 GB. Word frequencies fall as 1 / rank up to rank 10,000 and as
 1 / rank^1.8 after it (Ferrer i Cancho & Solé 2001), so new words keep coming: the vocabulary has 0.25 million words
-after 10 million words of text, and 1.9 million after 386 million. Marks depend on the next word. Documents have 500
-words. T-LSTM has the paper's size; it trains for U updates of 100 × 5 words, and then scores the development set and
-writes its model.
+after 10 million words of text, and 1.9 million after 386 million. Each mark depends on the word after it.
+Documents have 500 words. T-LSTM has the paper's size; it trains for U updates of 100 × 5 words, and then scores the
+development set and writes its model.
 
 Memory is the largest sum over all processes of a command, with shared pages counted once (PSS), sampled every 0.1 s.
 Mapped pages of the text, the tables and the store are not counted, because the system takes them back when it needs
@@ -27,7 +27,7 @@ from processes import PUNC, Usage, measure
 
 WORDS, DEV_WORDS = 386_000_000, 200_000
 BLOCK, DOCUMENT, LINE = 500_000, 500, 25  # numbers of words
-COMMON, EXPONENT = 10_000, 1.8  # after this rank, frequencies fall faster, with this exponent
+COMMON, EXPONENT = 10_000, 1.8  # beyond this rank, frequencies fall faster, with this exponent
 CONSONANTS, VOWELS, CODAS = (np.frombuffer(letters, np.uint8) for letters in (b"bcdfghklmprt", b"aeiou", b"nrstlm"))
 SYLLABLES = len(CONSONANTS) * len(VOWELS)
 MARKS = np.frombuffer(b"\0,.?", np.uint8)

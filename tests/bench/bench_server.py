@@ -2,8 +2,8 @@
 
     python tests/bench/bench_server.py [--connections N] [--rate N] [--seconds N] [--words N] [--requests N]
 
-- Delay: for --seconds, each of N connections sends --rate words a second (speech has two to four) as JSON, at times of
-  its own. The delay runs from the time when a word is sent to the time when the answer that it decides arrives.
+- Delay: for --seconds, each of N connections sends --rate words a second (speech has two to four) as JSON, at irregular
+  times. The delay runs from the time when a word is sent to the time when the answer that it makes possible arrives.
 - Hostile clients: the delays are measured again while the clients of hostile.py run.
 - HTTP: 4 clients at a time send --requests texts of 1,000 words to two workers, and `punc transcript --nj 2` reads as
   many words. Then clients send ten times as many short requests in JSON while live clients run. Each answer is checked.

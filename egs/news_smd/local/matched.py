@@ -25,7 +25,7 @@ from punc.bin.script import run_script
 SOURCES = ("messages", "ted", "europarl", "podcasts")
 SETS = ("test", "dev", "train")  # a sentence that occurs in two sets is used only in the first one of this list
 PARTS = 10  # dev and test each get one in PARTS documents
-MAX_TEXT = 150  # characters, as in the paper (section 4)
+MAX_TEXT = 150  # maximum number of characters, as in the paper (section 4)
 SENTENCES = (2, 3, 4)  # possible numbers of sentences in a text
 
 
