@@ -111,7 +111,8 @@ def test_together_sentences_in_order():
 
 
 def two_books(folder, restored):
-    """Write a file of two works, and two data directories with their sentences, one labelled `restored`."""
+    """Write a file of two works, and two data directories with their sentences: `reference`, and `system` with these
+    labels."""
     (folder / "books").write_text("#doc さ\nあ、い、う、え。\nお、か。\n#doc す\nきくけ、こ。\n", encoding="utf-8")
     words = [[*"あいうえ"], [*"おか"], [*"きくけこ"]]
     for name, labels in (("reference", ["CCCP", "CP", "NNCP"]), ("system", restored)):

@@ -287,7 +287,7 @@ def test_bind(main, line, bound):
 
 @pytest.fixture
 def run(tmp_path):
-    """Return a function that runs the script. It returns the status and both outputs, with SCRIPT for the script."""
+    """Return a function that runs the script. It returns the status and both outputs; SCRIPT replaces the path."""
     path = tmp_path / "a script.py"
     path.write_text(SCRIPT)
 

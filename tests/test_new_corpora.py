@@ -198,7 +198,7 @@ def recipe_make(corpus, recipe, *options):
 
 
 def shrink(recipe):
-    """Make neural systems small and train them for one epoch, by editing their conf files as users may."""
+    """Make neural systems small and train them for one epoch, by editing their conf files as users may do."""
     for conf in recipe.glob("conf/*-LSTM*.conf"):
         conf.write_text(conf.read_text() + "--epochs=1\n--hidden-dim=20\n")
 

@@ -1,4 +1,4 @@
-"""punc plugs into another Kaldi recipe with one link and one line. The directory here resembles a Kaldi recipe's."""
+"""punc plugs into another Kaldi recipe with one link and one line. The tests use a directory like a Kaldi recipe's."""
 
 import os
 import re

@@ -69,7 +69,7 @@ def test_remove_while_a_job_leaves_its_status(slurm_pl, tmp_path, monkeypatch):
             (done / "2.new").touch()
         rmtree(path, **options)
     monkeypatch.setattr(shutil, "rmtree", late)
-    for _ in range(2):  # the second call is as after a signal
+    for _ in range(2):  # again, as if a signal had interrupted the first call
         slurm_pl.remove(str(done))
         assert not os.listdir(tmp_path)
 

@@ -168,7 +168,7 @@ SETS = ("test_ref", "dev", "train", "tree", "rest")
 
 @pytest.fixture
 def corpus(tmp_path, monkeypatch):
-    """Write texts of 100 words, t00.txt …. Each has 19 sentences of its own, and one that all texts have."""
+    """Write texts t00.txt, … of 100 words. Each has 19 sentences of its own, and one that all texts have."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "texts").mkdir()
     for text in range(20):

@@ -1,6 +1,6 @@
 """The state of a training on disk: schedules for given losses, files of epochs, and changes of data and options.
 
-test_train.py and test_ranks.py stop complete trainings.
+test_train.py and test_ranks.py test training runs that are stopped.
 """
 
 import math

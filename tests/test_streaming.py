@@ -1,4 +1,4 @@
-"""Words that are punctuated as they arrive get the labels of a data directory, without delay, for any input bytes."""
+"""Words that are punctuated as they arrive get the same labels as in files, without delay, for any input bytes."""
 
 import json
 import os

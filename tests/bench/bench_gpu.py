@@ -2,9 +2,9 @@
 
     python tests/bench/bench_gpu.py [--device cuda] [--parts matrix speed agreement] [--size S]
 
-It prints tables for a page. It needs only punc's requirements, no corpus and no trained model. With --device cpu, the
-same parts run on the CPU, without the measurements that need a GPU. If a model fails, its row shows this, and the next
-model runs.
+Prints Markdown tables. Needs only punc's requirements, no corpus and no trained model. With --device cpu, the same
+parts run on the CPU, without the measurements that need a GPU. If a model fails, its row shows this, and the next model
+runs.
 
 speed       words or characters per second in training; the operations per second (six per token for each trained
             weight of a matrix product) as a share of the measured matrix rate for the same data type; and how many

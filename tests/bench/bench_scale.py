@@ -1,4 +1,4 @@
-"""Measures time and memory, from a text of 386 million words to a T-LSTM: `punc prepare`, `punc make-store`, training.
+"""Measures time and memory of `punc prepare`, `punc make-store` and the training of a T-LSTM on 386 million words.
 
     python tests/bench/bench_scale.py [--words N] [--updates U] [--nj N] [--dir DIR]
 
@@ -31,7 +31,7 @@ COMMON, EXPONENT = 10_000, 1.8  # beyond this rank, frequencies fall faster, wit
 CONSONANTS, VOWELS, CODAS = (np.frombuffer(letters, np.uint8) for letters in (b"bcdfghklmprt", b"aeiou", b"nrstlm"))
 SYLLABLES = len(CONSONANTS) * len(VOWELS)
 MARKS = np.frombuffer(b"\0,.?", np.uint8)
-# Probabilities of no mark, comma, period and question mark. Each row is for one kind of the next word.
+# Probabilities of no mark, comma, period and question mark. Each row is for one kind of next word.
 CHANCES = np.array([[.98, .01, .009, .001], [.97, .02, .009, .001], [.78, .15, .06, .01], [.60, .12, .26, .02]])
 LABELS = "O w\nCOMMA w, , :\nPERIOD w. . ! ;\nQUESTION w? ?\n"
 TRAIN = [sys.executable, __file__, "--train"]
