@@ -3,7 +3,7 @@
 A sentence is used if it has at most MAX_WORDS words and no word of conf/formal_words.txt. A statement must also have a
 word of PERSONAL. Each sentence is made informal in these steps. Each choice depends only on the text (`texts.chance`):
 
-1. The word and, but, so, now, well or then is dropped at the beginning.
+1. `and`, `but`, `so`, `now`, `well` and `then` are dropped at the beginning.
 2. Words are replaced by informal ones, as in conf/informal_words.txt (obtain: get; do not: don't). Replacements
 that are marked rare there (going to: gonna) are made in only one in RARE sentences.
 3. Some statements are turned into questions:
