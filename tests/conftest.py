@@ -77,7 +77,7 @@ def random_model(directory, labels, words, name="t_lstm", options=None, std=None
 
 
 def piped(punctuate, model, data, *options):
-    """Return the output of `punctuate` on a pipe that contains `data`, at most 64 KiB."""
+    """Return the output of `punctuate` on a pipe that contains `data` (at most 64 KiB)."""
     sink, (source, into) = io.BytesIO(), os.pipe()
     os.write(into, data)
     os.close(into)

@@ -49,7 +49,7 @@ def write_wav(path, samples=SILENCE, rate=16000, channels=1):
 
 @pytest.fixture
 def place(tmp_path):
-    """Make wav, data (texts in utterances of three words), and bin, which comes first on PATH."""
+    """Make the directories wav, data (utterances of three words) and bin, which comes first on PATH."""
     (tmp_path / "wav").mkdir()
     (tmp_path / "bin").mkdir()
     rows = []

@@ -164,7 +164,8 @@ def context_prob(probs, weights, context):
 
 
 def pruned_by_hand(probs, weights, order, threshold):
-    """Return the n-grams that are kept. The distance D of the models with and without an n-gram sums over all words."""
+    """Return the n-grams that are kept. The distance between the models with and without an n-gram is a sum over all
+    words."""
     kept = dict(probs)
     for n in range(order, 1, -1):
         for gram in [gram for gram in probs if len(gram) == n]:

@@ -43,7 +43,7 @@ def test_add_stream_counts_each_kind():
     assert found.replaced == {("saw", ("so",)): 1, ("left", ()): 1, ("100,000", ("hundred", "thousand")): 1}
     assert found.inserted == {("mark", ("and",)): 1}
     assert found.runs == 3
-    assert found.slots == {"mark": 2, "none": 2}  # marks: it-then, people-yes; none: then-he, early-with
+    assert found.slots == {"mark": 2, "none": 2}  # mark: it-then and people-yes; none: then-he and early-with
     assert found.seen.total() == 11
     assert found.heard.total() == 12
     assert found.wer == (1 + 1 + 2 + 1) / 11
@@ -157,7 +157,7 @@ def test_make_table_rates_and_replacements_are_those_counted():
     found = table()
     assert found.errors[1:4] == pytest.approx([0.08, 0.1, 0.2], rel=0.01)
     assert found.inserted == pytest.approx([0.01, 0.1])
-    lengths = found.replacements.mean(np.append(found.lengths, 0))  # from 300 single words and 100 deletions of `a`
+    lengths = found.replacements.mean(np.append(found.lengths, 0))  # `a`: 300 single words and 100 deletions
     assert lengths[1:4] == pytest.approx([0.75, 2, 1], abs=0.02)
 
 
@@ -171,7 +171,7 @@ def test_make_table_unseen_word_has_the_rate_of_rare_words_and_sounds_like_other
 
 
 def test_sounds_learns_the_edits_of_the_confusions():
-    """d and t are often confused, d and g never, so `bad` is heard as `bat` but not as `bag`."""
+    """d and t are often confused, d and g never, so `bad` is heard as `bat` more often than as `bag`."""
     pairs = [("ride", "rite"), ("need", "neet"), ("mad", "mat"), ("dog", "tog"), ("goad", "goat")]
     confusions = Confusions(heard=Counter(bat=10, bag=10, window=10),
                             replaced=Counter({(word, (other,)): 1 for word, other in pairs}))

@@ -41,7 +41,7 @@ QUICK = [name for name in KINDS if not name.startswith(("model ", "packed ")) or
 
 @pytest.fixture(scope="module")
 def place():
-    """Make a folder for inputs. The folder that contains it gets files that are made once for many inputs."""
+    """Make a folder. Each input is made in `in`; files that many inputs share are made once, next to `in`."""
     logging.disable()
     with tempfile.TemporaryDirectory() as folder:
         yield Path(folder)
@@ -105,7 +105,7 @@ def test_words_in_are_words_out_or_named(name, place, data):
 def test_no_file_runs_code(name, place):
     kind, marker = KINDS[name], place / "ran"
     for file in kind.mutated:
-        for payload in mutate.payloads(marker)[1:11:3]:  # a pickle: alone, after PKL, after NUMPY; code
+        for payload in mutate.payloads(marker)[1:11:3]:  # a pickle alone, after PKL and after NUMPY; code
             folder = make(kind, place)
             if (folder / file).is_file():
                 (folder / file).write_bytes(payload)

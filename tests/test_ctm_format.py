@@ -36,7 +36,7 @@ def test_ctm_format_words_and_pauses(tmp_path, capsys):
         ("a-x-00000001", "a-x", ["one", "two"], None), ("a-x-00000002", "a-x", ["three"], None),
         ("b-00000001", "b", ["hello", "there"], None)]
     np.testing.assert_array_equal(np.concatenate([one.pauses, two.pauses]), np.array([0.5, 0.5, np.nan], np.float32))
-    np.testing.assert_array_equal(three.pauses, np.array([0.3, 0.25], np.float32))  # until the end of the utterance
+    np.testing.assert_array_equal(three.pauses, np.array([0.3, 0.25], np.float32))  # 0.25 s until the utterance ends
     validate(tmp_path / "out")
     written = CtmIndex(tmp_path / "out" / "ctm")
     assert [word.word for word in written["b"]().words] == ["HELLO", "There"]

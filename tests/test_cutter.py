@@ -165,8 +165,8 @@ def test_speaker_turns(expression, text, line_start, parts):
 
 @given(st.lists(st.tuples(st.sampled_from("ABC"), st.integers(0, 4)), max_size=12), st.integers(1, 5))
 def test_turn_flags_are_where_the_speakers_of_words_differ(turns, size):
-    """The flags equal those found by brute force, also if turns have no words. The last word has no flag, as no word
-    follows."""
+    """The flags equal those found by brute force, even if some turns have no words. The last word has no flag, because
+    no word follows it."""
     passages = [Passage(" ".join("w" * words), " ".join("O" * words), speaker=speaker) for speaker, words in turns]
     passages.insert(0, Passage("", "", stream=""))
     found = [turn for utterance in Cutter(size, attach, turns=True).cut(passages) for turn in utterance.turns.tolist()]

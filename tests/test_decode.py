@@ -254,7 +254,7 @@ def test_last_slot_after_a_settled_one():
 
 
 def test_best_sequences_without_a_label_that_all_may_follow():
-    """No label may follow itself, so none may follow every label, and each stream must be searched in one piece."""
+    """No label may follow itself, so no label may follow all labels, and each stream must be searched in one piece."""
     transitions = Transitions(np.where(np.eye(3), -np.inf, 0), np.array([-np.inf, 0, 0]))
     offsets, log_probs = np.array([0, 7, 15]), drawn(15, 3)
     found = best_sequences(log_probs, offsets, transitions)
@@ -414,7 +414,7 @@ def test_part_labels_by_hand(tmp_path):
     assert together[labels.index("CAP_COMMA")] == ["CAP", "CAP", "CAP_COMMA", "CAP_COMMA", "PERIOD"]
     assert together[labels.index("PERIOD")] == ["O", "O", "COMMA", "COMMA", "PERIOD"]
     first, last = np.array([[.1, .6, .1, .1, .1]]), np.array([[.2, .1, .3, .3, .1]])
-    # Capital 0.7; no mark 0.3, comma 0.6, period 0.1. The label set has no capital with a period.
+    # Probabilities: capital 0.7; no mark 0.3, comma 0.6, period 0.1. No label has both a capital and a period.
     expected = np.array([.3 * .3, .7 * .3, .3 * .6, .7 * .6, .3 * .1])
     np.testing.assert_allclose(np.exp(parts.log_probs(np.log(first), np.log(last)))[0], expected / expected.sum(),
                                rtol=1e-6)

@@ -79,8 +79,8 @@ def test_to_call_pauses(local, labels, tmp_path):
     call = local["nlp"].to_call(local["nlp"].read_nlp(path), labels)
     assert call.words == ["hello", "the", "cfo", "twenty", "late", "mr", "go", "back", "um"]
     assert call.labels == ["PERIOD", "O", "QUESTION", "O", "O", "O", "O", "PERIOD", "O"]
-    # The 0.3 s of the laugh are subtracted. Pauses are unknown next to `late` at 64.9 s, where the time jumps back from
-    # 71 to 3, at 76 s, and at the end.
+    # The 0.3 s of the laugh are subtracted. The last six pauses are unknown: before and after `late`, which has no
+    # times; 64.9 s, which is too long; from 71 s back to 3 s; 76 s, which is too long; and the end.
     assert call.pauses == pytest.approx([0.2, 0.3, 0.1] + [np.nan] * 6, abs=1e-5, nan_ok=True)
 
 
@@ -116,7 +116,7 @@ def test_prepare_earnings22_sets(local, labels, tmp_path, capsys):
     said = capsys.readouterr().err
     assert "11 calls, 1 less than 50% aligned, text only: call01_x" in said
     assert "train_pauses: call05_x: 1 pauses over 60 s" in said
-    assert (tmp_path / "earnings22.txt").read_text() == "#doc call01_x\nun aligned. call x\n"  # no call of another set
+    assert (tmp_path / "earnings22.txt").read_text() == "#doc call01_x\nun aligned. call x\n"  # no call of other sets
     assert [stream for stream, _ in DataDir(tmp_path / "dev_clean").streams()] == dev
 
 

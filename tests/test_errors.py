@@ -158,7 +158,7 @@ def test_progress_of_commands_on_terminal(become_terminal, toy_store, tmp_path):
     shown = terminal.getvalue()
     assert "\repoch 1:  " in shown
     assert "%|" in shown
-    assert shown.count("\rpunctuating: 600word [") == 2  # for dev_before, by punctuate and by transcript
+    assert shown.count("\rpunctuating: 600word [") == 2  # once by punctuate, once by transcript
     assert all(not part.startswith(("epoch 1:  ", "punctuating")) for part in shown.split("\n"))
 
 

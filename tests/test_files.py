@@ -153,7 +153,7 @@ def test_atomic_dir_directory_in_the_place_of_a_file(tmp_path):
 
 
 def test_atomic_dir_error_while_files_move_leaves_an_unfinished_directory(tmp_path, monkeypatch):
-    """As after a kill, the key file is missing, and a mark on the remaining files shows that they are ours."""
+    """As after a kill, the key file is missing, and the directory is marked as unfinished."""
     (tmp_path / "key").write_text("1")
     (tmp_path / "mine").write_text("kept")
     writing = atomic_dir(tmp_path, "key")
@@ -194,7 +194,7 @@ def test_atomic_dir_killed_at_any_change_is_old_or_new_or_has_no_key(tmp_path, m
         def change(*arguments, call, **options):
             nonlocal left
             left -= 1
-            if left < 0:  # also stops changes by handlers, which would not run after a kill
+            if left < 0:  # also stops exception handlers, which would not run after a kill
                 raise Killed
             return call(*arguments, **options)
 

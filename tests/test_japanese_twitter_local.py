@@ -71,7 +71,7 @@ def test_divide_no_sentence_in_two_sets():
     runs = [lines[i:i + TEXTS.RUN] for i in range(0, 2000, TEXTS.RUN)]
     posts = [[TEXTS.Line([TEXTS.Sentence(f"{w}。", w) for w in word[:40]], True)]] * 2
     sets = TEXTS.divide({"sentences": runs, "posts": posts}, {"test": 300, "dev": 200})
-    assert [len(line.sentences) for line in sets["test"]["posts"]][1:] == []  # at most one post has new sentences
+    assert [len(line.sentences) for line in sets["test"]["posts"]][1:] == []  # at most one of the equal posts
     keys = {name: [s.key for found in kinds.values() for line in found for s in line.sentences]
             for name, kinds in sets.items()}
     together = [key for found in keys.values() for key in found]
@@ -111,7 +111,8 @@ def test_together_sentences_in_order():
 
 
 def two_books(folder, restored):
-    """Write a file of two works, and two data directories with their sentences, one labelled `restored`."""
+    """Write a file of two works, and two data directories with their sentences: `reference`, and `system` with these
+    labels."""
     (folder / "books").write_text("#doc さ\nあ、い、う、え。\nお、か。\n#doc す\nきくけ、こ。\n", encoding="utf-8")
     words = [[*"あいうえ"], [*"おか"], [*"きくけこ"]]
     for name, labels in (("reference", ["CCCP", "CP", "NNCP"]), ("system", restored)):

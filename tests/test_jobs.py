@@ -278,7 +278,7 @@ if __name__ == "__main__":
 
 
 def parent_of(function, folder, script):
-    """Return the command line of a process that calls a function of this module for several tasks, with a folder."""
+    """Return a command line that calls a function of this module, with `folder`, for several tasks in two processes."""
     script.write_text(PARENT)
     return [sys.executable, script, Path(__file__).parent, function, folder]
 

@@ -342,7 +342,7 @@ def test_probabilities_stand_next_to_the_words():
 
 
 def test_whisper_words_that_continue_the_word_before():
-    """large-v3 splits a word into ` state`, `-of`, `-the`, `-art.`. `Well,` is in no segment and stays."""
+    """large-v3 splits a word into ` state`, `-of`, `-the`, `-art.`. `Well,` is in no segment and is not changed."""
     made = {"text": " Well, a state-of-the-art.", "segments": [{
         "text": " a state-of-the-art.", "words": timed("word", " a", " state", "-of", "-the", "-art.")}]}
     assert read(made)[1].texts == ["a", "state-of-the-art."]

@@ -1,4 +1,4 @@
-"""Kaldi's tools read our files. The tests need KALDI_ROOT, and one of them needs Kaldi built."""
+"""Kaldi's tools read our files. The tests need KALDI_ROOT, and one of them needs a compiled Kaldi."""
 
 import os
 import shutil
@@ -33,7 +33,7 @@ def recipe(tmp_path, monkeypatch):
         Path(name).write_text(text * 3)
     assert main(["prepare", "--format=prose", "--labels=labels.txt", "--utt-words=7", "--nj=1", *TEXTS,
                  "data/train"]) == 0
-    with open("ctm", "w") as ctm:  # like get_train_ctm.sh: by utterance, with a final space
+    with open("ctm", "w") as ctm:  # as get_train_ctm.sh writes it: by utterance, with a final space
         for utterance in DataDir("data/train").utterances():
             times = enumerate(utterance.words)
             ctm.writelines(f"{utterance.id} 1 {0.5 * i + i % 3 / 10:.3f} 0.250 {word} \n" for i, word in times)
@@ -103,7 +103,7 @@ def test_kaldi_split_data(recipe):
     for part in parts:
         kaldi_validates(part)
         assert len(list(DataDir(part).streams())) == 1
-    we_validate("data/train")  # split3 is now in it
+    we_validate("data/train")  # which now contains split3
 
 
 def test_kaldi_copy_vector(recipe):

@@ -155,7 +155,7 @@ TRAIN = ["train", "--model", "t_lstm", "--embedding-dim", "2", "--hidden-dim", "
 
 
 def run(place, subcommand, *arguments):
-    """Run a command. Names in FILES become paths in `place`. Return the exit status."""
+    """Run a command. Arguments that are in FILES become paths in `place`. Return the exit status."""
     return command.main([subcommand, *(str(place / one) if one in FILES else one for one in arguments)])
 
 

@@ -108,7 +108,7 @@ def test_word_vectors_of_file_change_only_if_trained(tmp_path, train):
     path.write_text("a 1 2\nb 3 8\nz 5 6\n")
     layer = WordVectors(len(VOCABULARY), 2, str(path), train)
     layer.initialize_from_vocabulary(VOCABULARY)
-    expected = torch.zeros(10, 2)  # words that are both in the vocabulary and in the file, with mean 0 and variance 1
+    expected = torch.zeros(10, 2)  # the vocabulary's words in the file get mean 0 and variance 1
     expected[2:4] = torch.tensor([[-1., -1.], [1., 1.]])
     assert torch.equal(layer.weight, expected)
     assert layer.weight.requires_grad == train
@@ -132,7 +132,7 @@ torch.set_num_threads(1)
 
 
 def by_loops(layers, inputs, kept=None, middle=0.0):
-    """Return the output for one sample in double precision. `kept` has the units of each hidden layer that are kept."""
+    """Return the output for one sample in double precision. `kept`: which units of each hidden layer are kept."""
     values = [float(x) for x in inputs]
     for number, layer in enumerate(layers):
         weight, bias = layer.weight.double().tolist(), layer.bias.double().tolist()

@@ -1,4 +1,4 @@
-"""Words that arrive one by one, with pauses, get the labels of a complete stream as soon as the model allows.
+"""Words that arrive one by one, with pauses, get the same labels as in a file, as soon as the model allows.
 
 Words with marks, tags and numbers are written as in a file.
 """
@@ -210,7 +210,7 @@ def test_all_in_capitals_says_nothing(model):
 
 
 def test_pause_is_measured_over_a_tag(model):
-    """A pause lasts from the end of a word that the model reads to the beginning of the next one that it reads."""
+    """A pause lasts from the end of a word that the model reads to the beginning of the next such word."""
     stream, pauses = open_stream(model, cased(model)), []
     push = stream._labels.push
     stream._labels.push = lambda word, pause: pauses.append(pause) or push(word, pause)

@@ -72,7 +72,7 @@ def test_subcommand_help(command, capsys):
     assert lines[-1].startswith("example: ")
     section = lines[lines.index("options:"):-1]
     options = [line for line in section if line.startswith("  -")]
-    # The text of an option follows in the same line after two spaces. No line continues another line.
+    # The help of an option follows on its line after two spaces, and does not continue on a second line.
     assert all(len(line.strip().split("  ", 1)) == 2 for line in options)
     assert not [line for line in section if line.startswith(" " * 20)]
 
@@ -287,7 +287,7 @@ def test_bind(main, line, bound):
 
 @pytest.fixture
 def run(tmp_path):
-    """Return a function that runs the script. It returns the status and both outputs, with SCRIPT for the script."""
+    """Return a function that runs the script. It returns the status and both outputs; SCRIPT replaces the path."""
     path = tmp_path / "a script.py"
     path.write_text(SCRIPT)
 

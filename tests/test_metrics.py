@@ -113,7 +113,7 @@ def test_overall_micro_average_of_published_table(labels):
     predicted = np.array([right[0] / 0.582, right[1] / 0.616, 0]).round()
     counts = np.zeros((4, 4))
     counts[[1, 2, 3], [1, 2, 3]] = right
-    counts[1:, 0] = expected - right  # P and R do not depend on which mark is written instead of a correct one
+    counts[1:, 0] = expected - right  # P and R do not depend on what replaces a correct mark
     counts[0, 1:] = predicted - right
     found = compute_metrics(counts, labels)
     assert [found[f"overall.{part}"] for part in ("P", "R", "F1")] == pytest.approx([60.3, 48.6, 53.8], abs=0.1)
@@ -353,7 +353,7 @@ def wrong_share(counts):
 
 
 def runs_of(rng, shares, noise, seeds):
-    """Return the wrong and right slots (units, 2) of each run. The fraction that is wrong is `shares` plus noise."""
+    """Return the numbers of wrong and right slots (units, 2) of each run. The error rate is `shares` plus noise."""
     found = []
     for _ in range(seeds):
         wrong = rng.binomial(SLOTS, np.clip(shares + rng.normal(0, noise), 0.001, 0.999))

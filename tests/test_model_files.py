@@ -1,4 +1,4 @@
-"""Files in a model's directory that are missing, truncated or of another kind; and how `Spelling` reads words."""
+"""A model's files that are missing, truncated or of another kind are refused. Also tests how `Spelling` reads words."""
 
 import pickle
 import re

@@ -198,7 +198,7 @@ def recipe_make(corpus, recipe, *options):
 
 
 def shrink(recipe):
-    """Make neural systems small and train them for one epoch, by editing their conf files as users may."""
+    """Make neural systems small and train them for one epoch, by editing their conf files as users may do."""
     for conf in recipe.glob("conf/*-LSTM*.conf"):
         conf.write_text(conf.read_text() + "--epochs=1\n--hidden-dim=20\n")
 
@@ -301,7 +301,7 @@ def test_new_recipe_ctm_with_unknown_ids(corpus):
 
 
 def test_new_recipe_in_egs_has_relative_path(corpus):
-    root = corpus / "a checkout"  # there, path.sh has nothing to set up
+    root = corpus / "a checkout"  # its path.sh has nothing to set up
     (root / "egs").mkdir(parents=True)
     shutil.copytree(ROOT / "utils", root / "utils")
     (root / "path.sh").write_text(f'. "{ROOT}/path.sh"\n')

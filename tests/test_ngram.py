@@ -268,7 +268,8 @@ TREE = {"left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, -2, -2], "thre
     {"feature": [4, -2, -2]}, {"feature": [-1, -2, -2]}, {"counts": [[-2, 2, 0], [2, 0, 0], [0, 2, 0]]},
     {name: values[:0] for name, values in TREE.items()}])
 def test_tree_that_is_invalid_is_refused(change, exp):
-    """A node that is its own child would cause an endless loop; a feature or node out of range, a traceback."""
+    """A node that is its own child would cause an endless loop. A feature or node out of range would cause a
+    traceback."""
     lm = {f"lm_model.{name}": array for name, array in base.load(exp).state_dict().items()}
 
     def load(tree):

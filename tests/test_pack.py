@@ -154,7 +154,7 @@ def test_transitions_of_a_model_decide_in_files_in_python_and_live(model, option
     in_files = [text.split() for text in texts(tmp_path / "out_packed/punct")]
     assert in_files == [text.split() for text in texts(tmp_path / "out_exp/punct")]
     assert in_files[0][:-2] == in_python[:-2]
-    assert in_python[-1] in labels.sentence_ends  # texts end with a sentence end
+    assert in_python[-1] in labels.sentence_ends  # the last label of a text ends a sentence
     assert live[-1] in labels.sentence_ends
     for found in (live, in_python, *in_files):
         assert len(set(found)) > 1
@@ -162,7 +162,7 @@ def test_transitions_of_a_model_decide_in_files_in_python_and_live(model, option
 
 
 def test_punctuate_leaves_nothing_in_the_home_of_a_user(packed, tmp_path):
-    """ONNX Runtime would write a machine identifier for its telemetry there."""
+    """ONNX Runtime would write a machine identifier for its telemetry to the home directory."""
     env = os.environ | {"HOME": str(tmp_path)}
     env.pop("ORT_DISABLE_TELEMETRY", None)
     done = subprocess.run([*PUNC, "punctuate", str(packed / "en-live"), "-"], input=b"w1 w2\n", env=env, check=True,

@@ -88,7 +88,7 @@ def test_page_filters_keys_and_links(page):
     assert seen["recording"] == ["80 slots found.", 2, 6]
     assert seen["search"] == "6 slots found."
     assert seen["focus"]
-    assert seen["typed"] == -1  # n is a letter in a text field
+    assert seen["typed"] == -1  # in a text field, n is only a letter
     assert (seen["spoken"][0:2], seen["wrong"]) == (" [", 6)
     assert seen["link"] == ["test_ref", "B", "rec02", "error"]
     first, direction, second = seen["sorted"]

@@ -56,7 +56,7 @@ def test_published_f1_is_the_harmonic_mean_of_p_and_r(pytestconfig):
         for (system, set, metric), f1 in of.items():
             p, r = (of.get((system, set, metric.replace(".F1", part))) for part in (".P", ".R"))
             if metric.endswith(".F1") and p and r:
-                # If a paper gives whole percentages, P, R and F1 each have an error of up to 0.5.
+                # If a paper rounds P, R and F1 to integers, each has an error of up to 0.5.
                 rounding = 1.0 if f1 % 1 == p % 1 == r % 1 == 0 else 0.16
                 assert f1 == pytest.approx(2 * p * r / (p + r), abs=rounding), (system, set, metric)
 

@@ -1,4 +1,4 @@
-"""punc plugs into another Kaldi recipe with one link and one line. The directory here resembles a Kaldi recipe's."""
+"""punc plugs into another Kaldi recipe with one link and one line. The tests use a directory like a Kaldi recipe's."""
 
 import os
 import re
@@ -123,7 +123,7 @@ def test_plugin_ctm_of_recordings(recipe, unpacked):
     out = recipe / "transcripts/test"
     assert set(outputs(out)) == {"text", "ctm", *(f"{kind}/{r}.{kind}" for kind in ("srt", "vtt", "txt")
                                                   for r in ("r1", "r2", "r3"))}
-    # The lines of the CTM only get marks.
+    # In the lines of the CTM, only the marks are new.
     before, after = ctm.read_text().splitlines(), (out / "ctm").read_text().splitlines()
     assert [re.sub(r"[,.?](?= )", "", row[10:]) for row in after] == [row[10:] for row in before]
     assert re.findall(r"\w[,.?] ", "\n".join(after)), "a test without marks tests nothing"

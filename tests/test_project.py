@@ -70,7 +70,7 @@ def test_project_copies_files_except_those_of_other_labels(directories, labels):
 
 def test_project_does_not_read_the_labels_before(directories, labels):
     ref, hyp, out = directories
-    (hyp / "punct").write_text("a-1 NONE\n")  # has other words, and a label that is not in the set
+    (hyp / "punct").write_text("a-1 NONE\n")  # has too few labels, and one that is not in the set
     project(ref, hyp, out, labels)
     assert punct(out)["b-1"] == "PERIOD"
 

@@ -244,7 +244,7 @@ CASED = "O w\nCAP W\nPERIOD w. .\nCAPPERIOD W. .\n"
 
 
 def disagreeing(labels):
-    """Return the indices of words without a capital that begin the text or follow a period."""
+    """Return the indices of lower-case words that begin the text or follow a period."""
     return [i for i, (before, label) in enumerate(pairwise(["PERIOD", *labels]))
             if "PERIOD" in before and "CAP" not in label]
 

@@ -1,4 +1,4 @@
-"""The Python interface and bundled models give the labels of `punc punctuate`, without torch, in many threads."""
+"""The Python interface and bundled models give the same labels as `punc punctuate`, without torch, in many threads."""
 
 import doctest
 import re

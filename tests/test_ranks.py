@@ -1,4 +1,4 @@
-"""Training in several ranks has the losses of a single process, can be continued, and ends if one rank fails.
+"""Training in several ranks has the same losses as in one process, can be continued, and ends if one rank fails.
 
 `pair` starts two processes as ranks with gloo, which perform all runs in RUNS and REFUSED. Tests check their files.
 """
@@ -44,7 +44,7 @@ RUNS = {
 }
 SAME = "; start all ranks with the same options, on the same store"
 NONE = r"\S+/store: no set 'none' in the store"
-# Runs that fail, by name: changes of the run "stateful" for each of the two ranks, and each rank's message.
+# Runs that fail, by name: what each of the two ranks changes in the run "stateful", and each rank's message.
 REFUSED = {
     "options": ({}, {"learning_rate": 0.2}, "rank 1 has --learning-rate=0.2, rank 0 has 0.1" + SAME, "exit 1"),
     "store": ({}, {"store": "other"}, r"rank 1 has dev_short/labels.npy \(CRC-32\)=\d+, rank 0 has \d+" + SAME,
@@ -196,7 +196,7 @@ def free_ports(number):
 
 @pytest.fixture(scope="module")
 def pair(toy_store, tmp_path_factory):
-    """Run both ranks. Return a directory with their files and with the stores `store` and `other`."""
+    """Run both ranks. Return a directory with the ranks' files and with the stores `store` and `other`."""
     place = tmp_path_factory.mktemp("pair")
     (place / "store").symlink_to(toy_store)
     shutil.copytree(toy_store, place / "other")

@@ -313,7 +313,7 @@ def test_table_of_systems(table):
         bases = {Path(options[name]).name for name in ("--lm-model", "--text-model", "--initial-model")
                  if options.get(name)}
         if teacher := Path(options.get("--teacher", "")).name.removeprefix("targets_"):
-            if "learner" in needs:  # its teacher need not be trained first, because it is also bundled
+            if "learner" in needs:  # the teacher need not be trained first, because it is also bundled
                 assert teacher in above & {*shipped()}
             else:
                 bases.add(teacher)
@@ -374,7 +374,7 @@ def own_files(recipe):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """Run the complete recipe. It must change only files that git ignores, in data and exp."""
+    """Run the complete recipe. The run must change only files in data and exp, which git ignores."""
     recipe = tmp_path_factory.mktemp("whole") / "mini"
     cut_down(recipe)
     before = own_files(recipe)
@@ -455,7 +455,7 @@ def test_wrong_option_is_one_line_and_makes_nothing(tmp_path, options, message):
 
 
 def kill_midway(recipe, stage, **systems):
-    """Start a stage. Kill all of its processes as soon as any file or directory has changed."""
+    """Start a stage, and kill its processes as soon as any file or directory has changed."""
     before = {path: path.stat().st_mtime_ns for path in recipe.rglob("*")}
     job = subprocess.Popen(command(recipe, "--stage", stage, "--stop-stage", stage, **systems), cwd="/",
                            start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -495,7 +495,7 @@ def states(recipe):
 
 
 def test_run_killed_in_every_stage_gives_the_same_results(finished, tmp_path):
-    """Stages run for a system that needs another system, so both are trained, and one is scored."""
+    """The stages run for a system that needs another one. So both systems are trained, but only one is scored."""
     recipe, system = tmp_path / "mini", "TA-LSTM-p"
     cut_down(recipe)
     killed = []

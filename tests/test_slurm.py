@@ -69,7 +69,7 @@ def test_remove_while_a_job_leaves_its_status(slurm_pl, tmp_path, monkeypatch):
             (done / "2.new").touch()
         rmtree(path, **options)
     monkeypatch.setattr(shutil, "rmtree", late)
-    for _ in range(2):  # the second time, after a signal
+    for _ in range(2):  # again, as if a signal had interrupted the first call
         slurm_pl.remove(str(done))
         assert not os.listdir(tmp_path)
 
@@ -110,7 +110,7 @@ def test_sbatch_resources(place, conf, options, asked):
     assert Path("asked").read_text().splitlines() == shlex.split(asked) + rest
     assert "\ntwo  blanks\n" in Path("log/a.log").read_text()
     assert sorted(os.listdir("q")) == ["a.json", "a.log", "a.sh"]
-    if conf:  # with --config, the calls are equal
+    if conf:  # with --config, sbatch is called in the same way
         shutil.rmtree("conf")
         run(SLURM_PL, "--config", "other.conf", *given, "log/a.log", "true", cwd=place)
         assert Path("asked").read_text().splitlines() == shlex.split(asked) + rest

@@ -151,7 +151,7 @@ def test_remove_sentences_keeps_the_others(tmp_path_factory, held_out, training)
     assert after == kept
     assert removed["sentences"] == len(before) - len(kept)
     assert removed["words"] == sum(map(len, before)) - sum(map(len, kept))
-    # Lines with the names of speakers remain, each on a separate line.
+    # Lines that name speakers remain, and are not joined with other lines.
     assert (folder / "out").read_text().count("\n#speaker") == train[0].read_text().count("\n#speaker")
 
 
@@ -168,7 +168,7 @@ SETS = ("test_ref", "dev", "train", "tree", "rest")
 
 @pytest.fixture
 def corpus(tmp_path, monkeypatch):
-    """Write texts of 100 words, t00.txt …. Each has 19 sentences of its own, and one that all texts have."""
+    """Write texts t00.txt, … of 100 words. Each has 19 sentences of its own, and one that all texts have."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "texts").mkdir()
     for text in range(20):

@@ -1,6 +1,6 @@
 """The state of a training on disk: schedules for given losses, files of epochs, and changes of data and options.
 
-test_train.py and test_ranks.py stop complete trainings.
+test_train.py and test_ranks.py test training runs that are stopped.
 """
 
 import math
@@ -38,7 +38,7 @@ FIRST = advance(Progress(0.1), 2.0, 0.003)
     # After the second fall of less than a tenth, training ends.
     ([10, 8, 7.5, 6, 5.5], [1, 1, 1 / 2, 1 / 4, 1 / 8], True),
     ([10, 9.5, 9.4], [1, 1 / 2, 1 / 4], True),
-    # A rise counts as such a fall. The next loss is compared with the best one, not with the last one.
+    # A rise counts as a fall of less than a tenth. The next loss is compared with the best one, not with the last one.
     ([10, 12, 9.5], [1, 1 / 2, 1 / 4], True),
     ([10, 12, 8.9], [1, 1 / 2, 1 / 4], False),
 ])
@@ -180,7 +180,7 @@ def always(monkeypatch):
 
 
 def written(directory):
-    """Train and write the third epoch up to batch 100. Return the model and the optimiser."""
+    """Train up to batch 100 of the third epoch, and write the state. Return the model and the optimiser."""
     made = make()
     run = in_third_epoch(directory, made)
     assert run.place == Place()
@@ -207,7 +207,7 @@ def test_state_is_not_written_before_it_is_time(tmp_path):
 
 @pytest.mark.parametrize(("ranks", "batches"), [(1, 7), (2, 0)])
 def test_signal_in_a_batch_writes_the_state_after_it(tmp_path, monkeypatch, ranks, batches):
-    """Several ranks write nothing, because they may be at different batches."""
+    """If there are several ranks, nothing is written, because they may be at different batches."""
     run = in_third_epoch(tmp_path)
     run.ranks.size = ranks
     monkeypatch.setattr(state, "received", lambda: Stopped(signal.SIGTERM))

@@ -78,7 +78,7 @@ def test_store_checksums_are_of_what_a_training_reads(place):
         "vocab", "labels.txt", "train/ids.npy", "train/labels.npy", "train/pauses.npy", "train/index")}
     assert store.checksums({"test"}) == {name: zlib.crc32((store.path / name).read_bytes()) for name in (
         "vocab", "labels.txt", "test/ids.npy", "test/index")}  # the test set has neither labels nor pauses
-    os.utime(place / "train/text", (1e9, 1e9))  # a new time of an input changes only the conf
+    os.utime(place / "train/text", (1e9, 1e9))  # a new modification time of an input changes only the conf
     conf = (store.path / "conf").read_bytes()
     again = make(place)
     assert (store.path / "conf").read_bytes() != conf
@@ -154,7 +154,7 @@ def test_make_store_char_and_subword_with_a_given_vocabulary(place, token_type):
     make_store(place / "two", [place / "test"], place / "labels.txt", token_type=token_type,
                vocab=place / "store/vocab")
     assert Store(place / "two").set("test").ids.tolist() == expected
-    make(place)  # with words, token_type and pieces.model are removed
+    make(place)  # a store of words has no token_type and no pieces.model
     assert Store(place / "store").token_type == "word"
     assert {file.name for file in (place / "store").iterdir()} == {"vocab", "labels.txt", "conf", "train", "test"}
 

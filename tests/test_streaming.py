@@ -1,4 +1,4 @@
-"""Words that are punctuated as they arrive get the labels of a data directory, without delay, for any input bytes."""
+"""Words that are punctuated as they arrive get the same labels as in files, without delay, for any input bytes."""
 
 import json
 import os
@@ -130,7 +130,7 @@ def test_word_stream_is_the_same_however_the_bytes_arrive(data, size):
 
 
 def streams_of(reader, data, size):
-    """Return the words of each stream that has words, after reading `size` bytes at a time."""
+    """Read `size` bytes at a time. Return the words of each stream that has words."""
     items = [item for begin in range(0, len(data), size) for item in reader.feed(data[begin:begin + size])]
     found = [[]]
     for item in items + reader.end():

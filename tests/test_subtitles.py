@@ -136,7 +136,7 @@ def test_cues_times():
     assert list(zip(found.begin, found.end)) == [(0, 1000), (5300, 6300)]
     _, found = cut("extraordinarily unpronounceable.", duration=0.2)
     assert found.end.tolist() == [int(np.ceil(32 / SPEED * 1000))]
-    # Short gaps between cues are closed, longer gaps are not.
+    # Short gaps between cues are closed, but longer gaps remain.
     _, found = cut("one two three four five. six.", pauses={4: 0.2}, turns=[4])
     assert found.end[0] == found.begin[1] == 1700
     _, found = cut("one two three four five. six.", pauses={4: 0.4}, turns=[4])
@@ -203,7 +203,7 @@ def test_short_cue_joins_the_one_that_two_lines_hold_too():
     # "In." joins the sentence before it, because the sentence after it leaves no room.
     text = f"then it goes on and on and on. in. {FULL}"
     assert texts(text) == ["then it goes on and on and on. in.", f"{FULL[:36]} / {FULL[37:]}"]
-    # The cue has many characters, but little time.
+    # The joined cue has many characters for its time, but fits on two lines.
     assert texts(f"{FULL} it is. {FULL}")[0] == f"{FULL[:39]} / {FULL[40:]} it is."
 
 

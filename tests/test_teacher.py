@@ -31,7 +31,7 @@ SETTINGS = {"dev_set": "dev_before", "batch_size": 20, "epochs": 4, "threads": 1
 
 
 def teacher_of(labels, targets, weight=0.5):
-    """Return a teacher of one stream with labels (N,) and 64 times the targets (slots, L). Their sums are not 255."""
+    """Return a teacher of one stream with labels (N,). It stores 64 · targets (slots, L), whose sums are not 255."""
     labels = np.array(labels, np.int8)
     return Teacher(stream_of(labels), SoftTargets([np.array(targets, np.float32) * 64], labels), weight)
 

@@ -121,7 +121,7 @@ def test_write_is_read_back(token_type, made, tmp_path):
         token_type, tokenizer_class(token_type), tokenizer.vocabulary.tokens)
     words = [*TEXT, "nothing", "日本", "So"]
     same(found.encode(words), tokenizer.encode(words))
-    assert (tmp_path / "token_type").is_file() == (token_type != "word")  # a vocabulary alone has the type `word`
+    assert (tmp_path / "token_type").is_file() == (token_type != "word")  # without this file, the type is `word`
 
 
 @pytest.mark.parametrize("token_type", TYPES)

@@ -36,7 +36,7 @@ def test_encode_by_hand(tokenizers):
     assert (slots.tolist(), lost) == ([2, 3, 5, 6, 7, 8], 3)
     assert (bert.start, bert.end) == ([2], [3])
     roberta = tokenizers["roberta"]
-    assert roberta.vocabulary.tokens[roberta.encode(["ab"]).ids[0]].startswith("Ġ")  # including the space before it
+    assert roberta.vocabulary.tokens[roberta.encode(["ab"]).ids[0]].startswith("Ġ")  # Ġ is the space before a word
     assert bert.encode([]).ids.tolist() == []
 
 

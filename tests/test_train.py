@@ -82,7 +82,7 @@ RUNS = {
     "whole-short": ("both_ways", {"size": 8, "dropout": 0.1}, SETTINGS | {
         "train_set": "train_short", "dev_set": "dev_short", "optimizer": "adam", "learning_rate": 0.02}),
 }
-KINDS = ("stateful", "stateful-linear", "parts", "whole-chunks")  # runs that continue in special ways
+KINDS = ("stateful", "stateful-linear", "parts", "whole-chunks")  # runs that are continued in different ways
 
 
 def run(store, directory, name, **changes):
@@ -302,7 +302,7 @@ def handlers():
 
 
 def signal_in(monkeypatch, owner, name, number, moment):
-    """From now on, send a signal in a call of a function after `moment` steps. Return the list of `count_steps`."""
+    """From now on, send a signal when a function is called after `moment` steps. Return the list of steps."""
     monkeypatch.setattr(stop, "_received", 0)
     signal.signal(number, stop._raise)
     steps, function = count_steps(monkeypatch), getattr(owner, name)

@@ -434,7 +434,7 @@ def together(place, texts, *options, model="en"):
 
 @pytest.fixture(scope="module", params=["en", "en-live"])
 def every_format(request, tmp_path_factory):
-    """Return for each format: the file, the punctuated file, and the results of a second run with each --marks."""
+    """Return for each format the file, the punctuated file, and the results of second runs, one for each --marks."""
     model, place = request.param, tmp_path_factory.mktemp("formats")
     texts = {name.replace(" ", "-"): maker(TIMED) for name, maker in ALL_MAKERS.items()}
     found = together(place / "once", texts, model=model)

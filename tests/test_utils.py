@@ -84,7 +84,7 @@ def quoted(words):
 
 
 def queue_pl(command, number, place):
-    """Run a job like Kaldi's queue.pl: bash gets the words in one line, which is also in a here-document."""
+    """Run a job like Kaldi's queue.pl: bash reads the words in one line, and this line also in a here-document."""
     line = " ".join(word if re.fullmatch(r"\S+", word, re.A) else f"'{word}'" if '"' in word else f'"{word}"'
                     for word in command).replace("JOB", "${SGE_TASK_ID}")
     (place / "q.sh").write_text(f"cat <<EOF >log\n# {line}\nEOF\n( {line} ) 2>>log >>log\n")
@@ -128,7 +128,7 @@ def tune(tmp_path, *sets):
 
 
 def slot(label, plain, comma):
-    """Return a label, and posteriors without O but with CAP. So CAP, too, must be multiplied by the factor."""
+    """Return a label, and posteriors in which O is 0 and CAP is not. So CAP, too, must be multiplied by the factor."""
     return label, [0, plain, 0.01, comma]
 
 

@@ -159,7 +159,7 @@ def test_validate_mistake_names_file_and_line(data, name, content, line, what):
         assert error.value.line == line
     assert error.value.remedy
     assert "\n" not in str(error.value)
-    # In all other cases, two tables differ.
+    # In the three cases that are left out here, two tables differ, and the error may name the other one.
     if what not in ("'r1' is missing either here or in segments", "no line for 'a-2'", "no line for 'b-1'"):
         assert (error.value.file.name) == ("punct" if "labels" in what else name)
 

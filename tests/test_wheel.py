@@ -13,7 +13,7 @@ from punc.base.errors import InputError
 from punc.bin.kaldi_scripts import SCRIPTS, put_scripts
 
 ROOT = Path(__file__).parents[1]
-pytest.importorskip("setuptools", minversion="70.1")  # older versions need the package wheel
+pytest.importorskip("setuptools", minversion="70.1")  # older versions also need the package `wheel`
 
 
 def run(*command, cwd, stdin="", **env):

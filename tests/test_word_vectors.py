@@ -53,7 +53,7 @@ def test_read_what_was_written(tmp_path_factory, vectors, header):
 
 
 def test_read_missing_words_share_a_vector(tmp_path):
-    """Words that the file lacks get its vector of `<unk>` or, without one, the mean vector of the words found."""
+    """Words that the file lacks get its vector of `<unk>` or, if it has none, the mean vector of the words found."""
     found = read(tmp_path, GLOVE, ["<unk>", "</s>", "the", "do", "nowhere"])
     for row in (0, 1, 4):
         np.testing.assert_array_equal(found[row], [2.5, 1, 1.5])

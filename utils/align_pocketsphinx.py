@@ -3,8 +3,8 @@
 
 Finds the times of words with pocketsphinx, in every NJ-th recording CORPUS-DIR/NAME.wav, starting with the JOB-th. The
 words of NAME.txt are aligned with the recording, and their times are written to OUT-DIR/NAME.ctm. If a recording cannot
-be aligned, because the speaker says other words, it is recognised instead, in parts that end at a pause. An existing
-CTM that is newer than both files is kept. align_audio.sh calls this script.
+be aligned, for example because the speaker says other words, it is recognised instead, in parts that end at a pause. An
+existing CTM that is newer than both files is kept. align_audio.sh calls this script.
 
 The phones of a word that is not in the dictionary come from flite, which knows only English. If there is no flite, or
 if other models are given, the word is left out and has no time.
@@ -83,7 +83,7 @@ def recognise(sphinx: Sphinx, samples: np.ndarray) -> Iterator[tuple[int, list[H
 
 
 def cut(samples: np.ndarray) -> int:
-    """Return the middle of the quietest fifth of a second after SHORTEST."""
+    """Return the middle, in samples, of the quietest 0.2 s after SHORTEST."""
     power = np.cumsum(np.square(samples[SHORTEST:].astype(np.float64)))
     return SHORTEST + QUIET // 2 + int((power[QUIET:] - power[:-QUIET]).argmin())
 

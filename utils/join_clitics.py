@@ -3,7 +3,7 @@
 
 Joins each clitic in an IWSLT 2011 file (`word<TAB>LABEL` lines) to the previous word, because ASR systems and training
 texts have `it's` where the file has `it` and `'s`. The joined word gets the label of the clitic. A clitic after a mark
-is not joined, so the number of marks does not change, which is checked.
+is not joined, so the number of marks does not change; the script checks this.
 """
 
 import sys
@@ -18,7 +18,7 @@ EMPTY = "O"
 
 
 def join(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return words and labels, after joining each clitic to the previous word if that has no mark."""
+    """Join each clitic to the previous word, if that word has no mark. Return the new words and labels."""
     joined: list[tuple[str, str]] = []
     for word, label in rows:
         if word in CLITICS and joined and joined[-1][1] == EMPTY:

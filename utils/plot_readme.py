@@ -26,7 +26,7 @@ PANELS = {"F1 of all marks [%]": False, "wrong slots [%]": True}  # title of a p
 
 
 class Row(NamedTuple):
-    """A row of the table: its name, whether its metric is Err, and points: (kind, value, whether on ASR output)."""
+    """A row of the table: its name, whether its metric is Err, and its points (kind, value, whether on ASR output)."""
 
     name: str
     is_err: bool

@@ -1,10 +1,10 @@
-"""Finds the sentences that occur in two sets of texts, counts them, and returns the most frequent ones.
+"""Finds and counts the sentences that held-out texts share with training texts, and returns the most frequent ones.
 
 A sentence ends at a mark in END that is followed by a space (a full-width mark needs no space), at an empty line, and
 at a line that begins with `#`, which is not itself a sentence. Two sentences are equal if they have the same letters
-and digits; case and marks are ignored. Memory grows only with the smaller set: 16 bytes per sentence. A sentence with
-a period inside, such as in `Mr.`, counts as two sentences, and so does a sentence at the border of two parts of a
-large file (`file_parts`, megabytes).
+and digits; case and marks are ignored. Memory grows only with the held-out texts: 16 bytes per sentence. A sentence
+with a period inside, as in `Mr.`, counts as two sentences, and so does a sentence at the border of two parts of a large
+file (`file_parts`).
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Reads the configuration of slurm.pl, in the format of Kaldi's slurm.pl, and converts options to those of sbatch."""
+"""Reads the configuration of slurm.pl, which has the format of Kaldi's, and converts options to those of sbatch."""
 
 import os
 import re
@@ -50,7 +50,7 @@ def read_config(path: str | None) -> tuple[str, dict[tuple[str, str], str], dict
 
 
 def sbatch_options(call: Call) -> tuple[list[str], int]:
-    """Return the submit command, with options for the requested resources, and the number of threads."""
+    """Return two values: the submit command with options for the requested resources, and the number of threads."""
     asked, short = {}, []
     for option, values in call.options:
         if option.startswith("--"):

@@ -21,7 +21,7 @@ FRAMES = 100  # frames/s
 # Wide beams for alignment, the narrower ones first. Recognition tries pocketsphinx's default beams first; wide beams
 # would take three times as long and find the same words.
 BEAMS = ({"beam": 1e-80, "wbeam": 1e-60, "pbeam": 1e-80}, {"beam": 1e-160, "wbeam": 1e-120, "pbeam": 1e-160})
-FAINT = 2  # of 32768; noise added if alignment fails, which can happen if the last word ends in digital silence
+FAINT = 2  # of 32768; noise to add if alignment fails, which can happen if the last word ends in digital silence
 MAX_STATES = 5000  # maximum number of active states; more would take longer and find the same words
 VOICE = "kal16"  # a voice of flite
 
@@ -46,7 +46,7 @@ class Sphinx:
     """pocketsphinx's decoders, each made on first use.
 
     phones   returns the phones of a word that is not in the dictionary
-    models   options of pocketsphinx: hmm, dict, lm; without them, its bundled models
+    models   pocketsphinx's options hmm, dict and lm; default: its bundled models
     """
 
     def __init__(self, phones: Callable[[str], str], **models: str):
@@ -54,7 +54,7 @@ class Sphinx:
         self._decoders: dict[tuple, Any] = {}
 
     def align(self, samples: np.ndarray, words: Sequence[str], spoken: Sequence[str]) -> list[Heard] | None:
-        """Return the time of each word that is spoken in int16 samples, or None if the words could not be aligned.
+        """Align words with int16 samples. Return the words with their times, or None if they could not be aligned.
 
         spoken  the words in spoken form, from which their phones are made
         """

@@ -7,8 +7,8 @@ exceed the set's share. But a set always takes its first text, and takes up to L
 share.
 
 Large texts. A set with only one large text is not representative, so a text with more words than a limit goes to the
-last set. At first, the limit is a share divided by STREAMS. It is doubled until the texts below it have at least twice
-the words of the shares, or until the limit is twice a share.
+last set. At first, the limit is a share divided by STREAMS. It is doubled until at least MIN_TEXTS texts are within it,
+and either these texts have twice the words of all sets except the last, or the limit is twice a share.
 
 Speakers. Texts that share a speaker, directly or through other texts, form a group, which counts as one text. A speaker
 who is in most texts, such as the host of a programme, would link all of them. So if there are fewer than MIN_TEXTS
@@ -49,7 +49,7 @@ class Split(NamedTuple):
 def split_texts(sizes: Mapping[str, int], speakers: Mapping[str, Collection[str]]) -> Split:
     """Distribute texts by the rules of this module: first to test_ref, dev and train, then train to tree and rest.
 
-    sizes      name → number of words, in the order of the names; 1 for all, to distribute texts instead of words
+    sizes      name → number of words, in the order of the names; or name → 1, to give the sets shares of the texts
     speakers   name → known speakers
     """
     groups, ignored = _groups(sizes, speakers)

@@ -1,16 +1,16 @@
-"""How fast a GPU trains: its rate of matrix products, the speed of the papers' models, and a comparison with the CPU.
+"""Measures a GPU: its rate of matrix products, the training speed of the papers' models, and agreement with the CPU.
 
     python tests/bench/bench_gpu.py [--device cuda] [--parts matrix speed agreement] [--size S]
 
-It prints tables for a page. It needs only punc's requirements, no corpus and no trained model. With --device cpu, the
-same parts run on the CPU, without the measurements that need a GPU. If a part fails, this is printed, and the next part
+Prints Markdown tables. Needs only punc's requirements, no corpus and no trained model. With --device cpu, the same
+parts run on the CPU, without the measurements that need a GPU. If a model fails, its row shows this, and the next model
 runs.
 
 speed       words or characters per second in training; the operations per second (six per token for each trained
-            weight of a matrix product) as a share of the measured matrix rate for the same type; and how many
+            weight of a matrix product) as a share of the measured matrix rate for the same data type; and how many
             operations of a step wait for the GPU
-agreement   a comparison of the GPU with the CPU: the mean loss of the first batches, the largest difference of a
-            posterior after them, and the share of slots with the same label
+agreement   a comparison of the GPU with the CPU: the mean loss of the first batches, the largest difference
+            between their posteriors after training, and the share of slots with the same label
 """
 
 import argparse

@@ -5,11 +5,11 @@
 - Start-up: from the start of `punc punctuate LIVE -` to its first output word, before the input is complete.
 - Memory: the largest resident size of the same process, after it has read all words.
 - Whole files: `punc punctuate --nj 2 MODEL DATA-DIR OUT-DIR` as a process, from text to text, without posteriors.
-- Word by word: LIVE gets the words one at a time in this process, with one thread; the latency is the time from a
-  word's text to the text of a decided word.
+- Word by word: LIVE gets the words one at a time in this process, with one thread; the latency of a word is the time
+  from its text to the output that it makes possible.
 
-MODEL and LIVE are names or directories of packed models (default: en, en-live). The words are those of --data,
-repeated, or drawn with Zipf frequencies from MODEL's vocabulary. The figures are medians of the runs.
+MODEL and LIVE are names or directories of packed models (default: en, en-live). The words come from --data, repeated as
+needed, or are drawn with Zipf frequencies from LIVE's vocabulary. The figures are medians of the runs.
 """
 
 import argparse

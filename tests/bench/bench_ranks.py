@@ -2,12 +2,12 @@
 
     python tests/bench/bench_ranks.py [--models NAME …] [--tokens N] [--rounds R]
 
-Processes train under torchrun, as `torchrun --nproc-per-node 2 --no-python punc train …` does. The settings take turns,
-R rounds; each trains on N tokens, after some to warm up. Prints the median tokens per second of each setting, its ratio
-to one thread, and how many processors it had. If a setting had fewer processors than threads, other programs ran at the
-same time, and the ratios are not reliable. The last column is the ratio that two ranks would have if neither ever
-waited, computed from the processor time of the first rank. The frequency of the n-th most frequent word is proportional
-to 1 / n. Texts of characters are lines of 80.
+The two processes run under torchrun, as in `torchrun --nproc-per-node 2 --no-python punc train …`. There are R rounds.
+In each round, each setting trains on N tokens after a warm-up. Prints the median tokens per second of each setting, its
+ratio to one thread, and how many processors it had. If a setting had fewer processors than threads, other programs ran
+at the same time, and the ratios are not reliable. The last column is the ratio that two ranks would have if neither
+ever waited, computed from the processor time of the first rank. The frequency of the n-th most frequent word is
+proportional to 1 / n. Texts of characters have lines of 80 characters.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def worker(name: str, tokens: int, threads: int) -> None:
 
 
 def measure(name: str, tokens: int, threads: int, ranks: int) -> tuple[float, float]:
-    """Train in new processes. Return the slots per second, and the processors that the first rank kept busy on
+    """Train in new processes. Return the slots per second, and how many processors the first rank kept busy on
     average."""
     command = [sys.executable]
     if ranks > 1:

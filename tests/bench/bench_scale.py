@@ -1,12 +1,13 @@
-"""Measures time and memory from a text of 386 million words to a T-LSTM: `punc prepare`, `punc make-store`, training.
+"""Measures time and memory of `punc prepare`, `punc make-store` and the training of a T-LSTM on 386 million words.
 
     python tests/bench/bench_scale.py [--words N] [--updates U] [--nj N] [--dir DIR]
 
-The text is random, but the same in each run. It is written to a scratch directory, which is removed at the end. It
-takes 2.2 GB, and everything together 9 GB. Word frequencies fall as 1 / rank up to rank 10,000 and as 1 / rank^1.8
-after it (Ferrer i Cancho & Solé 2001), so new words keep coming: the vocabulary has 0.25 million words after 10 million
-words of text, and 1.9 million after 386 million. Marks depend on the next word. Documents have 500 words. T-LSTM has
-the paper's size; it trains for U updates of 100 × 5 words, and then scores the development set and writes its model.
+The text is random, but the same in each run. It is written to a scratch directory, which is removed at the end. The
+text takes 2.2 GB, and all files together take 9 GB. Word frequencies fall as 1 / rank up to rank 10,000 and as
+1 / rank^1.8 after it (Ferrer i Cancho & Solé 2001), so new words keep coming: the vocabulary has 0.25 million words
+after 10 million words of text, and 1.9 million after 386 million. Each mark depends on the word after it.
+Documents have 500 words. T-LSTM has the paper's size; it trains for U updates of 100 × 5 words, and then scores the
+development set and writes its model.
 
 Memory is the largest sum over all processes of a command, with shared pages counted once (PSS), sampled every 0.1 s.
 Mapped pages of the text, the tables and the store are not counted, because the system takes them back when it needs
@@ -26,18 +27,18 @@ from processes import PUNC, Usage, measure
 
 WORDS, DEV_WORDS = 386_000_000, 200_000
 BLOCK, DOCUMENT, LINE = 500_000, 500, 25  # numbers of words
-COMMON, EXPONENT = 10_000, 1.8  # after this rank, frequencies fall faster, with this exponent
+COMMON, EXPONENT = 10_000, 1.8  # beyond this rank, frequencies fall faster, with this exponent
 CONSONANTS, VOWELS, CODAS = (np.frombuffer(letters, np.uint8) for letters in (b"bcdfghklmprt", b"aeiou", b"nrstlm"))
 SYLLABLES = len(CONSONANTS) * len(VOWELS)
 MARKS = np.frombuffer(b"\0,.?", np.uint8)
-# Probabilities of no mark, comma, period and question mark. Each row is for one kind of the next word.
+# Probabilities of no mark, comma, period and question mark. Each row is for one kind of next word.
 CHANCES = np.array([[.98, .01, .009, .001], [.97, .02, .009, .001], [.78, .15, .06, .01], [.60, .12, .26, .02]])
 LABELS = "O w\nCOMMA w, , :\nPERIOD w. . ! ;\nQUESTION w? ?\n"
 TRAIN = [sys.executable, __file__, "--train"]
 
 
 def draw_ranks(rng: np.random.Generator, size: int) -> np.ndarray:
-    """Return ranks of words, int64 from 0, by inverting the integral of the frequencies."""
+    """Draw the ranks of `size` words, int64 from 0, by inverting the integral of the frequencies."""
     head, tail = np.log(COMMON), 1 / (EXPONENT - 1)
     drawn = rng.random(size) * (head + tail)
     rare = COMMON * np.maximum(1 - (drawn - head) / tail, 1e-12) ** -tail

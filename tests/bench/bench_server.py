@@ -2,11 +2,11 @@
 
     python tests/bench/bench_server.py [--connections N] [--rate N] [--seconds N] [--words N] [--requests N]
 
-- Delay: for --seconds, each of N connections sends --rate words a second (speech has two to four) as JSON, at times of
-  its own. The delay runs from the time when a word is sent to the time when the answer that it decides arrives.
+- Delay: for --seconds, each of N connections sends --rate words a second (speech has two to four) as JSON, at irregular
+  times. The delay runs from the time when a word is sent to the time when the answer that it makes possible arrives.
 - Hostile clients: the delays are measured again while the clients of hostile.py run.
 - HTTP: 4 clients at a time send --requests texts of 1,000 words to two workers, and `punc transcript --nj 2` reads as
-  many words. Then ten times as many short requests in JSON run next to live clients. Each answer is checked.
+  many words. Then clients send ten times as many short requests in JSON while live clients run. Each answer is checked.
 - End: how long the server takes after SIGTERM to answer all requests and words that it has received.
 - Memory: finally, --words words go through the connections as fast as they are answered. The resident size of the
   server is read after a tenth of the words and at the end.
@@ -44,7 +44,7 @@ AHEAD = json.loads((find_model(LIVE) / "model.json").read_text(encoding="utf-8")
 # Tags and marks are left out, because one of them alone would wait for the next word.
 KNOWN = [word for word in (find_model(LIVE) / "vocab").read_text(encoding="utf-8").split() if word.isalpha()]
 CHANCES = list(accumulate(1 / rank for rank in range(1, len(KNOWN) + 1)))
-TOGETHER, HELD = 50, 2  # words per message in the memory test; words that may wait, such as spelled letters
+TOGETHER, HELD = 50, 2  # words per message in the memory test; how many words may wait, such as spelled letters
 LONG, AT_ONCE = 1000, 4  # words per text; number of clients
 
 

@@ -1,4 +1,4 @@
-"""Measures what deciding words early costs when the speaker pauses: `punc punctuate - --max-delay` on Earnings-21.
+"""Measures what it costs to decide words early when the speaker pauses: `punc punctuate - --max-delay` on Earnings-21.
 
     python tests/bench/bench_silence.py [--model MODEL] [--delays "none 1 0.5 0.3"] EARNINGS21 [CALL …]
 

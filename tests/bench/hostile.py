@@ -4,7 +4,7 @@
 
 lines    messages of 1,000 lines that are not JSON, as fast as they are accepted
 pings    pings as fast as the socket accepts them; answers are never read
-unknown  `hello`, then words that no model reads (they wait until a word is read), with partial results between them
+unknown  `hello`, then tags, which wait for the next word that a model reads, with partial results between them
 
 Each client connects again a tenth of a second after its connection is closed.
 """

@@ -31,15 +31,15 @@ from kind import Kind, all_kinds, counted, found  # noqa: E402
 from punc.base.errors import InputError  # noqa: E402
 
 FAULTS = ("code run", "traceback", "loss", "hang")
-SECONDS, KILL_SECONDS = 10, 120  # s: processor time per input; time after which a hanging input is killed
-MIB_SECONDS = 10  # additional seconds per MiB; the slowest reader (characters in utterances of 3) needs 4.5 s per MiB
+SECONDS, KILL_SECONDS = 10, 120  # s: limit of processor time per input; time after which a worker is killed
+MIB_SECONDS = 10  # additional seconds per MiB; the slowest reader (characters, utterances of 3) needs 4.5 s per MiB
 MEMORY = 12 << 30  # bytes of address space per process
-KEPT = 3  # maximum number of failures that are written for each kind and place
+KEPT = 3  # maximum number of failures to write for each kind of input and place in the code
 EVENTS = ("os.system", "os.exec", "os.posix_spawn", "os.spawn", "subprocess.Popen", "pickle.find_class")
 
 
 class Hang(BaseException):
-    """An input takes too long. As a BaseException, it cannot be caught as one of a reader's own errors."""
+    """Raised if an input takes too long. As a BaseException, it cannot be caught as one of a reader's own errors."""
 
 
 class Runner:

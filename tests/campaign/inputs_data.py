@@ -125,7 +125,7 @@ def read_whole_archive(folder: Path, rng: random.Random) -> None:
 
 
 def make_tokens(name: str, folder: Path, rng: random.Random) -> None:
-    """Make a store with a tokenizer, the same one for all inputs."""
+    """Make a store with a tokenizer. All inputs get copies of the same store."""
     made = folder.parent / f"made_{name}"
     if not made.is_dir():
         random_numbers = random.Random(1)
@@ -134,7 +134,7 @@ def make_tokens(name: str, folder: Path, rng: random.Random) -> None:
                                         for i in range(5) for text in [words(random_numbers, 30)]])
         (made / "labels.txt").write_text(LABELS)
         vocab = None
-        if name == "encoder":  # the tokenizer of an encoder splits the words
+        if name == "encoder":  # words are split by the encoder's own tokenizer
             vocab = made / "encoder"
             tiny_encoder.write_tokenizer("roberta", vocab)
         make_store(made / "store", [made / "train"], made / "labels.txt", name, vocab_size=60, vocab=vocab, nj=1)

@@ -80,7 +80,7 @@ def visible(form: str, data: bytes) -> bytes:
     for part in text.split("\n") if form == "ctm" else objects(text):
         shown += of_ctm_line(part) if form == "ctm" else of_object(part)
     if form == "ctm" and "<ALT" in text:
-        return b""  # later alternatives depend on lines that may be damaged
+        return b""  # damaged lines can change which words are alternatives
     return " ".join(shown).encode("utf-8", "replace")
 
 

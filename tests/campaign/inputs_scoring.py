@@ -65,7 +65,7 @@ def read_texts(characters: bool, folder: Path, rng: random.Random) -> Read:
 
 
 def make_report(folder: Path, rng: random.Random) -> None:
-    """Make an experiment with two systems, the same one for all inputs."""
+    """Make an experiment with two systems. All inputs get copies of the same experiment."""
     made = folder.parent / "made_report"
     if not made.is_dir():
         build(made, folder.parent)

@@ -1,4 +1,4 @@
-"""Kinds of inputs: word times in CTMs (for both readers), TextGrids and Gentle's JSON; a CTM's data directory."""
+"""Kinds of inputs: word times in CTMs (for both readers), TextGrids and Gentle's JSON; CTMs with data directories."""
 
 import json
 import random

@@ -32,7 +32,7 @@ from punc.transcripts.transcript import Transcript, Words, words_of, write
 sys.path.append(str(Path(__file__).parents[1]))
 from transcript_files import MAKERS
 
-BETWEEN = re.compile(r"[\s,]*")  # separator of two values in a JSON file
+BETWEEN = re.compile(r"[\s,]*")  # what can separate two values in a JSON file
 ODD = ("", " ", "a b", "\n", "\0", "\ud800", "\u2028", '"', "\\", "<i>", "-->", "[x", "<unk>", ".", "E.", "x:", "a\nb")
 NUMBERS = (0, -1, 1, 10**12, 2**63, 1.5, float("nan"), float("inf"), None, True, [], {}, [1], "1")
 

@@ -118,7 +118,7 @@ def sherpa_onnx(rows: Rows, rng: random.Random) -> str:
 
 
 def whisper(rows: Rows, rng: random.Random) -> str:
-    """Make segments with or without words, as openai-whisper writes them, or a list, as from faster-whisper."""
+    """Make segments with or without words, like openai-whisper, or only a list of segments, like faster-whisper."""
     blank, segments = rng.choice((" ", "")), list[dict[str, Any]]()
     for number, row in enumerate(rows):
         segment: dict[str, Any] = {"id": number, "start": row[0][1], "end": row[-1][2],

@@ -1,4 +1,4 @@
-"""Starts the program without PyTorch, because stream.py measures its memory."""
+"""Starts `punc` without PyTorch, because stream.py measures its memory."""
 
 import sys
 

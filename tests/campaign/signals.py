@@ -3,9 +3,9 @@
 
 Interrupts `punc punctuate --nj 2` and `punc train` at random moments, half of them in the first 0.2 s. SIGINT goes to
 the whole process group, as a terminal sends it after Ctrl-C; SIGTERM goes to the program alone. Counts how often the
-program ended within 2 s, with exactly one line, with nothing left of its directory, and with no process left. Training
-is started again until it ends; its model must then equal that of an uninterrupted run. The status is 1 if a count is
-too low.
+program ended within 2 s, with exactly one line, with no unexpected file in its directory, and with no process left.
+Training is started again until it ends; its model must then equal that of an uninterrupted run. The status is 1 if a
+count is too low.
 
 The interpreter takes some hundredths of a second to start before it runs a line of the program; anything that it prints
 in this time is counted separately. --times N: number of signals of each kind for each program, 100 by default.
@@ -34,7 +34,7 @@ PROGRESS = re.compile(r"^(kept )?epoch .*\n", re.MULTILINE)  # lines in the log 
 OURS = re.compile(r"^punc|/punc/\w+/", re.MULTILINE)
 LIMIT = 2.0  # s; the program must end in this time
 EARLY = 0.2  # s; half of the signals come in this time
-UTTERANCES, WORDS = 24, 400_000  # the program runs for seconds; a longer utterance would outlast stop.GRACE
+UTTERANCES, WORDS = 24, 400_000  # enough for some seconds; longer utterances would outlast stop.GRACE
 TRAINING_WORDS = 60_000  # an epoch lasts three seconds
 
 
@@ -131,7 +131,8 @@ def same_model(place: Path) -> bool:
 
 
 def signal_program(place: Path, program: Program, number: signal.Signals, times: int, draw: random.Random) -> int:
-    """Send a signal to a program `times` times. Print the counts. Return how many of them are too low."""
+    """Send a signal to a program `times` times. Print the counts. Return the number of failed checks, plus the
+    number of different models."""
     counts, interpreter, models, others = Counter[str](), 0, 0, 0
     for _ in range(times):
         while True:

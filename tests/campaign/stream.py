@@ -6,8 +6,8 @@ model gets the words, with a pause before each, as a program would call it (`Slo
 largest resident memory after the first tenth of the words. The status is 1 if the largest exceeds the smallest by more
 than 5 %, or if words are missing.
 
---words N: 10 million by default, about two days of speech without a break. --streams N: empty lines that end a
-stream, spread over the words; 0 by default.
+--words N: number of words; 10 million by default, about two days of speech without a break. --streams N: number of
+empty lines, each of which ends a stream, spread over the words; 0 by default.
 """
 
 import argparse
@@ -29,7 +29,7 @@ PLACES = 200
 
 
 def words(count: int, seed: int) -> Iterator[tuple[str, float]]:
-    """Yield words of the model's vocabulary with frequencies 1 / rank, some unknown words, and pauses in seconds."""
+    """Yield words, each with a pause in seconds. One in 50 is unknown; the others have frequencies 1 / rank."""
     from punc.decoding.shipped import FOLDER
     known = [word for word in (FOLDER / "en-live/vocab").read_text(encoding="utf-8").split("\n")[2:] if word]
     draw = random.Random(seed)

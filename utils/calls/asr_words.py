@@ -1,4 +1,4 @@
-"""Writes the output of Kaldi systems for calls as data directories and CTMs, converted to spoken form."""
+"""Converts the output of Kaldi systems for calls to spoken form, and writes it as data directories and CTMs."""
 
 import sys
 from collections.abc import Iterator

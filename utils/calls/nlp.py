@@ -22,7 +22,7 @@ UTT_WORDS = 50
 MAX_PAUSE = 60.0  # s; longer pauses are music on hold or alignment errors
 MAX_OVERLAP = 1.0  # s; if a word overlaps the previous word by more, the alignment is wrong
 FILLERS = frozenset(("um", "uh", "er", "ah", "hm", "hmm", "mm", "mhm", "mmm", "mm-hmm", "uh-huh"))
-MIN_ALIGNED = 0.5  # minimum fraction of aligned tokens; other calls are used only as text
+MIN_ALIGNED = 0.5  # minimum fraction of aligned tokens in a call; calls below it are used only as text
 DEV_EVERY = 10
 ABBREVIATION = re.compile(r"'(\d+:ABBREVIATION)'")
 
@@ -108,7 +108,7 @@ def percents(tokens: Iterable[Token]) -> list[Token]:
 
 
 def without_fillers(tokens: Iterable[Token]) -> list[Token]:
-    """Remove `FILLERS`. The mark of a filler moves to the previous token, and its time becomes part of the pause."""
+    """Remove `FILLERS`. A filler's mark moves to the previous token, and its time becomes part of the pause."""
     kept: list[Token] = []
     for token in tokens:
         if token.token.lower().rstrip("-") not in FILLERS:

@@ -1,4 +1,4 @@
-"""Converts written tokens to spoken words, by the same rules for references, ASR output, engines and text.
+"""Converts written tokens to spoken words, by the same rules for references, any ASR output, and other text.
 
 The word error rate depends on these rules:
 
@@ -92,7 +92,7 @@ def words_of(token: str, magnitude: bool = False) -> tuple[tuple[str, ...], str]
     token = TAG.sub(" ", token.translate(PLAIN).lower()).strip()
     if token.isalpha() and token.isascii():
         return (() if token in NOISES else (token,)), ""
-    # A hyphen after letters, at the end, shows that a word was cut off.
+    # A hyphen at the end, after a letter, shows that the word was cut off.
     if re.search(r"[^\W\d_]-$", token):
         token = token[:token[:-1].rfind("-") + 1]
     currency = CURRENCY.match(token)

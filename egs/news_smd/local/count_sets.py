@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """usage: local/count_sets.py DATA-DIR …
 
-Prints a table of data directories: numbers of texts, of words, of characters including spaces, and of each label, and
-the percentage of texts that end with a question mark.
+Prints a table with a row for each data directory: how many texts, words, characters (with spaces), commas, periods and
+question marks it has, and the percentage of its texts that end with a question mark.
 """
 
 from collections import Counter

@@ -1,15 +1,15 @@
 """Makes informal questions and statements from real sentences, in place of the paper's in-house set "DSAT".
 
 A sentence is used if it has at most MAX_WORDS words and no word of conf/formal_words.txt. A statement must also have a
-word of PERSONAL. Each sentence is made informal in these steps. Its text determines each choice (`texts.chance`):
+word of PERSONAL. Each sentence is made informal in these steps. Each choice depends only on the text (`texts.chance`):
 
-1. `and but so now well then` at the beginning is dropped.
-2. Lower register: words are replaced as in conf/informal_words.txt (obtain: get; do not: don't). Replacements
+1. `and`, `but`, `so`, `now`, `well` and `then` are dropped at the beginning.
+2. Words are replaced by informal ones, as in conf/informal_words.txt (obtain: get; do not: don't). Replacements
 that are marked rare there (going to: gonna) are made in only one in RARE sentences.
-3. A statement that is chosen to be a question becomes one:
+3. Some statements are turned into questions:
    - by inversion: you can come → can you come? I am late → are you late?
    - or with `do`: you want, we need → do you want, do we need? I think → do you think?
-   - or, one in TAGGED, with a tag: …, right? …, ok?
+   - or, one in TAGGED, by adding a tag: …, right? …, ok?
 4. A question may lose its auxiliary (you want to play tennis?), and then also its subject (want to play tennis?).
    A statement may lose its subject (was running late.), and then also `am` or `is` (running late.).
 5. One in GREETED sentences begins with a greeting and a comma (hey, hi, ok). One in THANKED statements ends with a
@@ -24,7 +24,7 @@ from texts import CONF, chance, is_question, words_of
 from punc.base.files import read_lines
 
 MAX_WORDS = 12
-TAGGED, GREETED, THANKED, SHORTENED, RARE = 8, 6, 12, 2, 3  # one in this many sentences is changed in this way
+TAGGED, GREETED, THANKED, SHORTENED, RARE = 8, 6, 12, 2, 3  # one in N sentences gets this change
 LINKS = frozenset(("and", "but", "so", "now", "well", "then"))
 PRONOUNS = frozenset(("i", "you", "we", "they", "he", "she", "it", "this", "that", "there"))
 AUXILIARIES = frozenset(("am", "are", "is", "was", "were", "can", "could", "will", "would", "should", "have", "has",
@@ -81,7 +81,7 @@ class Informal:
         while i < len(tokens):
             for length in range(min(3, len(tokens) - i), 0, -1):
                 words = tuple(token.rstrip(",") for token in tokens[i:i + length])
-                whole = i + length < len(tokens) or "'" not in rules.get(words, "")  # not at the end: how late it's
+                whole = i + length < len(tokens) or "'" not in rules.get(words, "")  # not at the end (how late it's)
                 if words in rules and whole and not any(token.endswith(",") for token in tokens[i:i + length - 1]):
                     comma = "," if tokens[i + length - 1].endswith(",") else ""
                     out += (rules[words] + comma).split()
@@ -94,7 +94,7 @@ class Informal:
 
 
 def one_in(number: int, seed: str, text: str) -> bool:
-    """Return whether a text is chosen, if this seed chooses one in `number` texts."""
+    """Choose one in `number` texts, depending on the seed. Return whether this text is chosen."""
     return chance(seed, text) * number < 1
 
 
@@ -104,7 +104,7 @@ def pick(choices: Sequence[str], seed: str, text: str) -> str:
 
 
 def as_question(tokens: list[str], text: str) -> list[str]:
-    """Turn a statement into a question without its mark. Return [] if no rule applies."""
+    """Turn a statement into a question, but without a question mark. Return [] if no rule applies."""
     tokens = [*SPLIT.get(tokens[0], tokens[0]).split(), *tokens[1:]]
     if tokens[0] not in PRONOUNS or len(tokens) < 3:
         return []
@@ -144,7 +144,7 @@ def shorter_question(tokens: list[str]) -> list[str]:
 
 
 def extended(tokens: list[str], question: bool, text: str) -> list[str]:
-    """Return the sentence, in some cases with a greeting at the beginning or an ending."""
+    """Add a greeting before some sentences, and an ending to some statements."""
     if tokens and one_in(GREETED, "greeting", text):
         return [*(pick(GREETINGS, "which greeting", text) + ",").split(), *tokens]
     if tokens and not question and one_in(THANKED, "ending", text):

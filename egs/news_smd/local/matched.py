@@ -9,8 +9,8 @@ questions.
                               enough questions
     {train,dev,test}_multi    texts of 2 to 4 sentences and at most MAX_TEXT characters from the documents of that set.
                               Half of the questions are in related texts, whose sentences follow one another in a
-                              document; the other half are combined at random with statements from anywhere. There are
-                              at most TRAIN texts in train, and at most HELD-OUT each in dev and test.
+                              document; the other questions are combined at random with statements from anywhere.
+                              There are at most TRAIN texts in train, and at most HELD-OUT each in dev and test.
 """
 
 from collections import Counter
@@ -24,8 +24,8 @@ from punc.bin.script import run_script
 
 SOURCES = ("messages", "ted", "europarl", "podcasts")
 SETS = ("test", "dev", "train")  # a sentence that occurs in two sets is used only in the first one of this list
-PARTS = 10  # dev and test each get one of PARTS parts of all documents
-MAX_TEXT = 150  # characters, as in the paper (section 4)
+PARTS = 10  # dev and test each get one in PARTS documents
+MAX_TEXT = 150  # maximum number of characters, as in the paper (section 4)
 SENTENCES = (2, 3, 4)  # possible numbers of sentences in a text
 
 
@@ -35,7 +35,7 @@ def set_of(document: str) -> str:
 
 
 def documents(sentences: Path, source: str, name: str, seen: set[bytes]) -> Iterator[list[str]]:
-    """Yield the sentences of each document of `source` in the set `name`; "" for a gap or a sentence seen before."""
+    """Yield the sentences of each document of `source` in the set `name`. A gap or a repeated sentence is ""."""
     for document, texts in read_documents(sentences / f"{source}.txt"):
         if set_of(f"{source} {document}") == name:
             yield [text if text and new(text, seen) else "" for text in texts]

@@ -7,12 +7,12 @@ corpus. texts.py cleans the characters. Then these rules are applied in order:
 - Emoticons between spaces or after a mark are dropped: :) ;-) (: =D :p ^^ <3 xD. If an emoticon at the end follows
   marks, these marks count as the end.
 - Several marks at the end become one: QUESTION if there is a `?`, else PERIOD (`!`, `..`, `!!!`).
-- A message is left out if it has no mark at the end; `..` inside; the end of another sentence inside; characters that
-  nobody says (# < > * / …), such as <#> and <DECIMAL> of the corpus; a cut-off beginning (sentences.py); or a one-digit
-  number, which often stands for a word (`2` for to).
-- A message is left out if it has a word that is not standard. A standard word occurs MIN_COUNT times in news, europarl
-  and ted, or is in conf/spoken_words.txt; and it is not in conf/written_words.txt. Numbers, and times such as 7:30 and
-  7pm, are standard.
+- A message is left out if it has no mark at the end; if it has `..` or the end of another sentence inside; if it has
+  characters that nobody says (# < > * / …), as in the corpus's <#> and <DECIMAL>; if its beginning is cut off
+  (sentences.py); or if it has a one-digit number, which often stands for a word (`2` for to).
+- A message is left out if it has a word that is not standard. A standard word occurs at least MIN_COUNT times in news,
+  europarl and ted, or is in conf/spoken_words.txt; and it is not in conf/written_words.txt. Numbers, and times such as
+  7:30 and 7pm, are standard.
 - Messages with fewer than two words, and repeated texts, are left out.
 """
 

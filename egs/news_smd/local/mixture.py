@@ -4,9 +4,9 @@
 Writes the sets of experiments 1 and 2, one text per line, in random order:
 
     train_mixture, dev_mixture        three kinds of texts, described below; one in DEV documents is used for dev
-    train_in_domain, dev_in_domain    the same texts, and messages: 0.3 % of the texts, or less if there are too few
-    test_messages                     half of all messages, with the ids in conf/sms_test_ids. The others are used in
-                                      train_in_domain and dev_in_domain
+    train_in_domain, dev_in_domain    the same texts, and messages: 0.3 % of the set, or less if there are too few
+    test_messages                     half of all messages: those with ids in conf/sms_test_ids. The other messages are
+                                      used in train_in_domain and dev_in_domain
     europarl                          text for a language model: three in four europarl documents. Informal texts are
                                       made only from the other documents
 
@@ -69,7 +69,7 @@ def held_out(document: str) -> bool:
 
 
 def news(path: Path, seen: set[bytes]) -> Iterator[tuple[bool, str]]:
-    """Yield whether a sentence of a file is dev, and the sentence, once for each distinct sentence."""
+    """Yield each distinct sentence of a file: whether it is dev, and the sentence."""
     for document, texts in read_documents(path):
         for text in texts:
             if text and (digest := key(text)) not in seen:

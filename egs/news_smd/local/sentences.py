@@ -5,7 +5,7 @@ Writes the sentences of the corpora, OUT-DIR/{news,europarl,ted,podcasts,message
 the format), with a `#doc` line before each document and an empty line where something was left out. Also writes
 OUT-DIR/words.txt, the words of news, europarl and ted with their counts.
 
-- news: Reuters-21578 without ticker symbols such as <BA>; a company in <…> is kept.
+- news: Reuters-21578 without ticker symbols such as <BA>; a company name in <…> is kept.
 - europarl: without speakers.
 - ted: the talks of train2012 and dev2012 from the cased XML, without text in parentheses such as (Laughter); and
   train_extra, more talks in LREC format. Its talks are not separated, so every 1,000 sentences are a document. Clitics

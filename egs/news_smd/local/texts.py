@@ -1,11 +1,11 @@
 """The texts of this recipe: words in lower case, with commas, and one mark at the end of each sentence.
 
-Characters are repaired (`clean`), and each repair is counted:
+Characters are repaired (`clean`), and the lines that lose characters are counted:
 
 - Bytes that are not UTF-8, control characters, directional marks and other invisible characters are dropped.
-- Emoji and other pictures, and modifiers on their own, are dropped.
+- Emoji, other pictures and modifier symbols are dropped.
 - Typographic apostrophes and hyphens become plain ones.
-- A combining accent is composed with its letter (NFC), or dropped if there is no such letter.
+- A combining accent is composed with its letter (NFC), or dropped if there is no composed letter.
 
 Text is split into sentences (`sentences`). A sentence ends at a token that ends in `.`, `?` or `!` if the next token
 begins with a capital or a digit; closing and opening quotes and brackets are ignored. The token must not be an initial
@@ -13,7 +13,7 @@ begins with a capital or a digit; closing and opening quotes and brackets are ig
 
 `SentenceReader` reads a sentence as `punc prepare` reads prose. A period inside a sentence belongs to an abbreviation,
 so its label is O; the last word has the label of the mark at the end of the sentence. Sentences are left out if they
-have no such mark, no word, more than MAX_WORDS words, or a word of more than MAX_CHARACTERS.
+have no mark at the end, no word, more than MAX_WORDS words, or a word of more than MAX_CHARACTERS characters.
 """
 
 import re
@@ -150,7 +150,8 @@ def is_question(text: str) -> bool:
 
 
 def key(text: str) -> bytes:
-    """Return an 8-byte digest of the words, digits as 0. Texts that look equal to a model have equal digests."""
+    """Return an 8-byte digest of the words, in which each digit counts as 0. Texts that look equal to a model have
+    equal digests."""
     return blake2b(re.sub(r"\d", "0", " ".join(words_of(text))).encode(), digest_size=8).digest()
 
 
