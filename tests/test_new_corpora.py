@@ -138,7 +138,7 @@ def test_conversations_with_speakers(make):
 def test_text_alone(make):
     corpus = make(texts=1, sentences=300)
     recipe, stderr = corpus.recipe(stop_stage=3)
-    assert "1 texts: too few, so they are cut into " in stderr
+    assert "too few texts (1), so they are cut into " in stderr
     printed, found = counted(stderr), [streams(recipe, name) for name in SETS]
     whole = {text: part for texts in found for text, part in texts.items()}
     assert [word for text in sorted(whole) for word in whole[text][0]] == corpus.words["t00"]
@@ -275,7 +275,7 @@ def test_new_recipe_keeps_existing_directory(corpus):
     (("--text", "texts", "--times", "none"), "none: no such file; "),
     (("--text", "texts", "--times", "empty"), "empty: no *.ctm in this directory; "),
     (("--text", "texts", "--times", "strange.ctm"),
-     "strange.ctm: no text is called 'one': they are 'talk-01', 'talk-02', 'talk-03', …; "),
+     "strange.ctm: no text is called 'one'; the texts are 'talk-01', 'talk-02', 'talk-03', …; "),
     (("--text", "texts", "--asr", "strange.ctm"), "strange.ctm: no text is called 'one'"),
 ])
 def test_new_recipe_mistake_is_one_line(corpus, options, message):

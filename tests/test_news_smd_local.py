@@ -79,17 +79,17 @@ def test_message_filter_keeps(message, text):
     ("I am late", "no mark at the end"),
     (":)", "empty"),
     ("", "empty"),
-    ("?!", "less than two words"),
-    ("\u200f...", "less than two words"),
-    ("ok.. where are you?", "points inside"),
+    ("?!", "fewer than two words"),
+    ("\u200f...", "fewer than two words"),
+    ("ok.. where are you?", "periods inside"),
     ("I am late. Where are you?", "more than one sentence"),
     ("I am late.Where are you?", "more than one sentence"),
     ("See you at <#>.", "characters that are not said"),
     ("m coming now.", "beginning cut off"),
     ("You are late 2.", "number of one digit"),
     ("where r you?", "words that are not standard"),
-    ("Ok.", "less than two words"),
-    ("x" * 50_000 + ".", "less than two words"),
+    ("Ok.", "fewer than two words"),
+    ("x" * 50_000 + ".", "fewer than two words"),
 ])
 def test_message_filter_leaves_out(message, reason):
     found = MESSAGES.MessageFilter(STANDARD)

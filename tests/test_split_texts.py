@@ -204,7 +204,8 @@ def test_split_texts_prints_and_writes_the_counts(corpus, capsys):
 def test_split_texts_leave_out(corpus, capsys):
     main(["--leave-out", "5", "texts", "split"])
     err = capsys.readouterr().err
-    assert err.startswith("left out of train: 16 sentences of 5 words or more that test_ref or dev have, 80 words\n")
+    assert err.startswith("left out of train: 16 sentences of 5 words or more that are also in test_ref or dev "
+                          "(80 words)\n")
     assert "train           16        1,520   79.2%\n" in err
     assert "\n0 of 40 sentences of test_ref are also in train (0 of 200 words), 0 of them of 5 words or more\n" in err
     for line in Path("split/train").read_text().splitlines():
@@ -259,7 +260,7 @@ def test_split_texts_few_texts_are_cut(corpus, capsys):
         path.unlink()
     main(["texts", "split"])
     err = capsys.readouterr().err
-    assert err.startswith("2 texts: too few, so they are cut into 20, which share speakers and topics\n")
+    assert err.startswith("too few texts (2), so they are cut into 20, which share speakers and topics\n")
     assert "test_ref         2           20   10.0%\n" in err
     assert lists()["test_ref"] == ["t00_001.txt", "t01_001.txt"]
     pieces = sorted(Path("split/text").iterdir())

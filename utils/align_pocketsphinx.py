@@ -67,7 +67,7 @@ def align(path: Path, words: Sequence[str], out: Path, models: dict[str, str]) -
         timed(path.stem, begin / RATE, parts, True) for begin, parts in recognise(sphinx, samples)]
     rows: list[TimedWord] = [row for part in found for row in part]
     if not rows:
-        return "no word was recognised, so it has no times"
+        return "no word was recognised"
     write_ctm(out, rows)
     unknown = f", {len(words) - len(known)} not in the dictionary" if len(known) < len(words) else ""
     return f"{len(words)} words {'aligned' if heard else f'in the text, {len(rows)} recognised'}{unknown}"

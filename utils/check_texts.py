@@ -46,7 +46,7 @@ def compare(what: str, path: str, ids: set[str], names: Sequence[str]) -> None:
     """Print how many texts have one of the ids. Raises InputError if no text has one."""
     known, unknown = ids & set(names), ids - set(names)
     if not known:
-        raise InputError(f"no text is called '{min(ids)}': they are {some(names)}",
+        raise InputError(f"no text is called '{min(ids)}'; the texts are {some(names)}",
                          "use the ids of the texts: the files' names without .txt", path)
     print(f"{what} of {len(known)} of {len(names)} texts", file=sys.stderr)
     if unknown:

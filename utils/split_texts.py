@@ -118,7 +118,7 @@ def cut(files: Mapping[str, Path], tmp: Path, split: Path, nj: int) -> dict[str,
         raise InputError(f"{len(files)} files *.txt, which can be cut into {len(pieces)} at their lines",
                          f"give at least {MIN_TEXTS} texts, or texts with a paragraph a line",
                          next(iter(files.values())).parent)
-    print(f"{len(files)} texts: too few, so they are cut into {len(pieces)}, which share speakers and topics",
+    print(f"too few texts ({len(files)}), so they are cut into {len(pieces)}, which share speakers and topics",
           file=sys.stderr)
     names = {file_name(piece): split / CUT / piece.name for piece in pieces}
     return {name: names[name] for name in sorted_streams(names)}
@@ -137,8 +137,8 @@ def leave_out(args: Namespace, sets: dict[str, list[Path]], tmp: Path, split: Pa
             removed += found
         else:
             place(copy).unlink()
-    print(f"left out of train: {removed['sentences']:,} sentences of {args.leave_out} words or more that test_ref or "
-          f"dev have, {removed['words']:,} words", file=sys.stderr)
+    print(f"left out of train: {removed['sentences']:,} sentences of {args.leave_out} words or more that are also in "
+          f"test_ref or dev ({removed['words']:,} words)", file=sys.stderr)
     return {name: [new.get(path, path) for path in members] for name, members in sets.items()}
 
 

@@ -146,7 +146,8 @@ def learn(pairs: Sequence[tuple[StrPath, StrPath]], labels: LabelSet) -> tuple[C
                                    [word for u in heard for word in u.words],
                                    has_mark[label_numbers(spoken, labels, ref.path)])
     if not found.seen:
-        raise InputError("the two texts are not of the same speech", "give each reference its own ASR output", pairs[0][1])
+        raise InputError("the two texts are not of the same speech", "give each reference its own ASR output",
+                         pairs[0][1])
     return found, left_out
 
 

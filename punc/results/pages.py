@@ -64,7 +64,7 @@ def _main_page(data: PageData, settings: Settings) -> str:
     if settings.findings.strip():
         parts.append(f"## What we found\n\n{settings.findings.strip()}")
     links = [f"- [{name}](results/{name}.md): all rows, paired tests and signatures" for name in data.sets]
-    links.append("- [RESULTS.tsv](RESULTS.tsv): all figures for programs")
+    links.append("- [RESULTS.tsv](RESULTS.tsv): all figures as a table")
     links += [f"- [{name}](results/{name})" for name in data.pictures]
     for link in settings.links:
         path, _, text = link.partition(" ")

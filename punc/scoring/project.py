@@ -73,7 +73,8 @@ def paired_streams(ref: DataDir, hyp: DataDir) -> Iterator[tuple[str, list[Utter
             missing, lacking = (a, hyp) if not b or (a and a.encode() < b.encode()) else (b, ref)
             other = ref if lacking is hyp else hyp
             raise InputError(f"no stream '{missing}', which {other.path} has",
-                             "give both the same streams: recordings (with segments) or speakers (without)", lacking.path)
+                             "give both the same streams: recordings (with segments) or speakers (without)",
+                             lacking.path)
         yield a, ref_utterances, hyp_utterances
 
 

@@ -100,7 +100,8 @@ def _warn_of_text_read_twice(net: Model, store: Store, model_options: Mapping[st
         theirs = {member for name in part.conf["train_set"].split(",") for member in first.members(name)}
         if both := sorted(own & theirs):
             logger.warning("%s was trained on '%s', too. It is better on this text than on any other, so the new "
-                           "model learns to trust it too much; train it on other text", kebab(option), "', '".join(both))
+                           "model learns to trust it too much; train it on other text", kebab(option),
+                           "', '".join(both))
 
 
 def start_from(net: Model, name: str) -> None:

@@ -143,7 +143,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--device", default="auto")
     parser.add_argument("--parts", nargs="*", default=parts, choices=parts)
-    parser.add_argument("--size", type=float, default=1.0, help="share of the text that speed is measured on")
+    parser.add_argument("--size", type=float, default=1.0, help="fraction of the text used to measure speed")
     args = parser.parse_args()
     device = torch.device(find_device(args.device))
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else f"CPU, {torch.get_num_threads()} threads"

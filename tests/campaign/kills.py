@@ -74,7 +74,7 @@ def kill_command(place: Path, name: str, command: Command, draws: Callable[[int]
         done = command.line[0] == "join" and not any(file.name != ".lock" for file in work.glob("parts/*/*"))
         again = in_child(lambda: (os.chdir(work), run(command.line))[1])
         if looked(work, command, place) != new or (again and not done):
-            counts["runs after it that did not mend it"] += 1
+            counts["repeated runs that did not repair it"] += 1
             print(f"{name}, change {at}: status {again} when run again")
     return counts
 
@@ -107,7 +107,7 @@ def main() -> int:
             counts = kill_command(place, name, COMMANDS[name], draws)
             print(f"{name:16} {dict(counts)} {time.monotonic() - begin:.1f} s", flush=True)
             total += counts
-    bad = total["MIXTURES"] + total["reader errors"] + total["runs after it that did not mend it"]
+    bad = total["MIXTURES"] + total["reader errors"] + total["repeated runs that did not repair it"]
     print(f"kills {total['kills']}, mixtures {total['MIXTURES']}, {dict(total)}")
     return int(bad > 0)
 

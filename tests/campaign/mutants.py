@@ -43,9 +43,9 @@ def mutants_of(module: str, place: Path) -> list:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--sample", type=int, default=10, help="how many mutants of each module")
-    parser.add_argument("--seed", type=int, default=1, help="of the sample")
-    parser.add_argument("modules", nargs="*", default=list(MODULES), help="as timing/align")
+    parser.add_argument("--sample", type=int, default=10, help="number of mutants of each module")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the sample")
+    parser.add_argument("modules", nargs="*", default=list(MODULES), help="modules, such as timing/align")
     args = parser.parse_args()
     caught = tried = 0
     with tempfile.TemporaryDirectory(prefix="mutants.") as folder:

@@ -75,7 +75,7 @@ class MessageFilter:
             return "", "no mark at the end" if message else "empty"
         body = message[:end.start()]
         if ".." in body:
-            return "", "points inside"
+            return "", "periods inside"
         if INSIDE.search(body):
             return "", "more than one sentence"
         if UNSAID.search(body):
@@ -87,7 +87,7 @@ class MessageFilter:
         """Return the reason why a text is left out because of its words, or "" if it is kept."""
         words = words_of(text)
         if len(words) < MIN_WORDS:
-            return "less than two words"
+            return "fewer than two words"
         if words[0] in CUT_OFF:
             return "beginning cut off"
         if any(map(ONE_DIGIT.fullmatch, words)):
@@ -96,7 +96,7 @@ class MessageFilter:
             return "words that are not standard"
         digest = key(text)
         if digest in self._seen:
-            return "there already"
+            return "repeated text"
         self._seen.add(digest)
         return ""
 

@@ -50,7 +50,7 @@ def main(counts: str, published: str) -> None:
     for (system, name), known in figures.items():
         if name in marks and all(f"{mark}.{part}" in known for mark in marks[name] for part in "PR"):
             print(f"{system}{SUFFIX}", name, "overall.F1", f"{overall_f1(known, marks[name]):.1f}",
-                  f"computed from {sources[system, name]}: P and R of each mark, and as many of each as {name} has",
+                  f"computed from {sources[system, name]}: P and R of each mark; marks are counted in {name}",
                   sep="\t")
 
 
