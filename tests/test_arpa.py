@@ -219,7 +219,7 @@ EVENTS, FIRST, LAST = 10, 20, 1  # words are tokens 0 … 3, and label i is toke
 
 
 def toy(order, seed=0):
-    """Return a model with random probabilities that depend on the last order − 1 tokens."""
+    """Return a model with random probabilities that depend on the last `order` − 1 tokens."""
     rng, table = np.random.default_rng(seed), {}
 
     def log_probs(history, tokens):

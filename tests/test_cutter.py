@@ -188,7 +188,8 @@ def prepare(tmp_path, text, *options, name="data"):
      ["--speaker", "([A-Z]+):"])])
 @pytest.mark.parametrize("cut", ["4", "50", "0"])
 def test_prepare_speaker_keeps_turns(tmp_path, capsys, text, options, cut):
-    """The change is in the slot before the new speaker's first word. Before the first label, no speaker is known."""
+    """A change of speaker is in the slot before the new speaker's first word. Before the first label, no speaker is
+    known."""
     found = prepare(tmp_path, text, "--document-prefix", "#doc", "--remove", r"\(.*?\)", "--utt-words", cut, *options)
     words = [word for some, _ in found.values() for word in some]
     assert " ".join(words) == "before anyone so it begins as it must does it it does well another"

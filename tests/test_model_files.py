@@ -27,7 +27,7 @@ def directory(tmp_path):
 
 
 def refused(directory):
-    """Load the model in a directory, which must be refused. Return the error message, which must be one line."""
+    """Load the model in a directory; it must be refused. Return the error message, which must be one line."""
     with pytest.raises(InputError) as error:
         base.load(directory)
     assert "\n" not in str(error.value)

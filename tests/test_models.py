@@ -510,7 +510,7 @@ def dilated_at(t, layer, vector, w):
 
 
 def hidden_by_hand(name, options, w, text):
-    """Return the logits of all tokens of a text that ends with END."""
+    """Return the outputs of the LSTM layers at all tokens of a text that ends with END."""
     size = len(text)
 
     def vector(t):
@@ -555,7 +555,7 @@ CHARACTER_MODELS = [("delay", {"delay": 3, "layers": 3}), ("delay", {"delay": 0}
 
 @pytest.mark.parametrize(("name", "options"), CHARACTER_MODELS)
 def test_character_models_match_equations(name, options):
-    """Texts are of characters, including END, or of words, after which END is added."""
+    """The last token of a character text is END. END is added after the last word of a word text."""
     model = make(name, "", embedding_dim=3, hidden_dim=4, **options)
     w = {key: weight.double().numpy() for key, weight in model.state_dict().items()}
     for data in (characters([9, 3, 4, 2]), data_of([8, 1, 3])):

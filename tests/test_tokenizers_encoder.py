@@ -1,4 +1,6 @@
-"""Tokenizers of pre-trained encoders split each word as in a text. A word's slot is after its last piece."""
+"""`EncoderTokenizer` splits each word as the encoder's own tokenizer splits it in running text. A word's slot is
+after its last piece.
+"""
 
 import json
 

@@ -26,8 +26,8 @@ from punc.tokens.store_set import StoreSet
 logger = logging.getLogger(__name__)
 
 UNKNOWN = -1.0  # stands for an unknown pause; one threshold separates this value from all known pauses
-DEPTHS = 3, 4, 5, 6, 8, 10, 12  # the maximum depths of the tree that are tried
-LEAF_SIZES = 5, 10, 20, 50, 100, 200  # the minimum numbers of slots in a leaf that are tried
+DEPTHS = 3, 4, 5, 6, 8, 10, 12  # the values tried for the maximum depth of the tree
+LEAF_SIZES = 5, 10, 20, 50, 100, 200  # the values tried for the minimum number of slots in a leaf
 SMOOTHING = 0.5  # added to the count of each label in a leaf, so that no posterior is 0
 
 

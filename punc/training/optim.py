@@ -72,8 +72,8 @@ class Optimizer:
 
 
 def _eager(kind: type[torch.optim.Optimizer]) -> Any:
-    """Return a PyTorch optimiser class that does not import PyTorch's compiler, which would take two seconds. Call
-    step() in no_grad()."""
+    """Return a PyTorch optimiser class that does not import PyTorch's compiler, which would take two seconds. The
+    caller must call `step()` in `no_grad()`."""
     names = ("add_param_group", "load_state_dict", "state_dict", "step", "zero_grad")
     methods = {name: getattr(kind, name) for name in names}
     return type(kind.__name__, (kind,), {name: getattr(method, "__wrapped__", method)

@@ -292,7 +292,7 @@ def _visible(out: Path) -> Iterator[Path]:
 
 
 def _content(file: Path) -> bytes:
-    """Return the content of a file without the paths and times of inputs, which differ in each run."""
+    """Return the content of a file without the paths and times of inputs, which differ from run to run."""
     content = file.read_bytes()
     if file.name in ("conf", "part.json"):
         return b"".join(line for line in content.splitlines() if not line.startswith((b"# ", b"  ")))

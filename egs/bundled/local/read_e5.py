@@ -85,7 +85,8 @@ def tokenizer_of(pieces: list[tuple[str, float]]) -> Any:
 
 
 def needed(pieces: list[tuple[str, float]], data: DataDir) -> np.ndarray:
-    """Return the indices of the pieces to keep: SPECIALS, and the pieces that the words of a data directory need."""
+    """Return the indices of the pieces to keep: SPECIALS, and of the pieces that occur in a data directory all single
+    characters, and the others that occur at least MIN_COUNT times."""
     words = count_words([data], sys.maxsize)
     counts: Counter[int] = Counter()
     encoded = tokenizer_of(pieces).encode_batch([f" {word.decode()}" for word in words], add_special_tokens=False)

@@ -17,7 +17,7 @@ from punc.data.labels import LabelSet
 
 
 def slots(data: DataDir, labels: LabelSet) -> Iterator[tuple[Utterance, list[bool]]]:
-    """Yield each utterance, and a flag for each of its words that is true where a sentence begins.
+    """Yield each utterance, and for each of its words whether a sentence begins there.
 
     Raises InputError if the directory has no labels, or labels that are not in the label set.
     """

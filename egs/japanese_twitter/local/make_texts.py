@@ -6,10 +6,10 @@
 
 train_* and dev_* have texts of all kinds; test_books_*, test_posts_* and test_sentences_* have texts of one kind.
 
-Held-out books are complete works. Works are sorted by a hash of their names; the first works are test and the next
-ones dev. The first HELD_OUT sentences of a held-out work are used; its other sentences are in no set. In other files,
-each run of RUN lines goes to one set, drawn at random, because neighbouring lines may be translations of one sentence.
-Of sentences that differ only in their marks, only one is used: in test if possible, otherwise in dev.
+Books are held out by works: no work is in two sets. Works are sorted by a hash of their names; the first works are test
+and the next ones dev. The first HELD_OUT sentences of a held-out work are used; its other sentences are in no set. In
+other files, each run of RUN lines goes to one set, drawn at random, because neighbouring lines may be translations of
+one sentence. Of sentences that differ only in their marks, only one is used: in test if possible, otherwise in dev.
 """
 
 import random

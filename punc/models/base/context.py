@@ -87,7 +87,8 @@ class WindowModel(NeuralModel):
     squared_error   minimize the paper's equation (1) instead of cross-entropy
     """
 
-    token_types = ("word", "subword")  # not characters, because END is a token of character texts
+    # Not characters: in character texts, END is a token, but here an END in a window is the border of another stream.
+    token_types = ("word", "subword")
     lookahead = 2
 
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = False,

@@ -149,7 +149,7 @@ def _numbers(fields: list[bytes]) -> np.ndarray:
 
 
 def _unigrams(ids: np.ndarray, log_probs: np.ndarray, backoffs: np.ndarray, size: int) -> Order:
-    """Return the unigrams of all tokens. In `ids`, the file's `<unk>` is `size`, unless `<unk>` is itself a token."""
+    """Return the unigrams of all tokens. In `ids`, `size`, one past the last token, stands for the file's `<unk>`."""
     unknown, missing = log_probs[ids == size], size - np.count_nonzero(ids < size)
     rest = unknown[0] - np.log(max(int(missing), 1)) if len(unknown) else NEVER * LN10
     all_log_probs = np.full(size + 1, rest, np.float32)
