@@ -308,7 +308,7 @@ def test_read_text_of_a_data_directory(tmp_path):
     ("a-1 1 0 1 x\nc 1 0 1 x\n", {}, "ctm:2: 'c' is neither recording nor utterance of "),
     ("c 1 0 1 x\n", {"segments": ""}, "ctm:1: 'c' is neither utterance nor speaker of "),
     ("a-1 1 0 1 x\nr1 1 0 1 x\n", {}, "ctm:2: 'r1' is a recording, but the ids before are utterances; give all ids of"),
-    ("r1 1 0 1 x\nr1 2 0 1 x\n", {}, "ctm:1: 'r1' has channels 1 2 under one id; say in reco2file"),
+    ("r1 1 0 1 x\nr1 2 0 1 x\n", {}, "ctm:1: 'r1' has channels 1 2 under one id; name the channel"),
     ("f A 0 1 x\nf C 0 1 x\n", {"reco2file_and_channel": "r1 f A\nr2 f B\n"},
      "ctm:1: 'f' has a channel C that is not a recording; name its recording in reco2file_and_channel"),
     ("b-1 1 0 1 x\na-1 1 0 0.5 x\na-1 1 1.5 1.1 x\n", {},
