@@ -43,7 +43,7 @@ class MarkedTranscript(NamedTuple):
 
 
 class Marker:
-    """Punctuates transcripts with the model in a directory. `script` tells how the model's language separates words.
+    """Punctuates transcripts with the model in a directory. `script` states how the model's language separates words.
 
     marks           how to treat existing marks, as in `keeps`
     probabilities   whether to compute the labels' probabilities; otherwise they are all NaN
