@@ -146,8 +146,8 @@ def log_counts(out: Path, label_set: LabelSet, counts: Counter[str]) -> None:
 
 class PunctuatedText:
     """Writes text_punct and, if `files` has three files, post.ark and post.scp. Counts utterances and labels. `out`:
-    the final directory. `sentences`: whether the first word of a sentence gets a capital. Raises InputError if the
-    casing file or the clitics file is invalid."""
+    the final directory. `sentences`: whether the first word of a sentence gets a capital even if its label has none.
+    Raises InputError if the casing file or the clitics file is invalid."""
 
     def __init__(self, files: Sequence[IO[bytes]], out: Path, label_set: LabelSet, options: OutputOptions,
                  sentences: bool):

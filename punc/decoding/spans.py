@@ -26,7 +26,7 @@ class Span(NamedTuple):
     utterances: list[Utterance]
     ids: np.ndarray
     pauses: np.ndarray | None  # (N,), as in an `Utterance`; None if the data has no pauses
-    slots: np.ndarray  # int64 (S,): for each of the S words in `utterances`, the index of its last token
+    slots: np.ndarray  # int64 (S,): for each of the S words in `utterances`, the index of its last token in `ids`
     begins: bool  # whether the stream begins here; false if the span continues an earlier span
     turns: np.ndarray | None  # (N,), as in an `Utterance`; None if the data has no turns
 

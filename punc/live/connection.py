@@ -38,7 +38,7 @@ class Connection:
     """The connection of a client.
 
     receive      returns the next message; raises Closed if the client has closed the connection
-    send         sends a message and waits until the client reads; raises Closed like `receive`
+    send         sends a message, and waits if the client reads too slowly; raises Closed like `receive`
     max_delay    as in `session.LiveOptions`
     output       one of `session.OUTPUTS`, or auto
     max_rate     words and lines per second; faster input waits
