@@ -1,4 +1,4 @@
-"""Shares the work of a command among jobs on any machines: `--jobs N --job J`, then `punc join`.
+"""Shares the work of a command among jobs, on one or more machines: `--jobs N --job J`, then `punc join`.
 
 Each job processes a contiguous share of the input and makes a *part*: a directory with its output and part.json,
 which describes the part. `punc join` calls `join(parts, out)` of the command's module in punc/bin, then removes the

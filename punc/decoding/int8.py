@@ -11,7 +11,7 @@ import numpy as np
 
 SMALL = 4096  # matrices with fewer numbers stay float
 DOMAIN = "com.microsoft"  # the domain of ONNX Runtime's own operators
-INT8, SCALE, FLOAT = ".int8", ".scale", ".float"  # suffixes of weights: int8, scales, int8 cast to float
+INT8, SCALE, FLOAT = ".int8", ".scale", ".float"  # suffixes of names: int8 weights, scales, int8 cast to float
 
 
 def dequantized(arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
