@@ -33,7 +33,7 @@ def load(model: str | os.PathLike[str] = "en", *, scale: str = "", device: str =
 def score(reference: str, hypothesis: str, labels: "LabelSet | None" = None) -> dict[str, float]:
     """Return the metrics of a punctuated text against a reference, in percent; see `punc.scoring.texts.score_texts`.
 
-    labels   which marks map to which labels; by default, English commas, full stops and question marks
+    labels   the label set, which maps marks to labels; default: English commas, full stops and question marks
 
     Raises punc.base.errors.InputError for a text without words.
     """

@@ -1,4 +1,5 @@
-"""Reads files, with helpful errors. Writes files atomically: a complete temporary file replaces the old file."""
+"""Reads files, with errors that say what to do. Writes files atomically: a complete temporary file replaces the old
+file."""
 
 import contextlib
 import errno
@@ -18,7 +19,7 @@ from punc.base.lock import lock_directory
 from punc.base.stop import held
 
 NEW = ".new"  # the folder in an output directory where `atomic_dir` writes; a killed process may leave it behind
-OPEN_FILE = re.compile(r"/dev/std(in|out|err)|(/dev|/proc/[^/]+)/fd/\d+")  # paths that denote open files
+OPEN_FILE = re.compile(r"/dev/std(in|out|err)|(/dev|/proc/[^/]+)/fd/\d+")  # paths that stand for open file descriptors
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # The names of the files in a data directory.
 TABLES = frozenset(("text", "punct", "punct.labels", "utt2spk", "spk2utt", "segments", "wav.scp", "ctm", "turns",
@@ -29,7 +30,7 @@ TABLES = frozenset(("text", "punct", "punct.labels", "utt2spk", "spk2utt", "segm
 def open_input(path: StrPath, remedy: str = "make it, or give another one") -> Iterator[IO[bytes]]:
     """Open a user's file for reading bytes. Raises InputError if it is missing, unreadable or a directory."""
     try:
-        file = open(path, "rb")  # noqa: SIM115 (no `with`, so that errors in the caller's block stay as they are)
+        file = open(path, "rb")  # noqa: SIM115 (`with` here would catch errors of the caller's block)
     except FileNotFoundError:
         raise InputError("no such file", remedy, path) from None
     except IsADirectoryError:
@@ -76,8 +77,8 @@ def read_blocks(path: StrPath, size: int = 1 << 20) -> Iterator[bytes]:
 
 
 def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
-    """Raise InputError if an output is also an input, or would replace a table of an input directory. Files are
-    compared by inode, so an input is recognised through links."""
+    """Raise InputError if an output is also an input, or would replace an input table or a table of an input directory.
+    Files are compared by inode, so a link to an input counts as that input."""
     existing = [path for path in inputs if path and os.path.exists(path)]
     for out in outputs:
         for path in existing:
@@ -94,7 +95,7 @@ def _is_same_directory(directory: Path, other: str) -> bool:
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Remove unlocked temporary files of `path`, which were left by killed processes."""
+    """Remove the unlocked temporary files of `path`, which killed processes have left behind."""
     for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
         with contextlib.suppress(OSError), open(leftover, "rb+") as file:  # the file may be gone, or locked
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -106,7 +107,7 @@ def _new_file(path: Path) -> tuple[int, Path]:
         tmp = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
         try:
             file = os.open(tmp, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-        except OSError as error:  # report the name that the user gave
+        except OSError as error:  # report the name of the output, not of the temporary file
             error.filename = str(path)
             raise
         with contextlib.suppress(OSError):  # some file systems have no locks; leftovers are never removed there
@@ -121,8 +122,8 @@ def atomic_file(path: StrPath, mode: str = "w") -> Iterator[IO]:
     """Open a temporary file that replaces `path` when the block ends without an error. Makes the directory of `path`.
 
     After an error or a kill, `path` is unchanged. Text is written as UTF-8 with line feeds in every locale. If `path`
-    is a symbolic link, its target is replaced. Devices and pipes are written directly; `-` is standard output. Raises
-    InputError for a directory.
+    is a symbolic link, its target is replaced. Devices and pipes are written directly. `-` is standard output, in its
+    own encoding. Raises InputError for a directory.
     """
     if os.fspath(path) == "-":
         yield sys.stdout.buffer if "b" in mode else sys.stdout
@@ -193,7 +194,7 @@ def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[P
 
     key     a new file that programs require before they read the directory. The old key is removed first, and the new
             key is written last, so a directory whose files were only partly replaced has no key
-    stale   glob patterns of older files to remove because they do not belong to the new files
+    stale   glob patterns of older files that are removed, because they would not match the new files
 
     Raises InputError if `path` is a file, another process writes there, or a new file has the name of a directory.
     """
@@ -220,7 +221,8 @@ def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[P
 
 
 def is_unfinished(path: Path) -> bool:
-    """Return whether a directory is missing or empty, or was left unfinished by a process killed in `atomic_dir`."""
+    """Return whether a directory is missing, has only hidden files, or was left unfinished by a process that was killed
+    in `atomic_dir`."""
     return not path.exists() or (path / NEW).is_dir() or (
         path.is_dir() and all(file.name[0] == "." for file in path.iterdir()))
 

@@ -1,4 +1,4 @@
-"""Shares the work of a command among jobs on any machines: `--jobs N --job J`, then `punc join`.
+"""Shares the work of a command among jobs, on one or more machines: `--jobs N --job J`, then `punc join`.
 
 Each job processes a contiguous share of the input and makes a *part*: a directory with its output and part.json,
 which describes the part. `punc join` calls `join(parts, out)` of the command's module in punc/bin, then removes the
@@ -99,8 +99,8 @@ def state_of(path: StrPath) -> list[int]:
 @contextmanager
 def new_part(path: Path, command: str, share: Share, args: Namespace,
              inputs: Iterable[StrPath]) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield a temporary directory for the files of a part, and a dictionary for its `result`. The part replaces an
-    older part at `path`. Raises InputError if `path` has other content, or another job writes there."""
+    """Yield a temporary directory for the files of a part, and a dictionary for the part's `result`. The part
+    replaces an older part at `path`. Raises InputError if `path` contains other files, or another job writes there."""
     states = {os.fspath(file): state_of(file) for file in inputs if os.path.isfile(file)}
     options = {name: value for name, value in vars(args).items() if name not in OWN}
     if path.is_dir() and not (path / FILE).is_file() and not is_unfinished(path):

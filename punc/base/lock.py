@@ -21,7 +21,7 @@ from punc.base.errors import InputError, StrPath
 
 logger = logging.getLogger(__name__)
 NAME = ".lock"
-ATTEMPTS = 100  # the number of attempts to make the directory
+ATTEMPTS = 100  # the maximum number of attempts to make the directory and its lock file
 NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
 

@@ -28,7 +28,7 @@ class _Stderr(logging.Handler):
 
 
 def configure(quiet: bool = False, verbose: bool = False) -> None:
-    """Send messages to standard error. Only commands call this; programs that import punc configure `logging`."""
+    """Send messages to standard error. Only commands call this; other programs configure `logging` themselves."""
     if not any(isinstance(handler, _Stderr) for handler in LOGGER.handlers):
         LOGGER.addHandler(_Stderr())
     LOGGER.propagate = False
@@ -36,7 +36,7 @@ def configure(quiet: bool = False, verbose: bool = False) -> None:
 
 
 def progress_bar(what: str, unit: str, total: int | None = None) -> "tqdm":
-    """Return a progress bar. It appears after two seconds, only in a terminal, and never with `quiet`."""
+    """Return a progress bar. It appears after two seconds, only in a terminal, and never with --quiet."""
     from tqdm import tqdm
     hidden = LOGGER.level >= logging.WARNING or not sys.stderr.isatty()
     if hidden:

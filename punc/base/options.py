@@ -49,9 +49,9 @@ class HelpFormatter(argparse.HelpFormatter):
 class OptionParser(argparse.ArgumentParser):
     """An argparse parser with Kaldi's conventions.
 
-    Every option has a long name in kebab-case and takes a value. `--config FILE` reads a conf file (see
-    `config_lines`), which options on the command line override. An unknown option raises InputError, which suggests
-    the nearest name.
+    Every option has a long name in kebab-case and, except --help, takes a value. FLAGS also work without one.
+    `--config FILE` reads a conf file (see `config_lines`), which options on the command line override. An unknown
+    option raises InputError, which suggests the nearest name.
 
     notes   lines that the help shows between the options and the example
     """
@@ -69,7 +69,8 @@ class OptionParser(argparse.ArgumentParser):
                       groups: Mapping[str, Sequence[str]] | None = None) -> None:
         """Add an option for each keyword argument of a function or class, with the argument's name, type and default.
 
-        An option's help is the `text` of the docstring line `name text` and of further, more deeply indented lines.
+        An option's help is the `text` of the docstring line `name  text` (at least two spaces) and of further, more
+        deeply indented lines.
 
         groups   title → arguments that the help lists under this title; it lists all others together with --config
         """

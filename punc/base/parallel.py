@@ -60,7 +60,7 @@ def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: i
 
 
 def _result(future: "Future[Result]", pool: Any) -> Result:
-    # If a process is killed, the pool itself may hang, so this checks regularly whether all processes are alive.
+    # If a process is killed, the pool itself may hang, so this function regularly checks that all processes are alive.
     from concurrent.futures import wait
     from concurrent.futures.process import BrokenProcessPool
     while not wait([future], CHECK_EVERY).done:
@@ -70,8 +70,8 @@ def _result(future: "Future[Result]", pool: Any) -> Result:
 
 
 def _kill_processes(pool: Any) -> None:
-    """Kill the processes of a pool. Also close this process's ends of their pipes, so that the pool's threads do not
-    wait for them."""
+    """Kill the processes of a pool. Also close this process's ends of the pool's pipes, so that the pool's threads do
+    not wait for the killed processes."""
     for process in list((pool._processes or {}).values()):
         process.kill()
     pool._result_queue._writer.close()

@@ -18,7 +18,8 @@ def check_device(name: str) -> None:
 
 def find_device(name: str) -> str:
     """Return PyTorch's name of a device: cpu, cuda or cuda:N. `auto` chooses the GPU if there is one, otherwise the
-    CPU. Stops cuDNN from rounding float32 to TF32 (10 bits) on a GPU. Raises InputError if the GPU does not exist."""
+    CPU. Stops cuDNN from rounding float32 to TF32 (a 10-bit mantissa) on a GPU. Raises InputError if the GPU does not
+    exist."""
     check_device(name)
     if name == "cpu" or (name == "auto" and built_for_cpu()):
         return "cpu"
@@ -39,7 +40,7 @@ def find_device(name: str) -> str:
 
 def built_for_cpu() -> bool:
     """Return whether PyTorch's version string names a CPU build. Does not import PyTorch, which would take a second."""
-    import importlib.metadata  # imported here, so that packed models, which do not need it, start 5 % sooner
+    import importlib.metadata  # imported here, so that packed models, which do not need it, start 5 % faster
     return importlib.metadata.version("torch").endswith("+cpu")
 
 
@@ -59,7 +60,7 @@ def has_bfloat16(device: str = "cpu") -> bool:
 
 
 def keep_freed_memory() -> bool:
-    """Let malloc keep freed memory, which makes training take a fifth less time. Returns False if libc cannot do it."""
+    """Let malloc keep freed memory, which cuts training time by a fifth. Returns False if libc cannot do it."""
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError, TypeError):
@@ -68,7 +69,7 @@ def keep_freed_memory() -> bool:
 
 
 def give_back_freed_memory() -> bool:
-    """Give freed memory, which malloc would keep, back to the system. Returns False if libc cannot do it."""
+    """Make malloc return freed memory to the system. Returns False if libc cannot do it."""
     try:
         return bool(ctypes.CDLL(None).malloc_trim(0))
     except (AttributeError, OSError, TypeError):

@@ -1,5 +1,5 @@
 """Makes float32 matrix products faster on AMD processors. There, oneDNN computes large products up to twice as fast as
-MKL, which does not use AVX-512 (docs/speed.md). The results differ only by rounding."""
+MKL, because MKL does not use AVX-512 on these processors (docs/speed.md). The results differ only by rounding."""
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence

@@ -87,7 +87,8 @@ def received() -> Stopped | None:
 
 
 def say(name: str, stopped: Stopped) -> None:
-    """Print once that the program is ending. Prints nothing if torchrun ends this rank because another rank failed."""
+    """Print once that the program is ending. Under torchrun, nothing is printed after SIGTERM, because torchrun
+    sends it to all other ranks when one rank fails."""
     if stopped.status == 128 + signal.SIGTERM and os.environ.get("WORLD_SIZE", "1") != "1":
         return
     if _said.acquire(blocking=False):

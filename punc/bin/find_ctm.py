@@ -1,6 +1,6 @@
 """`punc find-ctm`: print the path of the CTM of a Kaldi decode directory.
 
-Chooses the CTM for the given weights, or for the weights with the best WER, among these files:
+Chooses the CTM for the given weights or, by default, for the weights with the best WER. A decode directory may contain:
 
     decode/score_10/dev.ctm        written by get_ctm.sh or get_ctm_conf.sh with language-model weight 10
     decode/score_10_0.5/dev.ctm    the same, but with word insertion penalty 0.5

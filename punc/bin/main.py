@@ -31,7 +31,8 @@ def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is
     is_process  whether the process runs nothing but this program; if so, handle signals and reopen closed standard
                 streams
 
-    Returns the exit status of `work`; 1 after an error, 130 after Ctrl-C, 143 after SIGTERM.
+    Returns the exit status of `work`, or 1 after an error, 130 after Ctrl-C, 143 after SIGTERM, and 0 if the program
+    that reads the output has ended.
     """
     closed: list[str] = []
     try:
@@ -83,7 +84,7 @@ def _stopped(name: str, error: KeyboardInterrupt) -> int:
 
 
 def _open_closed() -> list[str]:
-    """Reopen closed standard streams, so that no other file gets their file descriptors. Returns their names."""
+    """Reopen closed standard streams, so that no other file gets their file descriptors. Returns the streams' names."""
     closed = []
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:

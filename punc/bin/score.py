@@ -59,7 +59,7 @@ def main(arguments: Sequence[str]) -> None:
     with new_score(options.out) as out:
         counts = count(reference, hypothesis, labels, last_slot=options.last_slot, match=options.match,
                        posteriors=posteriors)
-        if not counts.aligned:  # all words are equal, so word errors are not reported
+        if not counts.aligned:  # both sides have the same words, so word errors are not reported
             counts = counts._replace(words=None)
         if class_of is not None:
             counts = counts._replace(confusion=merge_counts(counts.confusion, class_of, len(scored)))

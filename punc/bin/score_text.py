@@ -51,7 +51,7 @@ def main(arguments: Sequence[str]) -> None:
     measured = {name: intervals(counts.flat, measure) for name, counts in counted.items()}
     first, *others = counted
     numbers = dict(zip(counted, all_flat(list(counted.values()))))
-    # All systems resample the same units, because these depend only on the reference.
+    # The same units are resampled for all systems, because the units depend only on the reference.
     tests = {name: compare(numbers[name], numbers[first], measure) for name in others}
     if options.out:
         with new_score(options.out) as tmp:

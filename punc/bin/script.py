@@ -19,7 +19,7 @@ HELP = (["-h"], ["--help"])
 
 
 def _print_error(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Print an error like Python, except that Ctrl-C during the script's imports prints only one line."""
+    """Print an error as Python does, except that Ctrl-C during the script's imports prints only one line."""
     if issubclass(kind, KeyboardInterrupt):
         print(f"{sys.argv[0]}: interrupted", file=sys.stderr)
     else:

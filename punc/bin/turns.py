@@ -46,7 +46,8 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def by_speakers(data: DataDir) -> Iterator[Speakers]:
-    """Yield the utterances of each recording with the speakers of their words, from `utt2spk`."""
+    """Yield the utterances of each recording with the speakers of their words, from `utt2spk`. Raises InputError
+    if the directory has no segments."""
     if not data.has_segments:
         raise InputError("no such file", "without segments a stream is one speaker: give --rttm and --times, or make "
                                          "the directory with punc prepare --speaker", data.path / "segments")
@@ -58,7 +59,8 @@ def by_speakers(data: DataDir) -> Iterator[Speakers]:
 
 
 def by_diarization(data: DataDir, rttm: str, times: str, counts: Counter[str]) -> Iterator[Speakers]:
-    """Like `by_speakers`, but with speakers from an RTTM and word times. Raises InputError if no word has a speaker."""
+    """Yield the same as `by_speakers`, but with speakers from an RTTM and word times. Raises InputError if no word has
+    a speaker."""
     turns = read_rttm(rttm)
     sources = word_times(times)
     channels = read_channels(data.path / "reco2file_and_channel")

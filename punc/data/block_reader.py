@@ -1,6 +1,6 @@
-"""Reads data directories in blocks of whole lines, which several processes can count or encode.
+"""Reads data directories in blocks of complete lines. Several processes can count or encode the words of blocks.
 
-This is faster than `DataDir.utterances`, because no Python code runs for each token. The checks of a block only tell
+This is faster than `DataDir.utterances`, because no Python code runs for each token. The checks of a block only detect
 that something is wrong; `explain` then reads the data directory again and returns an error with file and line.
 """
 
@@ -21,7 +21,7 @@ from punc.data.kaldi_io import VectorReader
 from punc.data.labels import LabelSet
 from punc.data.tables import FLAGS, TURNS, fields
 
-ENCODE_BYTES = 1 << 18  # bytes of text in a block to encode; it fits the processor's cache
+ENCODE_BYTES = 1 << 18  # bytes of text in a block to encode, small enough for the processor's cache
 COUNT_BYTES = 1 << 21  # bytes of text in a block to count; larger, because adding up the counts of blocks takes time
 
 Encoder = Callable[[Sequence[str]], Any]
@@ -48,7 +48,7 @@ class Encoded(NamedTuple):
     first: str  # the id of the first utterance
     last: str
     words: int
-    lost: int  # the number of unknown tokens, or of characters that were left out
+    lost: int  # the number of unknown tokens or, if tokens are characters, of characters that were left out
     turns: np.ndarray | None = None  # bool (N,), false at tokens without a slot
 
 
@@ -79,8 +79,8 @@ def _skip_bytes(file: IO[bytes], size: int) -> int:
 
 
 def read_span(path: Path, span: tuple[int, int]) -> str:
-    """Read the part of a table at (offset, size), and reduce blanks to single spaces. Raises Irregular for CR, NUL and
-    bad UTF-8."""
+    """Read the lines of a table at `span` (offset, size in bytes), and reduce blanks to single spaces. Raises Irregular
+    if there are none, and for CR, NUL and invalid UTF-8."""
     with open_input(path) as file:
         file.seek(span[0])
         text = file.read(span[1])
@@ -156,8 +156,8 @@ def encode_block(path: Path, encoder: Encoder, labels: Mapping[str, int], block:
 
 def _encoded(encoding: Any, values: Sequence[np.ndarray | None], streams: Iterable[str], lengths: np.ndarray,
              first: str, last: str) -> Encoded:
-    """Assign the labels, pauses and turns of words (`values`) to the tokens that have the words' slots. `lengths` has
-    the number of words in each utterance."""
+    """Assign the labels, pauses and turns of words (`values`) to the tokens that have the words' slots. `lengths`
+    contains the number of words in each utterance."""
     ids, slots, lost = encoding
     if len(ids) > len(slots):
         ends = np.append(0, slots + 1)[np.cumsum(lengths)]  # the end of each utterance, in tokens
@@ -199,7 +199,7 @@ def encode_by_time(data: DataDir, encoder: Encoder, labels: Mapping[str, int],
 
 
 def explain(data: DataDir, labels: LabelSet | None = None) -> InputError:
-    """Return the first error in a data directory that has an irregular block. Reads the complete directory again."""
+    """Return the first error in a data directory that has an irregular block. Reads the directory from the start."""
     try:
         for _ in data.utterances():
             pass

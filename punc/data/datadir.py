@@ -1,8 +1,9 @@
 """Reads and writes data directories as streams of utterances.
 
-The files are `text`, `punct`, `pauses.scp`, `turns`, `utt2spk`, `spk2utt` and `segments`. For each utterance, #words =
-#labels = dim(pauses) = #turns. With `segments`, a stream is a recording, and its utterances are in time order. Without
-it, a stream is a speaker, and its utterances are in id order. At most one stream is in memory.
+The files are `text`, `utt2spk`, `spk2utt` and, optionally, `punct`, `pauses.scp`, `turns` and `segments`. For each
+word, `punct` has one label, `pauses.scp` one pause, and `turns` one flag. With `segments`, a stream is a recording, and
+its utterances are in time order. Without it, a stream is a speaker, and its utterances are in id order. At most one
+stream is in memory.
 """
 
 import hashlib
@@ -83,7 +84,8 @@ class DataDir:
             yield stream, list(utterances)
 
     def rows(self) -> Iterator[dict[str, Row]]:
-        """Yield a dictionary (table → row) for each utterance, in C order. Raises InputError if the ids differ."""
+        """Yield a dictionary (table → row) for each utterance, in C order. Raises InputError if two tables have
+        different ids."""
         names = self.tables
         for rows in zip_longest(*(read_table(self.path / name) for name in names)):
             keys = {row.key for row in rows if row}
@@ -100,7 +102,8 @@ class DataDir:
                           self.path / name, row.line if row else None)
 
     def _rows_by_time(self) -> Iterator[dict[str, Row]]:
-        """Like `rows`, but sorted by recording and time. Line i of each table belongs to utterance i."""
+        """Yield the same as `rows`, but sorted by recording and begin time. `rows` checks that line i of each table has
+        the same id."""
         order, names = [], self.tables
         for i, row in enumerate(self.rows()):
             recording, begin, _ = segment(row["segments"], self.path / "segments")
@@ -119,7 +122,8 @@ class DataDir:
                 yield rows
 
     def utterance(self, rows: dict[str, Row], vectors: VectorReader) -> Utterance:
-        """Make an utterance from its row in each table. Raises InputError if the rows differ in the number of words."""
+        """Make an utterance from its row in each table. Raises InputError unless there are as many labels, pauses
+        and flags as words."""
         text = rows["text"]
         words = fields(text.value)
         labels = pauses = turns = times = None
@@ -197,10 +201,10 @@ def write_data_dir(path: StrPath, utterances: Iterable[Utterance], like: DataDir
     """Write a data directory, completely or not at all. One utterance at a time is in memory.
 
     Without `like`, streams are speakers, and ids and streams must be sorted in C order. With `like`, the utterances
-    must have the ids and the order of the directory `like`; its speakers and segments are copied. Labels, pauses and
-    turns must each be given for all utterances or for none.
+    must have the ids and the order of the directory `like`, which is not checked; its speakers and segments are copied.
+    Labels, pauses and turns must each be given for all utterances or for none. `label_set` is recorded in RECORD.
 
-    Raises ValueError if utterances break these rules, and InputError if there is no utterance.
+    Raises ValueError if utterances break the other rules, and InputError if there is no utterance.
     """
     with new_data_dir(path, "punct", "pauses.scp", "pauses.ark", TURNS) as tmp:
         write_utterances(tmp, Path(path), utterances, like is None or not like.has_segments)
@@ -211,12 +215,14 @@ def write_data_dir(path: StrPath, utterances: Iterable[Utterance], like: DataDir
 
 
 def new_data_dir(path: StrPath, *stale: str) -> AbstractContextManager[Path]:
-    """Yield a temporary directory that replaces the data directory `path` when the block ends; see `atomic_dir`."""
+    """Yield a temporary directory. Its files move into the data directory `path` when the block ends; see `atomic_dir`.
+    `stale` names optional tables, which are removed if they are not written again."""
     return atomic_dir(path, "text", (*stale, RECORD))
 
 
 def complete_tables(tmp: Path, like: DataDir) -> None:
-    """Copy the speakers and segments of `like` into `tmp`, and sort the tables in `tmp`."""
+    """Copy the speakers and segments of `like` into `tmp`. If there are segments, sort the other tables in `tmp`, which
+    were written in time order."""
     for name in ("utt2spk", "spk2utt", "segments", "wav.scp", "reco2file_and_channel"):
         if (like.path / name).is_file():
             shutil.copyfile(like.path / name, tmp / name)
@@ -226,7 +232,8 @@ def complete_tables(tmp: Path, like: DataDir) -> None:
 
 
 def write_utterances(tmp: Path, path: Path, utterances: Iterable[Utterance], ordered: bool = True) -> None:
-    """Write the tables of utterances to `tmp`, which will replace `path`. If `ordered`, the ids must be in C order."""
+    """Write the tables of utterances to `tmp`. Their final place is `path`, so `pauses.scp` refers to an archive there.
+    If `ordered`, ids and streams must be in C order."""
     last: Utterance | None = None
     with ExitStack() as stack:
         files: dict[str, IO[bytes]] = {}

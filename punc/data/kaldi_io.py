@@ -15,7 +15,7 @@ import numpy as np
 
 from punc.base.errors import InputError, StrPath
 
-# The first bytes of a binary vector or matrix → its number of dimensions and its type.
+# The first bytes of a binary vector or matrix → its number of dimensions and its NumPy type.
 KINDS = {b"\0BFV ": (1, "<f4"), b"\0BDV ": (1, "<f8"), b"\0BFM ": (2, "<f4"), b"\0BDM ": (2, "<f8")}
 LONGEST_KEY = 4096  # bytes
 LARGEST = 1 << 31  # bytes; the maximum size of a vector or matrix
@@ -51,7 +51,7 @@ def read_archive(path: StrPath) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def read_posteriors(path: StrPath) -> Iterator[tuple[str, np.ndarray]]:
-    """Like `read_archive`, for posteriors. Also raises InputError for negative, infinite and NaN values."""
+    """Yield the same as `read_archive`. Also raises InputError for negative, infinite and NaN values."""
     for key, posteriors in read_archive(path):
         if posteriors.size and not (posteriors.min() >= 0 and posteriors.max() < np.inf):  # false for NaN
             raise InputError(f"'{key[:60]}' has numbers that are not posteriors", "punctuate again", path)
@@ -73,7 +73,7 @@ def read_array(file: IO[bytes], size: int) -> np.ndarray:
         raise ValueError("not a float vector or matrix")
     shape = []
     for _ in range(dimensions):
-        number = file.read(5)  # a byte with the size, 4, and an int32
+        number = file.read(5)  # a byte with the size of the number, 4, and then the number, an int32
         if len(number) < 5 or number[0] != 4:
             raise ValueError("no int32")
         shape.append(int.from_bytes(number[1:], "little", signed=True))
@@ -89,15 +89,16 @@ def read_array(file: IO[bytes], size: int) -> np.ndarray:
 
 
 def parse_location(location: str, index: StrPath, line: int) -> tuple[str, int]:
-    """Split `ARCHIVE:OFFSET` into name and offset. Raises InputError, which names `line` of the index."""
+    """Split `ARCHIVE:OFFSET` into name and offset. Raises InputError for any other text; the error names the index and
+    `line`."""
     if found := LOCATION.fullmatch(location.strip()):
         return found[1], int(found[2])
     raise InputError(f"'{location[:200]}' is not ARCHIVE:OFFSET", "make it with punc pauses", index, line)
 
 
 class VectorReader(AbstractContextManager):
-    """Reads the vectors that an index lists. Looks for an archive next to the index, in case the data directory has
-    been moved, and then at the path in the index. Refuses Kaldi's pipes (`cat x |`), so that no command runs."""
+    """Reads the vectors that an index lists. Looks for an archive first next to the index, in case the data directory
+    has been moved, and then at the path in the index. Refuses Kaldi's pipes (`cat x |`), so that no command runs."""
 
     def __init__(self, index: StrPath):
         self.index = Path(index)
@@ -105,7 +106,8 @@ class VectorReader(AbstractContextManager):
         self._ark: IO[bytes] | None = None
 
     def read(self, location: str, line: int) -> np.ndarray:
-        """Return the vector at `ARCHIVE:OFFSET`, float32. Raises InputError, which names `line` of the index."""
+        """Return the vector at `ARCHIVE:OFFSET`, float32. Raises InputError if there is none; the error names the index
+        and `line`."""
         name, offset = parse_location(location, self.index, line)
         try:
             ark = self._open(name)
@@ -138,7 +140,8 @@ class VectorReader(AbstractContextManager):
         self.close()
 
 
-# A path in an index must not contain these: a line end ends the entry, `|` makes a pipe, Kaldi skips leading blanks.
+# A path in an index must not contain these: a line end ends the entry, `|` makes a pipe, NUL is not allowed in paths,
+# and Kaldi skips leading blanks.
 NEVER = re.compile(r"[\n\r|\0]|^[ \t]")
 
 

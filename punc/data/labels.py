@@ -65,7 +65,7 @@ class Label:
 @dataclass(frozen=True)
 class LabelSet:
     """A list of labels, weakest first. Raises InputError if there are more than MOST labels, the first label is not the
-    empty one, two labels have the same name, or two labels of the same case and opening have the same mark."""
+    empty one, two labels have the same name, or a mark is read as two labels with the same case and opening."""
 
     labels: tuple[Label, ...]
     _index: dict[str, int] = field(init=False, repr=False, compare=False)

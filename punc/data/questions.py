@@ -60,7 +60,8 @@ def paired(log_probs: np.ndarray, chosen: np.ndarray, offsets: np.ndarray, begin
     lasts = np.union1d(np.flatnonzero(ends), np.append(first[1:], len(chosen)) - 1)
     starts = previous_of(lasts + 1, 0)
     sentence = np.repeat(np.arange(len(starts)), lasts + 1 - starts)
-    # In each sentence, `¿` goes before the word where it gains the most log-probability (if several tie, the first).
+    # In each sentence, the best place for `¿` is before the word where it gains the most log-probability. The first
+    # word wins a tie.
     plain = forms.plain[chosen]
     opened = forms.opened[plain]
     slots = np.arange(len(chosen))

@@ -87,7 +87,7 @@ def has_case(tokens: Sequence[str]) -> np.ndarray:
 
 def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Transitions,
                    free: np.ndarray | None = None) -> np.ndarray:
-    """Return the most probable labels of streams, int64 (N,).
+    """Return the most probable label sequence of each stream, concatenated, int64 (N,).
 
     log_probs  (N, L) log-posteriors, scaled or not
     offsets    stream i has the slots [offsets[i], offsets[i + 1])
@@ -119,7 +119,8 @@ def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Tran
 
 
 def _most_gained(weights: np.ndarray) -> np.ndarray:
-    """Return at [b, l] the largest gain of label l over label b from any neighbour. `weights`: (neighbours, L)."""
+    """Return an array (L, L). Its element [b, l] is the most that `weights` (neighbours, L) can favour label l over
+    label b, for any neighbour."""
     with np.errstate(invalid="ignore"):  # −∞ − −∞ is NaN: neither of two forbidden labels gains
         return np.nanmax(weights[:, None, :] - weights[:, :, None], axis=0, initial=0.0)
 

@@ -89,8 +89,8 @@ def check_pauses(id: str, pauses: np.ndarray, row: Row, path: Path) -> None:
 
 
 def check_speaker(row: Row, last: str, path: Path) -> str:
-    """Return the speaker in a row of `utt2spk`. Raises InputError if the speaker is not a prefix of the utterance's
-    id, or sorts before `last`."""
+    """Return the speaker in a row of `utt2spk`. Raises InputError if the utterance's id neither is the speaker
+    nor begins with `SPEAKER-`, or if the speaker sorts before `last`."""
     spk = speaker(row, path)
     if spk != row.key and not row.key.startswith(spk + "-"):
         raise InputError(f"speaker '{spk}' is not a prefix of utterance '{row.key}'",
@@ -117,7 +117,8 @@ def check_spk2utt(path: Path) -> None:
 
 
 def check_recordings(data: DataDir, recordings: set[str]) -> None:
-    """Raise InputError if `wav.scp` or `reco2file_and_channel` does not fit `segments` or, without segments, `text`."""
+    """Raise InputError if `wav.scp` or `reco2file_and_channel` does not fit `segments` or, without segments, `text`.
+    Both are optional, but Kaldi needs `wav.scp` with segments."""
     wav = data.path / "wav.scp"
     channels = data.path / "reco2file_and_channel"
     if data.has_segments and not wav.is_file():

@@ -1,4 +1,4 @@
-"""Computes posteriors and labels of streams, in overlapping chunks. Imports torch only for unpacked models."""
+"""Computes posteriors and labels of streams, in overlapping chunks. Imports torch only if a model is not packed."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ from punc.tokens.chunks import by_length, cut, gather_arrays, with_turns
 from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import tokenizer_class
 
-if TYPE_CHECKING:  # it imports torch
+if TYPE_CHECKING:  # this module imports torch
     from punc.models.base import Model
 
 AnyModel = Union["Model", PackedModel]
@@ -40,7 +40,7 @@ def load_model(directory: Path, device: str = "cpu", threads: int | None = 1) ->
 
 def log_posteriors(model: AnyModel, data: StoreSet, chunk_size: int = CHUNK_SIZE, context: int | None = None,
                    batch_size: int = BATCH_SIZE) -> np.ndarray:
-    """Return the log-posterior of each label in each slot, float32 (N, L). For the arguments, see `decode`."""
+    """Return the log-posterior of each label after each token, float32 (N, L). For the arguments, see `decode`."""
     found = decode(model, data, viterbi=False, posteriors=True, chunk_size=chunk_size, context=context,
                    batch_size=batch_size)[1]
     assert found is not None
@@ -50,10 +50,11 @@ def log_posteriors(model: AnyModel, data: StoreSet, chunk_size: int = CHUNK_SIZE
 def decode(model: AnyModel, data: StoreSet, scale: np.ndarray | None = None, *, viterbi: bool = True,
            posteriors: bool = False, chunk_size: int = CHUNK_SIZE, context: int | None = None,
            batch_size: int = BATCH_SIZE) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the label of each slot, int64 (N,), and the log-posteriors, float32 (N, L), or None without `posteriors`.
+    """Return the label after each token, int64 (N,), and the log-posteriors, float32 (N, L). Without `posteriors`,
+    None replaces the log-posteriors.
 
     scale       (L,) factors that multiply the posteriors before labels are chosen; None: all 1
-    viterbi     choose the most probable label sequence, not each slot's best label, if the model is `sequential`
+    viterbi     choose the most probable label sequence, not each token's best label, if the model is `sequential`
     chunk_size  tokens of a stream decoded at once; 0: the whole stream; ignored by models not trained by gradient
     context     tokens read before each chunk (and after it, if the model is bidirectional); None: the tokenizer's value
     batch_size  chunks decoded together; affects the speed, but not the labels
@@ -78,7 +79,7 @@ class ChunkBatch(NamedTuple):
     """Chunks that are decoded together. `tokens` and `pauses` (B, T) are as in a `Batch`.
 
     slots   (slot, begin, end) for each row: the steps row[begin:end] belong to the chunk itself, not to its context;
-            `slot` is the index of row[begin] among all N slots
+            `slot` is the index of row[begin] among all N tokens
     """
 
     tokens: np.ndarray
@@ -86,7 +87,7 @@ class ChunkBatch(NamedTuple):
     slots: list[tuple[int, int, int]]
 
     def write(self, result: np.ndarray | None, values: np.ndarray | None) -> None:
-        """Copy `values` (B, T, …) of the chunks' own slots to `result` (N, …). Do nothing if either array is None."""
+        """Copy `values` (B, T, …) of the chunks' own steps to `result` (N, …). Do nothing if either array is None."""
         if result is None or values is None:
             return
         for row, (slot, begin, end) in enumerate(self.slots):
@@ -120,7 +121,7 @@ def fit_chunk(longest: Any, chunk_size: int, context: int) -> int:
 
 
 def choose(log_probs: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
-    """Return each slot's most probable label (N,) after scaling. The weaker mark wins a tie (Che et al. 2016, 3.4)."""
+    """Return each row's most probable label (N,) after scaling. The weaker mark wins a tie (Che et al. 2016, 3.4)."""
     return scaled(log_probs, scale).argmax(axis=1)
 
 

@@ -1,7 +1,7 @@
 """Converts the weights of an ONNX graph to int8: matrices are stored and, optionally, multiplied in eight bits.
 
-A large matrix w is stored as int8 numbers q with one scale s per row: w = q s, s = max |w| / 127, with errors up to
-s / 2.
+A large matrix w is stored as int8 numbers q with one scale s per row: w ≈ q s, with errors up to s / 2. The scale is
+max |w| / 127 or, if w is multiplied in int8, max |w| / 63.
 """
 
 from collections.abc import Iterator, Set
@@ -11,11 +11,11 @@ import numpy as np
 
 SMALL = 4096  # matrices with fewer numbers stay float
 DOMAIN = "com.microsoft"  # the domain of ONNX Runtime's own operators
-INT8, SCALE, FLOAT = ".int8", ".scale", ".float"  # suffixes of weights: int8, scales, int8 cast to float
+INT8, SCALE, FLOAT = ".int8", ".scale", ".float"  # suffixes of names: int8 weights, scales, int8 cast to float
 
 
 def dequantized(arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the name and the float matrix of each weight of a graph. `arrays`: the graph's initializers by name."""
+    """Yield the name and the float array of each weight of a graph. `arrays`: the graph's initializers by name."""
     for name, array in arrays.items():
         if name.endswith(INT8):
             name = name.removesuffix(INT8)
@@ -35,8 +35,8 @@ def to_int8(model: Any, multiply: bool = False) -> None:
 def _multiply(graph: Any) -> set[str]:
     """Make an ONNX graph multiply by its large weights in int8. Return the names of these weights. The activations are
     quantized at run time, with one scale for the whole batch. Linear layers with more inputs than outputs, such as the
-    second layer of a feed-forward block, stay float: their inputs, values after a GELU, are too uneven. Quantizing
-    them too would change 1.5 times as many of an encoder's labels."""
+    second layer of a feed-forward block, stay float: their inputs, values after a GELU, vary too much in size.
+    Quantizing them too would change 1.5 times as many of an encoder's labels."""
     sizes = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
     made_by = {output: node for node in graph.node for output in node.output}
     nodes, found = [], set[str]()

@@ -1,4 +1,4 @@
-"""Reads the words of a Kaldi data directory, or of its CTM, as transcripts of whole streams.
+"""Reads the words of a Kaldi data directory, or of its CTM, as transcripts of complete streams.
 
 As in `datadir`, each recording is a stream if there is a file `segments`; otherwise each speaker is a stream. All times
 in a *recording* count from the same start. Without `segments`, each utterance or speaker counts as a recording. The ids
@@ -40,7 +40,7 @@ class Group(NamedTuple):
     """The words of one or more complete streams. `pauses`: float (W,), seconds after each word; None: compute the
     pauses from the times of the words."""
 
-    transcript: Transcript  # the texts are in stream order; the document has the CTM's lines
+    transcript: Transcript  # the texts are in stream order; the document contains the CTM's lines
     lines: list[tuple[str, int]]  # for each line of the output file `text`: (id, end of its part of `transcript.texts`)
     recordings: list[str]  # the names of the recordings, in order, including those without words
     pauses: np.ndarray | None = None
@@ -52,7 +52,7 @@ class Tables(NamedTuple):
     speakers: dict[str, str]  # utterance → speaker
     segments: dict[str, tuple[str, float, float]] | None  # utterance → (recording, begin, end); None: no such file
     channels: dict[str, tuple[str, str]]  # recording → (file, channel)
-    files: dict[str, set[str]]  # file → the channels of the file that are recordings
+    files: dict[str, set[str]]  # file → its channels in `channels`
 
     def recordings(self) -> set[str]:
         return {recording for recording, _, _ in (self.segments or {}).values()}
@@ -72,7 +72,8 @@ class Entry(NamedTuple):
 
 
 def read_tables(directory: Path) -> Tables:
-    """Read `utt2spk` and, if they exist, `segments` and `reco2file_and_channel`. Raises InputError if invalid."""
+    """Read `utt2spk` and, if they exist, `segments` and `reco2file_and_channel`. Raises InputError if one is
+    invalid."""
     if not directory.is_dir():
         raise InputError("no such data directory", "give the one that was decoded", directory)
     file, table, segments = directory / "utt2spk", directory / "segments", None

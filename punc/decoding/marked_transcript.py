@@ -26,7 +26,7 @@ from punc.transcripts.transcript import BLANKS_BETWEEN, Words
 
 MOST = 0.5
 UTTERANCE = 1 << 12  # a stream is cut into utterances of at most this many words
-UNKNOWN, FEW = 0.3, 5  # warn if a transcript has at least FEW words, and more than the fraction UNKNOWN are unknown
+UNKNOWN, FEW = 0.3, 5  # warn if a transcript has FEW words or more, and a fraction above UNKNOWN is unknown
 
 
 class MarkedTranscript(NamedTuple):
@@ -43,7 +43,7 @@ class MarkedTranscript(NamedTuple):
 
 
 class Marker:
-    """Punctuates transcripts with the model in a directory. `script` tells how the model's language separates words.
+    """Punctuates transcripts with the model in a directory. `script` states how the model's language separates words.
 
     marks           how to treat existing marks, as in `keeps`
     probabilities   whether to compute the labels' probabilities; otherwise they are all NaN

@@ -1,4 +1,4 @@
-"""Packs and unpacks trained models. A packed model is an ONNX file that needs neither Python nor PyTorch.
+"""Packs and unpacks trained models. A packed model's network is an ONNX file, which needs neither Python nor PyTorch.
 
 If the model reads whole texts, the inputs are `tokens`, int64 (B, T), and `pauses`, float32 (B, T), in seconds (NaN:
 unknown). A model that does not use pauses has only `tokens`. Texts shorter than T are padded with `</s>`. The outputs
@@ -42,19 +42,19 @@ logger = logging.getLogger(__name__)
 OPSET = 17  # the ONNX operator set, which ONNX Runtime supports from version 1.13 (2022) on
 ROWS, STEPS = 5, 40  # size of the random inputs on which PyTorch and ONNX Runtime are compared after the export
 TIE = 1e-4  # nats; if the two best log-posteriors differ by less, rounding decides between their labels
-PREFIX = "model."  # prefix of a weight's PyTorch name
+PREFIX = "model."  # the graph's name of a weight is this prefix and the weight's PyTorch name
 
 
 def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casing: str = "", card: str = "",
          int8: bool = False) -> None:
-    """Pack the model of a directory, which may be packed already. `out` is replaced completely or left unchanged.
+    """Pack the model in a directory. The model may already be packed. `out` is replaced completely or left unchanged.
 
     factors  (L,) factors that multiply the packed model's posteriors; None: all 1
     casing   a file of words with capitals after the first letter (NATO); the output spells these words as in the file
     card     the model card, a Markdown file with the training data, the licence and the accuracy
     int8     also use 8-bit products in LSTM layers and most of an encoder, which is faster but changes some labels
 
-    Raises InputError if there is no model or it is not neural, and ModuleNotFoundError if the package onnx is missing.
+    Raises InputError if there is no model or it cannot be packed, and ModuleNotFoundError if onnx is not installed.
     """
     import onnx
     model = unpack(directory) if is_packed(directory) else load(directory)

@@ -4,7 +4,7 @@ A packed model is a directory with
 
     model.onnx    the model (`pack` describes its inputs and outputs); large matrices are int8 with a scale for each row
     model.json    the format's version, a description of the model, and the checksums of all files but the model card
-    labels.txt, the tokenizer's files, conf, and optionally casing.txt and README.md (the model card)
+    labels.txt, the tokenizer's files, and optionally conf, transitions.txt, casing.txt and README.md (the model card)
 
 Unless a packed model multiplies in int8, it chooses the same labels as a PyTorch model with the same weights;
 posteriors differ only by rounding.

@@ -109,7 +109,8 @@ def _decoded(groups: Iterable[list[Span]], decoder: Decoder, nj: int) -> Results
 
 
 def find_ctm(data: DataDir, options: OutputOptions) -> Path | None:
-    """Return the CTM to write with marks, or None if there is none. Raises InputError if a named CTM is missing."""
+    """Return the path of the CTM whose words get marks in `ctm_punct`, or None if there is none. Raises InputError if
+    the CTM that `options` name is missing."""
     ctm = Path(options.ctm) if options.ctm else data.path / "ctm"
     if options.ctm and not ctm.is_file():
         raise InputError("no such file", "give a CTM, or leave --ctm out", ctm)
@@ -121,7 +122,7 @@ def punctuated_dir(out: Path, data: DataDir, label_set: LabelSet,
                    options: OutputOptions) -> Iterator[tuple[Path, Counter[str]]]:
     """Yield a temporary directory and a counter of labels by name, as a context manager. The caller writes the
     punctuated utterances of `data` to the directory, in order, and counts their labels. At the end of the block, the
-    other files are written and the directory replaces `out`. Raises InputError if no words were counted."""
+    other files are written, and all files move to `out`. Raises InputError if no words were counted."""
     ctm, counts = find_ctm(data, options), Counter[str]()
     with new_data_dir(out, *STALE) as tmp:
         yield tmp, counts
@@ -145,8 +146,8 @@ def log_counts(out: Path, label_set: LabelSet, counts: Counter[str]) -> None:
 
 class PunctuatedText:
     """Writes text_punct and, if `files` has three files, post.ark and post.scp. Counts utterances and labels. `out`:
-    the final directory. `sentences`: whether the first word of a sentence gets a capital. Raises InputError if the
-    casing file or the clitics file is invalid."""
+    the final directory. `sentences`: whether the first word of a sentence gets a capital even if its label has none.
+    Raises InputError if the casing file or the clitics file is invalid."""
 
     def __init__(self, files: Sequence[IO[bytes]], out: Path, label_set: LabelSet, options: OutputOptions,
                  sentences: bool):

@@ -39,7 +39,7 @@ def is_packed(directory: Path) -> bool:
 
 
 def language_of(directory: Path) -> str:
-    """Return the language code from a model's card; an empty string if there is no card or it has no language."""
+    """Return the language code in a model's card, or an empty string if there is no card or it names no language."""
     card = directory / CARD
     found = LANGUAGE.search(card.read_text(encoding="utf-8")) if card.is_file() else None
     return found[1] if found else ""

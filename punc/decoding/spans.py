@@ -26,7 +26,7 @@ class Span(NamedTuple):
     utterances: list[Utterance]
     ids: np.ndarray
     pauses: np.ndarray | None  # (N,), as in an `Utterance`; None if the data has no pauses
-    slots: np.ndarray  # int64 (S,): for each of the S words in `utterances`, the index of its last token
+    slots: np.ndarray  # int64 (S,): for each of the S words in `utterances`, the index of its last token in `ids`
     begins: bool  # whether the stream begins here; false if the span continues an earlier span
     turns: np.ndarray | None  # (N,), as in an `Utterance`; None if the data has no turns
 
@@ -88,8 +88,8 @@ def span_groups(data: DataDir, tokenizer: Tokenizer, chunk_size: int, context: i
 
 
 def grouped(items: Iterable[T], tokens: Callable[[T], int], chunk_size: int) -> Iterator[list[T]]:
-    """Yield groups of items with up to GROUP `tokens` in total. A longer item is a group by itself. A group may end
-    before GROUP tokens if its chunks fill whole batches."""
+    """Yield groups of items with up to GROUP `tokens` in total. A longer item is a group by itself. A group may stop
+    short of GROUP tokens if its chunks fill whole batches."""
     group: list[T] = []
     size = chunks = 0
     for item in items:

@@ -143,7 +143,8 @@ def to_text(words: Words, marked: MarkedTranscript) -> str:
 
 
 def _parts(shown: ShownWords, ends: np.ndarray) -> list[tuple[str, int, int]]:
-    """Cut the words after each true item of `ends`, bool (N,). Return (recording, begin, end) of each part."""
+    """Cut the words after each true item of `ends`, bool (N,), and after each recording. Return (recording, begin, end)
+    of each part."""
     ends = ends.copy()
     ends[shown.recordings - 1] = True
     bounds = [0, *(np.flatnonzero(ends) + 1).tolist()]

@@ -49,7 +49,7 @@ class Decoder:
     """Maps a task to label numbers, int8 (S,), and posteriors, float32 (S, L), or None without `posteriors`.
 
     With `endings`, label numbers are int8 (S, 2): the best label, and the best of the labels that end a sentence.
-    Worker processes receive the decoder without its model, which they load for their first task.
+    Worker processes receive the decoder without its model, and load the model for their first task.
 
     Raises InputError if an option does not fit the model or the device is missing.
     """

@@ -7,8 +7,8 @@ s_t are a network's scores for the labels of slot t; b, T and e are learned. Rec
 computes Z. Together with its mirror image from the right, it gives the marginals P(y_t) and P(y_t, y_t+1), which are
 the gradient of log Z. Recursion (3), (4) finds the best labels (Viterbi 1967).
 
-One loop over time computes both recursions in float64, with probabilities that are normalized at every step. Scores
-more than 300 nats below the best score are raised to this bound, so that no sum is zero.
+One loop over time computes the recursions from the left and from the right in float64. Their sums are normalized at
+every step. Scores more than 300 nats below the best score are raised to this bound, so that no sum is zero.
 """
 
 from typing import Any, NamedTuple
@@ -81,8 +81,8 @@ class LinearChain(nn.Module):
 
 
 def _slots(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the S steps from the first slot on, (B, S); whether each of these steps is a slot, (B, S); and the number
-    of slots, (B,). The slots must be consecutive in each row of labels (B, T)."""
+    """Return the indices of S steps from the first slot on, (B, S); whether each of these steps is a slot, (B, S); and
+    the number of slots, (B,). The slots must be consecutive in each row of labels (B, T)."""
     is_slot = labels >= 0
     lengths = is_slot.sum(1)
     first = is_slot.int().argmax(1, keepdim=True)
@@ -91,8 +91,8 @@ def _slots(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def viterbi_steps(scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tensor:
-    """Like `LinearChain.viterbi`, but uses only operations that TorchScript and exporters support. Repeats the label of
-    the last slot past the end of a text."""
+    """Return the same as `LinearChain.viterbi`, but use only operations that TorchScript and exporters support. Past
+    the end of a text, repeats the label of its last slot."""
     best = scores[:, 0]
     same = torch.arange(scores.size(2), device=scores.device).unsqueeze(0).expand_as(best)
     back = torch.zeros_like(scores[:, :1], dtype=torch.int64)
@@ -130,7 +130,8 @@ class _LogPartition(torch.autograd.Function):
 
 
 class _Sums(NamedTuple):
-    """The results of both recursions, float64. The sums at each step have an arbitrary common factor."""
+    """The results of the recursions from the left and from the right, float64. The sums at each step have an arbitrary
+    common factor."""
 
     log_partition: Tensor  # (B,)
     inside: Tensor  # (T, B), whether a step is in the chain
@@ -146,7 +147,7 @@ class _Sums(NamedTuple):
         return (product / product.sum(2, keepdim=True)).transpose(0, 1)
 
     def pairs(self, weights: Tensor) -> Tensor:
-        """Return the sum of P(y_t, y_t+1) over all t and all texts, (L, L). `weights` (B,): one per text."""
+        """Return the weighted sum of P(y_t, y_t+1) over all t and all texts, (L, L). `weights` (B,): one per text."""
         whole = (self.before[1:] * self.since[1:]).sum(2)
         share = self.inside[1:] * weights / whole
         first = (self.until[:-1] * share.unsqueeze(2)).flatten(0, 1)

@@ -43,7 +43,7 @@ class PeepholeLSTM(nn.Module):
         return self.recur((inputs.flatten(0, 1) @ self.input_weight).view(*inputs.shape[:2], -1), state)
 
     def recur(self, gate_inputs: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, State]:
-        """Like `forward`, for inputs (T, B, 4H) that are already multiplied by `input_weight`."""
+        """Return the same as `forward`, given inputs (T, B, 4H) that are already multiplied by `input_weight`."""
         if self.bias is not None:
             gate_inputs = gate_inputs + self.bias
         outputs, cell = _Recurrence.apply(gate_inputs, self.hidden_weight, self.peepholes, *state)

@@ -22,7 +22,7 @@ WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 DROPOUT = ("hidden_dropout_prob", "mlp_dropout", "embedding_dropout")  # names of dropout rates in configurations
 ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
 LAYER = re.compile(r"\blayers?\.(\d+)\.")  # finds the number of the layer in the name of a weight
-# Finds the weights that `freeze` counts as embeddings. All layers of MPNet share one attention bias.
+# Finds the weights that `freeze` counts as embeddings, among them the attention bias that all layers of MPNet share.
 EMBEDDINGS = re.compile(r"embeddings\.|\brelative_attention_bias\.")
 OWN_MASK = ("deberta", "deberta-v2", "modernbert")  # kinds that compute attention masks themselves, from a mask (B, S)
 LEFT_OUT = ("auto_map", "architectures", "_name_or_path", "dtype", "torch_dtype")  # not stored in configurations
@@ -81,7 +81,7 @@ class PretrainedEncoder(nn.Module):
         return self._read(line, more, None if bool(mask.all()) else mask)[:, :tokens.shape[1]]
 
     def traceable(self, tokens: Tensor, more: Tensor | None = None) -> Tensor:
-        """Like `forward`, but uses only operations that an exporter can trace."""
+        """Return the same as `forward`, but use only operations that an exporter can trace."""
         line, mask = self._line(tokens)
         if self.net.config.model_type not in OWN_MASK:
             hidden = (1.0 - mask.float())[:, None, None, :] * torch.finfo(torch.float32).min  # (B, 1, 1, S)

@@ -47,13 +47,13 @@ class Spelling(nn.Module):
             raise ValueError("spellings with characters that the model does not have")
 
     def forward(self, words: Tensor) -> Tensor:
-        """Map words of any shape (…) to vectors (…, size). Reads each distinct word only once."""
+        """Map word ids of any shape (…) to vectors (…, size). Reads each distinct word only once."""
         different, indices = words.unique(return_inverse=True)
         return nn.functional.embedding(indices, self.read_characters(self.table[different]))
 
     def traceable(self, words: Tensor) -> Tensor:
-        """Like `forward`, for exporters: looks up the vectors in a constant table of all words. The table
-        must first be computed by a call without tracing."""
+        """Return the same as `forward`, for exporters: look up the vectors in a constant table of all words. A call
+        without tracing must first compute the table."""
         if not torch.jit.is_tracing():
             with torch.no_grad():
                 self._vectors = self.read_characters(self.table)

@@ -20,7 +20,7 @@ from punc.live.session import Decided, Session, Writer, speaks
 SLICE = 16  # words to decide before other connections get their turn; this takes half a millisecond
 LINES = 16  # lines to read before other connections get their turn
 BURST = 10.0  # s; the words that the rate limit allows in this time may come at once
-CHARACTERS = 64  # the rate limit counts this many characters as one word; a word in JSON is shorter
+CHARACTERS = 64  # the rate limit counts this many characters as one word; the JSON object of a word is usually shorter
 SOURCE = "message"  # the name of the input in errors
 LONGEST_WORD = 256  # characters
 MOST_LINES, MOST_ERRORS = 1000, 10  # the maximum numbers of lines in a message, and of errors in the answer
@@ -38,7 +38,7 @@ class Connection:
     """The connection of a client.
 
     receive      returns the next message; raises Closed if the client has closed the connection
-    send         sends a message and waits until the client reads; raises Closed like `receive`
+    send         sends a message, and waits if the client reads too slowly; raises Closed like `receive`
     max_delay    as in `session.LiveOptions`
     output       one of `session.OUTPUTS`, or auto
     max_rate     words and lines per second; faster input waits

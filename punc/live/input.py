@@ -67,8 +67,8 @@ Item = LiveWord | Partial | End
 
 
 def kind_of(text: str, whole: bool) -> str | None:
-    """Return the kind of an input that begins with `text`, which is not blank; None if more text is needed. With
-    `whole`, `text` must be enough, so the kind is never None."""
+    """Return the kind of an input that begins with `text`, or None if more text is needed. `text` must not be blank.
+    With `whole`, the kind is chosen from `text` alone and is never None."""
     text = text.lstrip(BLANKS)
     if text.startswith("{"):
         return "json"

@@ -1,4 +1,4 @@
-"""The Python interface to a model, which takes words and returns labels or text."""
+"""The Python interface to a model: it takes words and returns labels or text."""
 
 import os
 from collections.abc import Sequence

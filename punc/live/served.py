@@ -27,7 +27,7 @@ EXAMPLE = 'send {"text": "how are you"}, or {"words": ["how", {"word": "are", "s
 
 
 class UnknownModelError(InputError):
-    """A request names a model that the server does not have."""
+    """Raised if a request names a model that the server does not have."""
 
 
 class ServedModel:
@@ -92,7 +92,7 @@ def punctuated_text(model: ServedModel, raw: bytes) -> str:
 
 
 def punctuated_file(model: ServedModel, raw: bytes, name: str, to: str) -> tuple[bytes, str, list[str]]:
-    """Return a punctuated transcript, its format, and warnings. `to`: a format of `WRITERS`; empty: the same format."""
+    """Return a punctuated transcript, its format, and warnings. `to`: as `form` in `punctuated`."""
     if to not in ("", *WRITERS):
         raise InputError(f"unknown format to={to}", nearest(to, WRITERS))
     transcript: Transcript = transcript_of(source_of(raw, name))
