@@ -30,7 +30,7 @@ OWN = {"job", "jobs", "nj", "config", "quiet", "verbose", "out"}
 
 def add_job_options(parser: OptionParser) -> None:
     parser.add_argument("--jobs", type=int, default=0, metavar="N",
-                        help="number of jobs, on any machines, that share the work; each job writes a part, and punc "
+                        help="number of jobs that share the work, on any machines; each job writes a part, and punc "
                              "join joins the parts; 0: the work is not shared")
     parser.add_argument("--job", type=int, default=1, metavar="J", help="which of these jobs this is, from 1")
 

@@ -84,4 +84,4 @@ def _write_log(error: Exception, command: Sequence[str]) -> str:
         with open(file, "w", encoding="utf-8", errors="backslashreplace") as log:
             log.writelines(lines)
         return path
-    return "the output of the same command, as its traceback could not be written to a file"
+    return "the output of the same command, because its traceback could not be written to a file"

@@ -1,4 +1,4 @@
-"""`punc join`: join what several jobs of a command have made."""
+"""`punc join`: join the outputs of several jobs of a command."""
 
 import importlib
 import logging

@@ -36,7 +36,8 @@ def parser() -> OptionParser:
                          help="systems in the table of RESULTS.md, at most ten; they may include published systems; "
                               "quote names with spaces; default: our first ten systems")
     options.add_argument("--main-columns", default="", metavar="NAMES",
-                         help="columns of that table, such as 'overall.F1@test_ref Err@test_ref'; default: overall.F1")
+                         help="columns of the table in RESULTS.md, such as 'overall.F1@test_ref Err@test_ref'; "
+                              "default: overall.F1")
     options.add_argument("--columns", default="", metavar="NAMES",
                          help="columns of the sets' tables, such as 'PERIOD overall Err'; default: all except the "
                               "empty label")

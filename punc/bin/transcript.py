@@ -25,7 +25,7 @@ def main(arguments: Sequence[str]) -> None:
         "file; punc finds its format by its content: JSON of Whisper, faster-whisper, whisperX, whisper.cpp, "
         "transformers, NeMo, sherpa-onnx, Vosk or a cloud service, CTM, STM, TextGrid, SRT, WebVTT or text. OUT is "
         "the same file with marks and capitals, or has the format of --to; for several files it is a directory. "
-        "DATA-DIR is the Kaldi data directory that was decoded, and --ctm names the output of decoding. OUT-DIR "
+        "DATA-DIR is the Kaldi data directory that was decoded, and --ctm names the CTM from decoding. OUT-DIR "
         "gets text, ctm, txt/<recording>.txt in paragraphs, and subtitles as srt/<recording>.srt and "
         "vtt/<recording>.vtt. Without --ctm, DATA-DIR/text is punctuated, and OUT-DIR gets text and txt. The "
         "scripts utils/punctuate_*.sh run this in parallel.",

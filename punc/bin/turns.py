@@ -27,7 +27,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = OptionParser("punc turns [--rttm FILE --times TIMES] DATA-DIR",
                           "Adds turns to DATA-DIR: for each word, 1 if another speaker says the next word of the "
                           "recording, else 0. With segments, utt2spk says who speaks. With --rttm, a diarization "
-                          "says who speaks, for words with times under the recording's id. For text with speaker "
+                          "says who speaks, for words with times under a recording's id. For text with speaker "
                           "labels, punc prepare --speaker makes turns.",
                           "punc turns data/train")
     parser.add_argument("--rttm", metavar="FILE", help="diarization in RTTM; its file names are recordings")
