@@ -1,7 +1,7 @@
 """Reads the reference and the hypothesis of a score (texts, files or data directories) as words and labels.
 
-A file is one text, or has one text (such as a recording or a post) per line. The texts of the reference or the
-hypothesis are its *streams*.
+A file is one text, or has one text (such as a recording or a post) per line. The texts on each side are called
+*streams*.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ Stream = tuple[str, list[Utterance], list[Utterance]]  # name, reference utteran
 
 
 def text_reader(labels: LabelSet, characters: bool = False) -> Read:
-    """Return a function that splits a text into words. With `characters`, each character is a word."""
+    """Return a function that splits a text into words and labels. With `characters`, each character is a word."""
     if characters:
         return _character_reader(labels)
     reader = TextReader(labels, lowercase=False)
@@ -47,7 +47,7 @@ def text_reader(labels: LabelSet, characters: bool = False) -> Read:
     def read(text: str) -> Words:
         passage = memo.read(text.split(), reader.attach, Counter())
         cased, names = passage.words.split(), passage.labels.split()
-        if labels.cased:  # only the labels have the capitals: put them back
+        if labels.cased:  # the reader has moved the first letters' capitals to the labels, so put them back
             cased = [with_capital(word) if capital[name] else word for word, name in zip(cased, names)]
         slots = np.fromiter(map(labels.index, names), np.int64, len(names))
         return Words(passage.words.lower().split(), slots, cased)

@@ -40,7 +40,7 @@ PLACES = FIRST, CAPITAL_FIRST, INSIDE, SMALL, NUMBERED, LAST = (
 
 
 class Token(NamedTuple):
-    """A token: its word in lower case, or NUMBER, and whether it has a dot, an end mark, an ellipsis, a capital."""
+    """A token: its word in lower case, or NUMBER, and whether it has a dot, an end mark, an ellipsis and a capital."""
 
     word: str
     dot: bool
@@ -119,7 +119,8 @@ def _place(before: Token, abbreviations: frozenset[str]) -> str:
 
 
 def words_by_kind(types: Types, contexts: Counter[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return the words of each kind in `abbreviations.KINDS`: abbreviations sorted by score, other words by count."""
+    """Return the words of four kinds: STARTER, sorted by score; WORD (single letters), sorted by name; BEGINS and
+    ORDINAL, sorted by count."""
     places: dict[str, Counter[str]] = {place: Counter() for place in PLACES}
     for (place, word), count in contexts.items():
         places[place][word] = count

@@ -22,7 +22,7 @@ from punc.transcripts.ctm import CtmIndex, write_ctm
 
 
 class Format(BaseFormat):
-    """Reads one CTM. Even with `lowercase`, the copy of the CTM keeps its case."""
+    """Reads one CTM, or one directory of CTMs. Even with `lowercase`, the copy of the CTM keeps its case."""
 
     takes = ("lowercase", "utt_words")
 

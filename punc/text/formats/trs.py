@@ -2,7 +2,8 @@
 
 The recording has the file's name. An utterance is the text from one `<Sync>` to the next, or to the end of the turn.
 The utterance's speaker id consists of the recording and the turn's speaker. Events, comments and backgrounds are left
-out. Kaldi requires a `wav.scp` with `segments`: it gets the path FILE.wav for FILE.trs, even if no such file exists.
+out. Kaldi requires `wav.scp` if there are `segments`. For FILE.trs, `wav.scp` gets the path FILE.wav, even if no such
+file exists.
 
 These repairs are counted:
 
