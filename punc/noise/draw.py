@@ -22,7 +22,7 @@ from punc.scoring.project import Projection, project_stream
 from punc.timing.align import Alignment, align_streams
 
 PART = 1024  # the approximate number of reference words that are aligned at once
-BITS = 1 << 27  # size of the hash table of pairs (16 MiB); with 10 million pairs, 1 in 14 unseen pairs counts as seen
+BITS = 1 << 27  # bits in the hash table of pairs (16 MiB); with 10 million pairs, 1 in 14 unseen pairs counts as seen
 
 
 class Drawn(NamedTuple):

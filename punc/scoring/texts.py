@@ -25,10 +25,10 @@ from punc.text.characters import CharacterReader
 from punc.text.passages import Memo
 from punc.text.prose import TextReader
 
-# The labels of the English recipes. If a slot has several marks, the last of their labels in this list counts.
+# The labels of the English recipes. If a slot has several marks, the one whose label comes last in this list counts.
 ENGLISH = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",", ":", "-", "–", "—")),
                     Label("PERIOD", "w.", (".", ";", "!", "…")), Label("QUESTION", "w?", ("?",))))
-BATCH = 1 << 16  # words; streams are aligned in batches of this size, which is faster for short streams
+BATCH = 1 << 16  # reference words in a batch; batches are faster than aligning short streams one by one
 WHOLE = "text"  # the stream's name, if the texts are compared as a whole
 NO_WORDS = "a text without words", "give a text with words to score"
 
@@ -94,9 +94,9 @@ def side_of(utterances: Sequence[Utterance], labels: LabelSet, path: Path) -> Wo
 
 def count(reference: DataDir, hypothesis: DataDir, labels: LabelSet, block: int = BLOCK, last_slot: str = "true",
           match: str = "utterances", posteriors: Posteriors | None = None) -> Counts:
-    """Count slots, word errors and, if given, posteriors in blocks, as `count_streams` does, one batch of streams at a
-    time. Both directories must have labels. Raises InputError if the ids of utterances (or of streams, if `match` is
-    "streams") differ, if a label is not in the set, or if there is no slot to score.
+    """Count slots and word errors, one batch of streams at a time (see `count_streams`). If `posteriors` are given, add
+    the slots to their histograms. Both directories must have labels. Raises InputError if the ids of utterances (or of
+    streams, if `match` is "streams") differ, if a label is not in the set, or if there is no slot to score.
     """
     parts = []
     for batch in _batches(_streams_of_both(reference, hypothesis, match)):
@@ -183,7 +183,8 @@ def read_side(path: Path, labels: LabelSet, read: Read) -> Side:
 
 
 def count_sides(ref: Side, hyp: Side, labels: LabelSet, block: int = BLOCK) -> Counts:
-    """Count two sides with the same number of streams, in blocks. Raises InputError if the streams' names differ."""
+    """Count two sides with the same number of streams, in blocks. Raises InputError if both sides are data directories
+    and the names of their streams differ."""
     if ref.named and hyp.named and ref.names != hyp.names:
         raise InputError(f"the streams differ from those of {ref.path}", "punctuate that directory", hyp.path)
     names = ref.names if ref.named else hyp.names

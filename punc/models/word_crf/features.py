@@ -42,7 +42,7 @@ MARGIN = 32  # words that are loaded on each side of the slots; the model's `win
 
 class Template(NamedTuple):
     kind: str  # word, trigger, lm, or the name of a word table
-    first: int  # the first word, relative to the slot; for lm, the label
+    first: int  # the position of the first word (0: the word before the slot); for lm, the label
     size: int = 1  # the number of words
 
     def __str__(self) -> str:

@@ -7,7 +7,7 @@ file exists.
 
 These repairs are counted:
 
-- Text before a turn's first `<Sync>` gets the beginning of the turn as its time.
+- Text before a turn's first `<Sync>` begins when the turn begins.
 - If the time of a `<Sync>` is not after the previous `<Sync>`, or not before the turn's end, its text is added to the
   previous text.
 - Simultaneous words (`<Who>`) have no order, so only the words of the turn's first speaker are kept.
