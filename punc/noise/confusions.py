@@ -1,6 +1,6 @@
 """Counts confusions: the words that a recogniser wrote instead of the reference words.
 
-The file is text with one count per line. Tabs separate fields, and spaces separate words:
+`punc confusions` writes them to a text file, with one count per line. Tabs separate fields, and spaces separate words:
 
     punc confusions 1
     runs        27200                           stretches of consecutive wrong words
@@ -11,12 +11,12 @@ The file is text with one count per line. Tabs separate fields, and spaces separ
     replaced    314       in          and       a wrong reference word, and the ASR word that replaces it
     replaced    7         100,000     hundred thousand      a wrong reference word, and several ASR words
     replaced    685       's                    a deleted reference word
-    inserted    718       mark        and       the words in a slot between two correct words
+    inserted    718       mark        and       ASR words between two correct words, here in a slot with a mark
 
-Reference and ASR output are aligned by `timing.align`. The words between two matches form a *region*, in which
-reference words and ASR words are paired in order. The first reference word also gets all surplus ASR words. Reference
-words without a partner count as deletions. A region without reference words is an insertion. Long regions are left out,
-because their words are probably from different speech.
+Reference and ASR output are aligned by `timing.align`. The words between two consecutive matches form a *region*, in
+which reference words and ASR words are paired in order. The first reference word also gets all surplus ASR words.
+Reference words without a partner count as deletions. A region without reference words is an insertion. Regions of more
+than LONGEST words are left out, because their words are probably from different speech.
 """
 
 from collections import Counter
@@ -43,7 +43,8 @@ Words = tuple[str, ...]
 
 @dataclass
 class Confusions:
-    """The counts in a file. Each attribute has the counts of the lines with its name (see the module docstring)."""
+    """The counts in a file. Each attribute holds the counts of the lines that begin with its name (see the module
+    docstring)."""
 
     runs: int = 0
     slots: Counter[str] = field(default_factory=Counter)  # one of PLACES → count
@@ -55,8 +56,8 @@ class Confusions:
     @property
     def burst(self) -> float:
         """The correlation between errors in neighbouring words, but at least 0. It is b in this model: with probability
-        b, a word is wrong if and only if the previous word is wrong; otherwise, it is wrong with probability m. Then
-        P(wrong after wrong) = b + (1 − b) m."""
+        b, a word is wrong if and only if the previous word is wrong; otherwise, it is wrong with probability m, the
+        error rate of all words. Then P(wrong after wrong) = b + (1 − b) m."""
         seen, errors = self.seen.total(), self.replaced.total()
         if not errors or errors == seen:
             return 0.0
@@ -113,7 +114,7 @@ def read_confusions(path: StrPath) -> Confusions:
 def _read_line(found: Confusions, fields: list[str]) -> None:
     kind, count, *rest = fields
     number = int(count)
-    if not 0 <= number < 1 << 53:  # counts are added up as float64
+    if not 0 <= number < 1 << 53:  # float64, in which counts are added up, represents smaller integers exactly
         raise ValueError
     key: Words | tuple[str, Words] | str
     if kind == "runs":
@@ -134,9 +135,9 @@ def _read_line(found: Confusions, fields: list[str]) -> None:
 
 
 def learn(pairs: Sequence[tuple[StrPath, StrPath]], labels: LabelSet) -> tuple[Confusions, int]:
-    """Count confusions in pairs of a labelled reference and the ASR output of the same streams. Also returns the number
-    of reference words in regions that were left out. Raises InputError if a reference has no labels, a stream is in
-    only one directory of a pair, or no words match."""
+    """Count confusions. Each pair consists of a directory with a labelled reference and a directory with the ASR output
+    of the same streams. Also returns the number of reference words in regions that were left out. Raises InputError if
+    labels are missing or unknown, a stream is in only one directory of a pair, or all reference words were left out."""
     found, left_out = Confusions(), 0
     has_mark = np.array([bool(label.mark) for label in labels])
     for ref_dir, asr_dir in pairs:

@@ -1,7 +1,7 @@
-"""Draws substitutions, deletions and insertions of words in a text or a data directory, and the resulting pauses.
+"""Draws word substitutions, deletions and insertions for a text or a data directory, and computes the resulting pauses.
 
 With a `Fluency`, errors fit into their sentences, as if a recogniser's language model had chosen them. Each replacement
-is drawn several times, and the draw that forms the most word pairs seen in the text is used. The first draw decides
+is drawn several times, and the draw that forms the most word pairs of the original text is used. The first draw decides
 which words are deleted.
 """
 
@@ -22,16 +22,16 @@ from punc.scoring.project import Projection, project_stream
 from punc.timing.align import Alignment, align_streams
 
 PART = 1024  # the approximate number of reference words that are aligned at once
-BITS = 1 << 27  # the hash table of pairs (16 MiB); with 10 million pairs, 1 in 14 unseen pairs counts as seen
+BITS = 1 << 27  # bits in the hash table of pairs (16 MiB); with 10 million pairs, 1 in 14 unseen pairs counts as seen
 
 
 class Drawn(NamedTuple):
     """A text of N words with errors, drawn for a reference of n words."""
 
-    words: np.ndarray  # int64 (N,): types, as in the table
-    source: np.ndarray  # int64 (N,): the reference word that a word stands for, or after which it is inserted
+    words: np.ndarray  # int64 (N,): types (see noise.table)
+    source: np.ndarray  # int64 (N,): index of the reference word that a word stands for, or after which it is inserted
     kept: np.ndarray  # bool (n,): whether the reference word is unchanged
-    spoken: np.ndarray  # bool (N,): whether a word is the last one for its reference word, and so gets the pause
+    spoken: np.ndarray  # bool (N,): whether a word is the last that stands for its reference word; it gets the pause
 
     @property
     def deleted(self) -> int:
@@ -44,13 +44,13 @@ class Drawn(NamedTuple):
 
 
 class Fluency:
-    """Draws `draws` replacements of each wrong word; chooses the one that forms the most word pairs seen in a text."""
+    """Draws `draws` replacements of each wrong word, and chooses the one that forms the most word pairs of a text."""
 
     def __init__(self, draws: int):
         self._draws, self._bits = draws, np.zeros(BITS // 8, np.uint8)
 
     def add(self, words: np.ndarray, first: np.ndarray) -> None:
-        """Add the pairs of a text, types int64 (n,). `first`, bool (n,): whether a stream begins with the word."""
+        """Add the word pairs of a text, types int64 (n,). `first`, bool (n,): whether a stream begins with the word."""
         left, right = words[:-1], words[1:]
         pairs = (left > 0) & (right > 0) & ~first[1:]
         places = _places(left[pairs], right[pairs])
@@ -115,7 +115,7 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
     if clean is not None:
         wrong &= ~clean
     deletion = len(table.errors)
-    sequences = np.stack([words, np.full(n, deletion)], 1)  # for each word: what replaces it, and what is in its slot
+    sequences = np.stack([words, np.full(n, deletion)], 1)  # for each word: its replacement, and the insertion after it
     replaced = np.flatnonzero(wrong)
     found = fluency.draw(table, words, first, replaced, rng) if fluency else table.draw(words[replaced], rng)
     allowed = ~(first[replaced] & (found == deletion))
@@ -149,8 +149,8 @@ def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment
 
 def drawn_pauses(pauses: np.ndarray, drawn: Drawn) -> np.ndarray:
     """Return the pauses of a text with errors, float32 (N,). NaN: unknown, for example next to inserted words. The
-    last word that replaces a reference word gets the pause after the reference word. The pause after a deleted word is
-    added to the pause before it; the duration of the deleted word is unknown and is not added."""
+    last word that stands for a reference word gets the pause after the reference word. The pause after a deleted word
+    is added to the pause before it; the duration of the deleted word is unknown and is not added."""
     last = np.cumsum(np.bincount(drawn.source, minlength=len(pauses))) - 1  # the last drawn word up to each slot
     found = np.full(len(drawn.words), np.nan, np.float32)
     heard = last >= 0
@@ -165,7 +165,7 @@ def corrupt(data_dir: StrPath, out_dir: StrPath, confusions: Confusions, labels:
     """Copy a data directory to `out_dir`, with drawn errors. Labels are projected as in `punc project`.
 
     Memory holds one stream. Returns the counts of the projection, and the numbers of deleted and inserted words.
-    Raises InputError if the directory has no labels or unknown labels, or the confusions cannot reach this `wer`.
+    Raises InputError if labels are missing or unknown, or if the confusions cannot reach the word error rate `wer`.
     """
     data = DataDir(data_dir, needs=["punct"])
     words: Counter[str] = Counter()

@@ -1,8 +1,9 @@
 """Draws errors for a set of a store. Each seed gives different errors.
 
-A word is a run of tokens that ends with a slot. Words that are not in the table of errors are treated like rare words.
-The store's tokenizer converts the recogniser's words to tokens, so words outside the vocabulary become `<unk>` or are
-spelled. A noisy set is drawn in blocks and written to unnamed temporary files, so memory does not grow with the corpus.
+A word is a run of tokens of which only the last has a slot. Words that are not in the table of errors are treated like
+rare words. The store's tokenizer converts the recogniser's words to tokens, so words outside the vocabulary become
+`<unk>` or are spelled. A noisy set is drawn in blocks and written to unnamed temporary files, so memory does not grow
+with the corpus.
 """
 
 import logging
@@ -37,7 +38,8 @@ class Block(NamedTuple):
     ends: np.ndarray  # int64 (n,): the end of each word in `ids`
     labels: np.ndarray  # int8 (n,)
     pauses: np.ndarray | None  # float32 (n,)
-    streams: np.ndarray  # int64: the first word of each stream or, if a stream has no words, the next word
+    # int64: for each stream that begins in the block, the index of its first word (of the next word if it has none)
+    streams: np.ndarray
 
     @property
     def first(self) -> np.ndarray:
@@ -55,7 +57,7 @@ def blocks(data: StoreSet, size: int = BLOCK) -> Iterator[Block]:
     while begin < len(data.ids):
         labels = data.labels[begin:begin + size]
         slots = np.flatnonzero(labels >= 0)
-        if not len(slots):  # the next word is longer than a block
+        if not len(slots):  # the next word is longer than a block, or no word follows
             size *= 2
             if begin + size > 2 * len(data.ids):
                 return
@@ -157,7 +159,7 @@ class StoreNoise:
                              self._fluency)
                 alignment = align_drawn(types, first, drawn)
                 ids, ends = self._runs.spell(block, drawn)
-                before = np.searchsorted(drawn.source, block.streams)  # the number of words before each stream
+                before = np.searchsorted(drawn.source, block.streams)  # drawn words of the block before each stream
                 starts.append(tokens + np.concatenate([[0], ends])[before])
                 pauses = np.zeros(0) if block.pauses is None else drawn_pauses(block.pauses, drawn)
                 _write(files, ids, ends, project_labels(alignment, block.labels), pauses)

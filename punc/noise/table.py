@@ -1,22 +1,22 @@
-"""Estimates the probabilities of errors in the words of a text from confusions.
+"""Estimates, from confusions, how likely each word of a text is to be wrong, and what replaces it.
 
 Words are represented by numbers, their *types*. Type 0 stands for all unknown words. A *sequence* of words can replace
 a word. Sequences also have numbers; if t is a type, sequence t is the single word t.
 
 Error rate: a word that was seen n times and was wrong e times is wrong with probability (e + K r) / (n + K). r is the
-error rate of all words in the same frequency band: 1, 2–3, 4–7, … Words that were never seen have the rate of rare
-words.
+error rate of all words in the same frequency band: n = 1, 2–3, 4–7, … Words that were never seen have the rate r of
+words that were seen once.
 
 Replacements: the replacements of a word are drawn in proportion to their counts. A word with fewer than ENOUGH errors
-gets K additional counts. Among these, deletions have the same share as among all errors of words that were seen about
-as often. The rest is divided among words that sound similar or, if there are none, among the replacements of unknown
-words.
+gets K additional counts. Deletions have the same share of these counts as of all errors of words that were seen about
+as often. The other additional counts are divided among words that sound similar or, if there are none, among the
+replacements of unknown words.
 
 Similar sound: the model is a noisy channel (Kernighan, Church & Gale 1990, "A Spelling Correction Program Based on a
 Noisy Channel Model"). The probability that a word w is heard as the word v is proportional to P(v) P(w → v). P(v) is
-the frequency of v in the ASR output. P(w → v) is the product of the probabilities of the fewest character edits that
-change w to v. These probabilities are estimated from the pairs of words that the recogniser confused. Each pair counts
-once, and only if at least half of its characters agree.
+the frequency of v in the ASR output. P(w → v) is the product of the probabilities of the edits in the shortest sequence
+of character edits that changes w to v. These probabilities are estimated from the pairs of words that the recogniser
+confused. Each pair counts once, and only if at least half of its characters agree.
 """
 
 import math
@@ -36,8 +36,8 @@ ENOUGH = 50  # a word with at least this many errors gets no additional counts
 HIGHEST = 0.9  # the maximum probability that a word is wrong
 RARE = 1  # the frequency band of words that were seen once or never
 MOST = 16  # the maximum number of other words that a word can be heard as
-ALIKE = 0.5  # the maximum distance, in edits per character, of two words whose edits are counted
-BLOCK = 256  # the number of words that are compared with all others at a time
+ALIKE = 0.5  # the maximum distance between two words whose edits are counted, in edits per character of the longer word
+BLOCK = 256  # the number of words that are compared with the words of the ASR output at a time
 UNSEEN = 0.1  # the number that is added to the count of each edit
 SAME_AS_UNKNOWN = -1  # an outcome that is replaced by a draw from the replacements of the unknown type
 
@@ -104,7 +104,7 @@ class NoiseTable:
         return float(counts @ (self.errors * edits)) / words + correct * float(added @ [1 - marks, marks])
 
     def at_wer(self, wer: float, counts: np.ndarray, marks: float) -> "NoiseTable":
-        """Return a table whose probabilities are scaled by one factor, so that `wer` is the expected word error rate.
+        """Return a table whose error probabilities are scaled by one factor, so that the expected WER is `wer`.
         Raises InputError if no factor reaches `wer`."""
         low, high = 0.0, 1.0
         while self._times(high).expected_wer(counts, marks) < wer:
@@ -145,7 +145,8 @@ class Sequences:
 
 
 def make_table(confusions: Confusions, types: dict[str, int], words: Container[str]) -> NoiseTable:
-    """Make the table for a text with these `words`, all of which have types. Other words have type 0."""
+    """Make the table for a text that consists of `words` and unknown words. All `words` have types; words without a
+    type count as type 0."""
     size = max(types.values(), default=0) + 1
     seen, wrong = np.zeros(size), np.zeros(size)
     for word, count in confusions.seen.items():
@@ -211,7 +212,7 @@ def _insertions(confusions: Confusions, types: Mapping[str, int], sequences: Seq
 
 
 class Sounds:
-    """Finds words of the ASR output (`words`, in C order) that a word can be heard as."""
+    """Finds the words of the ASR output that a word can be heard as. `words`: all words of the output, in C order."""
 
     def __init__(self, confusions: Confusions):
         self.words = sorted(confusions.heard, key=str.encode)

@@ -39,8 +39,8 @@ def collect_scores(exp: StrPath, systems: Sequence[str] = (), sets: Sequence[str
     """Return all scores EXP-DIR/SYSTEM/decode_SET/score, sorted by set and then by system: first the given sets and
     systems in their order, then all others in C order.
 
-    decode_SET may also have score_NAME, a further score of the same output: its overall P, R and F1 become the metrics
-    NAME.P, NAME.R and NAME.F1. Raises InputError if there is no score.
+    If decode_SET also contains score_NAME, another score of the same output, the overall P, R and F1 of this score
+    become the metrics NAME.P, NAME.R and NAME.F1. Raises InputError if there is no score.
     """
     scores = []
     for path in Path(exp).glob(f"*/decode_*/score/{METRICS}"):
@@ -100,8 +100,8 @@ def _tests(pair: tuple[str, str], these: Sequence[Score], others: Sequence[Score
 
 
 def _is_aligned(*scores: Score) -> bool:
-    """Return whether all scores have the same reference, but a system changed its words. Then the slots differ, and
-    only the units are the same."""
+    """Return whether all scores have the same reference, but at least one output has other words than the reference.
+    Such outputs have other slots, but the units of all these scores are the same."""
     signed = [signature_parts(score.signature) for score in scores]
     return len({parts.get("reference") for parts in signed}) == 1 and any(
         parts.get("words", "").startswith("aligned") for parts in signed)
@@ -146,7 +146,8 @@ def read_training(system: Path) -> list[Epoch]:
 
 
 def read_cost(system: Path) -> Cost | None:
-    """Return the cost of training a model; None if its logs contain neither a run from epoch 1 nor a fit."""
+    """Return the cost of training a model. Returns None if its logs contain neither all epochs from the first nor a fit
+    without gradient descent."""
     epochs = read_training(system)
     if epochs and epochs[0].number == 1:
         seconds = sum(epoch.seconds for epoch in epochs)

@@ -27,7 +27,7 @@ COLOURS = ("#2f7fc1", "#d1495b", "#3f9b57", "#a86bd1", "#c77d0a", "#1f9e9e", "#a
 DASHES = ("-", "--", "-.", ":")
 MARKERS = "osD^vPX*"
 CURVES = len(COLOURS)  # the maximum number of systems in a plot; tables show all systems
-WIDTH, HEIGHT = 4.6, 3.2  # the size of a panel in inches
+WIDTH, HEIGHT = 4.6, 3.2  # the size, in inches, of a figure with one panel, without the legend
 SHORTEST, LONGEST = 0.01, 100.0  # the ends of the pause axis, in seconds
 ZERO = 0.006  # the position of "0" on the pause axis
 EDGES = np.concatenate([[0.005, 0.0072], np.geomspace(SHORTEST, LONGEST, 33)])  # bins: "0", a gap, 8 per decade
@@ -95,7 +95,7 @@ def draw(curves: Mapping[str, Curves], style: Mapping[str, dict[str, Any]], name
     legend = 0.2 * -(-len(drawn) // columns)  # inches
     height = HEIGHT + legend
     figure, panels = new_figure(list(curves), width, height, TEXT, layout=None)
-    # Margins are computed here, because a constrained layout would take a third of the time for the whole page.
+    # Margins are computed here, because matplotlib's constrained layout would take a third of the whole page's time.
     figure.subplots_adjust(left=0.62 / width, right=1 - 0.1 / width, bottom=0.62 / height,
                            top=1 - (legend + 0.3) / height, wspace=0.28)
     for axes, (title, by_system) in zip(panels, curves.items()):
@@ -139,7 +139,7 @@ def _svg(figure: Any, name: str) -> str:
 
 
 def axis_positions(pauses: np.ndarray) -> np.ndarray:
-    """Return the positions of known pauses on the axis, with "0" for pauses under 10 ms."""
+    """Return the positions of known pauses on the pause axis. Pauses under 10 ms are at "0"."""
     return np.where(pauses < SHORTEST, ZERO, np.clip(pauses, SHORTEST, LONGEST * 0.999, dtype=np.float64))
 
 
@@ -150,7 +150,8 @@ def shares(pauses: np.ndarray) -> np.ndarray:
 
 
 def describe_pauses(name: str, pauses: np.ndarray) -> str:
-    """Return a line about a label's slots: number, median pause, shares without a pause and with an unknown pause."""
+    """Return a line about a label's slots: their number, the median pause, the share of known pauses under 10 ms, and
+    the share of unknown pauses."""
     known = pauses[np.isfinite(pauses)]
     if not len(known):
         return f"{name}: {len(pauses):,} slots, no pause known"
@@ -175,7 +176,8 @@ def plot_pauses(by_label: Mapping[str, np.ndarray], path: StrPath, title: str = 
 
 def posteriors(data: DataDir, decode: StrPath, label: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return, for each slot of a data directory, its pause, a system's posterior of `label`, and whether the slot has
-    this label. Raises InputError if `decode`, the output of `punc punctuate`, lacks these slots or labels.
+    this label. Raises InputError if `decode`, the output of `punc punctuate`, has no posteriors for these slots or for
+    this label.
     """
     archive = Path(decode) / "post.ark"
     if not archive.is_file():
@@ -243,7 +245,7 @@ def _axes(title: str) -> tuple[Any, Any]:
 
 
 class LabelCounts(NamedTuple):
-    """The labels of a set."""
+    """Counts of the labels of a set."""
 
     slots: dict[str, int]  # number of slots of each label, in the order of the label set
     lengths: np.ndarray  # int64 (MOST_WORDS + 1,): lengths[n]: how often there are n words from one mark to the next
@@ -253,7 +255,7 @@ class LabelCounts(NamedTuple):
 
 
 def count_labels(data: DataDir, labels: LabelSet) -> LabelCounts:
-    """Count a directory's labels, in constant memory. Raises InputError for a label that is not in the label set."""
+    """Count a directory's labels, stream by stream. Raises InputError for a label that is not in the label set."""
     slots = np.zeros(len(labels), np.int64)
     lengths = np.zeros(MOST_WORDS + 1, np.int64)
     for _, utterances in data.streams():

@@ -11,8 +11,8 @@ A finding refers to a figure by its cell, in braces; names with spaces are quote
                               tests of SER and of the macro average
 
 In place of a system, `published NAME` refers to a published row. A finding must name each system whose figures it
-quotes. A number that is not in a cell must be in backticks, together with a word that says what it counts. Years and
-names such as F1 and 4-gram need no backticks.
+quotes. A number that does not come from a cell must be in backticks, together with a word that says what it counts.
+Years and names such as F1 and 4-gram need no backticks.
 """
 
 import logging
@@ -45,10 +45,12 @@ class NotBorneOutError(Exception):
 def filled(text: str, data: PageData, published: Sequence[Published], declared: Collection[str], path: str) -> str:
     """Fill in the figures of the findings in `text`, which was read from `path`.
 
-    A finding is left out, with a warning, in three cases: it names a system or set in `declared` that has no row on the
-    page; it quotes a test that is not on the page; its `<` or `>` is false or not significant (p ≥ LEVEL).
+    A finding is left out, with a warning, in four cases: it refers to a missing row, but its system and set are in
+    `declared` or in other rows; it quotes an undefined figure; it quotes a test that is not on the page; its `<` or `>`
+    is false or not significant (p ≥ LEVEL).
 
-    Raises InputError for a figure typed by hand, and for a reference to something that is not on the page.
+    Raises InputError for a figure typed by hand, for a system that the finding quotes but does not name, and for a
+    reference that is malformed or contains an unknown name.
     """
     figures = Figures(data, published, declared)
     kept, line = [], 1
@@ -78,7 +80,8 @@ def _filled(finding: str, figures: "Figures", path: str, line: int) -> str:
 
 
 class Figures:
-    """The cells of a page (the seeds of a system are joined), its published figures, and its paired tests."""
+    """The cells of a page (single runs, and means of the systems with several seeds), its published figures, and its
+    paired tests."""
 
     def __init__(self, data: PageData, published: Sequence[Published], declared: Collection[str]):
         self._rows: dict[tuple[str, str], Metrics] = {**data.metrics, **join_seeds(data.metrics)}

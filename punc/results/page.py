@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 MAIN = "overall.F1"  # the first column of the table of systems, and the metric that is tested
 ALPHA = 0.05
 MOST_SLOTS = 10_000  # the maximum number of slots of a set in the error browser; a larger set is sampled
-MOST_STREAMS = 50  # the maximum number of long streams from which a sample takes slots
+MOST_STREAMS = 50  # the number of streams in a sample, unless more streams fit into it in full
 PASSAGE = 60  # the maximum number of slots in a paragraph
 UNKNOWN = "--"
 
@@ -32,7 +32,7 @@ UNKNOWN = "--"
 def render(exp: Path, title: str, data: Path | None = None, recordings: Sequence[str] = ()) -> str:
     """Return the page of an experiment, with systems and sets in the order of RESULTS.tsv if this file exists.
 
-    data         the directory DATA of the data directories DATA/SET; None: `data` next to the experiment
+    data         the directory that contains the data directories DATA/SET; None: `data` next to the experiment
     recordings   streams that the error browser shows in full, in addition to its sample
 
     Raises InputError if there is no score, and for a recording that is in no set.
@@ -79,8 +79,8 @@ def _filled(**values: Any) -> str:
 
 def systems_table(scores: Sequence[Score]) -> dict[str, Any]:
     """Return the scores of one set as `columns` and `rows`; the seeds of a system are one row. A figure is an Interval,
-    a Spread or None. The `test` of a row states how its overall F1 differs from the F1 of the `best` system. `runs`:
-    how many runs the systems with several runs have, each number once."""
+    a Spread or None. The `test` of a row states how its overall F1 differs from the F1 of the `best` system. `runs`
+    lists the different numbers of runs of systems with several runs."""
     empty = LabelSet.read(scores[0].path / "labels.txt").names[0]
     names = [name for name in dict.fromkeys(name for score in scores for name in score.metrics)
              if is_summary(name) and name != f"{empty}.F1"]
@@ -143,8 +143,8 @@ def choose(begins: np.ndarray, most: int, wanted: Sequence[int] = ()) -> list[tu
     """Return the slots to show as ranges, in order, each within one stream. The streams `wanted` are shown in full.
 
     begins   int64 (streams + 1,): where the slots of each stream begin
-    most     the maximum number of slots to show. If there are more slots, streams are drawn at random, and a random
-             part of each stream is shown, with a length proportional to the stream's length
+    most     the maximum number of slots to show, not counting `wanted`. If there are more slots, streams are drawn at
+             random, and a random part of each drawn stream is shown, with a length proportional to the stream's length
     """
     sizes = np.diff(begins)
     if begins[-1] <= most:
@@ -171,7 +171,8 @@ def encode(table: SlotTable, ranges: Sequence[tuple[int, int]]) -> list[dict[str
     A passage has `stream`, `at` (the number of its first slot in the stream, from 1), `words`, and strings with a fixed
     number of characters per slot: ref and hyp (one character, whose code is 48 + the number of the label), post (two
     digits: the posterior of the system's label in percent) and pause (two digits of base 36: hundredths of a second,
-    `--`: unknown). `wrong` and `missing` give the recognition errors at each slot.
+    `--`: unknown). `wrong` maps the index of each wrong word in the passage to the spoken word, or to "" if nothing was
+    spoken. `missing` maps the index of a word to the words that were omitted after it.
     """
     passages = []
     stream_of = table.stream_of

@@ -8,7 +8,7 @@
     results/*.png             pictures
 
 The pages (`pages`) depend only on these files and the settings. The runs of a system with several seeds are called
-SYSTEM, SYSTEM.seed2, SYSTEM.seed3, …; a page shows them as one row. New pages can take over rows of published pages.
+SYSTEM, SYSTEM.seed2, SYSTEM.seed3, …; a page shows them as one row. New pages can keep rows of published pages.
 """
 
 import re
@@ -85,7 +85,7 @@ class PageData:
         return list(dict.fromkeys(system for system, _ in self.metrics))
 
     def empty_labels(self) -> set[str]:
-        """Return the names of the empty labels, which are the first labels in the signatures."""
+        """Return the names of the empty labels: the first label of the label set in each signature."""
         parts = (part for signed in self.signatures.values() for part in signed.split("|"))
         return {part.removeprefix("labels:").split("+")[0] for part in parts if part.startswith("labels:")}
 
@@ -119,7 +119,8 @@ def pictures(directory: StrPath) -> list[str]:
 
 
 def write_page_data(directory: StrPath, data: PageData) -> None:
-    """Write RESULTS.tsv, and those tables of results/ that are not empty, to a new directory."""
+    """Write RESULTS.tsv and the text files of results/ to a new directory. Leaves out tests, costs and the command if
+    there are none."""
     results = Path(directory) / "results"
     write_tsv(results.parent / "RESULTS.tsv", RESULTS_HEADER,
               ((*key, metric, *value) for key, metrics in data.metrics.items() for metric, value in metrics.items()))

@@ -53,7 +53,7 @@ def breakdowns(table: SlotTable) -> dict[str, list[Group]]:
         group = np.where(distance < 0, len(DISTANCES) + 1, np.digitize(distance, DISTANCES))
         names = ["at an error", *_whole(DISTANCES), "no error in the stream"]
         found["F1 by words to the nearest recognition error"] = breakdown(table, names, group)
-    last = table.reference > 0  # a slot with a mark belongs to the words before it
+    last = table.reference > 0  # the last slots of the groups: slots with a mark, and the last slot of each stream
     last[table.begins[1:][np.diff(table.begins) > 0] - 1] = True
     lengths = np.diff(np.flatnonzero(last), prepend=-1)
     names = _whole(LENGTHS)

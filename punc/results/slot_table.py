@@ -2,7 +2,8 @@
 
 The words come from the input that the systems punctuated. If the reference has different words (for example with ASR
 output), its labels are projected onto these words, as in `scoring.counts`. A system is left out, with the reason, if
-its slots are missing, or if the data has changed since scoring, so that the slots' counts differ from its score.
+its words differ from those of the first system, or if the data has changed since scoring, so that counting the slots
+does not give the counts of its score.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +31,8 @@ class Recognition:
 
     wrong: np.ndarray  # bool (words,): substituted or inserted
     spoken: dict[int, str]  # maps the number of each substituted word to the word that was spoken
-    # omitted words, keyed by the number of the recognised word before them or, if there is none, of the stream's first
+    # maps the number of a recognised word to the words that were omitted after it; words that were omitted at the start
+    # of a stream are under the stream's first word
     missing: dict[int, str]
     # int64 (words,): number of words between the slot after each word and the nearest error; -1 if there is no error
     distance: np.ndarray
@@ -65,7 +67,8 @@ class SlotTable:
         return np.repeat(np.arange(len(self.streams)), np.diff(self.begins))
 
     def confusion(self, system: str, group: np.ndarray | None = None, groups: int = 1) -> np.ndarray:
-        """Count slots by group, reference label and system's label: (groups, labels, labels). Skip group -1."""
+        """Count the scored slots by group, reference label and system's label: (groups, labels, labels). Group -1 is
+        left out."""
         group = np.zeros(len(self.words), np.int64) if group is None else group
         used = self.counted & (group >= 0)
         return confusion(self.reference[used].astype(np.int64), self.hypotheses[system].labels[used].astype(np.int64),
@@ -104,7 +107,8 @@ def read_slot_table(scores: Sequence[Score], data: Path, reference_words: str = 
 
 
 def _directories(score: Score, data: Path) -> tuple[Path, Path]:
-    """Return the reference and the output that were scored, from the log or, without a log, from the score's path."""
+    """Return the reference and the output that were scored. Their paths come from the log of `punc score`; if the log
+    does not show them, they are guessed from the score's path."""
     exp = score.path.parents[2]
     log = exp / score.system / "log" / f"score_{score.set}.log"
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []

@@ -100,7 +100,8 @@ def count_streams(names: Sequence[str], sides: Sequence[tuple[Words, Words]], la
 
 
 def confusion(reference: np.ndarray, hypothesis: np.ndarray, unit: np.ndarray, units: int, labels: int) -> np.ndarray:
-    """Count pairs of labels, given arrays (slots,): int64 (units, labels, labels), reference × hypothesis."""
+    """Count slots by unit, reference label and hypothesis label, which are given as arrays (slots,). Returns int64
+    (units, labels, labels)."""
     cell = (unit * labels + reference) * labels + hypothesis
     return np.bincount(cell, minlength=units * labels * labels).reshape(units, labels, labels)
 

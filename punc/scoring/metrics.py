@@ -75,7 +75,8 @@ def parse_collapse(text: str, labels: LabelSet) -> Collapse:
 
     The class with the empty label is the empty class. `NAME` alone merges all marks into the class PUNCTUATED. Che et
     al. 2016 (section 3.3) use these 2 classes, and also the 3 classes of `3-class:FULLSTOP=PERIOD+QUESTION`.
-    Raises InputError for a label that is not in the set or that is named twice.
+    Raises InputError for a label that is not in the set or is named twice, for a class without a name, and for a NAME
+    that another metric has.
     """
     name, colon, groups = text.partition(":")
     pairs = [("PUNCTUATED", label) for label in labels.names[1:]]
@@ -161,7 +162,7 @@ def _of_slots(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse
     for collapse in collapses:
         merged = merge_counts(counts, collapse.number, len(collapse.classes))
         found[collapse.name] = mark_amounts(merged)
-        for i, name in enumerate(collapse.classes):  # metrics of each merged class, unless there is only one
+        for i, name in enumerate(collapse.classes):  # metrics of each merged class, unless it contains all marks
             if i and len(collapse.classes) > 2 and name not in labels.names:
                 found[f"{collapse.name}.{name}"] = class_amounts(merged, i)
     if labels.sentence_ends:

@@ -27,7 +27,7 @@ class Projection(NamedTuple):
     streams: int
     words: int
     errors: int  # edit distance in words
-    marks: int  # reference slots with a non-empty label; the next three fields count some of these again
+    marks: int  # reference slots with a non-empty label, including the moved, merged and lost ones
     moved: int  # marks that moved to an earlier slot, because their word was deleted
     merged: int  # marks that were dropped because a stronger mark took the slot
     lost: int  # marks that were dropped because no hypothesis word precedes them
@@ -42,8 +42,8 @@ def project(ref_dir: StrPath, hyp_dir: StrPath, out_dir: StrPath, labels: LabelS
     """Write `out_dir`: a copy of the data directory `hyp_dir` whose `punct` has the labels of `ref_dir`.
 
     The other files of `hyp_dir` are copied, except subdirectories, files about the old labels, and archives (copied
-    tables refer to the old archives). Memory holds one stream and all ids. Raises InputError if streams or labels
-    differ.
+    tables refer to the old archives). Memory holds one stream and all ids. Raises InputError if the directories have
+    different streams, or if a label of `ref_dir` is not in `labels` or is written differently.
     """
     ref = DataDir(ref_dir, needs=["punct"])
     hyp = DataDir(hyp_dir, ignore=["punct"])

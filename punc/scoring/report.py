@@ -98,7 +98,7 @@ def _plain(rows: Mapping[str, Interval] | Mapping[str, Comparison]) -> dict[str,
 
 
 def score_table(measured: Mapping[str, Interval], comparison: Mapping[str, Comparison] | None = None) -> str:
-    """Format the metrics, one line per column, with 95 % intervals, and the comparison if there is one."""
+    """Format the metrics with 95 % intervals (P, R and F1 share a line), and the comparison if there is one."""
     lines = [f"{'%':<24}" + "".join(f"{name:>7} {'':<13}" for name in PARTS)]
     for column in columns(measured):
         rows = [name for name in rows_of(column) if name in measured] or [column]
@@ -133,7 +133,7 @@ def system_table(measured: Mapping[str, Mapping[str, Interval]], tests: Mapping[
 
 
 def write_tsv(path: StrPath, header: Iterable[str], rows: Iterable[Sequence[str | float]]) -> None:
-    """Write rows under a header. Numbers get 4 decimals, so that a page can round them again."""
+    """Write rows under a header. Numbers are written with 4 decimals, so that a page can round them further."""
     with atomic_file(path) as file:
         file.write("\t".join(header) + "\n")
         for row in rows:

@@ -1,10 +1,10 @@
 """Computes bootstrap intervals of metrics, and paired tests of two systems, both from the counts of each unit.
 
 `compare` tests two outputs. It ignores that a new training run changes the score of a system, so it finds too many
-differences between systems that differ only in their seeds. `compare_runs` tests systems with several seeds: run
-i of system k has the metric m_ki. The runs are a random sample, and so are the recordings, which all runs share. This
-is the analysis of variance of Obuchowski & Rockette (1995), where runs are called readers and recordings are called
-cases; the readers are nested in the two systems (Hillis 2014). With n_k runs of system k,
+differences between systems that differ only in their seeds. `compare_runs` tests systems with several seeds. It treats
+both the runs and the recordings, which all runs share, as random samples. This is the analysis of variance of
+Obuchowski & Rockette (1995), where runs are called readers and recordings are called cases; the readers are nested in
+the two systems (Hillis 2014). System k has n_k runs, and its metric is mean_k on average over them:
 
     var(mean_1 - mean_2) = s_1² / n_1 + s_2² / n_2 + max(0, c_1 + c_2 - 2 c_12)
 

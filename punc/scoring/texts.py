@@ -1,7 +1,7 @@
 """Reads the reference and the hypothesis of a score (texts, files or data directories) as words and labels.
 
-A file is one text, or has one text (such as a recording or a post) per line. The texts of the reference or the
-hypothesis are its *streams*.
+A file is one text, or has one text (such as a recording or a post) per line. The texts on each side are called
+*streams*.
 """
 
 import hashlib
@@ -25,10 +25,10 @@ from punc.text.characters import CharacterReader
 from punc.text.passages import Memo
 from punc.text.prose import TextReader
 
-# The labels of the English recipes. If a slot has several marks, the last of their labels in this list counts.
+# The labels of the English recipes. If a slot has several marks, the one whose label comes last in this list counts.
 ENGLISH = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",", ":", "-", "–", "—")),
                     Label("PERIOD", "w.", (".", ";", "!", "…")), Label("QUESTION", "w?", ("?",))))
-BATCH = 1 << 16  # words; streams are aligned in batches of this size, which is faster for short streams
+BATCH = 1 << 16  # reference words in a batch; batches are faster than aligning short streams one by one
 WHOLE = "text"  # the stream's name, if the texts are compared as a whole
 NO_WORDS = "a text without words", "give a text with words to score"
 
@@ -37,7 +37,7 @@ Stream = tuple[str, list[Utterance], list[Utterance]]  # name, reference utteran
 
 
 def text_reader(labels: LabelSet, characters: bool = False) -> Read:
-    """Return a function that splits a text into words. With `characters`, each character is a word."""
+    """Return a function that splits a text into words and labels. With `characters`, each character is a word."""
     if characters:
         return _character_reader(labels)
     reader = TextReader(labels, lowercase=False)
@@ -47,7 +47,7 @@ def text_reader(labels: LabelSet, characters: bool = False) -> Read:
     def read(text: str) -> Words:
         passage = memo.read(text.split(), reader.attach, Counter())
         cased, names = passage.words.split(), passage.labels.split()
-        if labels.cased:  # only the labels have the capitals: put them back
+        if labels.cased:  # the reader has moved the first letters' capitals to the labels, so put them back
             cased = [with_capital(word) if capital[name] else word for word, name in zip(cased, names)]
         slots = np.fromiter(map(labels.index, names), np.int64, len(names))
         return Words(passage.words.lower().split(), slots, cased)
@@ -94,9 +94,9 @@ def side_of(utterances: Sequence[Utterance], labels: LabelSet, path: Path) -> Wo
 
 def count(reference: DataDir, hypothesis: DataDir, labels: LabelSet, block: int = BLOCK, last_slot: str = "true",
           match: str = "utterances", posteriors: Posteriors | None = None) -> Counts:
-    """Count slots, word errors and, if given, posteriors in blocks, as `count_streams` does, one batch of streams at a
-    time. Both directories must have labels. Raises InputError if the ids of utterances (or of streams, if `match` is
-    "streams") differ, if a label is not in the set, or if there is no slot to score.
+    """Count slots and word errors, one batch of streams at a time (see `count_streams`). If `posteriors` are given, add
+    the slots to their histograms. Both directories must have labels. Raises InputError if the ids of utterances (or of
+    streams, if `match` is "streams") differ, if a label is not in the set, or if there is no slot to score.
     """
     parts = []
     for batch in _batches(_streams_of_both(reference, hypothesis, match)):
@@ -183,7 +183,8 @@ def read_side(path: Path, labels: LabelSet, read: Read) -> Side:
 
 
 def count_sides(ref: Side, hyp: Side, labels: LabelSet, block: int = BLOCK) -> Counts:
-    """Count two sides with the same number of streams, in blocks. Raises InputError if the streams' names differ."""
+    """Count two sides with the same number of streams, in blocks. Raises InputError if both sides are data directories
+    and the names of their streams differ."""
     if ref.named and hyp.named and ref.names != hyp.names:
         raise InputError(f"the streams differ from those of {ref.path}", "punctuate that directory", hyp.path)
     names = ref.names if ref.named else hyp.names

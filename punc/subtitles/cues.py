@@ -2,7 +2,8 @@
 
 - A cue has at most two lines of up to LINE characters; a word that is longer than LINE gets its own line.
 - A cue ends at the end of a sentence, but sentences that fit on one line together share a cue. A sentence of at most
-  FEW characters joins the next sentence if two lines hold both. A cue also ends at a silence of LONG seconds.
+  FEW characters joins the next sentence if two lines hold both. A cue also ends at a silence of at least LONG seconds,
+  and where the speaker changes.
 - A sentence that needs several cues is cut after a mark if this leaves more than FEW characters on both sides.
   Otherwise, it is cut at a pause or, if there is none, into cues of about the same length. The same rules, except for
   pauses, cut a cue into two lines. A name or a number (`marks.tied`) is cut only as a last resort.
@@ -33,7 +34,8 @@ APART = 0.2  # s; successive cues start at least this far apart, even if speech 
 
 
 class Cues(NamedTuple):
-    """C cues in order, as arrays int64 (C,): each has the words [first, last), and begin and end in milliseconds."""
+    """C cues in order, as arrays int64 (C,). A cue has the words [first, last), and is shown from `begin` to `end`, in
+    milliseconds."""
 
     first: np.ndarray
     second: np.ndarray  # the word that begins the second line; `last` if the cue has one line

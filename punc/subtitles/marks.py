@@ -79,7 +79,8 @@ def number_words() -> dict[str, int]:
 
 
 def capitalized(words: Sequence[str], marks: np.ndarray, starts: np.ndarray, turns: np.ndarray) -> list[str]:
-    """Return the words with capitals at `starts` and after the end of a sentence or turn; iPhone stays unchanged."""
+    """Return the words with capitals at `starts` and after the end of a sentence or turn. Words that already contain a
+    capital, such as iPhone, do not change."""
     words = list(words)
     for i in {*starts.tolist(), *(np.flatnonzero((marks == SENTENCE_END) | turns) + 1).tolist()}:
         if i < len(words) and words[i].islower():
@@ -88,7 +89,8 @@ def capitalized(words: Sequence[str], marks: np.ndarray, starts: np.ndarray, tur
 
 
 def paragraphs(words: Sequence[str], marks: np.ndarray, pauses: np.ndarray | None, turns: np.ndarray) -> str:
-    """Return the words of one recording as paragraphs, separated by empty lines. For the arguments, see `make_cues`.
+    """Return the words of one recording as paragraphs, separated by empty lines. For `words`, `marks` and `turns`, see
+    `make_cues`. `pauses`, (N,): the silence after each word in seconds, or NaN if unknown; None: all are unknown.
 
     A paragraph ends where the speaker changes. A paragraph also ends at the end of a sentence if a silence of LONG
     seconds follows or if the paragraph has PARAGRAPH words, but never at a silence inside a sentence.

@@ -1,7 +1,7 @@
 """Lengthens cues that are too short to read: words move between two cues, or the times change.
 
-A cue is too short if it has a short sentence, or the short last part of a sentence, and more words follow immediately.
-The remedies, in order of preference:
+A cue is too short if the first word after it begins less than LEAST seconds after its own first word. Such a cue has a
+short sentence, or the short last part of a sentence. The remedies, in order of preference:
 
 1. The cue is joined with the previous or the next cue if two lines hold both.
 2. The words of the cue and of the previous or next cue are divided anew, so that both cues are long enough.
@@ -16,7 +16,7 @@ import numpy as np
 
 LEAST = 1.0  # s; a shorter cue is too short to read
 SHIFT = 0.4  # s; viewers do not notice that text and voice are this far apart
-MARK_WORTH = 84.0  # characters by which cues may be more unequal if the cut is at a pause; twice as many at a mark
+MARK_WORTH = 84.0  # characters; a cut at a pause may make two cues this much more unequal in length (at a mark, twice)
 
 Cue = tuple[int, int]  # the first word, and the word after the last
 Span = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -72,7 +72,7 @@ class ShortCues:
         for (first, middle), (_, last) in pairs:
             all_first, all_last = np.array([first]), np.array([last])
             if self._reach(all_first, all_last)[0] == last:
-                # Prefer pairs without a good end between them, then pairs with little text.
+                # Prefer pairs that are not separated at a good place, then pairs with little text.
                 whole.append((-self._rank[middle - 1], -int(self._length(all_first, all_last)[0]), first, last))
         if whole:
             *_, first, last = max(whole)

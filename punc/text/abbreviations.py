@@ -4,12 +4,14 @@ A file, such as `abbreviations.txt` in this directory, gives the kind of each ab
 kind and the next word (ignoring quotes and brackets before it) decide whether a sentence ends at the dot:
 
 - After the kind `never`, no sentence ends. After `starter`, a sentence ends before a capitalised word of the kind
-  `begins`. After `capital`, it ends before any capitalised word. After `number`, it ends unless a number follows.
+  `begins`. After `capital`, it ends before any capitalised word. (An initial such as `J.` is not such a word.) After
+  `number`, a sentence ends unless a number follows. After `word`, the dot is always a mark.
 - Single letters, and letters with dots inside, have the kind `starter` unless the file gives them another kind.
 - After a number in digits, a sentence ends unless a lower-case word or a word of the kind `ordinal` follows (24.
   veebruar). After an ellipsis (`...` or `. . .`), a sentence ends unless a lower-case word follows.
-- If a mark follows (`Inc., the`), the dot is not a mark. If lines are utterances, `starter` counts as `capital` at the
-  end of a line. At the end of a stream, the sentence ends, except after `never`.
+- If a mark follows the dot of an abbreviation (`Inc., the`), the dot is not a mark, except after `number` and `word`.
+  If lines are utterances, `starter` counts as `capital` at the end of a line. At the end of a stream, the sentence
+  ends, except after `never`.
 """
 
 import re

@@ -36,7 +36,7 @@ def read_casing(path: StrPath) -> dict[str, str]:
 class Casing:
     """Writes words with the capitals and marks of their labels, and with the forms in a casing table.
 
-    sentences  also write a capital at the start of a stream and after the end of a sentence, even if the label has none
+    sentences  also write a capital at the start of a stream and after the end of a sentence, whatever the label states
     """
 
     def __init__(self, labels: LabelSet, table: Mapping[str, str], sentences: bool = False):
@@ -56,7 +56,7 @@ class Casing:
         """Return the text of a word with the mark of its label, and with the capitals of its label or of the table."""
         if word not in self._words:
             return label.write(word)
-        form = self.table.get(first(word, label.capital), self.table.get(word))  # iPhone, even if labelled W
+        form = self.table.get(first(word, label.capital), self.table.get(word))  # iPhone, whatever its label
         return label.write(word) if form is None else label.opening + form + label.mark
 
     def write(self, words: Sequence[str], names: Sequence[str], starts: Iterable[int] = ()) -> list[str]:

@@ -41,7 +41,7 @@ NO_BLANK = re.compile("(?<![!-~]) | (?![!-~])")  # a space, except between two A
 
 
 class Split(NamedTuple):
-    """The tokens of a text, the labels of their slots, and the text between tokens. `lead`: marks before all tokens."""
+    """The tokens of a text, the labels of their slots, and the text between tokens. `lead`: marks before the first."""
 
     tokens: list[str]
     labels: list[str]

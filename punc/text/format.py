@@ -113,8 +113,9 @@ class TextFormat(Format):
         return text.find(fault)
 
     def streams(self, text: str, line_start: bool) -> Iterator[tuple[str | None, str]]:
-        """Yield the name and the text of each stream, without lines that begin with `skip_prefix`. The name is None if
-        the stream began in an earlier part."""
+        """Yield the name and the text of each stream, without lines that begin with `skip_prefix`. The name is None for
+        text before the first line that begins with `document_prefix`: this text belongs to an earlier stream, or is the
+        beginning of a file."""
         document_prefix = self.options.document_prefix
         skip_prefix = self.options.skip_prefix
         if line_start and (document_prefix or skip_prefix):

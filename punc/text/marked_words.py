@@ -102,7 +102,7 @@ class MarkedWords:
         self._ends = [i for i, label in enumerate(label_set) if label.name in label_set.sentence_ends]
 
     def write(self, words: SplitWords, labels: np.ndarray) -> tuple[list[str], np.ndarray]:
-        """Return the text and the label of each word, int64 (W,). A label changes if its word keeps an existing mark,
+        """Return the text of each word, and its label, int64 (W,). A label changes if its word keeps an existing mark,
         or if its mark moves to another word."""
         labels = labels.copy()
         kinds = words.of([token.kind for token in words.tokens])
@@ -125,8 +125,8 @@ class MarkedWords:
 
     def _sentence_starts(self, words: SplitWords, labels: np.ndarray, kinds: np.ndarray,
                          following: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return two arrays, bool (W,): the word begins a sentence according to the labels, and the word does not begin
-        a sentence according to the existing marks."""
+        """Return two arrays, bool (W,): whether each word begins a sentence according to the labels, and whether it is
+        inside a sentence according to the existing marks."""
         read = np.flatnonzero((words.counts > 0) & (kinds != TAG))
         begins, before = starts_of_runs(words.streams[read]), following - 1
         ends = words.of([token.ends for token in words.tokens])
@@ -157,7 +157,8 @@ class MarkedWords:
         return self.label_set.index(self.label_set.reading(marks, label.capital, label.opening))
 
     def _keep(self, words: SplitWords, labels: np.ndarray, kept: np.ndarray, stays: np.ndarray) -> None:
-        """Give the words in `kept` the labels of their existing marks; where a mark is missing, keep the new label."""
+        """Give the words in `kept` the labels of their existing marks. A word without a mark keeps its new mark only if
+        all marks stay (KEEP), if it ends a turn or stream, or if it is not in `stays`."""
         marked = words.of([token.marks != "" and token.kind != TAG for token in words.tokens])
         has = words.marked
         added = ~has & (~stays | words.ends | (self._marks == KEEP))

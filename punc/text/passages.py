@@ -80,8 +80,8 @@ class Memo(dict[str, str]):
         return self[item]
 
     def read(self, items: Sequence[str], attach: Callable[[str, str], str], repairs: Counter[str]) -> Passage:
-        """Return the passage that consists of `items`. `attach(label, lead)` returns the new label of a word with
-        `label` that is followed by `lead`."""
+        """Return the passage that consists of `items`. `attach(label, lead)` adds the mark of the label `lead` to a
+        word with the label `label`, and returns the word's new label."""
         words = list(map(self.__getitem__, items))
         lead = ""
         at = -1
@@ -167,7 +167,7 @@ class Cutter:
     attach         (label of a word, label found after the word) → the word's new label
     independent    each utterance is a stream, which has the utterance's id
     pauses         whether utterances have the pauses of the passages
-    turns          whether utterances have flags where the speaker changes
+    turns          whether utterances have flags for changes of speaker
     numbered       whether the name of a stream begins with the stream's number
     abbreviations  decide about the dot of a passage's last word when the next passage is known
     """
@@ -255,7 +255,8 @@ class Cutter:
             self._pauses = np.concatenate([*known, passage.pauses])
 
     def _take(self, size: int) -> Iterator[Utterance]:
-        """Cut the words that are held back into utterances of `size` words, until at most `size` words are left."""
+        """Cut the words that are held back into utterances of `size` words, until at most `size` words are left. If
+        exactly `size` words are held back, they become an utterance."""
         words, labels, pauses, at = self._words, self._labels, self._pauses, 0
         while len(words) - at > size or (at == 0 and 0 < len(words) == size):
             key = utterance_id(self._stream, self._number)

@@ -5,7 +5,7 @@ A word w scores high as an abbreviation if it nearly always has a dot, is short,
 C(w, •) times with a dot after it and C(w, ¬•) times without one. C(•) of all N tokens have a dot. λ is the likelihood
 ratio of two hypotheses: w has a dot by chance, P(•|w) = C(•)/N, or nearly always, P(•|w) = 0.99. The score is
 
-    S(w) = log λ · e^-length(w) · (dots inside + 1) · length(w)^-C(w, ¬•)      abbreviation: S(w) ≥ 0.3
+    S(w) = -2 log λ · e^-length(w) · (dots inside + 1) · length(w)^-C(w, ¬•)      abbreviation: S(w) ≥ 0.3
 
 where the length of w does not count dots. Sentences then end at ! and ?, and at the dots of words that are not
 abbreviations. Dunning's log-likelihood ratio finds two other kinds of words (see `abbreviations`). A word is of the
@@ -40,7 +40,7 @@ PLACES = FIRST, CAPITAL_FIRST, INSIDE, SMALL, NUMBERED, LAST = (
 
 
 class Token(NamedTuple):
-    """A token: its word in lower case, or NUMBER, and whether it has a dot, an end mark, an ellipsis, a capital."""
+    """A token: its word in lower case, or NUMBER, and whether it has a dot, an end mark, an ellipsis and a capital."""
 
     word: str
     dot: bool
@@ -119,7 +119,8 @@ def _place(before: Token, abbreviations: frozenset[str]) -> str:
 
 
 def words_by_kind(types: Types, contexts: Counter[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return the words of each kind in `abbreviations.KINDS`: abbreviations sorted by score, other words by count."""
+    """Return the words of four kinds: STARTER, sorted by score; WORD (single letters), sorted by code point; BEGINS and
+    ORDINAL, sorted by count."""
     places: dict[str, Counter[str]] = {place: Counter() for place in PLACES}
     for (place, word), count in contexts.items():
         places[place][word] = count

@@ -15,7 +15,8 @@ Arrays = tuple[np.ndarray, np.ndarray | None, np.ndarray]  # tokens, pauses and 
 
 
 class Chunks(NamedTuple):
-    """K chunks, int64 arrays (K,). A model reads steps [first, last) of a chunk. The slots [begin, end) are scored."""
+    """K chunks, int64 arrays (K,). For each chunk, a model reads the steps [first, last) of the stream, and the slots
+    [begin, end) of the stream are scored."""
 
     stream: np.ndarray
     first: np.ndarray

@@ -7,17 +7,17 @@ in a slot is an integer, the *key*. A slot has at most one key per template; onl
     shape[i]       the shape of word i, such as AaAa for McDonald (`tokens.tokenizers.form`)
     suffix3[i]     the last three characters of word i, if it has more than three
     cluster4[i]    the first four bits of the Brown cluster of word i
-    lm[l]          the log-odds of label l from another model's posterior, rounded to steps of LM_STEP
+    lm[l]          the log-odds of label l according to another model, rounded to a multiple of LM_STEP
     trigger[n]     a trigger of n words in the window
 
 The unknown word and END have no shape, suffix or cluster. In a store of forms, the form of an unknown word has a shape
 and a suffix, but no cluster (`tokens.tokenizers.form`).
 
 Triggers are n-grams in the *window* of a slot: the last `before` words before the slot and the first `after` words
-after it, within the stream. For each mark p, the triggers are the n-grams with the largest point-wise mutual
+after it, within the stream. For each mark p, the triggers are the n-grams with the largest pointwise mutual
 information over the slots of the training text:
 
-    P(n-gram in window, mark = p) / (P(n-gram in window) P(mark = p))
+    log [P(n-gram in window, mark = p) / (P(n-gram in window) P(mark = p))]
 
 Each occurrence of an n-gram is in the windows of a run of slots. Overlapping runs of the same n-gram are cut, so that
 each slot counts once. The key of an n-gram is the number whose digits in base `vocab` are the ids of its words.
@@ -37,12 +37,12 @@ from punc.tokens.vocabulary import END
 SHAPED = 0, 1  # the positions of the words whose shapes and suffixes are features; word 0 is the word before the slot
 CLUSTERED = -1, 0, 1, 2  # the positions of the words whose clusters are features
 LM_STEP, LM_STEPS = 0.5, 20  # the size of a log-odds step, and the number of positive and of negative steps
-MARGIN = 32  # words that are loaded on each side of the slots; no template reads more
+MARGIN = 32  # words that are loaded on each side of the slots; the model's `window` must not be larger
 
 
 class Template(NamedTuple):
     kind: str  # word, trigger, lm, or the name of a word table
-    first: int  # the first word, relative to the slot; for lm, the label
+    first: int  # the position of the first word (0: the word before the slot); for lm, the label
     size: int = 1  # the number of words
 
     def __str__(self) -> str:
@@ -114,8 +114,8 @@ def templates(window: int, ngram: int, tables: Sequence[str], lm_labels: int, tr
     """Return the templates of a model.
 
     tables          names of the word tables
-    lm_labels       number of labels for templates on another model's posteriors; 0: no such templates
-    trigger_ngram   length of the longest triggers
+    lm_labels       number of labels of another model whose log-odds are features; 0: no such model
+    trigger_ngram   number of words in the longest triggers; 0: no triggers
     """
     result = [Template("word", first, n) for n in range(1, ngram + 1) for first in range(1 - window, window - n + 2)]
     result += [Template(name, first) for name in tables
@@ -125,7 +125,7 @@ def templates(window: int, ngram: int, tables: Sequence[str], lm_labels: int, tr
 
 
 class Finder:
-    """Finds the keys of a text.
+    """Finds the keys of templates in the slots of a text.
 
     tables          name → word table: a number for each word of the vocabulary, (V,)
     triggers        the sorted keys of the triggers of 1, 2, … words
@@ -149,7 +149,7 @@ class Finder:
         words: dict[int, np.ndarray] = {}
 
         def word(offset: int) -> np.ndarray:
-            """Return the words at an offset from the slots, with END for words outside the slot's stream."""
+            """Return for each slot the word at an offset from it, or END if this word is outside the slot's stream."""
             if offset not in words:
                 indices = slots + offset
                 inside = (indices >= begins) & (indices < ends)
@@ -175,7 +175,8 @@ class Finder:
 
 
 def odds_step(log_probs: np.ndarray) -> np.ndarray:
-    """Convert log-posteriors to the numbers of log-odds steps, 0 … 2 LM_STEPS. LM_STEPS stands for even odds."""
+    """Convert log-posteriors to log-odds in steps of LM_STEP. Steps are numbered from 0 to 2 LM_STEPS; the number
+    LM_STEPS stands for even odds."""
     log_probs = np.minimum(log_probs.astype(np.float64), -1e-12)
     odds = log_probs - np.log(-np.expm1(log_probs))
     return np.clip(np.rint(odds / LM_STEP), -LM_STEPS, LM_STEPS).astype(np.int64) + LM_STEPS
@@ -224,9 +225,9 @@ def ngram_keys(ids: np.ndarray, n: int, vocab: int) -> np.ndarray:
 
 def runs(ids: np.ndarray, offsets: np.ndarray, n: int, vocab: int, before: int, after: int,
          wanted: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Find the slots whose windows contain each n-gram of the words (N,), or each n-gram in `wanted` (sorted keys).
-    Returns runs of slots as int64 arrays (M,): the key of the n-gram, the first slot, and the last slot. Runs are
-    sorted by key and slot. Runs with the same key are disjoint."""
+    """Find, for each n-gram of the words (N,), the slots whose windows contain it. With `wanted` (sorted keys), find
+    only these n-grams. Returns runs of slots as int64 arrays (M,): the key of the n-gram, the first slot, and the last
+    slot. Runs are sorted by key and slot. Runs with the same key are disjoint."""
     keys = ngram_keys(ids, n, vocab)
     starts = np.arange(len(keys))
     if wanted is not None:
@@ -239,7 +240,7 @@ def runs(ids: np.ndarray, offsets: np.ndarray, n: int, vocab: int, before: int, 
     holds = np.flatnonzero((starts + n <= ends) & (first <= last))
     order = holds[np.argsort(keys[holds], kind="stable")]
     keys, first, last = keys[order], first[order], last[order]
-    # Runs with the same key are in ascending order, so cutting each run at the end of the previous run is enough.
+    # Runs with the same key are in ascending order, so each run only has to begin after the end of the previous one.
     again = 1 + np.flatnonzero(keys[1:] == keys[:-1])
     first[again] = np.maximum(first[again], last[again - 1] + 1)
     new = first <= last
@@ -250,9 +251,10 @@ def select(ids: np.ndarray, labels: np.ndarray, offsets: np.ndarray, vocab: int,
            before: int, after: int, min_count: int, longest: int = 3) -> list[np.ndarray]:
     """Return the keys of the triggers of all marks, as a sorted array for each length from 1 to `longest` words.
 
-    number      maximum number of triggers of a mark; ties go to n-grams near more marks, then to shorter n-grams
-    min_count   minimum number of marks p near a trigger of p; otherwise, rare n-grams would be chosen, because their
-                mutual information is large
+    number      maximum number of triggers of a mark p; of n-grams with equal mutual information, those near more marks
+                p come first, then shorter n-grams
+    min_count   minimum number of marks p near a trigger of p; without a minimum, rare n-grams would be chosen, because
+                their mutual information is large
     """
     labels = np.asarray(labels)
     found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []

@@ -5,7 +5,7 @@ ours. Do not train the language model `text_model` on the CRF's training text, b
 on that text than on other text.
 
 CRFsuite (Okazaki 2007; python-crfsuite, the extra `crf`) trains with L-BFGS, or with OWL-QN for L1 regularization.
-Decoding does not need CRFsuite. Training cuts long streams into chunks, but features read words beyond the cuts.
+Decoding does not need CRFsuite. Training cuts long streams into chunks, but features still read words beyond the cuts.
 Decoding cuts streams into overlapping chunks.
 
 In a store of words, a word outside the vocabulary is `<unk>` and has no shape or suffix. A store with --token-type form
@@ -44,7 +44,7 @@ CLUSTER_BITS = 4, 6, 10, 20  # lengths of the cluster prefixes that are features
 MIN_COUNT = 2  # the minimum count of a feature in the training text
 TRIGGER_NGRAM = 3  # the number of words in the longest triggers
 TRIGGER_BEFORE, TRIGGER_AFTER = 10, 2  # words before and after a slot that are searched for triggers
-TRIGGER_COUNT = 10  # the minimum number of marks near a trigger
+TRIGGER_COUNT = 10  # the minimum number of marks p near a trigger of p
 CHUNK_SIZE = 512  # slots in a decoding chunk
 CONTEXT = 64  # slots that are read on each side of a decoding chunk
 BATCH_SIZE = 512  # the number of decoding chunks computed together
@@ -58,7 +58,7 @@ class Model(NonGradientModel):
     window            number of words on each side of a slot; their n-grams are features
     ngram             length of the longest n-grams; 0: no n-grams
     clusters          file of Brown clusters, BITS<TAB>WORD<TAB>COUNT; empty: no clusters
-    text_model        directory of an ngram model with the same vocabulary, whose posteriors are features; empty: none
+    text_model        directory of an ngram model with the same vocabulary; its posteriors are features; empty: none
     triggers          maximum number of trigger n-grams of each mark; 0: no triggers
     c1                factor of the L1 norm of the weights in the loss
     c2                factor of the squared L2 norm of the weights in the loss
@@ -210,7 +210,7 @@ def log_marginals(scores: np.ndarray, transitions: np.ndarray, offsets: np.ndarr
     transitions   (L, L) the score of a label (column) after another label (row)
 
     Labels hardly influence distant labels, so chunks need only a few slots of context on each side. Chunks of similar
-    length are computed together, so that the Python loop over slots runs only once per batch.
+    length are computed together, so that Python loops over slots once per batch, not once per chunk.
     """
     result = np.empty(scores.shape, np.float32)
     chain = LinearChain(scores.shape[1])
@@ -230,7 +230,7 @@ def log_marginals(scores: np.ndarray, transitions: np.ndarray, offsets: np.ndarr
 
 
 def weights_of(path: Path, numbers: int, labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Read a model of CRFsuite. Returns feature weights (numbers, L), transitions (L, L) and bias (L,), float32."""
+    """Read a CRFsuite model. Returns feature weights (numbers, L), transitions (L, L) and bias (L,), float32."""
     import pycrfsuite
     tagger = pycrfsuite.Tagger()
     tagger.open(str(path))

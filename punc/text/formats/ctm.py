@@ -22,12 +22,13 @@ from punc.transcripts.ctm import CtmIndex, write_ctm
 
 
 class Format(BaseFormat):
-    """Reads one CTM. Even with `lowercase`, the copy of the CTM keeps its case."""
+    """Reads one CTM, or one directory of CTMs. Even with `lowercase`, the copy of the CTM keeps its case."""
 
     takes = ("lowercase", "utt_words")
 
     def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
-        """Write the streams like `Format.prepare`, without ids that have only silences. Memory holds one stream."""
+        """Write a data directory (see `Format.prepare`). Leaves out ids that have only silences. Memory holds one
+        stream."""
         if len(inputs) > 1:
             raise InputError(f"{len(inputs)} inputs instead of one", "give one CTM, or a directory of CTMs")
         counts, repairs = Counter[str](), Counter[str]()

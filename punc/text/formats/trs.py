@@ -2,11 +2,12 @@
 
 The recording has the file's name. An utterance is the text from one `<Sync>` to the next, or to the end of the turn.
 The utterance's speaker id consists of the recording and the turn's speaker. Events, comments and backgrounds are left
-out. Kaldi requires a `wav.scp` with `segments`: it gets the path FILE.wav for FILE.trs, even if no such file exists.
+out. Kaldi requires `wav.scp` if there are `segments`. For FILE.trs, `wav.scp` gets the path FILE.wav, even if no such
+file exists.
 
 These repairs are counted:
 
-- Text before a turn's first `<Sync>` gets the beginning of the turn as its time.
+- Text before a turn's first `<Sync>` begins when the turn begins.
 - If the time of a `<Sync>` is not after the previous `<Sync>`, or not before the turn's end, its text is added to the
   previous text.
 - Simultaneous words (`<Who>`) have no order, so only the words of the turn's first speaker are kept.
