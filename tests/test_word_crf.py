@@ -156,6 +156,7 @@ def test_log_posteriors_of_unseen_label_are_finite(toy_store, tmp_path):
 
 @pytest.mark.parametrize(("options", "message"), [
     ({"window": 0}, "window=0 is out of range; give 1 or more"),
+    ({"window": 33}, "window=33 is out of range; give 32 or less"),
     ({"c1": float("nan")}, "c1=nan is out of range; give 0 or more"),
     ({"ngram": 3, "window": 1}, "ngram=3, in a window of 2 words and with a vocabulary of 10; "
                                  "choose shorter n-grams")])

@@ -30,7 +30,7 @@ from punc.base.runs import bounds_of
 from punc.layers.crf import LinearChain
 from punc.models.base import NonGradientModel, submodel
 from punc.models.word_crf import features
-from punc.models.word_crf.features import Finder, Template, Text
+from punc.models.word_crf.features import MARGIN, Finder, Template, Text
 from punc.tokens.chunks import cut
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
@@ -71,6 +71,8 @@ class Model(NonGradientModel):
         super().__init__()
         check_at_least(1, window=window, iterations=iterations)
         check_at_least(0, ngram=ngram, triggers=triggers, c1=c1, c2=c2)
+        if window > MARGIN:
+            raise InputError(f"window={window} is out of range", f"give {MARGIN} or less")
         if ngram > 2 * window or vocab ** max(ngram, TRIGGER_NGRAM if triggers else 1) >= 1 << 63:
             raise InputError(f"ngram={ngram}, in a window of {2 * window} words and with a vocabulary of {vocab}",
                              "choose shorter n-grams")
