@@ -142,7 +142,7 @@ def test_render_main_page():
     assert cells(text, "A") == ["A", "**61.3** (1.0–99.0)", "58.0", "**44.2** (2.0–98.0)", "7 epochs, 6 min"]
     assert cells(text, "B") == ["B", "40.0 (1.0–99.0)", "", "**44.2** (2.0–98.0)", "2 h 5 min"]
     assert cells(text, "D") == ["D", "", "70.5", "", ""]
-    assert "without it one run" in text
+    assert "a figure without ± is one run" in text
     assert "## What we found\n\n- A is best.\n\n## More" in text
     for link in ("(results/ref.md)", "(results/asr.md)", "(RESULTS.tsv)", "(results/pauses.png)", "(other.md)"):
         assert link in text

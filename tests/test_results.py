@@ -422,7 +422,7 @@ def test_render_rows_with_seeds():
                     [PairedTest("A", "B", "ref", "overall.F1", 1.0, -3.0, 5.0, 0.01)])
     pages = render(data, Settings("Toys", columns=["Err"], main_columns=["overall.F1@ref"]))
     assert "| A | **63.0** ± 3.0 |\n| B | 62.0 (61.0–63.0) |\n| C.seed2 | 40.0 (39.0–41.0) |" in pages["RESULTS.md"]
-    assert "mean and standard deviation over seeds" in pages["RESULTS.md"]
+    assert "± follows the mean of several seeds" in pages["RESULTS.md"]
     assert "| **A** | 9.0 ± 0.0 |" in pages["results/ref.md"]
     assert "| A | B | overall.F1 | 63.0 | 62.0 | +1.0 (-3.0 … +5.0) | 0.0100 |" in pages["results/ref.md"]
     assert "If a system has several seeds, their mean is tested" in pages["results/ref.md"]
