@@ -199,7 +199,9 @@ def count_slots(data: StoreSet) -> int:
 def at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: float, slots: float, epoch: int = 0,
              warmup: float = 0.0) -> Iterator[Batch]:
     """Yield the batches of an epoch with `slots` slots, during which the learning rate falls from `rate` by `fall`. In
-    the first `warmup` epochs, the rate is also multiplied by a factor that rises from 0 to 1. `epoch` epochs are done.
+    the first `warmup` epochs, the rate is also multiplied by a factor that rises from 0 to 1.
+
+    `epoch`: the number of earlier epochs
     """
     done = 0
     for batch in batches:

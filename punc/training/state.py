@@ -143,7 +143,7 @@ class Run:
 
     @contextlib.contextmanager
     def written_if_stopped(self) -> Iterator[None]:
-        """Write the state if the block raises Stopped. It may raise Stopped only between two batches."""
+        """Write the state if the block raises Stopped. The block may raise Stopped only between two batches."""
         try:
             yield
         except Stopped:

@@ -12,7 +12,7 @@ from punc.transcripts.json_shape import getter, seconds, speaker_name
 from punc.transcripts.transcript import BEGINS_WITH_BLANK, Text, folded, split
 
 BRACKETS = tuple("[({<")
-UNITS = (1, 1e3, 1e6, 1e7, 1e9)  # per second: seconds, milliseconds, microseconds, ticks, nanoseconds
+UNITS = (1, 1e3, 1e6, 1e7, 1e9)  # units per second, for seconds, milliseconds, microseconds, ticks and nanoseconds
 USUAL = 0.35  # s; the usual length of a word
 NOT_SAID = Text(-1, "")
 FROM, WHO = getter("from|start_time|time"), getter("speaker|speaker_label|name")  # members of a speaker's turn

@@ -1,5 +1,5 @@
-"""Formats with one segment per line. Each format has a row with a regular expression for a line. The groups `text`,
-`begin`, `end` and `speaker` of the expression match the parts of the line.
+"""Reads formats with one segment per line. Each format has a row with a regular expression for a line. The expression's
+groups `text`, `begin`, `end` and `speaker` match the parts of the line.
 """
 
 import math
