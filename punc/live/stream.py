@@ -33,7 +33,8 @@ class SlotStream:
         self._ahead, self._slot = model.lookahead, -model.lookahead
         self._model: AnyModel = model
         self._state: Any = model.initial_state(1)
-        # The newest pause belongs to the slot one token back; the slot decided now is `lookahead` tokens back.
+        # Pauses of slots that are not decided. The newest pause belongs to the slot one token back; the slot that is
+        # decided next is `lookahead` tokens back.
         self._pauses = deque([np.nan] * max(self._ahead, 1), maxlen=max(self._ahead, 1))
 
     def push(self, token: int, pause: float) -> np.ndarray | None:

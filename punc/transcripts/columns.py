@@ -1,4 +1,4 @@
-"""Words in columns: CTM and STM of NIST, MLF of HTK, and `text` of Kaldi.
+"""Reads words in columns: CTM and STM of NIST, MLF of HTK, and `text` of Kaldi.
 
     CTM    see the module `ctm`
     STM    id channel speaker begin end [<labels>] word word …

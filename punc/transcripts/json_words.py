@@ -75,7 +75,7 @@ def with_said(texts: list[Text], said: list[Text]) -> list[Text]:
 
 
 def by_word(texts: list[Text]) -> list[Text]:
-    """Split each text into one text per word. The first word gets the text's start time, and the last word its end."""
+    """Split each text into one text per word. The first word gets the start time, and the last word the end time."""
     found = []
     for text in texts:
         words = split(text.text)

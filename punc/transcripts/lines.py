@@ -32,7 +32,7 @@ class LineFormat(NamedTuple):
     head: re.Pattern[str] | None = None  # matches the header line, if the format has one
     time: Callable[[str], float] = seconds
     markup: re.Pattern[str] | None = None  # matches the parts of a text that are not words
-    dashes: bool = False  # a dash at the beginning of a line begins a turn
+    dashes: bool = False  # whether a dash at the beginning of a line begins a turn
 
 
 FORMATS = [

@@ -44,7 +44,8 @@ def visible(labels: LabelHistory, tokens: int) -> LabelHistory:
 
 def token_history(labels: LabelHistory, tokens: int, words: np.ndarray, slots: np.ndarray,
                   first_event: int) -> np.ndarray:
-    """Return the last `tokens` tokens before each slot, (slots, tokens). Slot t follows words[t + tokens]."""
+    """Return the last `tokens` tokens before each slot, (slots, tokens), if the slots before it have these `labels`.
+    Slot t follows words[t + tokens]."""
     columns = [words[slots + tokens]]
     for back, label in enumerate(labels, 1):
         if label:
