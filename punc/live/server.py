@@ -1,7 +1,7 @@
 """Runs the processes of `punc serve`: uvicorn serves the application of `live.app` on one socket.
 
-On Ctrl-C and SIGTERM, the processes end after all live clients have received their words and all requests have been
-answered. This module needs the extra `serve`.
+On Ctrl-C or SIGTERM, the processes send all live clients their remaining words, answer all requests, and end. What
+takes longer than FINISH seconds is cut off. This module needs the extra `serve`.
 """
 
 import logging
@@ -20,11 +20,11 @@ logger = logging.getLogger(__name__)
 
 MESSAGE = 1 << 16  # bytes; the maximum size of a message
 BACKLOG = 128  # connections that may wait to be accepted
-FINISH = 1.0  # s for the last words and answers; the program ends 1.5 s after a signal (`base.stop`)
+FINISH = 1.0  # s for the last words and answers; less than the 1.5 s after which `base.stop` ends the program
 
 
 def run_server(names: Sequence[str], scale: str, live: LiveOptions, options: ServerOptions) -> None:
-    """Serve models until Ctrl-C or SIGTERM. Raises InputError for an invalid model or port."""
+    """Serve models until Ctrl-C or SIGTERM. Raises InputError for an invalid model, host or port."""
     import uvicorn
 
     from punc.live.app import make_app
@@ -66,13 +66,13 @@ def worker_app(*arguments: Any) -> Any:
     from tqdm import tqdm
 
     from punc.live.app import make_app
-    tqdm.set_lock(threading.RLock())  # after a signal, Python would report tqdm's multiprocessing lock as leaked
+    tqdm.set_lock(threading.RLock())  # otherwise Python reports tqdm's multiprocessing lock as leaked after a signal
     parallel.end_with_parent()
     return make_app(*arguments)
 
 
 def supervise(config: Any, listener: socket.socket) -> None:
-    """Serve in several processes. A process that dies is replaced."""
+    """Serve in several processes. A process that dies is replaced. Raises InputError if a process does not start."""
     from uvicorn.supervisors import Multiprocess
     handlers = {number: signal.getsignal(number) for number in stop.SIGNALS}
     workers = Multiprocess(config, [listener])

@@ -1,4 +1,4 @@
-"""Decides the labels of live input (words, and the ends of utterances and streams), and writes the labelled words.
+"""Decides the labels of words in live input, and converts the labelled words to the messages of an output format.
 
 The pause before a word is its start time minus the end time of the previous word that the model reads, but at least 0.
 The pause is unknown if one of these times is unknown, or if the word starts before the previous word, because their
@@ -15,9 +15,10 @@ Decided words are written as text, as JSON lines, or as Vosk results:
     json  one line per word: {"word": "john", "text": "John", "label": "CAP", "probability": 0.97, "start": …, "end": …,
           …}, with times if they are known and with all other members of the input; {"eof": 1} after each stream. A word
           that the model does not read, such as [Music], has no label and no probability
-    vosk  words that are decided together are one line, a final result of Vosk: {"result": [{"word": "John", …}, …],
-          "text": "Good morning, John."}. Partial results are written too; they begin with the words not yet decided.
-          Other members of an input result, such as a speaker vector, are written with the last word of that result
+    vosk  one final result of Vosk per line: {"result": [{"word": "John", …}, …], "text": "Good morning, John."}. A
+          result contains words that are decided together and come from one input result. Other members of an input
+          result, such as a speaker vector, are in the output result with its last word. Partial results are written
+          too; they begin with the words not yet decided
 """
 
 import json
@@ -34,7 +35,7 @@ from punc.live.words import Marked, WordStream
 
 UTTERANCE_ENDS = ("nothing", "decide", "end")
 OUTPUTS = ("text", "json", "vosk")
-SHORTEST = 0.01  # s
+SHORTEST = 0.01  # s; the minimum of `max_delay`
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class ServerOptions:
 
 
 class Decided(NamedTuple):
-    """A word as received, and as written with its label."""
+    """A decided word: as received (`word`), and as written with its label (`marked`)."""
 
     word: LiveWord
     marked: Marked
@@ -156,7 +157,7 @@ def speaks(items: Iterable[Item]) -> bool:
 
 
 class Writer:
-    """Writes the output of a session in a format of OUTPUTS. In a file, `line_end` follows each message."""
+    """Converts a session's output to messages in a format of OUTPUTS. In a file, `line_end` follows each message."""
 
     def __init__(self, output: str):
         self._output, self._blank = output, ""
@@ -166,7 +167,7 @@ class Writer:
                  waiting: Iterable[LiveWord]) -> list[str]:
         """Return the messages to send to the client after new input.
 
-        decided   the words that the input decided; None: a stream ends
+        decided   the words that the input decided; None stands for the end of a stream
         items     the input
         waiting   the words that are not yet decided
         """

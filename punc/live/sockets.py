@@ -1,4 +1,4 @@
-"""The WebSockets of `punc serve`, which limit clients and punctuate the live words of clients or of a Vosk server."""
+"""Serves the WebSockets of `punc serve`: punctuates live words of clients or of a Vosk server, and limits clients."""
 
 import asyncio
 import contextlib
@@ -20,12 +20,12 @@ from punc.live.served import Models, ServedModel
 from punc.live.session import OUTPUTS, LiveOptions, ServerOptions, Session
 
 HANDSHAKE = 5.0  # s; the first request must arrive within this time
-READ = 1 << 12  # bytes to read before other connections get their turn; up to 700 frames
+READ = 1 << 12  # bytes to read before other connections get their turn; at most about 700 frames
 CONTROLS = 100  # the allowed number of pings, pongs and empty fragments per second
 GRACE = 1.0  # s; the time that a client has to read why its connection is closed
 ENDING = "ending"  # a key in the application's state; its event is set when the server shuts down
 logger = logging.getLogger(__name__)
-SILENT = logging.getLogger("punc-websockets")  # drops the messages about Vosk servers that break the protocol
+SILENT = logging.getLogger("punc-websockets")  # drops what `websockets` logs about the connections to Vosk servers
 SILENT.addHandler(logging.NullHandler())
 SILENT.propagate = False
 
@@ -76,7 +76,7 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
             super().shutdown()
 
     def _controlled(self) -> bool:
-        """Count a control frame or empty fragment. If there are too many, close the connection and return False."""
+        """Count a control frame or an empty fragment. If there are too many, close the connection and return False."""
         now = self.loop.time()
         if now > self._second + 1:
             self._second, self._controls = now, 0
@@ -124,7 +124,7 @@ async def result_of(recogniser: ClientConnection) -> str | bytes:
 
 
 async def forward(client: Client, recogniser: ClientConnection) -> None:
-    """Send all messages of a client to a Vosk server, then close the connection to the server."""
+    """Send a client's messages to a Vosk server. When the client disconnects, close the connection to the server."""
     with contextlib.suppress(Closed, ConnectionClosed):
         while True:
             await recogniser.send(await client.recv())
@@ -194,7 +194,7 @@ class LiveSockets:
         except Closed:
             if not recogniser:
                 raise
-            code, reason = 1000, ""  # the recogniser has closed its connection, but the client has not
+            code, reason = 1000, ""  # the connection to the recogniser is closed; the client's may still be open
         except OverLimit as error:
             await client.send(json.dumps({"error": str(error)}, ensure_ascii=False))
             code, reason = 1008, str(error)

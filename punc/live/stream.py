@@ -33,7 +33,8 @@ class SlotStream:
         self._ahead, self._slot = model.lookahead, -model.lookahead
         self._model: AnyModel = model
         self._state: Any = model.initial_state(1)
-        # The newest pause belongs to the slot one token back; the slot decided now is `lookahead` tokens back.
+        # Pauses of slots that are not decided. The newest pause belongs to the slot one token back; the slot that is
+        # decided next is `lookahead` tokens back.
         self._pauses = deque([np.nan] * max(self._ahead, 1), maxlen=max(self._ahead, 1))
 
     def push(self, token: int, pause: float) -> np.ndarray | None:
@@ -66,7 +67,7 @@ class SlotStream:
             yield np.log((powers / powers.sum(1, keepdims=True)).mean(0))
 
     def copy(self) -> "SlotStream":
-        """Return another stream in the same state. Both streams share `_state`, which a step does not change."""
+        """Return another stream in the same state. Both share `_state`, because `step` returns a new state."""
         other = copy(self)
         other._pauses = self._pauses.copy()
         return other
@@ -116,7 +117,7 @@ class LiveStream:
         The next words are unknown. If the pause is known and the model is a word model that reads pauses, posteriors
         are averaged over possible continuations: the end of the stream, and some frequent words. Otherwise, the words
         are decided as if the stream ended. A copy of the stream reads the continuations; the stream itself only
-        remembers which words were returned.
+        remembers how many words were returned.
         """
         words = sum(self._waiting) + (self._held is not None)
         if words == self._out:
@@ -191,7 +192,7 @@ def ways(model: AnyModel) -> list[list[int]]:
 
 
 class WholeStream:
-    """A stream with the methods of `LiveStream`, for a model that reads whole streams. `posteriors`: compute logits."""
+    """Like `LiveStream`, but for a model that reads whole streams. `posteriors`: whether `close` returns logits."""
 
     def __init__(self, model: AnyModel, scale: np.ndarray | None = None, posteriors: bool = True):
         self._model, self._scale, self._posteriors = model, scale, posteriors
@@ -233,7 +234,7 @@ def decode_words(model: AnyModel, words: Sequence[str], pauses: np.ndarray | Non
         return np.zeros(0, np.int64), nothing
     (ids, slots, _), offsets = encode_streams(model.tokenizer, words, [0, len(words)])
     data = StoreSet(ids, None, at_slots(pauses, slots, len(ids), np.nan), [""], offsets)
-    joins = joins_parts(model)  # if true, labels are chosen from products of posteriors
+    joins = joins_parts(model)  # whether the labels of a word's parts are joined, which needs posteriors
     labels, rows = decode(model, data, scale, posteriors=bool(posteriors or joins or model.transitions))
     firsts = first_parts(slots, np.array([0, len(ids)]), np.ones(1, bool)) if joins else slots
     numbers, rows = of_words(model, labels, rows, slots, firsts, scale)

@@ -113,7 +113,7 @@ def _run(source: int, reader: "LiveReader", session: Session, write: Callable[[l
 
 
 class LiveReader:
-    """Converts live input, which arrives as pieces of bytes of any size, to items, and logs the lines that it skips.
+    """Converts live input, which arrives in pieces of any size, to items. Skips and logs lines that it cannot read.
 
     kind       one of INPUTS, or auto
     replaced   how many bad bytes or characters became U+FFFD
@@ -158,7 +158,7 @@ class LiveReader:
         return items
 
     def report(self) -> None:
-        """Log how many bytes were replaced and how many lines were left out, if any."""
+        """Log how many bytes were replaced, and how many lines were left out if they are more than MOST_WARNINGS."""
         if self.replaced:
             logger.warning("%s: %d bytes or characters are not text; each is replaced by U+FFFD", SOURCE, self.replaced)
         if self.bad > MOST_WARNINGS:

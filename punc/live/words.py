@@ -57,7 +57,7 @@ class InputWord(NamedTuple):
 
 
 class LiveWriter:
-    """Parses and writes the words of all streams of a model. `casing` tells whether sentences begin with a capital."""
+    """Parses and writes the words of all streams of a model. `casing` capitalises words and sentences."""
 
     def __init__(self, model: AnyModel, casing: Casing):
         self.labels: LabelSet = model.labels

@@ -10,7 +10,7 @@ The model reads complete texts. The backward LSTMs start at the END token of eac
 With `pauses` (not in the paper), one vector for the pause p(t) in a slot is added to the embedding of the word before
 the slot, and another vector is added to the logits:
 
-    y_0(t) = e(t) + a(p(t));  ŷ(t) = softmax(W y_n(t) + b + c(p(t)))
+    y_0(t) = e(t) + a(p(t));  ŷ(t) = softmax(W y_3(t) + b + c(p(t)))
 
 a and c are lookup tables with one vector for each class of durations and one for unknown pauses (layers.pauses).
 """

@@ -179,8 +179,8 @@ class Model(NeuralModel):
         return self.chain.soft_loss(logits, targets, labels)
 
     def _words_alone(self, labels: Tensor, *values: Tensor) -> tuple[Tensor, ...]:
-        """Move the characters among values (B, T, L) and labels (B, T) to the end of each row, because they are not
-        part of the CRF's chain."""
+        """Move the values (B, T, L) and labels (B, T) of characters to the end of each row, because characters are
+        not part of the CRF's chain."""
         if self.characters_from is None:
             return *values, labels
         indices = (labels < 0).long().argsort(dim=1, stable=True)

@@ -30,8 +30,8 @@ EMBEDDING_DROPOUT, CNN_DROPOUT = 0.1, 0.2  # dropout rates after the embedding a
 
 
 class GatedResidual(nn.Module):
-    """A gated residual layer of `size` filters with two taps, which are `dilation` steps apart. Without padding, the
-    output has `dilation` fewer steps than the input. `both` holds W and V."""
+    """A gated residual layer of `size` filters with two taps, which are `dilation` steps apart. It does
+    not pad its input, so the output has `dilation` fewer steps. `both` holds W and V."""
 
     def __init__(self, input_dim: int, size: int, dilation: int):
         super().__init__()

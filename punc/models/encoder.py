@@ -41,8 +41,8 @@ class Model(NeuralModel):
     overlap            number of pieces at each end of a window whose slots are labelled in another window
     dropout            dropout rate of hidden units
     attention_dropout  dropout rate of the attention weights; on a CPU, training with it takes 1.5 times as long
-    output_rate        learning rate of the output layer and pause vectors, which are not pre-trained, as a factor of
-                       --learning-rate
+    output_rate        factor that multiplies --learning-rate for the output layer and pause vectors, which are not
+                       pre-trained
     frozen_layers      do not train the embeddings and this number of layers above them; 0: train all layers
     pauses             read the pauses
     """
@@ -109,7 +109,8 @@ class Model(NeuralModel):
 def in_windows(read: Callable[[Tensor, Tensor | None], Tensor], tokens: Tensor, more: Tensor | None, size: int,
                overlap: int, at_once: int = AT_ONCE) -> Tensor:
     """Apply `read` to overlapping windows of texts of any length, `at_once` windows at a time. Maps tokens (B, T), and
-    other inputs `more` (B, T, …), to outputs (B, T, D). `read` does the same for windows of `size` tokens."""
+    other inputs `more` (B, T, …), to outputs (B, T, D). `read` does the same for windows of at most `size`
+    tokens."""
     rows, width = tokens.shape
     if width <= size:
         return read(tokens, more)

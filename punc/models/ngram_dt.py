@@ -93,7 +93,7 @@ class Model(NonGradientModel):
         return np.log(smoothed(self.arrays))[found].astype(np.float32)
 
     def thresholds(self) -> np.ndarray:
-        """Return the pause thresholds in the tree, ascending, (n, 2): seconds, and how many slots each divides."""
+        """Return the tree's pause thresholds in ascending order, (n, 2): seconds, and how many slots each divides."""
         on_pause = (self.arrays["left"] >= 0) & (self.arrays["feature"] == 0)
         pauses = self.arrays["threshold"][on_pause]
         slots = self.arrays["counts"][on_pause].sum(axis=1)
@@ -152,7 +152,7 @@ def arrays_of(classifier: Any, labels: int) -> dict[str, np.ndarray]:
     (M,) each; counts (M, L)."""
     tree = classifier.tree_
     counts = np.zeros((tree.node_count, labels))
-    # In a node, `value` contains the share of each label or, in old versions of scikit-learn, the number of slots.
+    # For each node and label, `value` is the share of slots or, in old versions of scikit-learn, the number of slots.
     shares = tree.value[:, 0] / tree.value[:, 0].sum(axis=1, keepdims=True)
     counts[:, classifier.classes_] = shares * tree.n_node_samples[:, None]
     return {"left": tree.children_left.astype(np.int64), "right": tree.children_right.astype(np.int64),

@@ -1,8 +1,8 @@
 """Pause-Window: a network that reads the pauses, the words or both in a small window around the slot.
 
 Tilk & Alumäe 2015, section 2.2, train "a simple model using a small window of pauses only as input features" (here,
-`words` is false). Their model finds periods with an F1 of 0.53, but no commas. They specify neither the window nor the
-kind of model. Here, the model is a tanh layer and a softmax. p(t) is the pause in slot t in seconds, x(t) the word
+`words` set to false). Their model finds periods with an F1 of 0.53, but no commas. They specify neither the window nor
+the kind of model. Here, the model is a tanh layer and a softmax. p(t) is the pause in slot t in seconds, x(t) the word
 before slot t, and n the option `window`:
 
     y(t) = tanh(W [p(t − n) … p(t + n), e(x(t − n + 1)) … e(x(t + n))] + b)

@@ -1,9 +1,9 @@
 """Makes and reads stores, on which models are trained: a vocabulary, and data directories as memory-mapped arrays.
 
-    STORE/vocab               one token per line: <unk>, </s>, the most frequent, …; line numbers, from 0, are ids
+    STORE/vocab               one token per line; <unk> and </s> are the first two; line numbers, from 0, are ids
     STORE/…                   other files of the tokenizer (see `tokenizer`)
     STORE/labels.txt          the label set
-    STORE/conf                --name=value lines: the token type and the other options
+    STORE/conf                lines --name=value with all options; comments with the state of all input files
     STORE/<set>/ids.npy       int32 (N,), the tokens of all streams, concatenated
     STORE/<set>/labels.npy    int8 (N,), the label of the slot after each token; -1 if there is no slot
     STORE/<set>/pauses.npy    float32 (N,), the pause after each token in seconds; NaN: unknown
@@ -100,11 +100,11 @@ def make_store(path: StrPath, data_dirs: Sequence[StrPath], labels: StrPath, tok
 
     labels      file of the label set
     vocab       file of an existing vocabulary (for subwords, with pieces.model next to it); None: make a vocabulary
-    vocab_size  the maximum number of tokens without the special tokens; None: the tokenizer's default
+    vocab_size  the maximum number of tokens, not counting the special tokens; None: the tokenizer's default
     min_count   the minimum count of a token or, for subwords, of a word from which pieces are learned
     train       names of the sets from which the vocabulary is made, separated by commas; None: the first set
     joins       joined sets, each given as NAME=SET,SET,…, which concatenate other sets
-    clitics     file of rules that split the words of the data directories
+    clitics     file of the rules by which the words of the data directories were split, if they were
 
     Raises InputError for options that do not fit together, and for errors in the data directories.
     """

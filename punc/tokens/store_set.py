@@ -1,4 +1,4 @@
-"""Reads and writes the sets of a store. Each set has the arrays of a data directory; `store` lists the files."""
+"""Reads and writes the sets of a store. A set is a data directory as arrays; the module `store` lists its files."""
 
 import contextlib
 import logging

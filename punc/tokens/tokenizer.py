@@ -189,7 +189,7 @@ class PieceTokenizer(Tokenizer):
     word is after its last piece. Raises InputError if the model is invalid."""
 
     summary = "{words} words, {tokens} pieces in {streams} streams, {percent:.2f} % unknown"
-    unknown: tuple[int, ...] = (UNK,)  # the tokens of text for which there is no piece
+    unknown: tuple[int, ...] = (UNK,)  # the tokens that stand for text without a piece
     cache: int = 1 << 18  # the number of words whose pieces are cached
     file: ClassVar[str]  # the name of a file next to the vocabulary
 

@@ -46,7 +46,7 @@ class Vocabulary:
         tokens = []
         with open_input(path) as file:
             content = file.read()
-            if _is_usual(content):  # checking each line would take most of the time to load a model
+            if _is_usual(content):  # checking each line would take most of the time of loading a model
                 with contextlib.suppress(UnicodeDecodeError):
                     return cls(content.decode().split("\n")[:-1], path)
             for number, line in enumerate(io.BytesIO(content), 1):
@@ -99,7 +99,7 @@ def map_blocks(function: Callable[[Path, LineBlock], Count], sets: Sequence[Data
 
 
 def most_frequent(counts: dict[bytes, int], size: int, min_count: int) -> list[str]:
-    """Return the `size` most frequent tokens that occur at least `min_count` times; equal counts are in C order."""
+    """Return the `size` most frequent tokens that occur `min_count` times or more. Ties are in C order."""
     words = sorted(word for word, n in counts.items() if n >= min_count)
     return [word.decode() for word in sorted(words, key=counts.__getitem__, reverse=True)[:size]]
 

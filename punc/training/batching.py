@@ -3,8 +3,8 @@
 At step t, a model reads token t + lookahead of the stream and labels slot t (`models.base.model`). A stream of n slots
 has the steps −lookahead … n − 1. Streams are cut in one of two ways:
 
-- *stateful*: the streams are concatenated and cut into rows of equal length, one for each row of a batch. A batch has
-  the next steps of each row, and the state continues from batch to batch (truncated back-propagation through time).
+- *stateful*: the streams are concatenated and cut into `batch_size` rows of equal length. Each batch has the next steps
+  of all rows, and the state continues from batch to batch (truncated back-propagation through time).
 - *chunks*: each stream is cut into chunks of slots. A chunk is read from an initial state, with some unscored context
   around it. Models that read complete streams need chunks. Chunks also suit short, independent texts.
 """
@@ -199,7 +199,9 @@ def count_slots(data: StoreSet) -> int:
 def at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: float, slots: float, epoch: int = 0,
              warmup: float = 0.0) -> Iterator[Batch]:
     """Yield the batches of an epoch with `slots` slots, during which the learning rate falls from `rate` by `fall`. In
-    the first `warmup` epochs, the rate is also multiplied by a factor that rises from 0 to 1. `epoch` epochs are done.
+    the first `warmup` epochs, the rate is also multiplied by a factor that rises from 0 to 1.
+
+    `epoch`: the number of earlier epochs
     """
     done = 0
     for batch in batches:

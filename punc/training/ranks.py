@@ -45,7 +45,7 @@ class Ranks:
 
         gloo's threads could abort the interpreter at exit, so they must end when the block ends. Threads live as long
         as anything refers to the process group. torch.distributed.nn refers to the group that exists when the module is
-        imported, so the import is above, before there is a group.
+        imported, so it is imported above, before there is a group.
         """
         if self.size == 1:
             yield

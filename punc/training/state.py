@@ -108,7 +108,7 @@ class Run:
         return progress
 
     def begin_epoch(self, progress: Progress) -> None:
-        """Begin the epoch after `progress`, or continue it where the same number of ranks saved its state."""
+        """Begin the epoch after `progress`. If as many ranks have saved a state in this epoch, continue from there."""
         self.progress, self.place, places = progress, Place(), None
         with self.ranks.agree():
             content = self._read(EPOCH) if self.ranks.first else None
@@ -143,7 +143,7 @@ class Run:
 
     @contextlib.contextmanager
     def written_if_stopped(self) -> Iterator[None]:
-        """Write the state if the block raises Stopped. It may raise Stopped only between two batches."""
+        """Write the state if the block raises Stopped. The block may raise Stopped only between two batches."""
         try:
             yield
         except Stopped:

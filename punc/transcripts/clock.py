@@ -1,4 +1,4 @@
-"""Times as written in files: `01:02:03,500`, `62.5`, `3000` milliseconds, `00:00:01:12` with frames."""
+"""Converts times to seconds: `01:02:03,500`, `62.5`, `3000` milliseconds, `00:00:01:12` with frames."""
 
 import math
 import re
@@ -12,7 +12,7 @@ CLOCK = re.compile(r"\s*(-)?(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2})(?:([.,:;])\s?(\d{
 
 
 def seconds(clock: str) -> float:
-    """Convert a number, or `[hours:]minutes:seconds` with a fraction or with frames, to seconds; NaN if invalid."""
+    """Convert a number, or `[hours:]minutes:seconds` and perhaps a fraction or frames, to seconds; NaN if invalid."""
     found = CLOCK.fullmatch(clock)
     if not found:
         return number(clock)

@@ -1,8 +1,8 @@
-"""Words in columns: CTM and STM of NIST, MLF of HTK, and `text` of Kaldi.
+"""Reads words in columns: CTM and STM of NIST, MLF of HTK, and `text` of Kaldi.
 
     CTM    see the module `ctm`
     STM    id channel speaker begin end [<labels>] word word …
-    MLF    "*/id.lab", then lines [begin end] word [score] in units of 100 ns, and a full stop
+    MLF    "*/id.lab", then lines [begin end] word [score], with times in units of 100 ns, and a full stop
     text   id word word …
 
 Comments (`;;`) stay unchanged. Source: NIST's SCTK, `doc/infmts.htm`; the HTK Book, section 6.3.

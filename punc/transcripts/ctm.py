@@ -165,8 +165,8 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
         return self._files[int(number)], int(line)
 
     def lines(self, id: str, channel: str = "", known: Set[str] = frozenset()) -> list[CtmLine]:
-        """Return the lines of an id or of one of its channels. `known`: the only channels that the id may have. Raises
-        InputError for a missing or unknown channel."""
+        """Return the lines of an id or of one of its channels. `known`: the channels that the id may have; empty: any.
+        Raises InputError for a missing or unknown channel."""
         lines: list[CtmLine] = []
         for number, begin, end, line in self._stretches.rows(id).astype(np.int64).tolist():
             path = self._files[number]

@@ -1,4 +1,4 @@
-"""JSON files: an object, a list, or several objects one after another, for example one per line."""
+"""Reads and writes JSON files: an object, a list, or several objects one after another, for example one per line."""
 
 import json
 import math

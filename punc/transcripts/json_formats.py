@@ -1,4 +1,4 @@
-"""A table of the JSON formats of recognisers, aligners and services, with the most specific formats first."""
+"""Reads JSON with a table of the formats of recognisers, aligners and services. The most specific formats are first."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -128,7 +128,8 @@ def read_json(source: Source, timed: bool = False) -> Transcript:
     if not any(document.values):
         return Transcript("JSON", [], document, encoding=source.encoding)
     found = list[tuple[JsonReader, list[Any]]]()
-    for row, own in _candidates(documents):  # use the first row that finds words, and times if the file has any
+    # Use the first row that finds at least as many words as each row before it, and times if the file has any.
+    for row, own in _candidates(documents):
         reader = _reader(row, document, own, timed)
         most = reader.words >= max((other.words for other, _ in found), default=1)
         if most and (reader.has_times or not has_times(document.values)):

@@ -11,7 +11,7 @@ from punc.transcripts.transcript import BEGINS_WITH_BLANK, Repeat, Text, folded,
 
 
 class JsonReader:
-    """Reads the documents of a file in the format of a row, and collects `texts`, `repeats` and the `language`."""
+    """Reads the documents of a file in the format `row`, and collects `texts`, `repeats` and the `language`."""
 
     def __init__(self, row: JsonFormat, document: JsonDocument, timed: bool = False):
         self.texts: list[Text] = []
@@ -21,7 +21,7 @@ class JsonReader:
         self.skipped: list[Any] = []
         self._row, self._document, self._timed = row, document, timed
         self._segment, self._stream, self._recording = 0, -1, ""
-        self._begun = self._counted = 0  # index of the stream's first text; of its first text not yet in `_before`
+        self._begun = self._counted = 0  # the stream's first text, and its first text not yet in `_before`
         self._before: list[str] = []  # words of the stream, folded for comparison
         self._spaced = False  # whether words include the space before them, as in Whisper's output
         self._open = False  # whether the end time of the last word is the end time of its segment
@@ -141,7 +141,8 @@ class JsonReader:
         return True
 
     def _text_is_better(self, texts: list[Text], words: list[Text]) -> bool:
-        """Return whether the texts have more words or marks than the word list, or are not made from its pieces."""
+        """Return whether the texts have more words than the list of words, or are the only ones with marks. If the list
+        has pieces of words, return whether the texts differ from these pieces."""
         text = " ".join(text.text for text in texts)
         parts = [word.text for word in words]
         said, whole = split(text), split("".join(parts))

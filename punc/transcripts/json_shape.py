@@ -17,7 +17,7 @@ from punc.transcripts.transcript import split
 
 PERIOD = re.compile(r"PT(?:(\d{1,4})H)?(?:(\d{1,6})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?")  # in ISO 8601
 UNREADABLE = re.compile("[\0\ud800-\udfff]")  # NUL and lone surrogates, which no output may contain
-NAMES = ("name", "label", "id")  # if a speaker is an object, these members can have the name
+NAMES = ("name", "label", "id")  # if a speaker is an object, one of these members contains the name
 Spot = tuple[Any, Any]  # an object or a list, and a key or an index in it
 MARKS = frozenset(".,?!:;…")
 MARK = re.compile(r"[.,?!:;…](?=\s|$)")
@@ -64,7 +64,7 @@ def values(value: Any, paths: str) -> list[Any]:
 
 @cache
 def getter(path: str) -> Callable[[Any], Any]:
-    """Return a function that returns the first value at a path that is not null, or None."""
+    """Return a function that finds the first value at a path that is not null. It returns None if there is none."""
     names = path.split("|") if path else []
 
     def find(value: Any) -> Any:
@@ -192,7 +192,7 @@ class Shape:
         return True
 
     def words(self, segment: Any) -> list[Word]:
-        """Return the words of a segment, without blank ones."""
+        """Return the words of a segment. Leaves out blank words."""
         found = []
         for path in self.row.words.split():
             for elements in values(segment, path.removesuffix("[]")):

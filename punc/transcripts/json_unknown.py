@@ -150,7 +150,7 @@ def _has_numbers(value: Any) -> bool:
 
 
 def has_times(values: list[Any]) -> str:
-    """Return the name of a member that has a time and a usual name of begin times; empty if there is none."""
+    """Return the name of a member that has a time and a common name for begin times; empty if there is none."""
     for _, value in _objects(values):
         if name := _name_of(value, BEGINS, time=True):
             return name

@@ -12,7 +12,7 @@ from punc.transcripts.json_shape import getter, seconds, speaker_name
 from punc.transcripts.transcript import BEGINS_WITH_BLANK, Text, folded, split
 
 BRACKETS = tuple("[({<")
-UNITS = (1, 1e3, 1e6, 1e7, 1e9)  # per second: seconds, milliseconds, microseconds, ticks, nanoseconds
+UNITS = (1, 1e3, 1e6, 1e7, 1e9)  # units per second, for seconds, milliseconds, microseconds, ticks and nanoseconds
 USUAL = 0.35  # s; the usual length of a word
 NOT_SAID = Text(-1, "")
 FROM, WHO = getter("from|start_time|time"), getter("speaker|speaker_label|name")  # members of a speaker's turn
@@ -75,7 +75,7 @@ def with_said(texts: list[Text], said: list[Text]) -> list[Text]:
 
 
 def by_word(texts: list[Text]) -> list[Text]:
-    """Split each text into one text per word. The first word gets the text's start time, and the last word its end."""
+    """Split each text into one text per word. The first word gets the start time, and the last word the end time."""
     found = []
     for text in texts:
         words = split(text.text)

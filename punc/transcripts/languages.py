@@ -1,4 +1,4 @@
-"""Names of languages in files: `en`, `eng`, `en-US`, `English`. The names are in languages.txt."""
+"""Converts names of languages, such as `eng`, `en-US` or `English`, to codes. languages.txt lists the names."""
 
 from functools import cache
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""Formats with one segment per line. Each format has a row with a regular expression for a line. The groups `text`,
-`begin`, `end` and `speaker` of the expression match the parts of the line.
+"""Reads formats with one segment per line. Each format has a row with a regular expression for a line. The expression's
+groups `text`, `begin`, `end` and `speaker` match the parts of the line.
 """
 
 import math
@@ -32,7 +32,7 @@ class LineFormat(NamedTuple):
     head: re.Pattern[str] | None = None  # matches the header line, if the format has one
     time: Callable[[str], float] = seconds
     markup: re.Pattern[str] | None = None  # matches the parts of a text that are not words
-    dashes: bool = False  # a dash at the beginning of a line begins a turn
+    dashes: bool = False  # whether a dash at the beginning of a line begins a turn
 
 
 FORMATS = [

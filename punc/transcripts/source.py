@@ -149,7 +149,8 @@ class TextReader:
         return any(label.sure for label in map(find_label, lines) if label)
 
     def read(self, stretch: Stretch, keep_speaker: bool = True) -> None:
-        """Read a stretch. With `keep_speaker`, the speaker of a label also speaks in the following stretches."""
+        """Read a stretch. With `keep_speaker`, the last speaker of the previous stretch continues, unless this stretch
+        names a speaker."""
         first, text, turn = len(self.texts), self._source.text, False
         speaker = stretch.speaker or (self._speaker if keep_speaker else "")
         begin, goes_on = stretch.begin, False  # whether the previous text ends without a space

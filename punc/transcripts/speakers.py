@@ -1,4 +1,4 @@
-"""Speaker labels at the beginning of lines: `John Smith:`, `[SPEAKER_00]:`, `(speaker 0)`, `Anna  1:02:10`, `>>`.
+"""Finds speaker labels at the start of lines: `John Smith:`, `[SPEAKER_00]:`, `(speaker 0)`, `Anna  1:02:10`, `>>`.
 
 The rules cover television captions, minutes of meetings, and diarization. A name has up to five words that begin with
 capitals; titles, initials, numbers and pronouns are allowed.

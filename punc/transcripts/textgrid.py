@@ -1,8 +1,10 @@
 """Reads TextGrids of Praat and of aligners, in the long and the short form.
 
 The tiers of words have a name in WORD_TIERS, such as `words`, or that name after a speaker: `speaker - words` (Montreal
-Forced Aligner). If there are no such tiers, every interval tier, except phones, is a speaker whose intervals may have
-many words. Other tiers stay unchanged. Source: www.fon.hum.uva.nl/praat/manual/TextGrid_file_formats.html.
+Forced Aligner). If there are no such tiers, every interval tier is a speaker whose intervals may have many words,
+except tiers of parts of words, such as phones. Other tiers stay unchanged.
+
+Source: www.fon.hum.uva.nl/praat/manual/TextGrid_file_formats.html.
 """
 
 import re

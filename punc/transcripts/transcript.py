@@ -95,7 +95,7 @@ class Words(NamedTuple):
     confidences: np.ndarray  # float64 (W,), NaN where there is none
     segments: np.ndarray  # the segment of each word, int64 (W,); `streams`: its stream, int64 (W,)
     streams: np.ndarray
-    turns: np.ndarray  # bool (W,): whether the speaker differs from the previous word's speaker
+    turns: np.ndarray  # bool (W,): whether a turn begins with the word, see `_turns`
     pieces: list[str]
     of: np.ndarray  # int64 (N,): which text of the transcript each piece is in
     first: np.ndarray
@@ -166,7 +166,7 @@ def words_of(texts: Sequence[Text], script: Script = BLANKS_BETWEEN) -> Words:
 
 def _turns(speaker: np.ndarray, streams: np.ndarray, segments: np.ndarray, begun: np.ndarray) -> np.ndarray:
     """Return where a turn begins, bool (W,): the speaker changes or, if the speaker is unknown, `begun` is true. A
-    single word between two words of another speaker counts as a diarization error."""
+    single word between two words of another speaker counts as a diarization error and begins no turn."""
     turns, known = begun & (speaker < 0), np.flatnonzero(speaker >= 0)
     if len(known):
         who, segment = speaker[known], segments[known]

@@ -15,7 +15,7 @@ from punc.tokens.tokenizers.word import WordTokenizer
 from punc.tokens.vocabulary import Vocabulary
 
 # Former options that are now constants. A saved model may still have such an option, which is ignored if its value is
-# listed here. Then the model either works as before, or its weights have other sizes and do not load.
+# listed here. The model then works as before, unless the value changed the sizes of weights, which then do not load.
 FORMER: dict[str, tuple[Any, ...]] = {
     "alphabet": (256,), "attention_dim": (64,), "character_dim": (50,), "character_hidden_dim": (50,),
     "cluster_bits": ("4,6,10,20",), "cnn_dropout": (0.2,), "embedding_dropout": (0.1,), "heights": (4,), "kernel": (3,),

@@ -87,7 +87,7 @@ class WindowModel(NeuralModel):
     squared_error   minimize the paper's equation (1) instead of cross-entropy
     """
 
-    # Not characters: in character texts, END is a token, but here an END in a window is the border of another stream.
+    # Not characters: the last token of a character text is END, but `WindowInput` ignores END and all words before it.
     token_types = ("word", "subword")
     lookahead = 2
 

@@ -99,7 +99,7 @@ class Model(nn.Module):
         """Return labels (B, T) and log-posteriors (B, T, L) for the tokens and pauses of a `Batch`. Starts in the
         initial state.
 
-        scale        (L,) factors that multiply the posteriors before labels are chosen; None: all 1
+        scale        (L,) factors that multiply the posteriors when label sequences are chosen; None: all 1
         sequences    whether to find the most probable label sequences of a `sequential` model; false: labels are None
         posteriors   whether to return log-posteriors, which are not scaled; false: they are None
         """

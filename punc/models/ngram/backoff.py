@@ -56,7 +56,7 @@ class Backoff:
         return found
 
     def log_probs(self, contexts: list[np.ndarray], tokens: np.ndarray) -> np.ndarray:
-        """Return log P(token | context), float32 (M,), given the result of `contexts` and tokens (M,), not −1."""
+        """Return log P(token | context), float32 (M,), given the result of `contexts` and tokens (M,) other than −1."""
         result = self.orders[0].log_probs[tokens]
         for below, order, context in zip(self.orders, self.orders[1:], contexts):
             seen = np.flatnonzero(context >= 0)
@@ -68,7 +68,7 @@ class Backoff:
         return result
 
 def read_arpa(path: StrPath, tokens: Sequence[str], order: int = 0) -> Backoff:
-    """Read an ARPA file. Skips n-grams with unknown tokens, or of more than `order` tokens (0: no limit).
+    """Read an ARPA file. Skips n-grams that contain unknown tokens or more than `order` tokens (0: no limit).
 
     The probability of the file's `<unk>` is divided equally among the tokens that are not in the file, so that models
     with different vocabularies can be interpolated. Raises InputError if the file is not an ARPA file or is truncated.
@@ -149,7 +149,7 @@ def _numbers(fields: list[bytes]) -> np.ndarray:
 
 
 def _unigrams(ids: np.ndarray, log_probs: np.ndarray, backoffs: np.ndarray, size: int) -> Order:
-    """Return the unigrams of all tokens. In `ids`, `size`, one past the last token, stands for the file's `<unk>`."""
+    """Return the unigrams of all tokens. In `ids`, the file's `<unk>` has the number `size`."""
     unknown, missing = log_probs[ids == size], size - np.count_nonzero(ids < size)
     rest = unknown[0] - np.log(max(int(missing), 1)) if len(unknown) else NEVER * LN10
     all_log_probs = np.full(size + 1, rest, np.float32)

@@ -70,7 +70,7 @@ def _left_over(contexts: int, prefix: np.ndarray, log_probs: np.ndarray) -> np.n
 
 def _perplexity_change(model: Backoff, n: int, grams: np.ndarray, prefix: np.ndarray,
                        context_log_probs: np.ndarray) -> np.ndarray:
-    """Return exp(D) − 1 for each n-gram of order n, or infinity if its context leaves too little (LEAST)."""
+    """Return exp(D) − 1 for each n-gram of order n, or infinity if its context is not changed (see LEAST)."""
     own = model.orders[n - 1].log_probs.astype(np.float64)
     shorter = _shorter_log_probs(model, grams)
     weights = model.orders[n - 2].backoffs.astype(np.float64)

@@ -22,7 +22,7 @@ LogProbs = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def label_histories(tokens: int, labels: int) -> Iterator[LabelHistory]:
-    """Yield all label histories that `tokens` tokens up to a word can contain. The first has only empty labels."""
+    """Yield all label histories that fit, with their word, in `tokens` tokens. The first has only empty labels."""
     if tokens <= 1:
         yield ()
         return
@@ -44,7 +44,8 @@ def visible(labels: LabelHistory, tokens: int) -> LabelHistory:
 
 def token_history(labels: LabelHistory, tokens: int, words: np.ndarray, slots: np.ndarray,
                   first_event: int) -> np.ndarray:
-    """Return the last `tokens` tokens before each slot, (slots, tokens). Slot t follows words[t + tokens]."""
+    """Return the last `tokens` tokens before each slot, (slots, tokens), if the slots before it have these `labels`.
+    Slot t follows words[t + tokens]."""
     columns = [words[slots + tokens]]
     for back, label in enumerate(labels, 1):
         if label:
@@ -59,7 +60,8 @@ def log_posteriors(words: np.ndarray, offsets: np.ndarray, labels: int, order: i
 
     offsets       stream i has the words [offsets[i]:offsets[i + 1]]
     order         order of the n-gram model
-    log_probs     maps histories (M, order − 1) int64 and tokens (M, K) to log P(token | history), (M, K); −1: no token
+    log_probs     maps histories (M, order − 1) int64 and tokens (M, K) to log P(token | history), (M, K); in a
+                  history, −1 is no token
     first_event   label i is the token first_event + i; label 0 has no token
     begin, end    the tokens before and after a stream
     """
@@ -68,7 +70,7 @@ def log_posteriors(words: np.ndarray, offsets: np.ndarray, labels: int, order: i
         stop = min(start + CHUNK_SIZE, len(words))
         left, right = max(start - CONTEXT, 0), min(stop + CONTEXT, len(words))
         inside = offsets[(offsets > left) & (offsets < right)]
-        # At a cut, a stream gets a begin or end token. Cuts are CONTEXT slots away from the slots of the result.
+        # A stream that is cut at `left` or `right` gets a begin or end token there, far from the slots of the result.
         cuts = np.concatenate([[left], inside, [right]]).astype(np.int64) - left
         edges, follows = _edges(words[left:right], cuts, labels, order, log_probs, first_event, begin, end)
         result[start:stop] = _forward_backward(edges, follows, cuts)[start - left:stop - left]

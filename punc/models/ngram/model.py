@@ -10,7 +10,7 @@ that have this label in the slot.
 
     punc train --model ngram --train-set text1,text2 --dev-set dev data/store_word exp/4-gram
 
-KenLM's `lmplz` (utils/install_lmplz.sh) estimates the models. The option `arpa` reads models of other programs instead.
+KenLM's `lmplz` (utils/install_lmplz.sh) estimates the models. The option `arpa` names ARPA files to use instead.
 Tilk & Alumäe prune "n-gram probabilities accounting for less than 10⁻⁷ training set perplexity improvement"
 (`entropy_pruning`).
 """

@@ -63,8 +63,8 @@ class EncoderTokenizer(PieceTokenizer):
         return whole[:before], whole[before + len(bare):]
 
     def _unknown_piece(self) -> int:
-        """Return the encoder's id for text that has no piece: the id of the tokenizer's unknown token or, if it names
-        none, of `<unk>` or `[UNK]`, or 0."""
+        """Return the encoder's id for text that has no piece. This is the id of the first token that exists among the
+        tokenizer's `unk_token`, `<unk>` and `[UNK]`, otherwise the tokenizer's `unk_id` or 0."""
         model = json.loads(self._tokenizer.to_str())["model"]
         for name in (model.get("unk_token"), "<unk>", "[UNK]"):
             if name and (found := self._tokenizer.token_to_id(name)) is not None:
