@@ -213,6 +213,7 @@ def test_packed_model_has_the_labels_and_posteriors_of_torch(name, text_model, t
     write(made, tmp_path / "exp")
     pack(tmp_path / "exp", tmp_path / "packed")
     small = load_packed(tmp_path / "packed")
+    assert made.lookahead is None or small.reads_pauses == made.reads_pauses
     if name in ("blstm_crf", "ta_lstm"):  # the file has only weights that decoding needs
         with pytest.raises(InputError, match="its weights do not fit its model; use the model from before"):
             unpack(tmp_path / "packed")

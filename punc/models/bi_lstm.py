@@ -38,7 +38,6 @@ class Model(NeuralModel):
     def __init__(self, vocab: int, labels: int, embedding_dim: int = 15, embedding_std: float = 1.0,
                  hidden_dim: int = 200, layers: int = 3, dropout: float = 0.2, pauses: bool = False):
         super().__init__()
-        self.reads_pauses = pauses
         self.embedding = embedding_of(vocab, embedding_dim, embedding_std)
         self.lstms = BidirectionalStack(embedding_dim, hidden_dim, layers, dropout)
         self.output = nn.Linear(2 * hidden_dim, labels)

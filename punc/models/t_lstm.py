@@ -35,7 +35,7 @@ class Model(NeuralModel):
         super().__init__()
         self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)  # W0
         self.pauses = PauseInput(pauses, speaker_changes) if pauses or speaker_changes else None
-        self.reads_turns = speaker_changes
+        self.reads_pauses, self.reads_turns = pauses, speaker_changes
         self.lstm = PeepholeLSTM(embedding_dim + (self.pauses.size if self.pauses else 0), hidden_dim, biases)
         self.output = nn.Linear(hidden_dim, labels, bias=False)  # W2
         initialize(self, init_range)
