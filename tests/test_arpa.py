@@ -100,12 +100,12 @@ def test_read_arpa_missing_words_share_unk(more, tmp_path):
     ("\\data\\", "data", "no \\data\\: not an ARPA file, or a truncated one; estimate it again"),
     ("ngram 1=4", "ngram 1=four", "not an ARPA file, or a truncated one; estimate it again"),
     ("ngram 1=4\nngram 2=2\n", "", "not an ARPA file, or a truncated one; estimate it again"),
-    ("ngram 1=4", "ngram 1=5", "a line that is not a 1-gram among the 1-grams; estimate it again"),
+    ("ngram 1=4", "ngram 1=5", "a line among the 1-grams is not a 1-gram; estimate it again"),
     ("\\2-grams:", "", "no \\2-grams:: not an ARPA file, or a truncated one; estimate it again"),
     ("-0.125\ta </s>\n\n\\end\\\n", "", "the file ends too early; estimate it again"),
-    ("-0.125\ta </s>", "-0.125\ta", "a line that is not a 2-gram among the 2-grams; estimate it again"),
-    ("-0.125\ta </s>", "x\ta </s>", "a line that is not a 2-gram among the 2-grams; estimate it again"),
-    ("-0.125\ta </s>", "nan\ta </s>", "a line that is not a 2-gram among the 2-grams; estimate it again"),
+    ("-0.125\ta </s>", "-0.125\ta", "a line among the 2-grams is not a 2-gram; estimate it again"),
+    ("-0.125\ta </s>", "x\ta </s>", "a line among the 2-grams is not a 2-gram; estimate it again"),
+    ("-0.125\ta </s>", "nan\ta </s>", "a line among the 2-grams is not a 2-gram; estimate it again"),
 ])
 def test_read_arpa_invalid_files(old, new, message, tmp_path):
     (tmp_path / "arpa").write_text(SMALL.replace(old, new, 1))

@@ -287,7 +287,7 @@ def test_a_transcript_without_words_is_none_of_its_errors():
 
 @pytest.mark.parametrize(("value", "said"), [
     ({"text": "hi you", "segments": [{"text": "hi you"}], "summary": "two people meet", "tags": [{"a": "b c"}] * 2},
-     "3 texts of several words stay as they are: a (2), summary (1)"),
+     "3 texts of several words stay unchanged: a (2), summary (1)"),
     ({"text": "hi you", "cues": [{"begin": 1}]}, "no times were read: text does not have them in `begin`"),
     ({"segments": [{"text": "hi you", "start": "soon", "end": [1]}]}, "times that are not numbers were not read: 2"),
     ({"text": "hi you", "segments": [{"text": "hi you", "from": "00:01", "to": "00:02"}]}, "not a known format: "

@@ -83,7 +83,7 @@ def test_load_other_file(directory, kind):
     ({"format": "punc progress 1"}, NO_MODEL),
     ({"format": "punc model 7"}, "DIR/final.pt: the format is 'punc model 7', but this version of punc reads "
                               "'punc model 1'; train it again"),
-    ({"format": base.FORMAT}, "DIR/final.pt: its weights do not fit its model; train it again"),
+    ({"format": base.FORMAT}, "DIR/final.pt: its weights do not match its spec; train it again"),
 ])
 def test_load_other_content(directory, content, message):
     torch.save(content, directory / "final.pt")
@@ -102,7 +102,7 @@ def test_load_weights_that_do_not_fit(directory, change):
     content = torch.load(directory / "final.pt", weights_only=True)
     change(content)
     torch.save(content, directory / "final.pt")
-    assert refused(directory) == "DIR/final.pt: its weights do not fit its model; train it again"
+    assert refused(directory) == "DIR/final.pt: its weights do not match its spec; train it again"
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])

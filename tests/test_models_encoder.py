@@ -284,7 +284,7 @@ def test_load_huge_encoder_is_refused(stores, place, tmp_path):
     model.labels.write(tmp_path / "labels.txt")
     model.spec["options"]["encoder"]["config"]["intermediate_size"] = 10**9
     base.save(model, tmp_path / "final.pt")
-    with pytest.raises(InputError, match="its weights do not fit its model"):
+    with pytest.raises(InputError, match="its weights do not match its spec"):
         base.load(tmp_path)
 
 

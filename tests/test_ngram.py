@@ -241,7 +241,8 @@ def test_lmplz_error_is_one_line(toy_store, tmp_path, monkeypatch):
     ({}, "lm_model=; give the directory of a trained ngram"),
     ({"lm_model": "none"}, "none/final.pt: no such file; train the model, or give another directory"),
     ({"lm_model": "EXP", "folds": 1}, "folds=1; give 2 or more, or 0"),
-    ({"lm_model": "EXP", "folds": 2}, "folds with a language model from ARPA files; train one on the store's sets"),
+    ({"lm_model": "EXP", "folds": 2},
+     "folds cannot be used with a language model from ARPA files; train one on the store's sets"),
 ])
 def test_tree_invalid_options(options, message, exp, toy_store, tmp_path):
     options = {**options, **({"lm_model": str(exp)} if options.get("lm_model") == "EXP" else {})}

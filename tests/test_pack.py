@@ -182,7 +182,7 @@ def test_unpack_options_that_are_not_the_model_s_are_an_error(packed, tmp_path, 
     spec = json.loads((tmp_path / "en/model.json").read_text())
     spec["options"] = {**spec["options"], **change} if "options" not in change else None
     (tmp_path / "en/model.json").write_text(json.dumps(spec))
-    with pytest.raises(InputError, match=r"^\S+/en/model\.json: (its weights do not fit|hidden_dim=12 )"):
+    with pytest.raises(InputError, match=r"^\S+/en/model\.json: (its weights do not match|hidden_dim=12 )"):
         unpack(tmp_path / "en")
 
 
@@ -215,7 +215,7 @@ def test_packed_model_has_the_labels_and_posteriors_of_torch(name, text_model, t
     small = load_packed(tmp_path / "packed")
     assert made.lookahead is None or small.reads_pauses == made.reads_pauses
     if name in ("blstm_crf", "ta_lstm"):  # the file has only weights that decoding needs
-        with pytest.raises(InputError, match="its weights do not fit its model; use the model from before"):
+        with pytest.raises(InputError, match="its weights do not match its spec; use the model from before"):
             unpack(tmp_path / "packed")
         model = made
     else:
@@ -289,7 +289,7 @@ def test_load_packed_description_of_another_model_is_an_error(packed, tmp_path, 
     shutil.copytree(packed / "en-live", tmp_path / "m")
     spec = json.loads((tmp_path / "m/model.json").read_text())
     (tmp_path / "m/model.json").write_text(json.dumps({**spec, **change}))
-    with pytest.raises(InputError, match="weights do not fit"):
+    with pytest.raises(InputError, match="weights do not match"):
         load_packed(tmp_path / "m")
 
 
@@ -302,7 +302,7 @@ def test_load_packed_file_of_another_model_is_an_error(packed, tmp_path, file):
     spec = json.loads((tmp_path / "m/model.json").read_text())
     spec["sha256"][file] = checksum(tmp_path / "m" / file)
     (tmp_path / "m/model.json").write_text(json.dumps(spec))
-    with pytest.raises(InputError, match="weights do not fit"):
+    with pytest.raises(InputError, match="weights do not match"):
         load_packed(tmp_path / "m")
 
 

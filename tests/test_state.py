@@ -287,5 +287,5 @@ def test_finished_model_of_a_store_made_again_or_gone_is_finished(tmp_path, caps
 
 def test_store_with_more_words_is_an_error(tmp_path):
     run_of(tmp_path).end_epoch(FIRST)
-    with pytest.raises(InputError, match="this run was started on another store; remove the directory"):
+    with pytest.raises(InputError, match="the saved state does not fit this model or store; remove the directory"):
         run_of(tmp_path, make(["a", "b"])).resume()

@@ -563,7 +563,7 @@ def test_train_batches_without_slots_are_read_but_have_no_loss(long_words, tmp_p
 
 @pytest.mark.parametrize(("model", "token_types"), [("ngram", "word or form"), ("window_dnn", "word or subword")])
 def test_train_token_type_that_the_model_does_not_read_is_an_error(long_words, tmp_path, model, token_types):
-    said = f"^{model} reads {token_types} tokens, the store has char tokens; make a store with --token-type=word$"
+    said = f"^{model} reads {token_types} tokens, but the store has char tokens; make a store with --token-type=word$"
     with pytest.raises(InputError, match=said):
         train(long_words, tmp_path / "exp", model, {}, TrainingOptions(train_set="d", dev_set="d"))
     assert not (tmp_path / "exp").exists()

@@ -286,7 +286,7 @@ def test_textgrid_tiers(read, names, chosen):
 
 
 @pytest.mark.parametrize(("old", "new", "said"), [
-    ("2\n0\n1\n", "3\n0\n1\n", "has 2 intervals, but its size is 3"), ('"b"', '"b', "a text without its last quote"),
+    ("2\n0\n1\n", "3\n0\n1\n", "has 2 intervals, but its size is 3"), ('"b"', '"b', "a text without a closing quote"),
     ('1\n2\n"b"', '"b"', "a text whose interval has no times"), ("0\n1\n", "-1\n1\n", "the time -1 is negative"),
     ("0\n2\n2\n", "x\n2\n2\n", "a tier without a name, times or size")])
 def test_textgrid_that_is_broken(read, old, new, said):

@@ -140,7 +140,7 @@ def load_packed(directory: Path) -> PackedModel:
     try:
         model = PackedModel(spec, new_session(directory / WEIGHTS), labels, tokenizer)
     except Exception as error:  # also exceptions of ONNX Runtime's own types
-        raise as_error(error, "its weights do not fit its model", directory / WEIGHTS) from None
+        raise as_error(error, "its weights do not match its spec", directory / WEIGHTS) from None
     model.transitions, model.path = transitions, directory / WEIGHTS
     return model
 

@@ -187,7 +187,7 @@ class LiveSockets:
         ending = asyncio.create_task(socket.scope["state"][ENDING].wait())
         try:
             await asyncio.wait({running, ending}, return_when=asyncio.FIRST_COMPLETED)
-            code, reason = (1001, "the server ends") if ending.done() else (1000, "")
+            code, reason = (1001, "the server is shutting down") if ending.done() else (1000, "")
             running.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await running

@@ -49,7 +49,8 @@ class Model(NonGradientModel):
         self._folds, self._lm_sets = folds, list[str]()
         if folds and isinstance(lm_model, str):
             if self.lm.arpa:
-                raise InputError("folds with a language model from ARPA files", "train one on the store's sets")
+                raise InputError("folds cannot be used with a language model from ARPA files",
+                                 "train one on the store's sets")
             self._lm_sets = self.lm.conf["train_set"].split(",")
 
     def fit(self, store: Store, train_sets: list[str], dev_set: str, seed: int = 1) -> None:
@@ -129,7 +130,8 @@ class Folds:
         if name not in self._divided:
             return data
         if len(data.offsets) <= self._folds:
-            raise InputError(f"'{name}' has {len(data.offsets) - 1} streams for {self._folds} folds", "give fewer")
+            raise InputError(f"'{name}' has {len(data.offsets) - 1} streams for {self._folds} folds",
+                             "give fewer folds")
         own = [(at, stream) for at, stream in enumerate(data.streams)
                if (at % self._folds == self._fold) == self._inside]
         parts = [slice(*data.offsets[at:at + 2]) for at, _ in own]

@@ -203,8 +203,8 @@ class Run:
             if not all(isinstance(number, int | float) for number in progress):
                 raise TypeError
         except Exception:  # various exceptions: names, sizes or types may be wrong
-            raise InputError("this run was started on another store", "remove the directory, or give another one",
-                             self.directory) from None
+            raise InputError("the saved state does not fit this model or store",
+                             "remove the directory, or give another one", self.directory) from None
         return progress
 
 

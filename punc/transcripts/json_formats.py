@@ -109,7 +109,7 @@ FORMATS = [
                timed="word_segments[] words[]", stays="prompt",
                repeats="text transcription ori_dict.text "
                "ori_dict.segments[].text ori_dict.segments[].words[].word|text"),
-    JsonFormat("Whisper, segments", "faster-whisper, one segment a line or in a list",
+    JsonFormat("Whisper, segments", "faster-whisper, one segment per line or in a list",
                "text start end ; words[].word ; word_segments[].word", text="text transcript",
                words="words[] word_segments[]", word="punctuated_word|word", confidence="probability|score|confidence"),
     JsonFormat("captions", "youtube-transcript-api and others: `text`, `start` or `offset`, `duration`",
@@ -182,7 +182,7 @@ def _transcript(source: Source, reader: JsonReader, document: JsonDocument) -> T
         messages.append(said_of(row))
     known = reader.shape.word_lists.union(map(id, reader.skipped))
     if stay := unread(document.values, document.spots, row.stays, known):
-        messages.append(f"{sum(stay.values())} texts of several words stay as they are: {_named(stay)}")
+        messages.append(f"{sum(stay.values())} texts of several words stay unchanged: {_named(stay)}")
     if reader.shape.odd_times:
         messages.append(f"times that are not numbers were not read: {reader.shape.odd_times}")
     elif not reader.has_times and (name := has_times(document.values)):

@@ -72,9 +72,9 @@ def intervals(source: Source, tier: Tier) -> list[Stretch]:
     for match in [*INTERVAL.finditer(source.text, tier.start, tier.stop), None]:
         quote = source.text.find('"', at, match.start() if match else tier.stop)
         if quote >= 0 and source.text.find('"', quote + 1, tier.stop) < 0:
-            raise source.error("a text without its last quote", BROKEN, quote)
+            raise source.error("a text without a closing quote", BROKEN, quote)
         if quote >= 0:
-            raise source.error("a text whose interval has no times", "write two numbers, a line each", quote)
+            raise source.error("a text whose interval has no times", "write two numbers, one per line", quote)
         if match:
             at = match.end()
             begin, end = (_seconds(source, match, i) for i in (1, 2))

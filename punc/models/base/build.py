@@ -71,7 +71,7 @@ def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[st
     tokenizer = tokenizer or WordTokenizer(vocabulary)
     token_type, token_types = tokenizer.token_type, model_class(name).token_types
     if token_types and token_type not in token_types:
-        raise InputError(f"{name} reads {' or '.join(token_types)} tokens, the store has {token_type} tokens",
+        raise InputError(f"{name} reads {' or '.join(token_types)} tokens, but the store has {token_type} tokens",
                          f"make a store with --token-type={token_types[0]}")
     known = option_defaults(name)
     if unknown := set(options).difference(known):

@@ -85,7 +85,7 @@ def rebuild(content: Mapping[str, Any], words: int, path: Path, remedy: str) -> 
     except InputError as error:
         raise InputError(error.what, error.remedy, error.file or path, error.line) from None
     except Exception:  # layers and models raise various exceptions for wrong options, sizes and types
-        raise InputError("its weights do not fit its model", remedy, path) from None
+        raise InputError("its weights do not match its spec", remedy, path) from None
     return model
 
 

@@ -134,7 +134,7 @@ def _entries(block: bytes, names: dict[bytes, int], n: int, path: StrPath) -> tu
         backoffs = np.zeros(len(rows), np.float32)
         backoffs[has_backoff] = _numbers([row[-1] for row in rows if len(row) == n + 2])
     except ValueError:
-        raise InputError(f"a line that is not a {n}-gram among the {n}-grams", "estimate it again", path) from None
+        raise InputError(f"a line among the {n}-grams is not a {n}-gram", "estimate it again", path) from None
     known = (ids >= 0).all(axis=1)
     return ids[known], log_probs[known], backoffs[known]
 
