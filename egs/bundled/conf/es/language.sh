@@ -1,5 +1,6 @@
 # Spanish: debates of the Congreso.
 # shellcheck shell=bash disable=SC2034,SC2154
+pack_options[es]="--int8 true"
 sources="debates:spanish/congreso.txt"
 plain=O+COMMA+PERIOD+QUESTION capital=CAP+CAP_COMMA+CAP_PERIOD+CAP_QUESTION
 merges[marks]=O=O+CAP+OPEN+CAP_OPEN,COMMA=COMMA+CAP_COMMA+OPEN_COMMA+CAP_OPEN_COMMA,PERIOD=PERIOD+CAP_PERIOD,QUESTION=QUESTION+CAP_QUESTION+OPEN_QUESTION+CAP_OPEN_QUESTION
