@@ -2,7 +2,7 @@
 """usage: local/own_data.py [--lowercase BOOL] --labels FILE SET-DIR OUT-DIR
        local/own_data.py --times SET-DIR
 
-Makes a data directory of your own broadcasts. SET-DIR has punctuated transcripts in one of three forms:
+Makes a data directory from your own broadcasts. SET-DIR has punctuated transcripts in one of three forms:
 
     text    a Kaldi data directory whose `text` has marks: `UTT Tere õhtust, Aktuaalne Kaamera.`;
             utt2spk, segments, wav.scp and reco2file_and_channel are kept if it has them

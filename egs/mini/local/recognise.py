@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
-MIN_CHUNK = 8.0  # s; the decoder subtracts the mean of each chunk, which is unreliable if the chunk is short
+MIN_CHUNK = 8.0  # s; the decoder subtracts the cepstral mean of each chunk, which is unreliable for a short one
 
 
 def chunks(lengths: Sequence[int], rate: int) -> list[range]:
