@@ -34,7 +34,7 @@ def set_of(document: str) -> str:
 
 
 def documents(sentences: Path, source: str, name: str, seen: set[bytes]) -> Iterator[list[str]]:
-    """Yield the sentences of each document of `source` in the set `name`. A gap or a repeated sentence is ""."""
+    """Yield the sentences of each document of `source` in the set `name`. "" is a gap or a repeated sentence."""
     for document, texts in read_documents(sentences / f"{source}.txt"):
         if set_of(f"{source} {document}") == name:
             yield [text if text and new(text, seen) else "" for text in texts]

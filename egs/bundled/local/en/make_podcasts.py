@@ -8,7 +8,7 @@ for podcasts/bitcoin.txt.
 - A speaker is a bold name with a colon at a paragraph's start (`**Name:**`), or a plain one (`Name:`).
 - Headings, lists, quotes, tables, code, front matter and URLs are left out. A link is replaced by its text. Bracketed
   notes and times are removed: `[laughter]`, `\\[03:54\\]`.
-- A document is left out if it has fewer than 300 words; if it has fewer than 6 or more than 35 marks in 100 words; if
+- A document is left out if it has fewer than 300 words; if it has fewer than 6 or more than 35 marks per 100 words; if
   it is a translation (`NAME.zh.md`); or if its front matter says that a machine made it or that it needs a review.
 
 The repositories grow, so a copy made today is larger than the one used for RESULTS.md; stage 0 shows the difference.
