@@ -51,7 +51,7 @@ def read(text: str, reader: TextReader) -> tuple[list[str], list[str]]:
 
 
 def of_table(data: DataDir, reader: TextReader) -> Iterator[Utterance]:
-    """Yield the utterances of a Kaldi directory with punctuated text. Raises InputError if one has no word."""
+    """Yield the utterances of a Kaldi directory with punctuated text. Raises InputError if an utterance has no word."""
     for utterance in data.utterances():
         words, labels = read(" ".join(utterance.words), reader)
         if not words:

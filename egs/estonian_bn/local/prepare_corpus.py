@@ -10,8 +10,8 @@ pauses, OUT-DIR/pauses.{train,dev,test}.txt. All have `#doc` lines.
 - The corpus file pauses.dev.txt, one broadcast, is the test set. pauses.train.txt has five broadcasts, one per line.
   Each is cut into news items. Dev gets the items that begin in the first fifth of the first broadcast's words, in the
   second fifth of the second broadcast's words, and so on, so that train and dev both have headlines, reports, sports
-  and weather. A news item ends at a period with a pause of 2 s or more: there, a jingle is played, a recorded report
-  begins, or the place changes. The parts of a broadcast before and after its dev items are two streams of train.
+  and weather. A news item ends at a period with a pause of 2 s or more: in such pauses, a jingle is played, a recorded
+  report begins, or the place changes. The parts of a broadcast before and after its dev items are two streams of train.
 """
 
 import re

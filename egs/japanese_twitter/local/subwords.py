@@ -76,7 +76,7 @@ def read(path: Path) -> sentencepiece.SentencePieceProcessor:
 
 def tokenized(utterances: Iterator[Utterance],
               model: sentencepiece.SentencePieceProcessor) -> Iterator[tuple[Utterance, list[int]]]:
-    """Yield each utterance, and for each of its subwords, after how many words (characters) it ends.
+    """Yield each utterance, and after how many of its words (characters) each subword ends.
 
     Raises InputError if the subwords do not add up to the words.
     """

@@ -7,8 +7,8 @@ MIN_CHUNK = 8.0  # s; the decoder subtracts the cepstral mean of each chunk, whi
 
 
 def chunks(lengths: Sequence[int], rate: int) -> list[range]:
-    """Return ranges of lines that last at least MIN_CHUNK. `lengths`: samples per line. If the remaining lines are too
-    short together, they join the last range."""
+    """Return ranges of lines, each at least MIN_CHUNK long. `lengths`: samples per line. Lines left over at the end
+    join the last range."""
     cuts, start = [], 0
     for line in range(len(lengths)):
         if sum(lengths[start:line + 1]) >= MIN_CHUNK * rate:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """usage: local/mixture.py SENTENCES-DIR MESSAGES OUT-DIR NEWS SYNTHETIC CONVERSATION
 
-Writes the sets of experiments 1 and 2, one text per line, in random order:
+Writes the sets of experiments 1 and 2, one text per line; train and dev are in random order:
 
     train_mixture, dev_mixture        three kinds of texts, described below; one in DEV documents is used for dev
     train_in_domain, dev_in_domain    the same texts, and messages: 0.3 % of the set, or less if there are too few
