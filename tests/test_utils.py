@@ -44,7 +44,7 @@ def near_errors(tmp_path, said, recognized, punctuated, collapse="marks:O=O+CAP,
 
 
 def test_near_errors_table(tmp_path):
-    """c is deleted, x is inserted, and y replaces a word. So the slots after b, d, x, e and y are near an error."""
+    """c is deleted, x is inserted, and y replaces f. So the slots after b, d, x, e and y are near an error."""
     done = near_errors(tmp_path, "a b/, c d e f/. g/.", "a b/, d x e y/. g/.", "a/, b/, d x e y/, g/.")
     assert done.stdout.splitlines()[2:] == [
         "| all | 7 | 50.0 | 66.7 | 57.1 |", "| not near an error | 2 | 50.0 | 100.0 | 66.7 |",
@@ -84,7 +84,7 @@ def quoted(words):
 
 
 def queue_pl(command, number, place):
-    """Run a job like Kaldi's queue.pl: bash reads the words in one line, and this line also in a here-document."""
+    """Run a job like Kaldi's queue.pl: bash reads the words in one line, which is also in a here-document."""
     line = " ".join(word if re.fullmatch(r"\S+", word, re.A) else f"'{word}'" if '"' in word else f'"{word}"'
                     for word in command).replace("JOB", "${SGE_TASK_ID}")
     (place / "q.sh").write_text(f"cat <<EOF >log\n# {line}\nEOF\n( {line} ) 2>>log >>log\n")

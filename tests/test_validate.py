@@ -1,4 +1,4 @@
-"""Kaldi's text tables, and their validation, which reports every mistake with its file and line."""
+"""Kaldi's text tables, and their validation, which reports a mistake with its file and line."""
 
 import subprocess
 

@@ -1,4 +1,4 @@
-"""Words of recognisers are split into words and marks, and words are written with labels."""
+"""The words of ASR output are split into plain words and marks, and plain words are written with their labels."""
 
 import numpy as np
 import pytest

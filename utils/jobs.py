@@ -16,7 +16,7 @@ AT_ONCE = ("--max-jobs-run", "-tc")
 
 
 class Call(NamedTuple):
-    """A command line.
+    """A parsed command line.
 
     options   options with their values, in the given order, without those in AT_ONCE
     at_once   maximum number of jobs at a time; if several are given, the smallest, as in Kaldi; None if none is given

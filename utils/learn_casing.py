@@ -20,14 +20,14 @@ from punc.text.casing import first, read_casing
 
 
 def learn(sets: Iterable[DataDir], labels: LabelSet, min_count: int = 2) -> dict[str, str]:
-    """Learn a table that maps a word, capitalised as its label says, to its usual spelling, where the two differ.
+    """Learn a table that maps a word, capitalised as its label says, to its usual spelling, if the two differ.
 
     min_count  spellings that occur less often are ignored
 
-    The usual spelling must account for at least two thirds of all uses of the word in any case: CAT is not the usual
-    spelling of `cat`, even if most capitalised occurrences are CAT. Utterances without lower-case letters are skipped.
-    Memory grows with the number of different words. Raises InputError for a directory without labels, or with labels
-    that are not in the set.
+    The usual spelling must account for at least two thirds of all uses of the word, in lower case or with capitals: CAT
+    is not the usual spelling of `cat`, even if most capitalised occurrences are CAT. Utterances without a word in lower
+    case are skipped. Memory grows with the number of different words. Raises InputError for a directory without labels,
+    or with labels that are not in the set.
     """
     counts: Counter[tuple[str, str]] = Counter()
     for data in sets:

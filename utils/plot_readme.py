@@ -80,7 +80,7 @@ def published(recipe: Path) -> dict[tuple[str, str], dict[str, float]]:
 
 
 def draw(rows: list[Row], colour: str) -> bytes:
-    """Return the plot as SVG. Its text has this colour and is not converted to paths. Equal rows give equal bytes."""
+    """Return the plot as SVG. Its text is in `colour` and is not converted to paths. Equal rows give equal bytes."""
     import matplotlib as mpl
 
     figure, panels = new_figure([*PANELS], 8.6, 3.4, colour)

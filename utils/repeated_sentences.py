@@ -1,10 +1,10 @@
-"""Finds and counts the sentences that held-out texts share with training texts, and returns the most frequent ones.
+"""Finds and counts the sentences that held-out texts share with training texts, and can remove them from a text.
 
 A sentence ends at a mark in END that is followed by a space (a full-width mark needs no space), at an empty line, and
-at a line that begins with `#`, which is not itself a sentence. Two sentences are equal if they have the same letters
-and digits; case and marks are ignored. Memory grows only with the held-out texts: 16 bytes per sentence. A sentence
-with a period inside, as in `Mr.`, counts as two sentences, and so does a sentence at the border of two parts of a large
-file (`file_parts`).
+at a line that begins with `#`, which is not itself a sentence. Two sentences are equal if they have the same words;
+case and marks are ignored. Memory grows only with the held-out texts: 16 bytes per sentence. A sentence with a period
+inside, as in `Mr.`, counts as two sentences, and so does a sentence at the border of two parts of a large file
+(`file_parts`).
 """
 
 import os
@@ -92,7 +92,7 @@ def remove_sentences(source: Path, target: Path, known: np.ndarray, least: int) 
             for sentence in sentences(text):
                 if len(sentence.words) >= least and _has(known, digest(sentence.words)):
                     whole = text[sentence.begin:sentence.end]
-                    blank = whole[:-len(whole.lstrip())]  # separates the next sentence from the previous one
+                    blank = whole[:-len(whole.lstrip())]  # kept, to separate the sentences before and after
                     file.write(text[at:sentence.begin] + blank + "\n" * whole.count("\n", len(blank)))
                     at = sentence.end
                     removed.update(sentences=1, words=len(sentence.words))

@@ -1,4 +1,4 @@
-"""Reads the configuration of slurm.pl, which has the format of Kaldi's, and converts options to those of sbatch."""
+"""Reads the configuration of slurm.pl, in the format of Kaldi's slurm.conf, and converts options to those of sbatch."""
 
 import os
 import re

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """usage: split_texts.py [options] TEXT-DIR SPLIT-DIR
 
-Splits the files *.txt in TEXT-DIR into sets. SPLIT-DIR gets a file for each set, with the path of one text per line.
+Splits the files *.txt in TEXT-DIR into sets. For each set, SPLIT-DIR gets a list of its texts, with one path per line.
 test_ref and dev each get a tenth of the words, and train gets all others. train is split again: tree gets a fifth of
 its words, and rest gets the others. text_sets.py describes the rules. Existing lists in SPLIT-DIR are kept, so you can
 edit them, or write train, dev and test_ref yourself; rest and tree are made if they are missing.
@@ -37,7 +37,7 @@ from punc.base.options import OptionParser
 from punc.bin.script import run_script
 from punc.text.passages import file_name, sorted_streams
 
-PIECES = 40  # number of pieces into which texts are cut if there are too few
+PIECES = 40  # about this many pieces are made if there are too few texts
 CUT = "text"  # directory of the pieces
 LONG = 5  # words; a sentence of this length is rarely in two texts by chance
 WIDTH = 70  # maximum number of characters of a sentence to show
@@ -148,7 +148,7 @@ def add_speakers(found: Survey, table: str) -> None:
 
 
 def read_sets(split: Path) -> dict[str, list[Path]]:
-    """Return the texts of each set. Write rest and tree if missing. Raises InputError if lists do not match."""
+    """Return the texts of each set. Write rest and tree if one is missing. Raises InputError if lists do not match."""
     sets: dict[str, list[Path]] = {}
     seen: dict[str, str] = {}
     for name in SHARES:

@@ -1,10 +1,10 @@
 """Decides which text is in which set. Sets get shares of the words, as whole texts, and no speaker is in two sets.
 
-Distribution. Each set except the last gets a tenth of the words; the last set gets all others. Texts are taken in the
-order of their names, and each set gets texts from all parts of this order. A text goes to the set that has the fewest
-words relative to its share; of several such sets, to the first one. It skips a set if more than half of the text would
-exceed the set's share. But a set always takes its first text, and takes up to LEAST texts if it stays within twice its
-share.
+Distribution. Each set except the last gets its share of the words (SHARES, TREE_SHARES); the last set gets all others.
+Texts are taken in the order of their names, and each set gets texts from all parts of this order. A text goes to the
+set that has the fewest words relative to its share; of several such sets, to the first one. It skips a set if more than
+half of the text would exceed the set's share. But a set always takes its first text, and takes up to LEAST texts if it
+stays within twice its share.
 
 Large texts. A set with only one large text is not representative, so a text with more words than a limit goes to the
 last set. At first, the limit is a share divided by STREAMS. It is doubled until at least MIN_TEXTS texts are within it,
@@ -47,7 +47,7 @@ class Split(NamedTuple):
 
 
 def split_texts(sizes: Mapping[str, int], speakers: Mapping[str, Collection[str]]) -> Split:
-    """Distribute texts by the rules of this module: first to test_ref, dev and train, then train to tree and rest.
+    """Distribute texts by the rules of this module: to test_ref, dev and train, and those of train to tree and rest.
 
     sizes      name → number of words, in the order of the names; or name → 1, to give the sets shares of the texts
     speakers   name → known speakers
@@ -79,7 +79,7 @@ def share_out(sizes: Sequence[int], shares: Mapping[str, Fraction]) -> list[str]
     for size in sizes:
         name = last
         if size <= limit:
-            name = next(name for name in sorted(shares, key=filled.__getitem__)  # in a tie, the first set comes first
+            name = next(name for name in sorted(shares, key=filled.__getitem__)  # ties: in the order of `shares`
                         if name == last or _fits(size, words[name], texts[name], targets[name]))
             words[name] += size
             texts[name] += 1

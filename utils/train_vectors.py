@@ -3,7 +3,7 @@
 
 Uses gensim's skip-gram with negative sampling (Mikolov et al. 2013); gensim is in the extra `vectors`. Words are read
 as models read them, stream by stream, without sentence ends. With --labels, marks between words are learned like words,
-as in the texts of published vectors, but are not written to the file. Training uses one thread, so the same words and
+as in the texts of published vectors, but their vectors are not written. Training uses one thread, so the same words and
 options give the same file, byte for byte.
 """
 
@@ -24,7 +24,7 @@ LINE = 1000  # tokens in a line for gensim, which would cut lines of over 10,000
 
 
 def tokens(sets: Sequence[DataDir], marks: Sequence[str], words: int = 0) -> Iterator[list[str]]:
-    """Yield each stream's words, each followed by its mark. `words`: maximum number of words; 0: all."""
+    """Yield each stream's words, each followed by its label if `marks` has that. `words`: maximum number; 0: all."""
     marks, left = frozenset(marks), words or sys.maxsize
     for data in sets:
         for _, utterances in data.streams():

@@ -46,9 +46,10 @@ class Call(NamedTuple):
 
 
 def read_nlp(path: str | os.PathLike) -> list[Token]:
-    """Read the tokens of a transcript. Letters of an abbreviation become one token.
+    """Read the tokens of a transcript. The letters of an abbreviation become one token, except U and S.
 
-    Raises InputError if the header or a line lacks a column, or if a time is invalid.
+    Raises InputError if the header lacks a column, if a line has more or fewer columns than the header, if a time is
+    invalid, or if there is no token.
     """
     tokens, letters = [], ""
     with open_input(path) as file:
@@ -96,7 +97,7 @@ def aligned(tokens: Sequence[Token]) -> float:
 
 
 def division(calls: Mapping[str, Sequence[Token]]) -> tuple[list[str], list[str]]:
-    """Divide the aligned calls. Return the training calls, and every tenth call for dev."""
+    """Return the training calls, and every tenth call for dev. Calls below MIN_ALIGNED are in neither."""
     usable = [call for call, tokens in calls.items() if aligned(tokens) >= MIN_ALIGNED]
     dev = usable[DEV_EVERY - 1::DEV_EVERY]
     return [call for call in usable if call not in dev], dev
@@ -180,7 +181,7 @@ def utterances(call: str, words: Sequence[str], labels: Sequence[str] | None = N
 def call_files(directory: Path, ending: str = ".nlp") -> dict[str, Path]:
     """Return the files of a directory by call, in C order. Raises InputError if there are none.
 
-    A call is named after its file, with `_` for characters that a Kaldi id may not have.
+    A call is named after its file, with `_` in place of characters other than letters and digits.
     """
     files = {re.sub(r"[^A-Za-z0-9]+", "_", path.name.removesuffix(ending)): path
              for path in Path(directory).glob(f"*{ending}")}

@@ -2,14 +2,15 @@
 
 The word error rate depends on these rules:
 
-- Lower case. Tags such as `<laugh>`, the words that an alignment makes of them (`inaudible`, `crosstalk`), and cut-off
-  words (`comp-`) are dropped. Fillers (um, uh) and `gonna` are kept: they are words, and ASR systems write them.
+- Words are in lower case. Tags such as `<laugh>`, the words that an alignment makes of them (`inaudible`, `crosstalk`),
+  and cut-off words (`comp-`) are dropped. Fillers (um, uh) and `gonna` are kept: they are words, and ASR systems write
+  them.
 - Compounds, fractions and initials are split: `long-term` → long term, `U.S.` → u s, `10-K` → ten k; `&` → and.
 - Numbers are spelled out: `2020` → twenty twenty, `6.8%` → six point eight percent, `769,000` → seven hundred sixty
   nine thousand, `31st` → thirty first, `$2.45` → two dollars and forty five cents, `$5.1 million` → five point one
-  million dollars. Numbers of seven digits or more, or with a leading 0, are read digit by digit. Letters with digits
-  (`q3`, `5g`) are kept.
-- All other characters are dropped, except letters, digits, and apostrophes inside a word.
+  million dollars. Numbers without commas are read digit by digit if they have seven digits or more, or a leading 0.
+  Letters with digits (`q3`, `5g`) are kept.
+- Of all other characters, only letters, digits, and apostrophes inside a word are kept.
 """
 
 import re
@@ -79,13 +80,13 @@ def amount(text: str, unit: str, part: str) -> list[str]:
 
 
 def plural(unit: str, n: int) -> str:
-    """Return the name of a currency's unit in singular or plural."""
+    """Return the name of a currency's unit in the singular or plural."""
     return unit if n == 1 or unit == "yen" else {"penny": "pence"}.get(unit, unit + "s")
 
 
 @lru_cache(1 << 20)
 def words_of(token: str, magnitude: bool = False) -> tuple[tuple[str, ...], str]:
-    """Return the spoken words of a token, and a currency that is spoken after the next token.
+    """Return the spoken words of a token, and a currency that is spoken after the next token, or "".
 
     magnitude  whether the next token is a magnitude, as in `$5.1 million`
     """

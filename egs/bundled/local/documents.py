@@ -13,8 +13,8 @@ def lines(paths: Iterable[Path]) -> Iterator[tuple[int, str]]:
     """Yield each line of files, except `#speaker` lines, with the number of its document. Numbers start at 1 and
     continue across files.
 
-    A file whose first line is not `#doc` is cut into documents of LINES lines. Raises InputError if it has a `#doc`
-    line further down.
+    A file whose first line is not `#doc` is cut into documents of LINES lines, and a line `#doc` is yielded before
+    each. Raises InputError if such a file has a `#doc` line.
     """
     number = 0
     for path in paths:

@@ -2,8 +2,8 @@
 
 Writes the text of sources as prose, one stream per document (`#doc` lines). A source is a NAME with its FILEs in
 CORPUS. Its documents EVERY, 2 · EVERY, … go to OUT/test_NAME.txt, the documents halfway between them to
-OUT/dev_NAME.txt, and all others to OUT/NAME.txt. `#speaker` lines, text in parentheses (nobody said it), and dashes
-after a mark (they show that the speaker turns to someone else) are dropped.
+OUT/dev_NAME.txt, and all others to OUT/NAME.txt. These are dropped: `#speaker` lines, text in parentheses (nobody
+said it), and dashes after a mark (they show that the speaker turns to someone else).
 """
 
 import re

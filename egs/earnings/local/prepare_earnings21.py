@@ -1,9 +1,10 @@
 """usage: prepare_earnings21.py DIR LABELS OUT NAME=SYSTEM …
 
 Writes the references of Earnings-21 (DIR/transcripts/nlp_references) as the data directory OUT/test_ref. For each
-NAME=SYSTEM, such as `test_asr=rev/kaldi`, writes the ASR output (DIR/output/SYSTEM/ctm) as OUT/NAME_words, with its
-times in OUT/NAME_ctm. All words are in spoken form. `punc pauses` and `punc project` add pauses and labels later. A
-call that is missing from any input is left out of all sets, and its name is printed.
+NAME=SYSTEM, such as `test_asr=rev/kaldi`, writes the words of the ASR output (DIR/output/SYSTEM/ctm) as the data
+directory OUT/NAME_words, and the words with their times as CTMs in OUT/NAME_ctm. All words are in spoken form. `punc
+pauses` and `punc project` add pauses and labels later. A call that is missing from any input is left out of all sets,
+and its name is printed.
 """
 
 import sys

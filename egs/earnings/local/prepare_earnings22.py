@@ -38,7 +38,7 @@ from punc.data.labels import LabelSet
 
 
 def prepare(directory: Path, labels: LabelSet, out: Path) -> None:
-    """Write the sets. Print what is left out or repaired. Raises InputError if the calls are too few for a dev set."""
+    """Write the sets. Print which calls are only text. Raises InputError if the calls are too few for a dev set."""
     calls = {call: read_nlp(path) for call, path in
              call_files(directory / "transcripts" / "force_aligned_nlp_references", ".aligned.nlp").items()}
     train, dev = division(calls)
@@ -56,7 +56,7 @@ def prepare(directory: Path, labels: LabelSet, out: Path) -> None:
 
 
 def write_set(path: Path, calls: dict, labels: LabelSet) -> None:
-    """Write a data directory with pauses. Print a line for the set, and a line for each call with unknown pauses."""
+    """Write a data directory with pauses. Print the size of the set, and each call with implausible pauses or times."""
     total = Counter()
 
     def lines():

@@ -2,7 +2,7 @@
 """usage: local/own_data.py [--lowercase BOOL] --labels FILE SET-DIR OUT-DIR
        local/own_data.py --times SET-DIR
 
-Makes a data directory of your own broadcasts. SET-DIR has punctuated transcripts in one of three forms:
+Makes a data directory from your own broadcasts. SET-DIR has punctuated transcripts in one of three forms:
 
     text    a Kaldi data directory whose `text` has marks: `UTT Tere õhtust, Aktuaalne Kaamera.`;
             utt2spk, segments, wav.scp and reco2file_and_channel are kept if it has them
@@ -51,7 +51,7 @@ def read(text: str, reader: TextReader) -> tuple[list[str], list[str]]:
 
 
 def of_table(data: DataDir, reader: TextReader) -> Iterator[Utterance]:
-    """Yield the utterances of a Kaldi directory with punctuated text. Raises InputError if one has no word."""
+    """Yield the utterances of a Kaldi directory with punctuated text. Raises InputError if an utterance has no word."""
     for utterance in data.utterances():
         words, labels = read(" ".join(utterance.words), reader)
         if not words:

@@ -4,13 +4,14 @@
 Cuts the corpus into the sets of the recipe: texts for the first stage, OUT-DIR/<source>.{train,dev}.txt, and words with
 pauses, OUT-DIR/pauses.{train,dev,test}.txt. All have `#doc` lines.
 
-- For the text sources edt, estner and fiction, dev is every 20th document, from the 10th on. For bn (raw_data), dev is
-  dev.txt. Empty lines separate the broadcasts of bn; its marks, spelt `,COMMA`, become plain marks.
+- For the text sources edt, estner and fiction, dev is every 20th document, from the 10th on. For bn, train and
+  dev are the files train.txt and dev.txt of raw_data. Empty lines separate the broadcasts of bn; its marks, spelt
+  `,COMMA`, become plain marks.
 - The corpus file pauses.dev.txt, one broadcast, is the test set. pauses.train.txt has five broadcasts, one per line.
   Each is cut into news items. Dev gets the items that begin in the first fifth of the first broadcast's words, in the
   second fifth of the second broadcast's words, and so on, so that train and dev both have headlines, reports, sports
-  and weather. A news item ends at a period with a pause of 2 s or more: there, a jingle is played, a recorded report
-  begins, or the place changes. The parts of a broadcast before and after its dev items are two streams of train.
+  and weather. A news item ends at a period with a pause of 2 s or more: in such pauses, a jingle is played, a recorded
+  report begins, or the place changes. The parts of a broadcast before and after its dev items are two streams of train.
 """
 
 import re
@@ -46,19 +47,19 @@ def broadcasts(path: Path) -> Iterator[str]:
 
 
 def items(broadcast: str) -> list[str]:
-    """Cut a broadcast with pauses into news items. Joined, the items are the broadcast."""
+    """Cut a broadcast with pauses into news items. Together, the items make up the broadcast."""
     ends = [0, *(match.end() for match in ITEM_END.finditer(broadcast)), len(broadcast)]
     return [broadcast[begin:end] for begin, end in pairwise(ends) if broadcast[begin:end].strip()]
 
 
 def words(text: str) -> int:
-    """Count the words that have a pause."""
+    """Count the words of a text in which each word has a pause, `<sil=SECONDS>`."""
     return text.count("<sil=")
 
 
 def split(broadcast: str, part: int, parts: int) -> tuple[str, str, str]:
-    """Return the text before a broadcast's dev items, the dev items, and the text after them. The dev items begin in
-    part `part` of `parts` equal parts of the words."""
+    """Return the text before a broadcast's dev items, the dev items, and the text after them. Dev items are those that
+    begin in part `part` (from 0) of `parts` equal parts of the words."""
     before, dev, after, at, total = "", "", "", 0, words(broadcast)
     for item in items(broadcast):
         if at * parts < part * total:

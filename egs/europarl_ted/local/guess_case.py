@@ -42,7 +42,8 @@ def capitalized(data: DataDir, labels: LabelSet) -> set[str]:
 
 
 def with_case(data: DataDir, labels: LabelSet, words: set[str]) -> Iterator[Utterance]:
-    """Yield the utterances with labels for marks and case. The words in `words` get a capital everywhere."""
+    """Yield the utterances with labels for marks and case. The first word of a sentence gets a capital; words in
+    `words` get one everywhere."""
     capital = {label.name: labels.reading(label.mark, capital=True) for label in labels}
     for utterance, begins in slots(data, labels):
         yield utterance._replace(labels=[capital[name] if word in words or (first and word[0].isalpha()) else name

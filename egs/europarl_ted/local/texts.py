@@ -6,7 +6,8 @@ document. Each document is in only one part, and so is each sitting of the Parli
 one document to the next.
 
 - europarl: train has the sittings up to June 2011, dev the sittings of 4 and 5 July 2011, and test the later sittings.
-  `#speaker` lines are dropped. Single quotes around phrases, the usual style, become double quotes (`quoted`).
+  `#speaker` lines are dropped. Single quotes around phrases, which are usual in Europarl, become double quotes
+  (`quoted`).
 - ted: train2012 is train, dev2012 is dev, and the eight talks of test2011 are test.
 - europarl and ted: text in parentheses is dropped, because nobody said it: (Applause), (PSE), (The sitting was closed
   at 12.30).

@@ -4,14 +4,14 @@
 Compares the labels that `punc project` gives to the ASR output of test2011 with the published labels.
 
 The published test2011asr was not made by projection alone: a person wrote its commas and question marks into the ASR
-source (…SLT…comma.xml), and its periods are where the segments of this source end. So three figures are printed:
-agreement on all labels; agreement without commas; and in how many of the differing slots the published label equals the
-label in the ASR source, which means that a person chose it, not an alignment. The first two figures measure the
-projection; the third shows where the differences come from.
+source (…SLT…comma.xml), and its periods are where the segments of this source end. So three of the printed figures
+matter: agreement on all labels; agreement without commas; and in how many of the differing slots the published label
+equals the label in the ASR source, which means that it does not come from an alignment. The first two figures measure
+the projection; the third shows where the differences come from.
 
-The rules of timing.align agree best. Of 12,822 slots, 137 differ. If the unmatched words in a stretch of errors are
-always put at its end, 217 slots differ; if always at its beginning, 141. If inserted words come before the mark, 189
-slots differ.
+The rules of `punc.timing.align` agree best. Of 12,822 slots, 137 differ. If the unmatched words in a stretch of errors
+are always put at its end, 217 slots differ; if always at its beginning, 141. If inserted words come before the mark,
+189 slots differ.
 """
 
 import tempfile
@@ -30,7 +30,7 @@ CLITICS = ("n't", "'s", "'m", "'re", "'ve", "'ll", "'d")  # the published files 
 
 
 def read(path: Path, labels: LabelSet) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Return all words of a data directory, their label numbers, and an array with 1 at each end of an utterance."""
+    """Return all words of a data directory, their label numbers, and an array with 1 at the end of each utterance."""
     utterances = list(DataDir(path).utterances())
     words = [word for u in utterances for word in u.words]
     numbers = np.array([labels.index(name) for u in utterances for name in u.labels])

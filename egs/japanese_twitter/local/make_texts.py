@@ -2,14 +2,14 @@
 """Makes the texts of all sets, OUT-DIR/*.txt, from books, posts, and files with one or more sentences per line.
 
     *_single   texts of one sentence
-    *_multi    texts of 2 to 5 of these sentences: those of a book or post in order, all others in random order
+    *_multi    texts of 2 to 5 of these sentences: those of a book or post in order, others in random order
 
 train_* and dev_* have texts of all kinds; test_books_*, test_posts_* and test_sentences_* have texts of one kind.
 
-Books are held out by works: no work is in two sets. Works are sorted by a hash of their names; the first works are test
-and the next ones dev. The first HELD_OUT sentences of a held-out work are used; its other sentences are in no set. In
-other files, each run of RUN lines goes to one set, drawn at random, because neighbouring lines may be translations of
-one sentence. Of sentences that differ only in their marks, only one is used: in test if possible, otherwise in dev.
+Books are held out as whole works: no work is in two sets. Works are sorted by a hash of their names; the first ones
+are test, the next ones dev. Only the first HELD_OUT sentences of a held-out work are used; its others are in no set.
+In other files, each run of RUN lines goes to one set, drawn at random, because neighbouring lines may be translations
+of one sentence. Of sentences that differ only in their marks, only one is used: in test if possible, otherwise in dev.
 """
 
 import random
@@ -112,7 +112,11 @@ def take(runs: Iterator[list[Line]], size: int, most: int, seen: set[str]) -> li
 
 
 def together(lines: Sequence[Line], rng: random.Random) -> list[list[Sentence]]:
-    """Join the sentences of lines into texts of several sentences. A sentence that remains alone is left out."""
+    """Join the sentences of lines into texts of several sentences.
+
+    Lines whose sentences belong together are cut into texts. The other sentences, and the sentences that remain alone
+    when a line is cut, are joined in random order. At the end, a sentence may be left over; it is in no text.
+    """
     texts, alone = [], {True: [], False: []}
     for line in lines:
         rest = line.sentences

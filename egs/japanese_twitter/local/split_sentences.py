@@ -77,7 +77,7 @@ class SentenceReader:
 
 
 def ended(split: Split) -> bool:
-    """Return whether the text ends with a mark, which closing brackets may follow."""
+    """Return whether the text ends with 。, ？ or ！, which closing brackets may follow."""
     for token, label in zip(reversed(split.tokens), reversed(split.labels)):
         if label in ENDS:
             return True

@@ -3,12 +3,12 @@
        local/subwords.py tokenize SUBWORDS DATA-DIR OUT-DIR
        local/subwords.py detokenize DATA-DIR SUBWORD-DIR OUT-DIR
 
-Makes subwords of several characters with a unigram model of `sentencepiece` (Kudo 2018, "Subword Regularization",
+Makes subwords of one or more characters with a unigram model of `sentencepiece` (Kudo 2018, "Subword Regularization",
 section 3.2). They become the words of a data directory, so that every model and store for words can read them.
 
     train        trains SUBWORDS, a model of at most SIZE subwords, on a data directory whose words are characters
-    tokenize     writes DATA-DIR with subwords as words. The slot of a subword is after its last character. Marks inside
-                 a subword are lost; their number is printed
+    tokenize     writes DATA-DIR to OUT-DIR with subwords as words, without pauses. The slot of a subword is after its
+                 last character. Marks inside a subword are lost; their number is printed
     detokenize   writes DATA-DIR, whose words are characters, with the labels of SUBWORD-DIR, which has the same texts
                  in subwords. A mark is written only after the last character of a subword
 
@@ -30,7 +30,7 @@ from punc.bin.script import run_script
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.text.characters import CLASSES, class_of
 
-# Private-use characters that replace a Latin word, a number, and a character of several code points.
+# Private-use characters, one each for a Latin word, a number, and a character of several code points.
 LATIN, NUMBER, CLUSTER = "\ue000\ue001\ue002"
 STANDS_FOR = {CLASSES[0]: LATIN, CLASSES[1]: NUMBER}
 MAX_TEXTS = 200_000  # a model is trained on at most this many texts
@@ -76,7 +76,7 @@ def read(path: Path) -> sentencepiece.SentencePieceProcessor:
 
 def tokenized(utterances: Iterator[Utterance],
               model: sentencepiece.SentencePieceProcessor) -> Iterator[tuple[Utterance, list[int]]]:
-    """Yield each utterance with the ends of its subwords, counted in words.
+    """Yield each utterance, and after how many of its words (characters) each subword ends.
 
     Raises InputError if the subwords do not add up to the words.
     """

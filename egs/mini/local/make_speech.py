@@ -3,7 +3,7 @@
 For every NJ-th text of TEXT-DIR, starting with the JOB-th, makes the speech WORK-DIR/wav/NAME.wav, the word times
 WORK-DIR/ref/NAME.ctm, the ASR output WORK-DIR/asr/NAME.ctm, and last WORK-DIR/info/NAME, which describes the speech. A
 text is finished if its info is newer than the text. The columns of info: name, voices, tempo, signal-to-noise ratio in
-dB, seconds, words, and words without a time.
+dB, seconds, number of words, and number of words without a time.
 """
 
 import os

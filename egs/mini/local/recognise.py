@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
-MIN_CHUNK = 8.0  # s; the decoder subtracts the mean of each chunk, which is unreliable if the chunk is short
+MIN_CHUNK = 8.0  # s; the decoder subtracts the cepstral mean of each chunk, which is unreliable for a short one
 
 
 def chunks(lengths: Sequence[int], rate: int) -> list[range]:
-    """Return ranges of lines that last at least MIN_CHUNK. `lengths`: samples per line. If the remaining lines are too
-    short together, they join the last range."""
+    """Return ranges of lines, each at least MIN_CHUNK long. `lengths`: samples per line. Lines left over at the end
+    join the last range."""
     cuts, start = [], 0
     for line in range(len(lengths)):
         if sum(lengths[start:line + 1]) >= MIN_CHUNK * rate:

@@ -60,7 +60,7 @@ def _line(line: Sequence[Said], voice: str, work: Path) -> np.ndarray:
         samples, pauses = _flite(part, voice, work)
         cuts = [_quietest(samples, *pause) for pause in pauses]
         silences = [said.pause for said in part[:-1] if said.mark]
-        if len(cuts) == len(silences):  # otherwise flite paused inside a word, and no silence is inserted
+        if len(cuts) == len(silences):  # otherwise flite paused inside a word: nothing is inserted
             for between, silence in zip(np.split(samples, cuts), [*silences, 0]):
                 parts += [between, _silence(silence)]
         else:

@@ -3,15 +3,15 @@
 A sentence is used if it has at most MAX_WORDS words and no word of conf/formal_words.txt. A statement must also have a
 word of PERSONAL. Each sentence is made informal in these steps. Each choice depends only on the text (`texts.chance`):
 
-1. `and`, `but`, `so`, `now`, `well` and `then` are dropped at the beginning.
-2. Words are replaced by informal ones, as in conf/informal_words.txt (obtain: get; do not: don't). Replacements
-that are marked rare there (going to: gonna) are made in only one in RARE sentences.
-3. Some statements are turned into questions:
+1. `and`, `but`, `so`, `now`, `well` or `then` is dropped at the beginning.
+2. Some statements are turned into questions:
    - by inversion: you can come → can you come? I am late → are you late?
    - or with `do`: you want, we need → do you want, do we need? I think → do you think?
    - or, one in TAGGED, by adding a tag: …, right? …, ok?
-4. A question may lose its auxiliary (you want to play tennis?), and then also its subject (want to play tennis?).
+3. A question may lose its auxiliary (you want to play tennis?), and then also its subject (want to play tennis?).
    A statement may lose its subject (was running late.), and then also `am` or `is` (running late.).
+4. Words are replaced by informal ones, as in conf/informal_words.txt (obtain: get; do not: don't). Replacements
+   that are marked rare there (going to: gonna) are made in only one in RARE sentences.
 5. One in GREETED sentences begins with a greeting and a comma (hey, hi, ok). One in THANKED statements ends with a
    comma and an ending (…, thanks. …, ok.).
 """
@@ -57,7 +57,7 @@ class Informal:
             (self.rarely if said.endswith(" rare") else self.often)[tuple(written.split())] = said.removesuffix(" rare")
 
     def make(self, text: str, question: bool) -> str:
-        """Return an informal question or statement made from a sentence; "" if this is not possible."""
+        """Return an informal question or statement made from a sentence, or "" if none can be made."""
         tokens = text[:-1].split()
         if tokens and tokens[0].rstrip(",") in LINKS:
             tokens = tokens[1:]
@@ -81,7 +81,7 @@ class Informal:
         while i < len(tokens):
             for length in range(min(3, len(tokens) - i), 0, -1):
                 words = tuple(token.rstrip(",") for token in tokens[i:i + length])
-                whole = i + length < len(tokens) or "'" not in rules.get(words, "")  # not at the end (how late it's)
+                whole = i + length < len(tokens) or "'" not in rules.get(words, "")  # no contraction at the end
                 if words in rules and whole and not any(token.endswith(",") for token in tokens[i:i + length - 1]):
                     comma = "," if tokens[i + length - 1].endswith(",") else ""
                     out += (rules[words] + comma).split()
@@ -136,7 +136,7 @@ def shortened(tokens: list[str], question: bool, text: str) -> list[str]:
 
 
 def shorter_question(tokens: list[str]) -> list[str]:
-    """Shorten a question: do you want to go → want to go; are you coming → you coming. Keep others."""
+    """Shorten a question: do you want to go → want to go; are you coming → you coming. Others do not change."""
     if len(tokens) < 4 or tokens[0] not in ASKED or tokens[1] not in PEOPLE:
         return tokens
     both = tokens[1] == "you" and one_in(2, "both", " ".join(tokens))

@@ -2,15 +2,14 @@
 """usage: local/matched.py SENTENCES-DIR OUT-DIR TRAIN HELD-OUT
 
 Writes the sets of experiments 3 and 4, one text per line, made from sentences of messages, ted, europarl and podcasts.
-Each document is in one set only, and no sentence occurs twice. In each set, half of each source's sentences are
-questions.
+Train, dev and test have different documents, and a sentence that occurs several times is used only once.
 
     {train,dev,test}_matched  single sentences: TRAIN in train, HELD-OUT each in dev and test; fewer if there are not
-                              enough questions
-    {train,dev,test}_multi    texts of 2 to 4 sentences and at most MAX_TEXT characters from the documents of that set.
-                              Half of the questions are in related texts, whose sentences follow one another in a
-                              document; the other questions are combined at random with statements from anywhere.
-                              There are at most TRAIN texts in train, and at most HELD-OUT each in dev and test.
+                              enough questions. Half of each source's sentences are questions.
+    {train,dev,test}_multi    texts of 2 to 4 sentences and at most MAX_TEXT characters. About half of the sentences are
+                              questions. About half of the questions are in related texts, whose sentences follow one
+                              another in a document; the other questions are combined at random with statements of any
+                              document. There are at most TRAIN texts in train, and at most HELD-OUT in dev and in test.
 """
 
 from collections import Counter
@@ -35,7 +34,7 @@ def set_of(document: str) -> str:
 
 
 def documents(sentences: Path, source: str, name: str, seen: set[bytes]) -> Iterator[list[str]]:
-    """Yield the sentences of each document of `source` in the set `name`. A gap or a repeated sentence is ""."""
+    """Yield the sentences of each document of `source` in the set `name`. "" is a gap or a repeated sentence."""
     for document, texts in read_documents(sentences / f"{source}.txt"):
         if set_of(f"{source} {document}") == name:
             yield [text if text and new(text, seen) else "" for text in texts]

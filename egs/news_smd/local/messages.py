@@ -4,8 +4,8 @@
 Writes the short messages that could have been dictated: OUT has a line `id<TAB>text` for each, in the order of the
 corpus. texts.py cleans the characters. Then these rules are applied in order:
 
-- Emoticons between spaces or after a mark are dropped: :) ;-) (: =D :p ^^ <3 xD. If an emoticon at the end follows
-  marks, these marks count as the end.
+- Emoticons after a space or a mark, and some after a letter, are dropped: :) ;-) (: =D :p ^^ <3 xD. If an emoticon at
+  the end follows marks, these marks count as the end.
 - Several marks at the end become one: QUESTION if there is a `?`, else PERIOD (`!`, `..`, `!!!`).
 - A message is left out if it has no mark at the end; if it has `..` or the end of another sentence inside; if it has
   characters that nobody says (# < > * / …), as in the corpus's <#> and <DECIMAL>; if its beginning is cut off

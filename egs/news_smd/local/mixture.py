@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """usage: local/mixture.py SENTENCES-DIR MESSAGES OUT-DIR NEWS SYNTHETIC CONVERSATION
 
-Writes the sets of experiments 1 and 2, one text per line, in random order:
+Writes the sets of experiments 1 and 2, one text per line; train and dev are in random order:
 
     train_mixture, dev_mixture        three kinds of texts, described below; one in DEV documents is used for dev
     train_in_domain, dev_in_domain    the same texts, and messages: 0.3 % of the set, or less if there are too few
     test_messages                     half of all messages: those with ids in conf/sms_test_ids. The other messages are
                                       used in train_in_domain and dev_in_domain
-    europarl                          text for a language model: three in four europarl documents. Informal texts are
-                                      made only from the other documents
+    europarl                          text for a language model: three in four europarl documents. Only the other
+                                      europarl documents are made informal
 
 The mixture has
 
@@ -16,10 +16,10 @@ The mixture has
 - SYNTHETIC informal texts, which informal.py makes from ted and europarl. Half of the texts are questions, made from
   questions or, if there are too few questions, from statements. If SYNTHETIC is 0, the number of texts is chosen so
   that 18.9 % of the news and informal texts are questions, as in the paper.
-- CONVERSATION sentences of podcasts, of which 18.9 % are questions. If CONVERSATION is 0, the number of questions in
-  the podcasts limits the number of sentences.
+- CONVERSATION sentences of podcasts, of which 18.9 % are questions. If CONVERSATION is 0, as many sentences are used
+  as this share allows.
 
-No text occurs twice, and no text is also a message.
+No text of the mixture occurs twice, and none is also a message.
 """
 
 from collections.abc import Iterable, Iterator
@@ -47,8 +47,8 @@ def read_kept_messages(path: Path) -> dict[str, str]:
 
 
 def halves(messages: dict[str, str]) -> tuple[list[str], list[str]]:
-    """Return the test messages in corpus order, and the other messages in random order. Raises InputError if a test
-    message is missing."""
+    """Return the test messages in the order of conf/sms_test_ids, and the other messages in random order. Raises
+    InputError if a test message is missing."""
     ids = [name for _, name in read_lines(CONF / "sms_test_ids")]
     for number, name in enumerate(ids, 1):
         if name not in messages:

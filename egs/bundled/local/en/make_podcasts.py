@@ -1,13 +1,14 @@
 """usage: make_podcasts.py REPOSITORY >OUT
 
-Makes the prose of podcasts/*.txt from the Markdown files of a clone of github.com/thechangelog/transcripts
-(changelog.txt) or github.com/bitcointranscripts/bitcointranscripts (bitcoin.txt): a line for each paragraph, `#doc
-NAME` before each document, `#speaker NAME` where the speaker changes.
+Writes the Markdown transcripts in REPOSITORY as prose: a line for each paragraph, `#doc NAME` before each document, and
+`#speaker NAME` before each paragraph that names its speaker. REPOSITORY is a clone of
+github.com/thechangelog/transcripts, for podcasts/changelog.txt, or of github.com/bitcointranscripts/bitcointranscripts,
+for podcasts/bitcoin.txt.
 
 - A speaker is a bold name with a colon at a paragraph's start (`**Name:**`), or a plain one (`Name:`).
 - Headings, lists, quotes, tables, code, front matter and URLs are left out. A link is replaced by its text. Bracketed
   notes and times are removed: `[laughter]`, `\\[03:54\\]`.
-- A document is left out if it has fewer than 300 words; if it has fewer than 6 or more than 35 marks in 100 words; if
+- A document is left out if it has fewer than 300 words; if it has fewer than 6 or more than 35 marks per 100 words; if
   it is a translation (`NAME.zh.md`); or if its front matter says that a machine made it or that it needs a review.
 
 The repositories grow, so a copy made today is larger than the one used for RESULTS.md; stage 0 shows the difference.
@@ -37,7 +38,7 @@ MARK = re.compile(r"[.,;:?!](?=\s|$)")
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """Yield the spoken paragraphs of a Markdown text, with a line `#speaker NAME` before one that names a speaker."""
+    """Yield the spoken paragraphs of a Markdown text, with `#speaker NAME` before each that names its speaker."""
     text = CODE.sub("", FRONT.sub("", text))
     for block in re.split(r"\n\s*\n", text):
         if LEFT_OUT.match(block):

@@ -7,7 +7,7 @@ calls, dev_calls                calls of Earnings-22 with pauses
 calls_clean, dev_calls_clean    these calls without fillers, which engines leave out
 calls_text                      the text of all calls that are not in dev, with fillers; no pauses
 earnings_ref                    the references of Earnings-21; no pauses yet
-kaldi_words, kaldi_ctm          the output of Rev's Kaldi system
+kaldi_words, kaldi_ctm          the output of Rev's Kaldi system: its words, and CTMs with their times
 ENGINE, ENGINE_words            each engine's output with pauses: with its own marks, and without marks
 
 Earnings-22, for training, is read with the label set LABELS. Earnings-21, for the test, is read with the label set

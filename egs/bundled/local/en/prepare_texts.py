@@ -7,10 +7,11 @@ OUT/written.txt                             training documents that stay as writ
 OUT/dev_{podcasts,europarl}.txt             dev: documents 50, 150, … of each source
 OUT/{podcasts,europarl}.txt                 test: documents 100, 200, … of each source
 
-ASR systems differ in how they write numbers and compounds. So every second document of training and dev is converted to
-spoken words by the rules of utils/calls/spoken.py (numbers spelled out, compounds split). The other documents, and
-test, stay as written. A dash between words becomes a comma, and so does an ellipsis before a small letter. `#speaker`
-lines are dropped. In Europarl, text in parentheses is dropped too, because nobody said it.
+ASR systems differ in how they write numbers and compounds. So half of the documents of training and dev are converted
+to spoken words by the rules of utils/calls/spoken.py (numbers spelled out, compounds split). The words of the other
+half, and of test, stay as written. In all documents, a dash between words becomes a comma, and so does an ellipsis
+before a small letter. `#speaker` lines are dropped. In Europarl, text in parentheses is dropped too, because nobody
+said it.
 """
 
 import contextlib
