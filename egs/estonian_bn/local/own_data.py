@@ -89,7 +89,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = OptionParser("local/own_data.py --labels FILE SET-DIR OUT-DIR", "See the top of the script.", "")
     parser.add_argument("--labels", metavar="FILE", help="label set")
     parser.add_argument("--lowercase", type=boolean, default=True, metavar="BOOL", help="write words in lower case")
-    parser.add_argument("--times", metavar="SET-DIR", help="only print which file has the word times of SET-DIR")
+    parser.add_argument("--times", metavar="SET-DIR", help="only print the file or directory with the word times")
     parser.add_argument("folders", nargs="*", metavar="SET-DIR OUT-DIR", help="transcripts; data directory to make")
     args = parser.parse(arguments)
     if args.times:
