@@ -170,7 +170,7 @@ def test_spell_words_and_special_tokens():
     assert [sum(number != PADDING for number in lines[word]) for word in ("a", "NATO", "1996-12-06")] == [1, 4, 10]
     assert lines["a"][0] == lines["japan"][1] != lines["NATO"][1]  # case matters
     assert lines["é"] == lines["e\u0301"]
-    assert len({tuple(lines[word]) for word in ("don't", "don’t", "donʼt", "don＇t")}) == 4  # only `punc prepare` makes them equal
+    assert len({tuple(lines[word]) for word in ("don't", "don’t", "donʼt", "don＇t")}) == 4  # prepare merges them
 
 
 def test_spell_long_word_keeps_both_ends():
