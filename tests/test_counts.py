@@ -27,8 +27,7 @@ def labels():
 
 
 def make_dir(path, *texts):
-    """Write texts such as `s-1 i am . are you ?` (an utterance id of stream `s`, words and marks) as a data
-    directory."""
+    """Write texts such as `s-1 i am . are you ?` (an id in stream `s`, words and marks) as a data directory."""
     utterances = []
     for text in texts:
         key, *tokens = text.split()

@@ -211,8 +211,7 @@ def _write_model(folder: Path, name: str, options: dict, version: str) -> None:
 
 
 def make_area(place: Path, area: Path, command: Command) -> tuple[str, str]:
-    """Make an area with the `out` of version a and the `in` of version b. Return `out`'s hash before and after a
-    run."""
+    """Make an area with version a's `out` and version b's `in`. Return `out`'s `state` before and after a run."""
     area.mkdir()
     for folder in ("data", "exp"):
         shutil.copytree(place / "in_a" / folder, area / folder)
