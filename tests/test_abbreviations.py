@@ -106,7 +106,7 @@ SET = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",",)), Label("PERIOD", "
 
 @given(st.lists(st.lists(st.sampled_from(TOKENS), max_size=6), max_size=4))
 def test_abbreviations_change_no_word_and_count_each_dot(lines):
-    """Without the option, each dropped period would be a mark, unless its slot has another mark."""
+    """A list of abbreviations changes no label but PERIOD, which becomes O or COMMA."""
     plain, ours = (list(cut(lines, abbreviations)) for abbreviations in (None, shipped()))
     (words, labels, _), (same, changed, counts) = plain[0], ours[0]
     assert words == same
@@ -163,7 +163,7 @@ NOUNS = ["house", "river", "garden", "street", "doctor", "letter", "morning", "w
 
 
 def corpus(sentences=2000, seed=1):
-    """Return sentences with titles before names, `U.S.` and `etc.` in the middle and at the end, and ordinals."""
+    """Return sentences with `Dr.` before a name, `U.S.` in the middle and at the end, and ordinals."""
     rng = random.Random(seed)
     lines = []
     for _ in range(sentences):
@@ -197,7 +197,7 @@ def test_abbreviations_command(tmp_path, capsys):
 
 
 def seconds(labels, text):
-    """Return the times for reading a text with abbreviations, and for counting its tokens to learn abbreviations."""
+    """Return the seconds that it takes to read a text with abbreviations, and to count its tokens to learn some."""
     begin = time.process_time()
     passage(labels, text, clean=("square-brackets", "round-brackets"))
     Types(Counter(["end.", *text.split()]))

@@ -1,4 +1,4 @@
-"""Alignment equals plain dynamic programming. Projection equals a slow loop, and examples done by hand."""
+"""Alignment finds the distance of plain dynamic programming. Projection equals a slow loop and hand-made examples."""
 
 import tracemalloc
 from collections import Counter
@@ -206,7 +206,7 @@ def test_anchors_are_in_the_longest_stretches_with_support(seed, n, monkeypatch)
 
 @pytest.mark.parametrize(("moved", "found"), [(5, [(13, 113)]), (6, [])])
 def test_support_is_at_nearly_the_same_offset(moved, found, monkeypatch):
-    """Offsets that differ by less than an eighth of a stride count as nearly the same."""
+    """Offsets that differ by at most an eighth of a stride count as nearly the same."""
     monkeypatch.setattr(align, "STRIDE", 40)
     monkeypatch.setattr(align, "SUPPORT", 10)
     a, b = np.arange(40), np.arange(1000, 1200)

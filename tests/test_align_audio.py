@@ -68,7 +68,7 @@ def align(place, *options):
 
 
 def fake(path, body):
-    """Make a program that appends its arguments to PATH.args, and then runs the Python code `body`."""
+    """Make a program that appends its arguments to the file `{path}.args`, and then runs the Python code `body`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"#!{sys.executable}\nimport json, sys\nfrom pathlib import Path\nargs = sys.argv[1:]\n"
                     f"open({str(path) + '.args'!r}, 'a').write(' '.join(args) + '\\n')\n{body}\n")

@@ -69,7 +69,7 @@ def by_definition(model, history, word):
 def test_log_probs_match_definition(order, unknown, size, tmp_path, monkeypatch):
     monkeypatch.setattr(backoff, "AT_ONCE", size)
     rng = np.random.default_rng(order)
-    # N-grams with words outside TOKENS are left out.
+    # read_arpa leaves out n-grams with words outside TOKENS.
     model = random_model(rng, order, ["other"] + ["<unk>"] * unknown)
     write(tmp_path / "arpa", model, order)
     found = read_arpa(tmp_path / "arpa", TOKENS)
@@ -142,7 +142,7 @@ def discounted(order, seed=0):
 
 
 def weights_of(probs):
-    """Return α of each context, from short contexts to long ones, so that probabilities add up to 1."""
+    """Return the back-off weight α of each context, with which its probabilities add up to 1."""
     weights = {}
     for context in sorted({gram[:-1] for gram in probs if len(gram) > 1}, key=len):
         explicit = [gram for gram in probs if gram[:-1] == context and len(gram) == len(context) + 1]
@@ -164,8 +164,8 @@ def context_prob(probs, weights, context):
 
 
 def pruned_by_hand(probs, weights, order, threshold):
-    """Return the n-grams that are kept. The distance between the models with and without an n-gram is a sum over all
-    words."""
+    """Return the n-grams that pruning keeps, computing the relative entropy of the models with and without an n-gram as
+    a sum over all words."""
     kept = dict(probs)
     for n in range(order, 1, -1):
         for gram in [gram for gram in probs if len(gram) == n]:

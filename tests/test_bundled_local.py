@@ -1,4 +1,4 @@
-"""The text preparation of egs/bundled, with made-up texts."""
+"""The scripts of egs/bundled, on made-up input."""
 
 import json
 import os
@@ -114,7 +114,7 @@ def test_calls_have_case_marks_and_pauses(local, labels, tmp_path):
     calls, test = (next(DataDir(tmp_path / name).utterances()) for name in ("calls", "test"))
     assert calls.words == test.words == ["um", "asia", "pacific", "grew"]
     assert calls.labels == ["CAP_COMMA", "CAP", "CAP_PERIOD", "QUESTION"]
-    assert test.labels == ["CAP_COMMA", "CAP", "CAP", "QUESTION"]  # Earnings-21 has the labels of egs/earnings
+    assert test.labels == ["CAP_COMMA", "CAP", "CAP", "QUESTION"]  # egs/earnings does not read `…` as a mark
     np.testing.assert_allclose(calls.pauses, [0, 0, 0.5, np.nan])
     assert test.pauses is None
 
@@ -205,7 +205,8 @@ def test_take_pretrained_keeps_a_model_that_was_trained(tmp_path):
 
 
 def test_documents_are_divided_and_cleaned(tmp_path):
-    """Every fourth document is test, and the documents halfway between these are dev. Unspoken text is dropped."""
+    """Every fourth document goes to the test set, and each one halfway between these to the dev set. Text that is not
+    spoken is dropped."""
     (tmp_path / "a.txt").write_text("".join(
         f"#doc {n}\n#speaker x\nGut (Beifall) so. – Ja, {n} – nun –, gut.\n" for n in range(1, 6)))
     script = [sys.executable, RECIPE / "local/prepare_texts.py"]

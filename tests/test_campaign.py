@@ -1,4 +1,4 @@
-"""The campaign of docs/campaign.md, with all kinds of inputs and some kills and races. Benchmarks can be imported."""
+"""The campaign of docs/campaign.md, with all kinds of inputs and some kills and races. Scripts import what punc has."""
 
 import ast
 import contextlib
@@ -83,7 +83,7 @@ def test_valid_inputs_are_read(name, place):
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True)
 @given(data=st.data())
 def test_words_in_are_words_out_or_named(name, place, data):
-    """The input consists of pieces of a valid input and odd characters, in any order."""
+    """In a valid input, some pieces are replaced by other pieces of it and by odd characters."""
     kind = KINDS[name]
     folder = make(kind, place)
     path = folder / kind.mutated[0]
@@ -105,7 +105,7 @@ def test_words_in_are_words_out_or_named(name, place, data):
 def test_no_file_runs_code(name, place):
     kind, marker = KINDS[name], place / "ran"
     for file in kind.mutated:
-        for payload in mutate.payloads(marker)[1:11:3]:  # a pickle alone, after PKL and after NUMPY; code
+        for payload in mutate.payloads(marker)[1:11:3]:  # pickles (alone, after PKL, after NUMPY), and code
             folder = make(kind, place)
             if (folder / file).is_file():
                 (folder / file).write_bytes(payload)

@@ -1,4 +1,4 @@
-"""Counts per unit equal those of a loop over words. Wrong directories are refused. Tables are read back."""
+"""Counts per unit equal those of a loop over words. Directories that do not match are refused. Tables are read back."""
 
 import itertools
 import random
@@ -27,7 +27,7 @@ def labels():
 
 
 def make_dir(path, *texts):
-    """Write texts such as `s-1 i am . are you ?` (the id of an utterance of stream `s`, words) as a data directory."""
+    """Write texts such as `s-1 i am . are you ?` (an id in stream `s`, words and marks) as a data directory."""
     utterances = []
     for text in texts:
         key, *tokens = text.split()
@@ -50,7 +50,7 @@ COUNTED = [
     (["s-1 a . b ,", "t-1 c ?"], ["s-1 a . b", "t-1 c ?"], {"last_slot": "only"}, ["s:000000", "t:000000"], 1, 2, 0),
     # The last slot is that of the stream, not of the utterance.
     (["s-1 a . b ,", "s-2 c ?"], ["s-1 a . b ,", "s-2 c ?"], {"last_slot": "false"}, ["s:000000"], 2, 2, 0),
-    # Blocks may contain the end of an utterance, but not of a stream.
+    # Blocks may continue across the end of an utterance, but not of a stream.
     (["s-1 a . b ,", "s-2 c ?", "t-1 d ."], ["s-1 a . b ,", "s-2 c ?", "t-1 d ."], {"block": 2},
      ["s:000000", "s:000001", "t:000000"], 4, 4, 0),
     # One stream has different words, so its reference labels are projected onto the hypothesis.
@@ -200,7 +200,8 @@ def words(pairs):
 
 
 def counts_by_hand(ref, hyp, marks, block, last_slot):
-    """Compute `count_streams` of a stream with a loop over words: {block: confusion}, {block: word errors}, labels."""
+    """Count a stream as `count_streams` does, but with a loop over words. Return the confusions of each block, its word
+    errors, and the projected labels."""
     size = block or max(len(ref.plain), 1)
     blocks = max(1, -(-len(ref.plain) // size))
     tables, errors = np.zeros((blocks, 3, 3), int), np.zeros((blocks, 3, 4), int)

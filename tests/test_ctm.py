@@ -1,4 +1,4 @@
-"""CTM: Kaldi's and NIST's formats, with the fast and the line-by-line reader; round trips; every kind of mistake."""
+"""CTMs: Kaldi's and NIST's formats, the index of ids, round trips, and every kind of mistake."""
 
 import os
 from collections import Counter
@@ -184,7 +184,7 @@ def test_ctm_index_nothing_there(ctm, tmp_path):
         CtmIndex(ctm(";; only a comment\n\n"))
 
 
-# Times in microseconds are read back exactly. Words and ids may have all characters except spaces and controls.
+# Times in microseconds are read back exactly. Words and ids may have any characters except spaces and controls.
 names = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters=" "), min_size=1).filter(
     lambda name: not name.startswith(";;") and name not in ("<eps>", "<sil>", "<SIL>", "!SIL")
     and not name.startswith("<ALT"))

@@ -67,7 +67,7 @@ def test_adapt_commands_train_and_score(tmp_path):
     done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False,
                           env=os.environ | {"OMP_NUM_THREADS": "1"})
     assert done.returncode == 0, done.stderr
-    # The training starts from the model `en`. From random weights, a thousand words would be too few.
+    # Training starts from the model `en`. From random weights, a thousand words would be too few.
     first, last = (float(loss) for loss in re.findall(r"epoch [13]: .* dev loss (\S+),", done.stderr))
     assert last < first < 0.6
     sentence, *scores = done.stdout.splitlines()

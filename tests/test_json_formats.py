@@ -37,7 +37,7 @@ CHANNELS = [[item("hi", 0.1, 0.3), item("you", 0.4, 0.6)], [item("yes", 0.2, 0.4
 SEGMENT = {"id": 0, "start": 0, "end": 1.5, "text": " hi you", "words": timed("word", " hi", " you")}
 HI_YOU = "hi 0 .5, you 1 1.5"
 
-# Each row has a file, and its words as `word begin end speaker`, with - for unknown values.
+# Each row has a format, a file, and the file's words as `word begin end speaker`, with - for unknown values.
 EXAMPLES = [
     ("whisper.cpp", {"systeminfo": "AVX = 1", "result": {"language": "en"}, "transcription": [
         {"timestamps": {"from": "00:00:00,000"}, "offsets": {"from": 0, "to": 500}, "text": " Jen", "tokens": [

@@ -97,7 +97,7 @@ def test_tokens_of_words_that_wait_for_the_next(tmp_path):
 
 
 def split(model, at):
-    """Call `decide` after `at` words. Return the labels of WORDS, and the labels that this call returned."""
+    """Call `decide` after `at` words. Return the labels of all other words, what this call decided, and all words."""
     stream, found = open_stream(model, writer(model)), []
     for word in WORDS[:at]:
         found += stream.push(word)
@@ -110,8 +110,8 @@ def split(model, at):
 
 
 def test_decide_gives_the_labels_of_a_stream_that_ends_there(model):
-    """A word model that reads pauses chooses the labels with the highest mean posterior over two continuations: the
-    text ends, or likely words follow."""
+    """A word model that reads pauses chooses the labels with the highest mean posterior over five continuations: the
+    text ends, or one of four sequences of frequent words follows."""
     whole = [marked.number for marked in mark(open_stream(model, writer(model)), WORDS)]
     ahead = model.lookahead
     for at in (0, 1, 2, 17, len(WORDS)):

@@ -1,4 +1,5 @@
-"""LSTM layers with peepholes, and stacks of LSTMs, equal loops over their equations. Initial weights are orthogonal."""
+"""LSTM layers with peepholes, and stacks of LSTMs, equal loops over their equations. Initial recurrent weights are
+orthogonal."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Bi-LSTM-A, FC-LSTM, Pause-Window and models that read neighbouring tokens equal their papers' equations."""
+"""Bi-LSTM-A, FC-LSTM and Pause-Window equal their papers' equations."""
 
 from itertools import pairwise
 

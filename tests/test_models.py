@@ -294,8 +294,8 @@ def peephole_step(x, h, c, input_weight, hidden_weight, peepholes):
 
 
 def by_the_equations(weights, ids, pauses, text_pauses, second, pauses2, tell=False):
-    """Return the posteriors of each slot. First stage: y0 = tanh(W0 x0), y1 = LSTM(y0), y2 = softmax(W2 y1). The second
-    stage has y3 and y4."""
+    """Return the posteriors of each slot. First stage: y0 = tanh(W0 x0), y1 = LSTM(y0), y2 = softmax(W2 y1). Second
+    stage: y3 = LSTM(y1), y4 = softmax(W4 y3)."""
     w = {name: weight.double().numpy() for name, weight in weights.items()}
     prefix = "text." if second else ""
     size, size2 = w[prefix + "output.weight"].shape[1], w["output.weight"].shape[1]

@@ -1,4 +1,4 @@
-"""Recipes for new corpora: utils/new_recipe.sh makes each of the four kinds from small texts with traps."""
+"""Recipes for new corpora: utils/new_recipe.sh makes four kinds of recipes from small texts with traps."""
 
 import os
 import random
@@ -34,7 +34,7 @@ COUNTED = re.compile(r"punc prepare: (left out: |decoded: |perhaps not speech: |
 
 
 class Corpus:
-    """Files texts/NAME.txt, the words and labels that each text must have in a data directory, and its traps.
+    """Writes files texts/NAME.txt. Has the words and labels that each text must get in a data directory, and its traps.
 
     speakers   texts consist of turns, each of which begins with the name of one of two speakers
     """

@@ -114,7 +114,8 @@ SIGNATURE = "labels:O+COMMA|slots:10"
 
 
 def page_data():
-    """Return systems A and B on ref and asr, C on asr, a paired test of A and B, and the costs of training both."""
+    """Return page data of A and B on ref and asr, C on asr, a paired test of A and B, and the costs of training
+    both."""
     values = {("A", "ref"): 61.26, ("B", "ref"): 40.04, ("A", "asr"): 55.8, ("B", "asr"): 55.84, ("C", "asr"): NAN}
     metrics = {key: {"COMMA.P": Interval(value, NAN, NAN), "COMMA.R": Interval(50, 40, 60),
                      "COMMA.F1": Interval(value, value - 5, value + 5), "overall.F1": Interval(value, 1, 99),

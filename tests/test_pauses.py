@@ -235,7 +235,7 @@ def test_command_with_a_ctm(data, tmp_path, capsys, content):
 
 
 def test_command_prints_wer_of_the_times(data, tmp_path, capsys):
-    """Of four words, one is substituted and one is missing. Another word is inserted."""
+    """Of four words, two are substituted. Another word is inserted."""
     (tmp_path / "ctm").write_text("rec 1 1.0 0.5 so\nrec 1 1.5 0.5 for\nrec 1 2.5 0.2 uh\nrec 1 2.8 0.2 er\n"
                                   "rec 1 4.75 0.5 good\n")
     assert main(["pauses", str(data), str(tmp_path / "ctm")]) == 0

@@ -127,7 +127,7 @@ def test_plugin_ctm_of_recordings(recipe, unpacked):
     before, after = ctm.read_text().splitlines(), (out / "ctm").read_text().splitlines()
     assert [re.sub(r"[,.?](?= )", "", row[10:]) for row in after] == [row[10:] for row in before]
     assert re.findall(r"\w[,.?] ", "\n".join(after)), "a test without marks tests nothing"
-    # Each file has one line per recording, and all files have the same words.
+    # `text` has a line per recording, the other formats have a file per recording, and all have the same words.
     text = dict(row.partition(" ")[::2] for row in (out / "text").read_text().splitlines())
     assert list(text) == ["r1", "r2", "r3"]
     assert text["r3"] == ""

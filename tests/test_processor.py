@@ -95,7 +95,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 
 def faults(first):
-    """Return the page faults of a process that takes and frees 64 MB twenty times."""
+    """Return the number of page faults of a process that takes and frees 64 MB twenty times."""
     run = [sys.executable, "-c", f"{first}\n{TAKE}"]
     return int(subprocess.run(run, capture_output=True, text=True, check=True).stdout)
 

@@ -495,7 +495,7 @@ def states(recipe):
 
 
 def test_run_killed_in_every_stage_gives_the_same_results(finished, tmp_path):
-    """The stages run for a system that needs another one. So both systems are trained, but only one is scored."""
+    """The stages run for a system that needs another one, so both systems are trained, but only one is scored."""
     recipe, system = tmp_path / "mini", "TA-LSTM-p"
     cut_down(recipe)
     killed = []

@@ -59,7 +59,7 @@ def test_paired_tests_of_several_seeds_are_of_their_means(exp):
     scores = collect_scores("exp")
     test = paired_tests(scores, [("good", "bad")], ["Err"])[0]
     assert (test.this, test.other, test.difference) == ("good", "bad", (25 + 0 + 50) / 3 - 50)
-    assert test.low < -50 < 0 < test.high  # errors of three trainings range from 0 to 50, so the interval is wide
+    assert test.low < -50 < 0 < test.high  # errors of three training runs range from 0 to 50, so the interval is wide
     assert paired_tests(scores, [("good.seed2", "bad")], ["Err"])[0].difference == -50  # a single run
 
 
@@ -92,15 +92,15 @@ def epoch(number, seconds):
 
 
 @pytest.mark.parametrize(("logs", "cost"), [
-    # The run stopped after epoch 2 and continued: all epochs have the same rate.
+    # The run stopped after epoch 2 and continued. All epochs train at 1,000 words/s.
     ({"train.1.log": epoch(1, 10.0) + epoch(2, 10.0), "train.log": epoch(3, 20.0)}, Cost("X", 3, 40, 1000)),
     # The run stopped before it stored epoch 2, and trained it twice. Only the second time counts.
     ({"train.1.log": epoch(1, 10.0) + epoch(2, 10.0), "train.log": epoch(2, 20.0)}, Cost("X", 2, 30, 1000)),
     ({"train.1.log": epoch(1, 10.0), "train.log": epoch(1, 20.0)}, Cost("X", 1, 20, 1000)),
-    # The tenth log comes after the ninth. Other logs belong to other jobs.
+    # The tenth log comes after the ninth. Logs with other names do not count.
     ({"train.10.log": epoch(2, 20.0), "train.9.log": epoch(1, 10.0) + epoch(2, 50.0), "train.log": "",
       "train.old.log": epoch(3, 1.0), "decode.1.log": epoch(4, 1.0)}, Cost("X", 2, 30, 1000)),
-    # A new training follows a longer one.
+    # A new training run follows a longer one.
     ({"train.1.log": epoch(1, 10.0) + epoch(2, 10.0) + epoch(3, 10.0), "train.log": epoch(1, 20.0)},
      Cost("X", 1, 20, 1000)),
     # A later run found a finished model.
@@ -289,7 +289,7 @@ SIGNED = "labels:O+COMMA|words:same|last-slot:true|slots:{}|marks:3|units:{}|see
 
 
 def page(*systems, sets=("ref",), value=50.0, units="5 streams", reference="abc", command="./run.sh"):
-    """Return a page with one metric, and with a test of each system against the next one."""
+    """Return page data with one metric, and with a test of each system against the next one."""
     keys = [(system, name) for name in sets for system in systems]
     return PageData({key: {"Err": Interval(value, value - 1, value + 1)} for key in keys},
                     {key: SIGNED.format(10, units, reference) for key in keys},

@@ -43,7 +43,7 @@ TEXT = "how are you i am fine"
 
 
 class Gone(Exception):
-    """The source has been closed."""
+    """Raised when the simulated client has disconnected."""
 
 
 class Client:
@@ -188,7 +188,7 @@ MARKED = "Good morning, everyone. My name is John Smith. Do you have any questio
 
 
 def run(talk, live=None, names=("en-live",), **options):
-    """Run a server, call `talk(url, app)`, and return its result. End the server."""
+    """Run a server, call `talk(url)`, end the server, and return the result of `talk`."""
     async def all_of_it():
         settings = ServerOptions(port=0, **{"max_rate": 1e6, **options})
         app = make_app(names, "", live or LiveOptions(), settings)

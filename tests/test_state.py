@@ -1,4 +1,4 @@
-"""The state of a training on disk: schedules for given losses, files of epochs, and changes of data and options.
+"""The state of a training run on disk: schedules for given losses, files of epochs, and changes of data and options.
 
 test_train.py and test_ranks.py test training runs that are stopped.
 """
@@ -180,7 +180,7 @@ def always(monkeypatch):
 
 
 def written(directory):
-    """Train up to batch 100 of the third epoch, and write the state. Return the model and the optimiser."""
+    """Write the state after batch 100 of the third epoch. Return the model and the optimiser."""
     made = make()
     run = in_third_epoch(directory, made)
     assert run.place == Place()

@@ -67,7 +67,7 @@ def test_loss_by_hand(weight):
 
 
 def enumerated(crf, scores, targets, lengths):
-    """Return −Σ_y Q(y) log P(y) over all label sequences of all chains, and the number of slots."""
+    """Return −Σ_y Q(y) log P(y) over all label sequences, summed over all chains and divided by the number of slots."""
     total = 0.0
     for s, q, n in zip(scores, targets, lengths):
         paths = list(itertools.product(range(s.shape[1]), repeat=n))

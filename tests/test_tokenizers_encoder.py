@@ -123,7 +123,7 @@ def test_read_a_huge_id_is_one_line(tokenizers):
 
 
 def test_read_json_as_the_package_reads_it(tokenizers):
-    """The package accepts some files that Python's parser refuses, so the package must read them."""
+    """The package `tokenizers` accepts some files that Python's JSON parser refuses, so `tokenizers` must read them."""
     content = tokenizers["bert"].__getstate__()
     broken = content.replace(b'"version": "1.0"', b'"version": "1.0","1.0"', 1)
     assert broken != content

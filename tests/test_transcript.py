@@ -81,7 +81,7 @@ def run(model, data, out, nj=1, scale="", **options):
 
 
 def test_transcript_labels_are_those_of_punc_punctuate(model, data, tmp_path):
-    """The same labels are made in steps: a data directory of the CTM's words, their pauses, and `punc punctuate`."""
+    """Separate steps give the same labels: a data directory of the CTM's words, their pauses, and `punc punctuate`."""
     said = {u: [w for id, _, _, w in rows(False) if id == u] for u, *_ in SEGMENTS}
     write_data_dir(tmp_path / "long", [Utterance(u, u[0], words) for u, words in said.items()])
     shutil.copy(data / "segments", tmp_path / "long")

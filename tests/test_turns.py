@@ -59,7 +59,7 @@ def test_ends_of_turns_by_brute_force(speakers):
 
 
 def utterances(lengths, rng, turns=True):
-    """Yield streams with a PERIOD where the speaker changes. Words and pauses are random."""
+    """Yield the utterances of streams with a PERIOD where the speaker changes. Words and pauses are random."""
     for number, length in enumerate(lengths):
         flags = rng.random(length) < 0.3
         for begin in range(0, length, 7):

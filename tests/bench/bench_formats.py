@@ -1,4 +1,4 @@
-"""Measures the speed and memory of `punc transcript` when it reads and writes files of recognisers.
+"""Measures the speed and memory of `punc transcript` on files of recognisers.
 
     python tests/bench/bench_formats.py [--words N] [--model en-live] [--nj 2] [--formats whisper whisperx vosk srt ctm]
 

@@ -3,13 +3,14 @@
     python tests/bench/bench_packed.py [--model MODEL] [--live MODEL] [--data DATA-DIR] [--words N] [--runs N]
 
 - Start-up: from the start of `punc punctuate LIVE -` to its first output word, before the input is complete.
-- Memory: the largest resident size of the same process, after it has read all words.
+- Memory: the peak resident size of another run of this command, after it has read LIVE_WORDS words.
 - Whole files: `punc punctuate --nj 2 MODEL DATA-DIR OUT-DIR` as a process, from text to text, without posteriors.
 - Word by word: LIVE gets the words one at a time in this process, with one thread; the latency of a word is the time
   from its text to the output that it makes possible.
 
 MODEL and LIVE are names or directories of packed models (default: en, en-live). The words come from --data, repeated as
-needed, or are drawn with Zipf frequencies from LIVE's vocabulary. The figures are medians of the runs.
+needed, or are drawn with Zipf frequencies from LIVE's vocabulary. --words is for whole files only. The figures are
+medians over the runs, except for memory, which is the maximum.
 """
 
 import argparse
@@ -75,7 +76,8 @@ def first_word(model: Path, words: list[str]) -> float:
 
 
 def piped(model: Path, words: list[str]) -> tuple[float, float]:
-    """Return the words per second through a pipe, including start-up, and the largest resident size in MiB."""
+    """Run `punc punctuate MODEL -` on the words. Return the words per second, including start-up, and the peak resident
+    size in MiB."""
     with tempfile.TemporaryFile() as file:
         file.write(" ".join(words).encode())
         file.seek(0)
@@ -86,7 +88,7 @@ def piped(model: Path, words: list[str]) -> tuple[float, float]:
 
 
 def word_by_word(model: PackedModel, casing: Casing, words: list[str]) -> np.ndarray:
-    """Return the seconds for each word of one stream, from its text to the output."""
+    """Return, for each word of one stream, the seconds from its text to the output that it makes possible."""
     labels, times = list(model.labels), np.empty(len(words) + 1)
     encode = model.tokenizer.word_encoder()
 

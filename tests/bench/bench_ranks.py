@@ -3,9 +3,9 @@
     python tests/bench/bench_ranks.py [--models NAME …] [--tokens N] [--rounds R]
 
 The two processes run under torchrun, as in `torchrun --nproc-per-node 2 --no-python punc train …`. There are R rounds.
-In each round, each setting trains on N tokens after a warm-up. Prints the median tokens per second of each setting, its
-ratio to one thread, and how many processors it had. If a setting had fewer processors than threads, other programs ran
-at the same time, and the ratios are not reliable. The last column is the ratio that two ranks would have if neither
+In each round, each setting trains on N tokens after a warm-up. Prints the median slots per second of each setting, its
+ratio to one thread, and how many processors it kept busy. If these are fewer than its threads, other programs probably
+ran at the same time, and the ratios are not reliable. The last column is the ratio that two ranks would have if neither
 ever waited, computed from the processor time of the first rank. The frequency of the n-th most frequent word is
 proportional to 1 / n. Texts of characters have lines of 80 characters.
 """

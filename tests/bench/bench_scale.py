@@ -10,8 +10,8 @@ Documents have 500 words. T-LSTM has the paper's size; it trains for U updates o
 development set and writes its model.
 
 Memory is the largest sum over all processes of a command, with shared pages counted once (PSS), sampled every 0.1 s.
-Mapped pages of the text, the tables and the store are not counted, because the system takes them back when it needs
-them; "mapped" shows them.
+Mapped pages of the text, the tables and the store are not counted, because the system can reclaim them at any time;
+"mapped" shows their size.
 """
 
 import argparse
@@ -38,7 +38,7 @@ TRAIN = [sys.executable, __file__, "--train"]
 
 
 def draw_ranks(rng: np.random.Generator, size: int) -> np.ndarray:
-    """Draw the ranks of `size` words, int64 from 0, by inverting the integral of the frequencies."""
+    """Draw the ranks of `size` words, as int64 from 0, by inverting the cumulative distribution of ranks."""
     head, tail = np.log(COMMON), 1 / (EXPONENT - 1)
     drawn = rng.random(size) * (head + tail)
     rare = COMMON * np.maximum(1 - (drawn - head) / tail, 1e-12) ** -tail
@@ -46,7 +46,7 @@ def draw_ranks(rng: np.random.Generator, size: int) -> np.ndarray:
 
 
 def draw_marks(rng: np.random.Generator, ranks: np.ndarray) -> np.ndarray:
-    """Return the mark after each word as an index of MARKS. It depends on the next word."""
+    """Return the mark after each word as an index into MARKS. It depends on the next word."""
     kinds = np.append(ranks[1:], 0) * 2654435761 % 65521 % 7 % 4
     drawn, limits = rng.random((len(ranks), 1)), CHANCES.cumsum(axis=1)[kinds, :3]
     return (drawn > limits).sum(axis=1)

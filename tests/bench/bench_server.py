@@ -7,9 +7,9 @@
 - Hostile clients: the delays are measured again while the clients of hostile.py run.
 - HTTP: 4 clients at a time send --requests texts of 1,000 words to two workers, and `punc transcript --nj 2` reads as
   many words. Then clients send ten times as many short requests in JSON while live clients run. Each answer is checked.
-- End: how long the server takes after SIGTERM to answer all requests and words that it has received.
+- End: how long the server takes to end after SIGTERM with 4 requests under way, and how many of them it answers.
 - Memory: finally, --words words go through the connections as fast as they are answered. The resident size of the
-  server is read after a tenth of the words and at the end.
+  server is read five times, first after a tenth of the words, and last after all words.
 
 The words are drawn with Zipf frequencies from the model's vocabulary. Every answer is checked against the words of its
 own connection. The clients share the processors with the server.
@@ -44,7 +44,7 @@ AHEAD = json.loads((find_model(LIVE) / "model.json").read_text(encoding="utf-8")
 # Tags and marks are left out, because one of them alone would wait for the next word.
 KNOWN = [word for word in (find_model(LIVE) / "vocab").read_text(encoding="utf-8").split() if word.isalpha()]
 CHANCES = list(accumulate(1 / rank for rank in range(1, len(KNOWN) + 1)))
-TOGETHER, HELD = 50, 2  # words per message in the memory test; how many words may wait, such as spelled letters
+TOGETHER, HELD = 50, 2  # words per message in the memory test; words that the server may hold back (spelled letters)
 LONG, AT_ONCE = 1000, 4  # words per text; number of clients
 
 

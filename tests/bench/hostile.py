@@ -1,4 +1,4 @@
-"""Runs clients that would harm others, for bench_server.py: 5 of each kind, until the process is ended.
+"""Runs clients that try to slow down all others, for bench_server.py: 5 of each kind, until the process is ended.
 
     python tests/bench/hostile.py PORT
 

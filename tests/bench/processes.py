@@ -19,7 +19,7 @@ class Usage(NamedTuple):
     seconds   time from its start to its end
     cpu       processor time of all its processes, in seconds
     memory    peak memory, in bytes
-    mapped    peak size of the mapped files of `data`, in bytes
+    mapped    peak size of the mapped files below the directory `data` of `measure`, in bytes
     output    its standard error
     """
 
@@ -41,8 +41,8 @@ def tree(process: int) -> list[int]:
 
 
 def memory(process: int, data: Path) -> tuple[int, int]:
-    """Return two sizes in bytes: all memory except mapped files of `data`, and these mapped files. A shared page counts
-    in part (PSS)."""
+    """Return two sizes in bytes: a process's memory without its mapped files below `data`, and these mapped files. A
+    page that n processes share counts as 1/n of a page (PSS)."""
     own = mapped = 0
     in_data = False
     inside = f"{data}/".encode()

@@ -1,4 +1,4 @@
-"""Kinds of inputs: data directories, stores, the files of every tokenizer, and the parts that jobs write."""
+"""Kinds of inputs: data directories, Kaldi archives, stores, and the files of every tokenizer."""
 
 import importlib.util
 import os

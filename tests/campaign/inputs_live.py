@@ -85,13 +85,13 @@ def visible(form: str, data: bytes) -> bytes:
 
 
 def of_ctm_line(line: str) -> list[str]:
-    """Return the word of a CTM line: the fifth column, or all columns if there are fewer; none for a comment."""
+    """Return the fifth column of a CTM line, all columns if there are fewer, or none for a comment."""
     columns = line.split()
     return columns[4:5] or columns if not line.lstrip().startswith(";;") else []
 
 
 def objects(text: str) -> Iterator[str]:
-    """Yield the lines of JSON. The lines from `{` to `}` are joined."""
+    """Yield the lines of JSON input, but join the lines from `{` to `}`."""
     begun: list[str] = []
     for line in text.split("\n"):
         line = line.rstrip(BLANKS)

@@ -1,4 +1,4 @@
-"""Kinds of inputs: the files of every model, trained or packed, and the progress of a training."""
+"""Kinds of inputs: the files of every model, trained or packed, and the progress of a training run."""
 
 import json
 import random
@@ -150,7 +150,7 @@ def make_packed(name: str, folder: Path, rng: random.Random) -> None:
 
 
 def alter_packed(folder: Path, rng: random.Random) -> None:
-    """Change bytes of the weights, or the description. Update the checksums."""
+    """Change bytes of the weights, and update their checksum; or change a value of the description."""
     spec = json.loads((folder / "model.json").read_text())
     if rng.randrange(3):
         content = bytearray((folder / "model.onnx").read_bytes())

@@ -1,4 +1,4 @@
-"""Kinds of inputs: word times in CTMs (for both readers), TextGrids and Gentle's JSON; CTMs with data directories."""
+"""Kinds of inputs: word times in CTMs, TextGrids and Gentle's JSON; CTMs with data directories; decode directories."""
 
 import json
 import random

@@ -118,7 +118,7 @@ def documents(data: bytes) -> str | None:
 
 
 def letters(data: bytes) -> str:
-    """Return the part of a text that does not change with new marks or case."""
+    """Return the letters and digits of a text, without case. New marks do not change them."""
     text = documents(data)
     if text is None:
         text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "replace")
@@ -154,7 +154,7 @@ def random_labels(found_words: Words, label_set: LabelSet, rng: random.Random) -
 
 
 def check_form(form: str, found_words: Words, marked: MarkedTranscript, folder: Path) -> None:
-    """Raise AssertionError unless the text in another format has all its words, except those meant for programs."""
+    """Raise AssertionError unless another format shows all words of a transcript, except those meant for programs."""
     uncounted = [re.sub("qz([a-p]{3}q)", r"xz\1", name, flags=re.I) for name in found_words.speakers]
     names = [f"in{i}" for i in range(len(found_words.recordings))]
     found_words = found_words._replace(speakers=uncounted, recordings=names)

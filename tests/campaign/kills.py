@@ -3,7 +3,8 @@
 
 Kills every command of punc that writes a directory, before each call that changes a directory (replace, rename, link,
 unlink, rmdir, mkdir), and after the last such call. A reader must then find the old directory or the new one, or refuse
-what is left. Then the command runs again, and its output must equal the output of a run that was not killed.
+what is left (after `punc pauses`, it may also find the directory without pauses). Then the command runs again, and its
+output must equal the output of a run that was not killed.
 
 --kills N: run N of these kills, drawn at random; 0: run each kill once. Prints the counts of faults. The status is 1 if
 there are any faults.
@@ -28,7 +29,8 @@ CHANGES = ("replace", "rename", "link", "unlink", "remove", "rmdir", "mkdir")
 
 
 def killed_at(line: list[str], area: Path, at: int, counter: Path | None = None) -> int:
-    """Run a command that is killed before change number `at`. Write the number of its changes to `counter`."""
+    """Run a command, and kill it before change number `at`, counted from 0. If it ends by itself, write its number of
+    changes to `counter`."""
     made = 0
 
     def change(*arguments, call, **options):
@@ -51,7 +53,7 @@ def killed_at(line: list[str], area: Path, at: int, counter: Path | None = None)
 
 
 def kill_command(place: Path, name: str, command: Command, draws: Callable[[int], list[int]]) -> Counter[str]:
-    """Kill a command before some of its changes. `draws` gets the number of changes and chooses some. Return counts."""
+    """Kill a command before some of its changes, which `draws` chooses, given their number. Return counts."""
     counts: Counter[str] = Counter()
     area, work = place / name, place / f"{name}.work"
     old, new = make_area(place, area, command)

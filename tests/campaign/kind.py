@@ -32,7 +32,7 @@ class Kind:
     name     name in the printed table
     make     writes valid files to a folder, using random numbers
     read     reads the files as the program does; returns None if there are no words to count
-    mutated  names of the files that are mutated
+    mutated  names of files; one of them is mutated
     visible  returns the part of a file that contains words; None if words are not counted
     alter    changes the structure of the files in a folder; None if only bytes, lines and fields are mutated
     share    how often the kind is drawn, relative to other kinds

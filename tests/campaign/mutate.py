@@ -22,7 +22,7 @@ BLANK = re.compile(rb"[ \t]+")
 
 
 class Payload:
-    """A pickle that makes a directory when it is loaded."""
+    """An object whose pickle makes a directory when it is loaded."""
 
     def __init__(self, marker: Path):
         self.marker = marker
@@ -32,7 +32,8 @@ class Payload:
 
 
 def payloads(marker: Path) -> list[bytes]:
-    """Return payloads that make the directory `marker` if they are unpickled, evaluated or run by a shell."""
+    """Return payloads that make the directory `marker` if they are unpickled, evaluated or run by a shell, and XML with
+    an external entity."""
     name, code = os.fsencode(marker), f"__import__('os').mkdir('{marker}')".encode()
     plain = [pickle.dumps(Payload(marker), protocol) for protocol in (0, 2, 4)]
     return [*plain, *(b"utt PKL" + content for content in plain), *(b"\x93NUMPY" + content for content in plain), code,

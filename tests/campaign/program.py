@@ -1,4 +1,4 @@
-"""Starts `punc` without PyTorch, because stream.py measures its memory."""
+"""The command line of `punc`, apart from world.py, because stream.py measures memory and must not import PyTorch."""
 
 import sys
 

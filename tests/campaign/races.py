@@ -4,8 +4,8 @@
 Runs a command of punc twice at the same time into one directory, once with each of two inputs, and reads the directory
 all the while. Afterwards, the directory must have the output of one run. The other run must have failed with a message
 that the directory is in use, or the runs must have written one after the other. A reader must find the old directory or
-one of the two new ones, or refuse. Of ten pairs, nine start together; in the tenth, one run starts up to half a second
-later. Prints the counts; the status is 1 if a result is mixed.
+one of the two new ones, or refuse. In nine of ten races, both runs start together; in the tenth, one starts up to half
+a second later. Prints the counts; the status is 1 if a result is mixed, or if a run ends in another way.
 
 --races N: the number of races over all commands; 200 by default.
 """

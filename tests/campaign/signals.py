@@ -5,10 +5,11 @@ Interrupts `punc punctuate --nj 2` and `punc train` at random moments, half of t
 the whole process group, as a terminal sends it after Ctrl-C; SIGTERM goes to the program alone. Counts how often the
 program ended within 2 s, with exactly one line, with no unexpected file in its directory, and with no process left.
 Training is started again until it ends; its model must then equal that of an uninterrupted run. The status is 1 if a
-count is too low.
+count is too low or a model differs.
 
-The interpreter takes some hundredths of a second to start before it runs a line of the program; anything that it prints
-in this time is counted separately. --times N: number of signals of each kind for each program, 100 by default.
+The interpreter takes some hundredths of a second before it runs a line of the program; if a signal in this time makes
+it print something else, this is counted separately. --times N: number of signals of each kind for each program, 100 by
+default.
 """
 
 import argparse
@@ -32,9 +33,9 @@ from punc.base import stop
 
 PROGRESS = re.compile(r"^(kept )?epoch .*\n", re.MULTILINE)  # lines in the log of a training
 OURS = re.compile(r"^punc|/punc/\w+/", re.MULTILINE)
-LIMIT = 2.0  # s; the program must end in this time
-EARLY = 0.2  # s; half of the signals come in this time
-UTTERANCES, WORDS = 24, 400_000  # enough for some seconds; longer utterances would outlast stop.GRACE
+LIMIT = 2.0  # s; the program must end within this time
+EARLY = 0.2  # s; half of the signals come within this time
+UTTERANCES, WORDS = 24, 400_000  # takes some seconds; longer utterances would outlast stop.GRACE
 TRAINING_WORDS = 60_000  # an epoch lasts three seconds
 
 
@@ -68,7 +69,7 @@ def make_long(place: Path) -> None:
 
 
 def make_store(place: Path) -> None:
-    """Make a store that gives long epochs, and `whole`, the model of an uninterrupted training."""
+    """Make a store that gives long epochs, and `whole`, the model of an uninterrupted training run."""
     draw = random.Random(1)
     words = (f"a{draw.randrange(30)}{draw.choice(['', '', '', ',', '.'])}" for _ in range(TRAINING_WORDS))
     (place / "words.txt").write_text(" ".join(words) + "\n")
@@ -132,7 +133,7 @@ def same_model(place: Path) -> bool:
 
 def signal_program(place: Path, program: Program, number: signal.Signals, times: int, draw: random.Random) -> int:
     """Send a signal to a program `times` times. Print the counts. Return the number of failed checks, plus the
-    number of different models."""
+    number of models that differ from that of an uninterrupted run."""
     counts, interpreter, models, others = Counter[str](), 0, 0, 0
     for _ in range(times):
         while True:

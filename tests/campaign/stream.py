@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """usage: stream.py [--words N] [--streams N] [--only command|pauses]
 
-Punctuates a live stream in two ways and watches the memory. First, `punc punctuate en-live -` reads the words. Then the
-model gets the words, with a pause before each, as a program would call it (`SlotStream`). Prints the smallest and the
+Punctuates a live stream in two ways and watches the memory. First, `punc punctuate en-live -` reads the words. Then
+this program passes the words to the model itself, with a pause before each (`SlotStream`). Prints the smallest and the
 largest resident memory after the first tenth of the words. The status is 1 if the largest exceeds the smallest by more
 than 5 %, or if words are missing.
 
@@ -23,7 +23,7 @@ from pathlib import Path
 
 from program import PUNC
 
-os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as in the program
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as in `punc`
 FLAT = 0.05  # allowed growth, as a fraction of the smallest memory
 PLACES = 200
 

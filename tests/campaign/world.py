@@ -177,7 +177,7 @@ def inside(place: Path) -> Iterator[None]:
 
 
 def _write_texts(folder: Path, lengths: Sequence[int], draw: random.Random) -> None:
-    """Write texts, the times of their words, and ASR output in which some words differ. Words show their version."""
+    """Write texts, the times of their words, and ASR output with some other words. Words begin with their version."""
     (folder / "labels.txt").write_text(LABELS)
     times, asr = [], []
     for number, length in enumerate(lengths, 1):
@@ -197,7 +197,7 @@ def _write_texts(folder: Path, lengths: Sequence[int], draw: random.Random) -> N
 
 
 def _write_model(folder: Path, name: str, options: dict, version: str) -> None:
-    """Write a model with random weights, large enough for all labels to occur."""
+    """Write a model with random weights that are large enough for all labels to occur."""
     folder.mkdir()
     (folder / "labels.txt").write_text(LABELS)
     vocabulary = Vocabulary(["<unk>", "</s>", *(f"{version}{i}" for i in range(30))])
@@ -211,7 +211,7 @@ def _write_model(folder: Path, name: str, options: dict, version: str) -> None:
 
 
 def make_area(place: Path, area: Path, command: Command) -> tuple[str, str]:
-    """Make an area with the `out` of version a and the `in` of version b. Return both states of `out`."""
+    """Make an area with version a's `out` and version b's `in`. Return `out`'s `state` before and after a run."""
     area.mkdir()
     for folder in ("data", "exp"):
         shutil.copytree(place / "in_a" / folder, area / folder)
@@ -237,7 +237,7 @@ def run_in(area: Path, *lines: list[str]) -> None:
 
 
 def _turn(place: Path, area: Path, version: str) -> None:
-    """Give an area the inputs of a version. In `data`, only the times change."""
+    """Give an area the inputs of a version. `data` stays that of version a, but b doubles the times of its words."""
     (area / "in").unlink(missing_ok=True)
     (area / "in").symlink_to(place / f"in_{version}")
     shutil.rmtree(area / "exp/S")
@@ -249,7 +249,7 @@ def _turn(place: Path, area: Path, version: str) -> None:
 
 
 def state(area: Path, command: Command) -> str:
-    """Return `refused`, or a hash of the files that a reader sees: for an experiment, its results.
+    """Return `refused`, or a hash of the files that a reader sees. For an experiment, these are its results.
 
     The reader runs in the directory where the command ran, because a part stores its input paths as given on the
     command line. progress.pt next to a finished model does not count, because the next training run removes it. If
@@ -292,7 +292,7 @@ def _visible(out: Path) -> Iterator[Path]:
 
 
 def _content(file: Path) -> bytes:
-    """Return the content of a file without the paths and times of inputs, which differ from run to run."""
+    """Return a file's content, without a model's weights, and without the inputs' paths and times, which vary."""
     content = file.read_bytes()
     if file.name in ("conf", "part.json"):
         return b"".join(line for line in content.splitlines() if not line.startswith((b"# ", b"  ")))

@@ -3,7 +3,8 @@
 
 Estimates the overall F1 that the published systems would have on our test sets, and prints it in the row format of
 PUBLISHED, a table of published figures. The overall F1 depends on how many of the marks are commas, which are harder.
-The precision and recall of each mark depend less on this. COUNTS has tables that local/count_sets.py printed.
+The precision and recall of each mark depend less on this. COUNTS is a Markdown file with the tables that
+local/count_sets.py printed.
 """
 
 import re
@@ -32,7 +33,8 @@ def marks_of(path: str) -> dict[str, dict[str, int]]:
 
 
 def overall_f1(published: Mapping[str, float], marks: Mapping[str, int]) -> float:
-    """Return a system's overall F1, in percent, on text with these numbers of marks, from its MARK.P and MARK.R.
+    """Return a system's overall F1, in percent, on text with these numbers of marks, from its precision and recall of
+    each mark, in percent.
 
     The recall gives the number of correct marks. This number, divided by the precision, is the number of output marks.
     """

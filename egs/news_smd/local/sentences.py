@@ -8,11 +8,12 @@ OUT-DIR/words.txt, the words of news, europarl and ted with their counts.
 - news: Reuters-21578 without ticker symbols such as <BA>; a company name in <…> is kept.
 - europarl: without speakers.
 - ted: the talks of train2012 and dev2012 from the cased XML, without text in parentheses such as (Laughter); and
-  train_extra, more talks in LREC format. Its talks are not separated, so every 1,000 sentences are a document. Clitics
-  are joined (do n't).
+  train_extra, more talks in LREC format. Its talks are not separated, so every 1,000 sentences form a document. A
+  clitic is joined to the word before it (`do n't` becomes `don't`).
 - podcasts: without speakers. A change of speaker is a gap, as in europarl.
 - messages: each is a document. Every `.`, `?` or `!` before a space ends a sentence, whatever follows. Some messages in
-  the corpus lack the beginning up to an apostrophe (`m walking`); their first sentence is left out.
+  the corpus lack the beginning up to an apostrophe (`m walking`), so sentences that begin with a word of CUT_OFF are
+  left out.
 """
 
 import re
@@ -34,7 +35,7 @@ MESSAGE_END = re.compile(r"(?<=[.?!])\s+")
 CLITICS = frozenset(("n't", "'s", "'re", "'ve", "'ll", "'d", "'m"))
 TALK = 1000  # sentences in a document of train_extra, in which talks are not separated
 DOCUMENT = "#doc "
-CUT_OFF = frozenset(("m", "s", "t", "re", "ve", "ll", "d"))  # first words of messages without a beginning
+CUT_OFF = frozenset(("m", "s", "t", "re", "ve", "ll", "d"))  # what is left of a cut-off word such as I'm
 
 
 def news(corpus: Path, reader: SentenceReader) -> Iterator[str]:
@@ -52,7 +53,7 @@ def podcasts(corpus: Path, reader: SentenceReader) -> Iterator[str]:
 
 
 def speeches(path: Path, reader: SentenceReader) -> Iterator[str]:
-    """Yield the sentences of a file with #doc and #speaker lines."""
+    """Yield the sentences of a file, its #doc lines, and "" for each #speaker line."""
     for line in read_text(path):
         if line.startswith("#speaker"):
             yield ""

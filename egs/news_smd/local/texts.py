@@ -1,8 +1,8 @@
 """The texts of this recipe: words in lower case, with commas, and one mark at the end of each sentence.
 
-Characters are repaired (`clean`), and the lines that lose characters are counted:
+`read_text` drops bytes that are not UTF-8. `clean` repairs characters, and counts the lines that lose any:
 
-- Bytes that are not UTF-8, control characters, directional marks and other invisible characters are dropped.
+- Control characters, directional marks and other invisible characters are dropped.
 - Emoji, other pictures and modifier symbols are dropped.
 - Typographic apostrophes and hyphens become plain ones.
 - A combining accent is composed with its letter (NFC), or dropped if there is no composed letter.
@@ -11,9 +11,10 @@ Text is split into sentences (`sentences`). A sentence ends at a token that ends
 begins with a capital or a digit; closing and opening quotes and brackets are ignored. The token must not be an initial
 (`J.`), letters with periods (`U.S.`), or a word in conf/abbreviations.txt.
 
-`SentenceReader` reads a sentence as `punc prepare` reads prose. A period inside a sentence belongs to an abbreviation,
-so its label is O; the last word has the label of the mark at the end of the sentence. Sentences are left out if they
-have no mark at the end, no word, more than MAX_WORDS words, or a word of more than MAX_CHARACTERS characters.
+`SentenceReader` reads a sentence as `punc prepare` reads prose. A period inside a sentence is taken as part of an
+abbreviation, so it is dropped. The last word gets QUESTION if there is a `?` at the end, and PERIOD otherwise.
+Sentences are left out if they have no mark at the end, no word, more than MAX_WORDS words, or a word of more than
+MAX_CHARACTERS characters.
 """
 
 import re
@@ -85,13 +86,13 @@ class SentenceReader:
         self.counts = Counter()
         self.abbreviations = frozenset(word for _, word in read_lines(CONF / "abbreviations.txt"))
         labels = LabelSet.read(CONF / "labels.txt")
-        # A period inside a sentence is not a label, so it must not win over the comma of `the U.S., he said`.
+        # A period inside a sentence is dropped, so it must not win over the comma of `the U.S., he said`.
         weakest = [labels[labels.index(name)] for name in ("O", "PERIOD")]
         reader = TextReader(LabelSet((*weakest, *(label for label in labels if label not in weakest))))
         self._attach, self._memo = reader.attach, Memo(reader.token)
 
     def sentences(self, line: str) -> Iterator[str]:
-        """Yield the sentences of a line as texts; "" for a sentence that is left out."""
+        """Yield each sentence of a line as a text, or "" if the sentence is left out."""
         for tokens in self.split(clean(line, self.counts).split()):
             yield self.read(tokens)
 
@@ -150,8 +151,8 @@ def is_question(text: str) -> bool:
 
 
 def key(text: str) -> bytes:
-    """Return an 8-byte digest of the words, in which each digit counts as 0. Texts that look equal to a model have
-    equal digests."""
+    """Return an 8-byte digest of the words. Each digit counts as 0, as in character models, so texts that look equal to
+    such a model have equal digests."""
     return blake2b(re.sub(r"\d", "0", " ".join(words_of(text))).encode(), digest_size=8).digest()
 
 
@@ -161,7 +162,7 @@ def chance(seed: str, text: str) -> float:
 
 
 def read_documents(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield the name and the texts of each document that sentences.py wrote; "" is a gap."""
+    """Yield the name and the texts of each document in a file of sentences.py. The text "" is a gap."""
     name, texts = "", []
     with open_input(path) as file:
         for number, raw in enumerate(file, 1):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """usage: local/train_clusters.py DATA-DIR OUT
 
-Writes Brown clusters of the words of a data directory in the format of Liang's wcluster: BITS<TAB>WORD<TAB>COUNT. The
+Writes Brown clusters of a data directory's words in the format of Liang's wcluster: BITS<TAB>WORD<TAB>COUNT. The
 words that occur at least MIN_COUNT times form CLUSTERS clusters. Uses the library brown-clustering (the extra
 `clusters`). Equal input gives equal output.
 """
@@ -16,7 +16,7 @@ from punc.data.datadir import DataDir
 
 CLUSTERS = 200
 MIN_COUNT = 10
-ALPHA = 0.001  # added to the count of each word pair; small, because there are 50 times as many pairs as words of text
+ALPHA = 0.001  # added to the count of each possible word pair; small, because there are 50 such pairs per word of text
 
 
 def main(data: Path, out: Path) -> None:
