@@ -120,8 +120,8 @@ def main() -> None:
     starts = [first_word(live, words) for _ in range(5)]
     rows.append(("start-up to the first word", f"{statistics.median(starts):8.2f} s"))
     speeds, sizes = zip(*(piped(live, stream) for _ in range(args.runs)))
-    rows += [("through a pipe, with start-up", f"{statistics.median(speeds):8,.0f} words/s"),
-             ("resident memory there", f"{max(sizes):8.0f} MiB")]
+    rows += [("standard input from a file, with start-up", f"{statistics.median(speeds):8,.0f} words/s"),
+             ("peak resident memory of this run", f"{max(sizes):8.0f} MiB")]
     with tempfile.TemporaryDirectory() as place:
         data, little = (make_data(Path(place) / f"data{n}", n, words) for n in (args.words, 1000))
         start, seconds = [], []
