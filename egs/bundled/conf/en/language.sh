@@ -38,20 +38,18 @@ prepare_tests() {
 # A joined set is the concatenation of several sets, some of them two or three times. `calls_text` has no pauses, and
 # `calls_clean` has no fillers. Encoders read half of text_more.
 make_stores() {
-  local ted=("$data"/ted*) join_ted
+  local ted=("$data"/ted*)
   make_store --vocab-size 48000 --min-count 3 --train text,text_more,calls_text \
     --join train=text,text_half,calls_text,calls,calls,calls_clean,calls_clean \
     --join adapt=text,calls_text,calls,calls,calls,calls_clean,calls_clean,calls_clean \
     --join dev=dev_podcasts,dev_europarl,dev_calls,dev_calls_clean \
     "$data/store" "$data"/{text,text_more,text_half,calls_text,calls,calls_clean} \
     "$data"/dev_{podcasts,europarl,calls,calls_clean}
-  join_ted=(--join "train=$(printf '%s\n' "${ted[@]##*/}" | paste -sd,)")
-  ! asked store_ted || make_store --vocab "$data/store/vocab" "${join_ted[@]}" "$data/store_ted" "${ted[@]}" "$data/dev_ted"
+  ! asked store_ted || make_store --vocab "$data/store/vocab" --join "train=$(printf '%s\n' "${ted[@]##*/}" | paste -sd,)" \
+    "$data/store_ted" "${ted[@]}" "$data/dev_ted"
   ! asked store_mpnet || local/en/make_pieces.sh "$mpnet" "$data/store_mpnet"
   $pretrained || ! (asked store_minilm || asked learner) ||
     local/en/make_pieces.sh "${minilm:-$PUNC_ROOT/punc/pretrained/en-large}" "$data/store_minilm"
-  ! asked store_ted_mpnet || make_store --token-type encoder --vocab "$mpnet" "${join_ted[@]}" "$data/store_ted_mpnet" \
-    "${ted[@]}" "$data/dev_ted"
 }
 
 add_options() {
@@ -82,13 +80,7 @@ train_systems() {
   two_at_a_time train_system $(in_stage 4c)
 }
 
-# Train the systems that also use text of TED.
-train_on() {
-  local system ted=("$data"/ted*)
-  for system in $(in_stage 5a); do [ -z "$mpnet" ] || train_system $system; done
-  [ ! -f $exp/en-MPNet-TED/final.pt ] || targets en-MPNet-TED store_ted_mpnet "${ted[@]##*/}"
-  two_at_a_time train_system $(in_stage 5)
-}
+train_on() { two_at_a_time train_system $(in_stage 5); }
 
 # Score the engines' own marks.
 score_others() {
