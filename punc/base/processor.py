@@ -69,7 +69,7 @@ def keep_freed_memory() -> bool:
 
 
 def give_back_freed_memory() -> bool:
-    """Make malloc return freed memory to the system. Returns False if libc cannot do it."""
+    """Make malloc return freed memory to the system. Returns whether it returned any."""
     try:
         return bool(ctypes.CDLL(None).malloc_trim(0))
     except (AttributeError, OSError, TypeError):

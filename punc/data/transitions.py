@@ -121,7 +121,7 @@ def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Tran
 def _most_gained(weights: np.ndarray) -> np.ndarray:
     """Return an array (L, L). Its element [b, l] is the most that `weights` (neighbours, L) can favour label l over
     label b, for any neighbour."""
-    with np.errstate(invalid="ignore"):  # −∞ − −∞ is NaN: neither of two forbidden labels gains
+    with np.errstate(invalid="ignore"):  # −∞ − (−∞) is NaN, which nanmax ignores
         return np.nanmax(weights[:, None, :] - weights[:, :, None], axis=0, initial=0.0)
 
 

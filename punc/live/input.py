@@ -68,7 +68,7 @@ Item = LiveWord | Partial | End
 
 def kind_of(text: str, whole: bool) -> str | None:
     """Return the kind of an input that begins with `text`, or None if more text is needed. `text` must not be blank.
-    With `whole`, the kind is chosen from `text` alone and is never None."""
+    With `whole`, the kind is decided without more text, so it is never None."""
     text = text.lstrip(BLANKS)
     if text.startswith("{"):
         return "json"

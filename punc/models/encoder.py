@@ -30,7 +30,7 @@ from punc.tokens.tokenizers.encoder import FIRST, EncoderTokenizer
 from punc.tokens.vocabulary import END, Vocabulary
 
 AT_ONCE = 32  # the number of windows read together; limits memory, and more windows would not be faster
-SLACK = 2  # the minimum number of pieces in a window, without overlaps and special pieces
+SLACK = 2  # the minimum number of pieces in a window, not counting overlaps and special pieces
 
 
 class Model(NeuralModel):

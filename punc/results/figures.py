@@ -161,7 +161,7 @@ def describe_pauses(name: str, pauses: np.ndarray) -> str:
 
 
 def plot_pauses(by_label: Mapping[str, np.ndarray], path: StrPath, title: str = "") -> None:
-    """Draw the distribution of pauses for each label in the PNG file `path`."""
+    """Plot the distribution of each label's pauses, and save the figure as the PNG file `path`."""
     figure, axes = _axes(title)
     for (name, pauses), colour in zip(by_label.items(), COLOURS * len(by_label)):
         axes.stairs(shares(pauses), EDGES, color=colour, linewidth=1.5, label=plain(describe_pauses(name, pauses)))

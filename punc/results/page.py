@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 MAIN = "overall.F1"  # the first column of the table of systems, and the metric that is tested
 ALPHA = 0.05
 MOST_SLOTS = 10_000  # the maximum number of slots of a set in the error browser; a larger set is sampled
-MOST_STREAMS = 50  # the number of streams in a sample, unless more streams fit into it in full
+MOST_STREAMS = 50  # a sample has parts of this many streams, or complete streams if at least as many fit into it
 PASSAGE = 60  # the maximum number of slots in a paragraph
 UNKNOWN = "--"
 

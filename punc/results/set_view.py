@@ -17,7 +17,7 @@ DISTANCES = (1, 2, 4, 8, 16)  # words to the nearest recognition error
 LENGTHS = (1, 3, 6, 11, 21, 41)  # words from one mark to the next
 POSITIONS = (5, 20, 100, 1000)  # slots from the stream's start
 MOST_RECORDINGS = 20  # the maximum number of rows in the table of the worst recordings
-PERCENT = (0, 102)  # the ends of an axis in percent
+PERCENT = (0, 102)  # the limits of an axis in percent, with a margin
 
 
 class Group(NamedTuple):

@@ -64,7 +64,7 @@ class Counts(NamedTuple):
 
 def count_streams(names: Sequence[str], sides: Sequence[tuple[Words, Words]], labels: LabelSet, block: int = BLOCK,
                   last_slot: str = "true") -> tuple[Counts, np.ndarray]:
-    """Count one or more streams, each given as reference and hypothesis, with blocks as units.
+    """Count the slots and word errors of one or more streams, each given as reference and hypothesis, for each unit.
 
     names      names of the streams
     block      reference words per block; a block never spans two streams; 0: each stream is one block

@@ -57,7 +57,7 @@ def project(ref_dir: StrPath, hyp_dir: StrPath, out_dir: StrPath, labels: LabelS
                 names = map(labels.names.__getitem__, projected.tolist())
                 for utterance in hyp_utterances:
                     punct.write(" ".join((utterance.id, *islice(names, len(utterance.words)))) + "\n")
-        sort_table(tmp / "punct")  # so far, utterances are in the order of recordings and times
+        sort_table(tmp / "punct")  # the lines are still in the order of recordings and times
         for file in hyp.path.iterdir():
             if file.is_file() and file.name not in PUNCTUATED and file.suffix != ".ark" and file.name[0] != ".":
                 shutil.copyfile(file, tmp / file.name)

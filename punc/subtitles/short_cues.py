@@ -1,4 +1,4 @@
-"""Lengthens cues that are too short to read: words move between two cues, or the times change.
+"""Lengthens cues that are too short to read, by joining cues, moving words between them or changing their times.
 
 A cue is too short if the first word after it begins less than LEAST seconds after its own first word. Such a cue has a
 short sentence, or the short last part of a sentence. The remedies, in order of preference:
@@ -38,7 +38,7 @@ class ShortCues:
         self._begins, self._until, self._bounds = begins, until, bounds
 
     def lengthened(self, first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Apply steps 1 and 2 to cues, which are given and returned as first words and ends, (C,) each."""
+        """Apply steps 1 and 2. Cues are passed and returned as two arrays (C,): first words, and ends of words."""
         cues, done, following = list(zip(first.tolist(), last.tolist())), list[Cue](), 0
         for number in np.flatnonzero(self._until[last - 1] - self._begins[first] < LEAST).tolist():
             if number < following:

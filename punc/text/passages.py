@@ -255,8 +255,8 @@ class Cutter:
             self._pauses = np.concatenate([*known, passage.pauses])
 
     def _take(self, size: int) -> Iterator[Utterance]:
-        """Cut the words that are held back into utterances of `size` words, until at most `size` words are left. If
-        exactly `size` words are held back, they become an utterance."""
+        """Cut the waiting words into utterances of `size` words, and keep the last 1 to `size` words. But if exactly
+        `size` words are waiting, they become an utterance."""
         words, labels, pauses, at = self._words, self._labels, self._pauses, 0
         while len(words) - at > size or (at == 0 and 0 < len(words) == size):
             key = utterance_id(self._stream, self._number)

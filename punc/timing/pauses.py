@@ -132,7 +132,7 @@ def _of_utterances(utterances: Sequence[Utterance], sources: Sources, counts: Co
 
 
 def match_times(words: Sequence[str], timing: Timing, counts: Counter[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return begin and end of the timed words, (timed words, 2), and for each word its timed word's index, or −1."""
+    """Return the begin and end of each timed word, (timed words, 2), and the index of each word's timed word, or −1."""
     text = [word.casefold() for word in words]
     timed = [row.word.casefold() for row in timing.words]
     alignment = align_words(text, timed)

@@ -188,6 +188,6 @@ def _check_store(directory: Path, store: Store, saved: Any, options: TrainingOpt
 
 
 def _remove_states(directory: Path) -> None:
-    # progress.pt is removed last, because it shows that the other files may exist.
+    # progress.pt is removed last: while it exists, utils/train.sh calls punc train again, which removes the others.
     for name in (EPOCH, BEST, PROGRESS):
         (directory / name).unlink(missing_ok=True)

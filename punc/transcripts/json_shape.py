@@ -149,7 +149,7 @@ class JsonFormat(NamedTuple):
     lists: str = ""  # a segment's list of begins, or of (begin, end) pairs; after a space, its list of lengths
     stays: str = ""  # members whose texts are not words of the transcript
     pieces: bool = False  # segments are words or pieces of words: a segment may continue the previous word
-    again: bool = False  # a segment that has no text, but words with speakers, repeats all earlier words
+    again: bool = False  # a segment with words and speakers but no text may repeat all earlier words
 
 
 class Word(NamedTuple):

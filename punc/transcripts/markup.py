@@ -95,7 +95,7 @@ def _sami(source: Source) -> Iterator[Stretch]:
 
 
 def read_eaf(source: Source) -> Transcript:
-    """Read the annotations of ELAN. Each tier is one speaker. Tiers that depend on another tier stay unchanged."""
+    """Read an annotation file of ELAN. Each tier is one speaker. Tiers that depend on another tier stay unchanged."""
     slots = {}
     for slot in map(attributes, SLOT.findall(source.text)):
         slots[slot.get("time_slot_id", "")] = number(slot.get("time_value", ""), 1000)

@@ -56,7 +56,7 @@ class Document(Protocol):
     rated: bool  # whether the file can store the probability of each word's label
 
     def put(self, place: int, text: str, probability: float = math.nan) -> None:
-        """Put a new text in a place, with the probability of its label unless the probability is NaN."""
+        """Replace the text at `place`, and store the probability of its label unless this is NaN."""
 
     def content(self) -> str:
         """Return the text of the whole file."""
@@ -225,7 +225,7 @@ def _write_repeat(document: Document, repeat: Repeat, script: Script, *forms: tu
     """Write new words into the texts of `repeat`, which repeat words of the transcript. `forms` has two pairs of old
     and new texts: first the pieces, then the words."""
     if list(forms[-1][1]) == forms[-1][0]:
-        return  # no word changed, so a repeat that differs stays unchanged
+        return  # no word changed, so a repeat is left alone, even if its words differ from the transcript's
     split_texts = [script.split(text) for _, text in repeat.texts]
     said = list(chain.from_iterable(split_texts))
     written = next((new for old, new in forms if said == old), None)

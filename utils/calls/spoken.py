@@ -63,7 +63,7 @@ def number(text: str) -> list[str]:
 
 
 def ordinal(words: Sequence[str]) -> list[str]:
-    """Convert a number in words to an ordinal."""
+    """Convert a cardinal number, given as words, to an ordinal."""
     *first, last = words
     return [*first, ORDINALS.get(last) or (last[:-1] + "ieth" if last.endswith("y") else last + "th")]
 

@@ -41,7 +41,7 @@ def documents(path: Path) -> Iterator[str]:
 
 
 def broadcasts(path: Path) -> Iterator[str]:
-    """Yield each broadcast of a raw text as a document of prose."""
+    """Yield each broadcast of a text of raw_data as a document: a `#doc` line, and the text with plain marks."""
     for i, text in enumerate(filter(str.strip, re.split(r"\n\s*\n", read(path))), 1):
         yield f"#doc {path.stem}{i}\n{SPELT_MARK.sub(lambda mark: mark[1], text).strip()}\n"
 

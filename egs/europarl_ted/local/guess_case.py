@@ -17,7 +17,7 @@ from punc.data.labels import LabelSet
 
 
 def slots(data: DataDir, labels: LabelSet) -> Iterator[tuple[Utterance, list[bool]]]:
-    """Yield each utterance, and for each of its words whether a sentence begins there.
+    """Yield each utterance, and for each of its words whether it begins a sentence.
 
     Raises InputError if the directory has no labels, or labels that are not in the label set.
     """

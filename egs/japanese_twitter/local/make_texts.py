@@ -66,7 +66,7 @@ def read_works(path: str, reader: SentenceReader) -> dict[str, list[Sentence]]:
 
 
 def lines_of(path: str, reader: SentenceReader) -> list[str]:
-    """Return the non-empty lines of a file. Raises InputError if there is none."""
+    """Return the non-empty lines of a file. Raises InputError if there are none."""
     repairs = Counter()
     with open_input(path) as file:
         lines = decode(file.read(), repairs).split("\n")

@@ -94,7 +94,7 @@ class Informal:
 
 
 def one_in(number: int, seed: str, text: str) -> bool:
-    """Choose one in `number` texts, depending on the seed. Return whether this text is chosen."""
+    """Return whether this text is one of the texts chosen at random, one in `number`."""
     return chance(seed, text) * number < 1
 
 

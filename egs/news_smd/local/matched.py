@@ -4,8 +4,8 @@
 Writes the sets of experiments 3 and 4, one text per line, made from sentences of messages, ted, europarl and podcasts.
 Train, dev and test have different documents, and a sentence that occurs several times is used only once.
 
-    {train,dev,test}_matched  single sentences: TRAIN in train, HELD-OUT each in dev and test; fewer if there are not
-                              enough questions. Half of each source's sentences are questions.
+    {train,dev,test}_matched  single sentences: TRAIN of them in train, HELD-OUT in each of dev and test; fewer if there
+                              are not enough questions. Half of each source's sentences are questions.
     {train,dev,test}_multi    texts of 2 to 4 sentences and at most MAX_TEXT characters. About half of the sentences are
                               questions. About half of the questions are in related texts, whose sentences follow one
                               another in a document; the other questions are combined at random with statements of any

@@ -40,7 +40,7 @@ MARKS = {"COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
 
 
 class Characters(dict):
-    """Translation table that maps a character to itself, its plain form or a space, or to None to drop it. Entries are
+    """A translation table that maps each character to itself, its plain form, a space, or None to drop it. Entries are
     made on first use."""
 
     def __missing__(self, code: int) -> str | None:
