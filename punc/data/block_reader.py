@@ -22,7 +22,7 @@ from punc.data.labels import LabelSet
 from punc.data.tables import FLAGS, TURNS, fields
 
 ENCODE_BYTES = 1 << 18  # bytes of text in a block to encode, small enough for the processor's cache
-COUNT_BYTES = 1 << 21  # bytes of text in a block to count; larger, because adding up the counts of blocks takes time
+COUNT_BYTES = 1 << 21  # bytes of text in a block to count; larger, because fewer blocks have fewer counts to add up
 
 Encoder = Callable[[Sequence[str]], Any]
 
@@ -80,7 +80,7 @@ def _skip_bytes(file: IO[bytes], size: int) -> int:
 
 def read_span(path: Path, span: tuple[int, int]) -> str:
     """Read the lines of a table at `span` (offset, size in bytes), and reduce blanks to single spaces. Raises Irregular
-    if there are none, and for CR, NUL and invalid UTF-8."""
+    if the span is empty, and for CR, NUL and invalid UTF-8."""
     with open_input(path) as file:
         file.seek(span[0])
         text = file.read(span[1])

@@ -23,7 +23,7 @@ AnyModel = Union["Model", PackedModel]
 
 
 def load_model(directory: Path, device: str = "cpu", threads: int | None = 1) -> AnyModel:
-    """Load a model. PyTorch uses `threads` threads; None: no change. Raises InputError for a missing or broken file."""
+    """Load a model. Sets PyTorch's number of threads unless `threads` is None. Raises InputError for a bad file."""
     if is_packed(directory):
         return load_packed(directory)
     import torch
@@ -191,8 +191,8 @@ def first_parts(slots: np.ndarray, offsets: np.ndarray, begins: np.ndarray) -> n
 
     slots     (S,) the index of each word's last token
     offsets   stream i has the tokens [offsets[i]:offsets[i + 1]]
-    begins    bool, for each stream: false if it continues an earlier span; its first word may then begin in that span,
-              so only the last token of this word is used
+    begins    bool, for each stream: false if it continues a stream of an earlier span. Its first word may then begin in
+              that span, so only the last token of this word is used
     """
     firsts = previous_of(slots + 1, 0)
     at = np.searchsorted(slots, offsets[:-1])

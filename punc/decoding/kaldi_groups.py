@@ -72,8 +72,8 @@ class Entry(NamedTuple):
 
 
 def read_tables(directory: Path) -> Tables:
-    """Read `utt2spk` and, if they exist, `segments` and `reco2file_and_channel`. Raises InputError if one is
-    invalid."""
+    """Read `utt2spk` and, if they exist, `segments` and `reco2file_and_channel`. Raises InputError if a file is
+    invalid, or if `utt2spk` and `segments` list different utterances."""
     if not directory.is_dir():
         raise InputError("no such data directory", "give the one that was decoded", directory)
     file, table, segments = directory / "utt2spk", directory / "segments", None
@@ -118,7 +118,7 @@ def _kind_of_ids(tables: Tables, ctm: CtmIndex, directory: Path) -> str:
 
 
 def _streams(tables: Tables, kind: str) -> Iterator[list[Entry]]:
-    """Yield the entries of each stream in time order, even if the CTM lacks their ids. Streams are in C order."""
+    """Yield the entries of each stream in time order, also those that the CTM lacks. Streams are in C order."""
     if tables.segments is None:
         for name, of_speaker in groupby(tables.speakers.items(), key=itemgetter(1)):
             ids = [name] if kind == SPEAKER else [id for id, _ in of_speaker]

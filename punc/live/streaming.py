@@ -63,8 +63,8 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
     casing   capitalises the words; None: no casing table, so only the labels determine capitals
 
     With a model that reads whole streams, words are written at the end of each stream. Ctrl-C and SIGTERM act like the
-    end of the input; they are raised after all words are written. Raises InputError if the input has no words, and for
-    `max_delay` with a model that reads whole streams.
+    end of the input, except that KeyboardInterrupt is raised after all words are written. Raises InputError if the
+    input has no words, and for `max_delay` with a model that reads whole streams.
     """
     options, form = options or LiveOptions(), form or LiveFormat()
     if options.max_delay is not None and model.lookahead is None:

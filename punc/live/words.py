@@ -92,7 +92,7 @@ class WordStream:
         return self._writer.read(word).token.words != ()
 
     def push(self, word: str, pause: float = math.nan) -> list[Marked]:
-        """Take the next word and the pause before it in seconds (NaN: unknown). Return the words that it decides."""
+        """Take the next word and the pause before it in seconds (NaN: unknown). Return newly decided words."""
         opening = self._begun[0][0][0] if self._begun else word[:1]
         found = self._push_begun() if self._begun and opening in word else []
         if not (self._begun or (word_parts.opens(word) and opening not in word_parts.MUSIC)):
