@@ -195,7 +195,7 @@ def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[P
 
     key     a new file that programs require before they read the directory. The old key is removed first, and the new
             key is written last, so a directory whose files were only partly replaced has no key
-    stale   glob patterns of older files that are removed, because they would not match the new files
+    stale   glob patterns; older files that match are removed, because their content would not fit the new files
 
     Raises InputError if `path` is a file, another process writes there, or a new file has the name of a directory.
     """

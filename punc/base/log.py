@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 LOGGER = logging.getLogger("punc")
-LONGEST = 2500  # the maximum length of a message, in characters; 127 labels with a number each fit in
+LONGEST = 2500  # the maximum length of a message, in characters; enough for 127 labels with a number each
 
 
 class _Stderr(logging.Handler):

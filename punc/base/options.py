@@ -104,8 +104,8 @@ class OptionParser(argparse.ArgumentParser):
         return options
 
     def value(self, arguments: Sequence[str], option: str) -> str | None:
-        """Return the value of one option, or None if it is not given. Ignores all other arguments, because it is used
-        if the set of options depends on this value."""
+        """Return the value of one option, or None if it is not given. Ignores all other arguments. Needed
+        if the other options depend on this value."""
         config = _last_value(arguments, "--config")
         lines = [f"{line.option}={line.value}" for line in config_lines(config)] if config else []
         return _last_value([*lines, *arguments], option)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-CHECK_EVERY = 1.0  # seconds
+CHECK_EVERY = 1.0  # seconds between checks that all processes are alive
 
 
 def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: int) -> Iterator[Result]:

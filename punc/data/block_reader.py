@@ -42,14 +42,14 @@ class Encoded(NamedTuple):
     """The concatenated tokens of consecutive utterances."""
 
     ids: np.ndarray  # int32 (N,)
-    labels: np.ndarray | None  # int8 (N,), -1 at tokens without a slot
-    pauses: np.ndarray | None  # float32 (N,), seconds, NaN at tokens without a slot
+    labels: np.ndarray | None  # int8 (N,), the label numbers; -1 at tokens without a slot
+    pauses: np.ndarray | None  # float32 (N,), seconds; NaN: unknown, or a token without a slot
     streams: list[tuple[str, int]]  # (stream, number of tokens) for each run of utterances of the same stream
     first: str  # the id of the first utterance
     last: str
     words: int
     lost: int  # the number of unknown tokens or, if tokens are characters, of characters that were left out
-    turns: np.ndarray | None = None  # bool (N,), false at tokens without a slot
+    turns: np.ndarray | None = None  # bool (N,), whether the speaker changes; false at tokens without a slot
 
 
 def line_blocks(data: DataDir, names: Iterable[str], size: int) -> Iterator[LineBlock]:
@@ -114,7 +114,7 @@ def split_rows(text: str) -> Rows:
 
 
 def numbers_of(values: Sequence[str], known: Mapping[str, int]) -> np.ndarray:
-    """Look up the number of each value in `known`, int8. The number of an unknown value is -1."""
+    """Return the number that `known` assigns to each value, int8, or -1 for an unknown value."""
     return np.fromiter(map(known.get, values, repeat(-1)), np.int8, len(values))
 
 

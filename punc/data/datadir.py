@@ -102,8 +102,8 @@ class DataDir:
                           self.path / name, row.line if row else None)
 
     def _rows_by_time(self) -> Iterator[dict[str, Row]]:
-        """Yield the same as `rows`, but sorted by recording and begin time. `rows` checks that line i of each table has
-        the same id."""
+        """Yield the same as `rows`, but sorted by recording and begin time. `rows` checks that line i has
+        the same id in all tables."""
         order, names = [], self.tables
         for i, row in enumerate(self.rows()):
             recording, begin, _ = segment(row["segments"], self.path / "segments")

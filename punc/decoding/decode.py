@@ -113,7 +113,7 @@ def batches(model: AnyModel, data: StoreSet, chunk_size: int, context: int | Non
 
 
 def fit_chunk(longest: Any, chunk_size: int, context: int) -> int:
-    """Return `chunk_size`, reduced if a packed model can read at most `longest` tokens at once."""
+    """Return `chunk_size`, reduced so that a chunk with its context has at most `longest` tokens (None: no limit)."""
     if not isinstance(longest, int):
         return chunk_size
     most = max(1, longest - 2 * context)

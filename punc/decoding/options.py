@@ -12,7 +12,7 @@ from punc.data.labels import LabelSet
 # Long streams are cut into chunks, which are decoded in batches. The model also reads some tokens of context before
 # each chunk (and after it, if the model is bidirectional), so that its state at the chunk is almost the same as without
 # cuts. A stream is always cut at the same points, so labels do not depend on the batch (except for rounding, if the
-# model multiplies in int8). The recipes measure the cost of cutting; `--chunk-size 0` decodes without cuts.
+# model multiplies in int8). The recipes measure the cost of cutting. `--chunk-size 0` decodes without cuts.
 CHUNK_SIZE = 1024  # tokens
 CONTEXT = 256  # tokens
 BATCH_SIZE = 32  # chunks; with 128, BLSTM-CRF takes 1.5 times as long

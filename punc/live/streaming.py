@@ -30,7 +30,7 @@ from punc.tokens.tokenizer import encode_streams
 
 logger = logging.getLogger(__name__)
 
-READ_SIZE = 1 << 16  # bytes
+READ_SIZE = 1 << 16  # bytes read at a time by `punctuate_streaming`
 LINES_SIZE = 1 << 20  # bytes read at a time by `punctuate_lines`: a few thousand lines, which fill whole batches
 MOST_WARNINGS = 10
 SOURCE = "standard input"
